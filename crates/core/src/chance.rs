@@ -1,0 +1,142 @@
+//! Probabilities known to any precision: what a single decision is made with.
+
+use crate::{interval::Interval, ratio::Ratio};
+use dashu_int::{IBig, UBig};
+
+/// A probability whose first 64 bits are at hand and whose further bits can be computed.
+///
+/// # Guarantee
+///
+/// `head()` is `floor(p · 2^64)` (or `2^64 - 1` where p is one), and `enclose(bits)` contains p and
+/// shrinks to it as `bits` grows.
+pub trait Chance {
+    /// The first 64 bits.
+    fn head(&self) -> u64;
+
+    /// The probability, enclosed.
+    fn enclose(&self, bits: usize) -> Interval;
+}
+
+/// The first 64 bits of a number in [0, 1], from ever finer enclosures of it.
+///
+/// A number that is not a multiple of 2^-64 is told from its neighbours at some precision; one that is
+/// must be enclosed exactly.
+pub(crate) fn head_of(enclose: impl Fn(usize) -> Interval) -> u64 {
+    let mut bits = 128;
+    loop {
+        let interval = enclose(bits);
+        let low = interval.low_scaled() >> (bits - 64);
+        let high = interval.high_scaled() >> (bits - 64);
+        if low == high {
+            return word_of(low);
+        }
+        bits *= 2;
+    }
+}
+
+/// A whole number as a word, capped at both ends.
+pub(crate) fn word_of(value: IBig) -> u64 {
+    u64::try_from(value.clone()).unwrap_or(if value < IBig::ZERO { 0 } else { u64::MAX })
+}
+
+/// A rational probability.
+#[derive(Clone, Debug)]
+pub struct Odds {
+    head: u64,
+    probability: Ratio,
+}
+
+impl Odds {
+    /// This probability. Panics outside [0, 1].
+    pub fn new(probability: &Ratio) -> Self {
+        assert!(!probability.is_negative() && *probability <= Ratio::one(), "a probability lies in [0, 1]");
+        let scaled = probability * &Ratio::from_parts(IBig::ONE << 64, UBig::ONE);
+        Self { head: word_of(scaled.floor_big()), probability: probability.clone() }
+    }
+}
+
+impl Chance for Odds {
+    fn head(&self) -> u64 {
+        self.head
+    }
+
+    fn enclose(&self, bits: usize) -> Interval {
+        Interval::exact(&self.probability, bits)
+    }
+}
+
+/// The probability e^-x for an exact x >= 0.
+#[derive(Clone, Debug)]
+pub struct ExpNeg {
+    head: u64,
+    exponent: Ratio,
+}
+
+impl ExpNeg {
+    /// e to the minus this. Panics below zero.
+    pub fn new(exponent: &Ratio) -> Self {
+        assert!(!exponent.is_negative(), "e^-x is a probability for x >= 0");
+        let exponent = exponent.clone();
+        Self { head: head_of(|bits| exp_neg(&exponent, bits)), exponent }
+    }
+}
+
+/// e^-x for an exact x >= 0.
+pub(crate) fn exp_neg(exponent: &Ratio, bits: usize) -> Interval {
+    if exponent.is_zero() {
+        return Interval::one(bits);
+    }
+    Interval::exact(&-exponent.clone(), bits + 8).exp().to_precision(bits)
+}
+
+impl Chance for ExpNeg {
+    fn head(&self) -> u64 {
+        self.head
+    }
+
+    fn enclose(&self, bits: usize) -> Interval {
+        exp_neg(&self.exponent, bits)
+    }
+}
+
+/// A probability given by any enclosing function, its first bits computed once.
+pub struct Enclosed<F> {
+    head: u64,
+    enclose: F,
+}
+
+impl<F: Fn(usize) -> Interval> Enclosed<F> {
+    /// The probability that `enclose` closes in on. It must not be a multiple of 2^-64 unless enclosed exactly.
+    pub fn new(enclose: F) -> Self {
+        Self { head: head_of(&enclose), enclose }
+    }
+}
+
+impl<F: Fn(usize) -> Interval> Chance for Enclosed<F> {
+    fn head(&self) -> u64 {
+        self.head
+    }
+
+    fn enclose(&self, bits: usize) -> Interval {
+        (self.enclose)(bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_the_first_64_bits() {
+        for (p, head) in
+            [("0", 0), ("1", u64::MAX), ("0.5", 1 << 63), ("1/3", 0x5555_5555_5555_5555), ("1e-30", 0)]
+        {
+            assert_eq!(Odds::new(&p.parse().unwrap()).head(), head, "{p}");
+        }
+        // floor(2^64 / e), to be found in any table of e.
+        assert_eq!(ExpNeg::new(&Ratio::one()).head(), 6_786_177_901_268_885_274);
+        assert_eq!(ExpNeg::new(&Ratio::zero()).head(), u64::MAX);
+        assert_eq!(ExpNeg::new(&Ratio::from(1000u64)).head(), 0);
+        assert_eq!(ExpNeg::new(&"1e-30".parse().unwrap()).head(), u64::MAX);
+    }
+}

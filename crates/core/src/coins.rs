@@ -1,0 +1,230 @@
+//! Randomness as decisions: "is a fresh uniform number below this?", never "give me a word".
+//!
+//! A sampler is written once, over [`Coins`]. Three sources answer its decisions:
+//! - [`Words`] of fresh random bits decide them when an answer is published (the operating system's, in
+//!   the crate `equipoise-entropy`);
+//! - the [tape](crate::tape) takes every branch of every decision in turn, with its exact probability, and
+//!   so computes the distribution of the very code that ships;
+//! - scripted words replay one path in a test.
+//!
+//! # Guarantee
+//!
+//! If the words are independent and uniform, each decision has exactly the stated probability, whatever
+//! real number that is: a decision looks at 64 bits, and at more with probability 2^-64.
+
+use crate::{chance::Chance, interval::Interval, ladder::Ladder, pick::Pick, ratio::Ratio};
+use dashu_int::{IBig, UBig};
+
+/// A source of independent uniform 64-bit words.
+pub trait Words {
+    /// The next word, never used before.
+    fn word(&mut self) -> u64;
+}
+
+/// A source of random decisions.
+pub trait Coins: Sized {
+    /// True with exactly this probability.
+    fn bernoulli<C: Chance>(&mut self, chance: &C) -> bool;
+
+    /// A whole number below `2^count`, each equally likely. `count` is at most 64.
+    fn bits(&mut self, count: u32) -> u64;
+
+    /// How many rungs of the ladder lie above a fresh uniform number.
+    fn rung(&mut self, ladder: &Ladder) -> usize;
+
+    /// An index with probability exactly its weight over 2^64.
+    fn pick(&mut self, pick: &Pick) -> usize;
+
+    /// Learn more bits of a uniform number.
+    fn refine(&mut self, uniform: &mut Uniform);
+
+    /// A value of an audited law. Published answers run its sampler; the tape branches over its masses,
+    /// which that sampler's own audit has confirmed.
+    fn sample<L: Law>(&mut self, law: &L) -> L::Value {
+        law.draw(self)
+    }
+}
+
+/// A distribution with a sampler and a claim about it.
+///
+/// # Guarantee
+///
+/// `draw` returns each value with the probability that `masses` encloses. The audit of each
+/// implementation enumerates `draw` on the tape and compares.
+pub trait Law {
+    /// What is drawn.
+    type Value;
+
+    /// The sampler.
+    fn draw<C: Coins>(&self, coins: &mut C) -> Self::Value;
+
+    /// Values with their enclosed probabilities; what is left out has less than `floor` in all.
+    fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(Self::Value, Interval)>;
+}
+
+/// A uniform number in [0, 1) of which only the leading bits are known so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uniform {
+    numerator: UBig,
+    known: usize,
+}
+
+impl Uniform {
+    /// A uniform number of which nothing is known.
+    pub fn unknown() -> Self {
+        Self { numerator: UBig::ZERO, known: 0 }
+    }
+
+    pub(crate) fn append(&mut self, count: usize, bits: u64) {
+        self.numerator = (&self.numerator << count) + UBig::from(bits);
+        self.known += count;
+    }
+
+    /// How many bits are known.
+    pub fn known(&self) -> usize {
+        self.known
+    }
+
+    /// Where the number lies, at a precision that shows all known bits.
+    pub fn enclose(&self, bits: usize) -> Interval {
+        let low = IBig::from(self.numerator.clone());
+        let high = &low + IBig::ONE;
+        Interval::dyadic(low, high, self.known, bits)
+    }
+}
+
+impl<W: Words> Coins for W {
+    #[inline]
+    fn bernoulli<C: Chance>(&mut self, chance: &C) -> bool {
+        let (word, head) = (self.word(), chance.head());
+        if word == head { is_below(self, word, |bits| chance.enclose(bits)) } else { word < head }
+    }
+
+    #[inline]
+    fn bits(&mut self, count: u32) -> u64 {
+        let word = self.word();
+        if count == 0 { 0 } else { word >> (64 - count) }
+    }
+
+    #[inline]
+    fn rung(&mut self, ladder: &Ladder) -> usize {
+        let word = self.word();
+        let above = ladder.heads().partition_point(|&head| head > word);
+        if ladder.heads().get(above) == Some(&word) { rung_of_tie(self, word, above, ladder) } else { above }
+    }
+
+    #[inline]
+    fn pick(&mut self, pick: &Pick) -> usize {
+        pick.find(self.word())
+    }
+
+    fn refine(&mut self, uniform: &mut Uniform) {
+        uniform.append(64, self.word());
+    }
+}
+
+/// Is the uniform number that starts with this word below the number that `enclose` closes in on?
+#[cold]
+fn is_below<W: Words>(words: &mut W, first: u64, enclose: impl Fn(usize) -> Interval) -> bool {
+    let mut uniform = Uniform::unknown();
+    uniform.append(64, first);
+    loop {
+        let bits = uniform.known + 64;
+        let (here, cut) = (uniform.enclose(bits), enclose(bits));
+        if here.high_scaled() <= cut.low_scaled() {
+            return true;
+        }
+        if here.low_scaled() >= cut.high_scaled() {
+            return false;
+        }
+        uniform.append(64, words.word());
+    }
+}
+
+/// The word equals the first 64 bits of one or more rungs: decide between them with more bits of the same number.
+#[cold]
+fn rung_of_tie<W: Words>(words: &mut W, first: u64, mut above: usize, ladder: &Ladder) -> usize {
+    let mut uniform = Uniform::unknown();
+    uniform.append(64, first);
+    while above < ladder.heads().len() {
+        let bits = uniform.known + 64;
+        let (here, cut) = (uniform.enclose(bits), ladder.enclose(above, bits));
+        if here.high_scaled() <= cut.low_scaled() {
+            above += 1;
+        } else if here.low_scaled() >= cut.high_scaled() {
+            break;
+        } else {
+            uniform.append(64, words.word());
+        }
+    }
+    above
+}
+
+/// Words written down in advance, for tests that follow one path. Panics when they run out.
+#[derive(Clone, Debug)]
+pub struct ScriptedWords {
+    words: std::vec::IntoIter<u64>,
+    used: usize,
+}
+
+impl ScriptedWords {
+    /// These words, in this order.
+    pub fn new(words: Vec<u64>) -> Self {
+        Self { words: words.into_iter(), used: 0 }
+    }
+
+    /// How many words were used.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+}
+
+impl Words for ScriptedWords {
+    fn word(&mut self) -> u64 {
+        self.used += 1;
+        self.words.next().expect("the script has no more words")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::{ExpNeg, Odds};
+
+    #[test]
+    fn a_tie_with_the_first_word_is_decided_by_more_bits() {
+        let third = Odds::new(&Ratio::new(1, 3));
+        let head = third.head();
+        assert_eq!(head, 0x5555_5555_5555_5555);
+        for (second, expected) in [(0, true), (0x5555_5555_5555_5554, true), (0x5555_5555_5555_5556, false)] {
+            let mut coins = ScriptedWords::new(vec![head, second]);
+            assert_eq!(coins.bernoulli(&third), expected);
+            assert_eq!(coins.used(), 2);
+        }
+        let mut coins = ScriptedWords::new(vec![head, head, head - 1]);
+        assert!(coins.bernoulli(&third));
+        assert_eq!(coins.used(), 3);
+    }
+
+    #[test]
+    fn certain_and_impossible_chances_stay_so_on_every_word() {
+        for word in [0, 1, u64::MAX - 1, u64::MAX] {
+            assert!(ScriptedWords::new(vec![word]).bernoulli(&Odds::new(&Ratio::one())));
+            assert!(ScriptedWords::new(vec![word]).bernoulli(&ExpNeg::new(&Ratio::zero())));
+            assert!(!ScriptedWords::new(vec![word]).bernoulli(&Odds::new(&Ratio::zero())));
+        }
+    }
+
+    #[test]
+    fn a_rung_is_found_by_its_word_and_ties_by_more() {
+        let ladder = Ladder::new(&Ratio::one());
+        let heads = ladder.heads().to_vec();
+        assert_eq!(ScriptedWords::new(vec![u64::MAX]).rung(&ladder), 0);
+        assert_eq!(ScriptedWords::new(vec![heads[0] + 1]).rung(&ladder), 0);
+        assert_eq!(ScriptedWords::new(vec![heads[0] - 1]).rung(&ladder), 1);
+        assert_eq!(ScriptedWords::new(vec![heads[4] - 1]).rung(&ladder), 5);
+        assert_eq!(ScriptedWords::new(vec![heads[4], 0]).rung(&ladder), 5);
+        assert_eq!(ScriptedWords::new(vec![heads[4], u64::MAX]).rung(&ladder), 4);
+        assert_eq!(ScriptedWords::new(vec![0, 0, 0]).rung(&ladder), heads.len());
+    }
+}

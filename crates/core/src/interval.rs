@@ -1,0 +1,688 @@
+//! Real numbers enclosed between two dyadic ones: every operation rounds outwards.
+//!
+//! An [`Interval`] is the pair `[low, high]` of integers over `2^bits`. Whatever real number the
+//! operands stand for, the result contains the result for that number; a test of this file checks each
+//! function against the others' inverses and against known digits. Nothing here knows about privacy:
+//! calibrations take the end that works against us ([`Interval::upper`], [`Interval::lower`]).
+
+use crate::ratio::Ratio;
+use dashu_base::{Abs, BitTest, DivEuclid, Signed, SquareRoot, UnsignedAbs};
+use dashu_int::{IBig, UBig};
+use std::cmp::Ordering;
+
+/// A real number known to lie in `[low, high] · 2^-bits`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    low: IBig,
+    high: IBig,
+    bits: usize,
+}
+
+/// The precision at which probabilities are added up in audits.
+pub const AUDIT_BITS: usize = 192;
+
+fn floor_shift(value: &IBig, bits: usize) -> IBig {
+    value >> bits // dashu shifts towards minus infinity; a test holds it to that
+}
+
+fn ceil_shift(value: &IBig, bits: usize) -> IBig {
+    -floor_shift(&-value, bits)
+}
+
+fn floor_div(a: &IBig, b: &IBig) -> IBig {
+    // div_euclid rounds towards minus infinity for a positive divisor, which is the only kind used here.
+    debug_assert!(b.is_positive());
+    a.div_euclid(b)
+}
+
+fn ceil_div(a: &IBig, b: &IBig) -> IBig {
+    -floor_div(&-a, b)
+}
+
+impl Interval {
+    /// The tightest interval of this precision around an exact number.
+    pub fn exact(value: &Ratio, bits: usize) -> Self {
+        let scaled = value.numerator() << bits;
+        let den = IBig::from(value.denominator().clone());
+        Self { low: floor_div(&scaled, &den), high: ceil_div(&scaled, &den), bits }
+    }
+
+    /// A whole number.
+    pub fn integer(value: i64, bits: usize) -> Self {
+        let scaled = IBig::from(value) << bits;
+        Self { low: scaled.clone(), high: scaled, bits }
+    }
+
+    /// Zero.
+    pub fn zero(bits: usize) -> Self {
+        Self::integer(0, bits)
+    }
+
+    /// One.
+    pub fn one(bits: usize) -> Self {
+        Self::integer(1, bits)
+    }
+
+    /// `[low, high] / 2^scale`, widened to this precision. `low <= high`.
+    pub(crate) fn dyadic(low: IBig, high: IBig, scale: usize, bits: usize) -> Self {
+        debug_assert!(low <= high);
+        Self { low, high, bits: scale }.to_precision(bits)
+    }
+
+    /// Everything between two exact numbers, in either order.
+    pub fn between(a: &Ratio, b: &Ratio, bits: usize) -> Self {
+        Self::exact(a, bits).hull(&Self::exact(b, bits))
+    }
+
+    /// The same number at another precision, rounded outwards.
+    #[must_use]
+    pub fn to_precision(&self, bits: usize) -> Self {
+        match bits.cmp(&self.bits) {
+            Ordering::Equal => self.clone(),
+            Ordering::Greater => {
+                let shift = bits - self.bits;
+                Self { low: &self.low << shift, high: &self.high << shift, bits }
+            }
+            Ordering::Less => {
+                let shift = self.bits - bits;
+                Self { low: floor_shift(&self.low, shift), high: ceil_shift(&self.high, shift), bits }
+            }
+        }
+    }
+
+    /// The precision: ends are multiples of `2^-bits`.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The lower end, exactly.
+    pub fn lower(&self) -> Ratio {
+        Ratio::dyadic(self.low.clone(), self.bits)
+    }
+
+    /// The upper end, exactly.
+    pub fn upper(&self) -> Ratio {
+        Ratio::dyadic(self.high.clone(), self.bits)
+    }
+
+    pub(crate) fn low_scaled(&self) -> &IBig {
+        &self.low
+    }
+
+    pub(crate) fn high_scaled(&self) -> &IBig {
+        &self.high
+    }
+
+    /// The middle as a float, for display only.
+    pub fn to_f64(&self) -> f64 {
+        Ratio::dyadic(&self.low + &self.high, self.bits + 1).to_f64()
+    }
+
+    /// The smallest interval that contains both.
+    #[must_use]
+    pub fn hull(&self, other: &Self) -> Self {
+        self.same_precision(other);
+        Self {
+            low: self.low.clone().min(other.low.clone()),
+            high: self.high.clone().max(other.high.clone()),
+            bits: self.bits,
+        }
+    }
+
+    /// The larger of the two numbers.
+    #[must_use]
+    pub fn max(&self, other: &Self) -> Self {
+        self.same_precision(other);
+        Self {
+            low: self.low.clone().max(other.low.clone()),
+            high: self.high.clone().max(other.high.clone()),
+            bits: self.bits,
+        }
+    }
+
+    /// The smaller of the two numbers.
+    #[must_use]
+    pub fn min(&self, other: &Self) -> Self {
+        self.neg().max(&other.neg()).neg()
+    }
+
+    /// Certainly less than the other number.
+    pub fn certainly_below(&self, other: &Self) -> bool {
+        self.same_precision(other);
+        self.high < other.low
+    }
+
+    /// Certainly at most this exact number.
+    pub fn certainly_at_most(&self, value: &Ratio) -> bool {
+        self.upper() <= *value
+    }
+
+    /// Certainly more than this exact number.
+    pub fn certainly_above(&self, value: &Ratio) -> bool {
+        self.lower() > *value
+    }
+
+    fn same_precision(&self, other: &Self) {
+        assert_eq!(self.bits, other.bits, "intervals of different precision do not mix");
+    }
+
+    fn map_ends(&self, low: IBig, high: IBig) -> Self {
+        debug_assert!(low <= high);
+        Self { low, high, bits: self.bits }
+    }
+
+    /// The negated number.
+    #[must_use]
+    pub fn neg(&self) -> Self {
+        self.map_ends(-&self.high, -&self.low)
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn add(&self, other: &Self) -> Self {
+        self.same_precision(other);
+        self.map_ends(&self.low + &other.low, &self.high + &other.high)
+    }
+
+    /// The difference.
+    #[must_use]
+    pub fn sub(&self, other: &Self) -> Self {
+        self.same_precision(other);
+        self.map_ends(&self.low - &other.high, &self.high - &other.low)
+    }
+
+    /// The product.
+    #[must_use]
+    pub fn mul(&self, other: &Self) -> Self {
+        self.same_precision(other);
+        if !self.low.is_negative() && !other.low.is_negative() {
+            return self.map_ends(
+                floor_shift(&(&self.low * &other.low), self.bits),
+                ceil_shift(&(&self.high * &other.high), self.bits),
+            );
+        }
+        let products = [
+            &self.low * &other.low,
+            &self.low * &other.high,
+            &self.high * &other.low,
+            &self.high * &other.high,
+        ];
+        let low = products.iter().min().expect("four products");
+        let high = products.iter().max().expect("four products");
+        self.map_ends(floor_shift(low, self.bits), ceil_shift(high, self.bits))
+    }
+
+    /// The square, which is never negative.
+    #[must_use]
+    pub fn square(&self) -> Self {
+        let product = self.mul(self);
+        if product.low.is_negative() { product.map_ends(IBig::ZERO, product.high.clone()) } else { product }
+    }
+
+    /// The product with an exact number.
+    #[must_use]
+    pub fn mul_ratio(&self, factor: &Ratio) -> Self {
+        let (num, den) = (factor.numerator(), IBig::from(factor.denominator().clone()));
+        let (a, b) = (&self.low * num, &self.high * num);
+        let (low, high) = if a <= b { (a, b) } else { (b, a) };
+        self.map_ends(floor_div(&low, &den), ceil_div(&high, &den))
+    }
+
+    /// The quotient. Panics unless the divisor is certainly positive.
+    #[must_use]
+    pub fn div(&self, other: &Self) -> Self {
+        self.same_precision(other);
+        assert!(other.low.is_positive(), "an interval quotient needs a divisor that is certainly positive");
+        let (low, high) = (&self.low << self.bits, &self.high << self.bits);
+        let low = if low.is_negative() { floor_div(&low, &other.low) } else { floor_div(&low, &other.high) };
+        let high =
+            if high.is_negative() { ceil_div(&high, &other.high) } else { ceil_div(&high, &other.low) };
+        self.map_ends(low, high)
+    }
+
+    /// The quotient by a small whole number.
+    #[must_use]
+    pub fn div_small(&self, divisor: u64) -> Self {
+        let divisor = IBig::from(divisor);
+        self.map_ends(floor_div(&self.low, &divisor), ceil_div(&self.high, &divisor))
+    }
+
+    /// The square root. Ends below zero count as zero.
+    #[must_use]
+    pub fn sqrt(&self) -> Self {
+        let root = |value: &IBig| -> UBig {
+            if value.is_negative() { UBig::ZERO } else { (value.clone().unsigned_abs() << self.bits).sqrt() }
+        };
+        self.map_ends(root(&self.low).into(), IBig::from(root(&self.high)) + IBig::ONE)
+    }
+
+    /// e to this number.
+    #[must_use]
+    pub fn exp(&self) -> Self {
+        let low = exp_of_point(&self.low, self.bits);
+        if self.low == self.high {
+            return low;
+        }
+        let high = exp_of_point(&self.high, self.bits);
+        self.map_ends(low.low, high.high)
+    }
+
+    /// e to this number, minus one, without losing small results.
+    #[must_use]
+    pub fn exp_minus_one(&self) -> Self {
+        self.exp().sub(&Self::one(self.bits))
+    }
+
+    /// The natural logarithm. Panics unless the number is certainly positive.
+    #[must_use]
+    pub fn ln(&self) -> Self {
+        assert!(self.low.is_positive(), "the logarithm needs a number that is certainly positive");
+        let low = ln_of_point(&self.low, self.bits);
+        if self.low == self.high {
+            return low;
+        }
+        let high = ln_of_point(&self.high, self.bits);
+        self.map_ends(low.low, high.high)
+    }
+
+    /// This certainly positive number to the power of another.
+    #[must_use]
+    pub fn pow(&self, exponent: &Self) -> Self {
+        self.ln().mul(exponent).exp()
+    }
+
+    /// The circle constant.
+    pub fn pi(bits: usize) -> Self {
+        // Machin: pi = 16 atan(1/5) - 4 atan(1/239).
+        let work = bits + 16;
+        let sixteen = Self::integer(16, work);
+        let four = Self::integer(4, work);
+        sixteen.mul(&atan_of_inverse(5, work)).sub(&four.mul(&atan_of_inverse(239, work))).to_precision(bits)
+    }
+
+    /// Sine and cosine of `2 pi` times this number. The interval may be of any width.
+    pub fn sin_cos_turns(&self) -> (Self, Self) {
+        let work = self.bits + 24;
+        let wide = self.to_precision(work);
+        let width = &wide.high - &wide.low;
+        let whole = IBig::ONE << work;
+        let everything =
+            || Self { low: -(IBig::ONE << self.bits), high: IBig::ONE << self.bits, bits: self.bits };
+        if width >= whole {
+            return (everything(), everything());
+        }
+        // Take off whole turns, so that the low end lies in [0, 1).
+        let turns = floor_shift(&wide.low, work) << work;
+        let (low, high) = (&wide.low - &turns, &wide.high - &turns);
+        let (sin_low, cos_low) = sin_cos_of_point(&low, work);
+        let (sin_high, cos_high) = sin_cos_of_point(&high, work);
+        let (mut sin, mut cos) = (sin_low.hull(&sin_high), cos_low.hull(&cos_high));
+        // An extremum at a quarter turn strictly inside the interval widens it to plus or minus one.
+        let quarter = IBig::ONE << (work - 2);
+        let one = IBig::ONE << work;
+        let mut at = ceil_div(&low, &quarter);
+        while &at * &quarter <= high {
+            match i64::try_from(floor_mod(&at, 4)).expect("a remainder by four") {
+                0 => cos.high = one.clone(),
+                1 => sin.high = one.clone(),
+                2 => cos.low = -&one,
+                _ => sin.low = -&one,
+            }
+            at += IBig::ONE;
+        }
+        (sin.to_precision(self.bits), cos.to_precision(self.bits))
+    }
+
+    /// The chance that a standard normal variable is at most this number.
+    #[must_use]
+    pub fn normal_cdf(&self) -> Self {
+        let low = normal_cdf_of_point(&self.low, self.bits);
+        if self.low == self.high {
+            return low;
+        }
+        let high = normal_cdf_of_point(&self.high, self.bits);
+        self.map_ends(low.low, high.high)
+    }
+}
+
+fn floor_mod(value: &IBig, modulus: u8) -> IBig {
+    let modulus = IBig::from(modulus);
+    value - value.div_euclid(&modulus) * modulus
+}
+
+/// e^x for the exact dyadic x = value·2^-bits.
+///
+/// x is halved until it is below 2^-8, the series is summed with an explicit remainder, and the result is
+/// squared back. For x < 0 the reciprocal of e^|x| is taken; far below the precision the answer is [0, 1 unit].
+fn exp_of_point(value: &IBig, bits: usize) -> Interval {
+    if value.is_zero() {
+        return Interval::one(bits);
+    }
+    let magnitude = value.clone().abs();
+    let length = magnitude.clone().unsigned_abs().bit_len();
+    if value.is_negative() {
+        // e^-x < 2^-bits as soon as x >= bits; x >= 2^(length-1-bits).
+        if length > bits && (IBig::ONE << (length - 1 - bits)) >= IBig::from(bits) {
+            return Interval { low: IBig::ZERO, high: IBig::ONE, bits };
+        }
+        // 1/e^x loses nothing if e^x has the same number of bits below the point.
+        let work = bits + 8;
+        return Interval::one(work).div(&exp_of_point(&(magnitude << 8), work)).to_precision(bits);
+    }
+    // The integer part of x·log2(e) bits above the point, plus what squaring loses.
+    let integer_bits = if length > bits {
+        let whole = u64::try_from(floor_shift(&magnitude, bits)).expect("exponents are far below 2^64");
+        usize::try_from(whole).expect("a machine word") * 3 / 2 + 4
+    } else {
+        4
+    };
+    let halvings = (length + 8).saturating_sub(bits);
+    let work = bits + integer_bits + halvings * 2 + 16;
+    let point =
+        Interval { low: magnitude.clone(), high: magnitude, bits: bits + halvings }.to_precision(work);
+    let mut term = Interval::one(work);
+    let mut sum = Interval::one(work);
+    let mut index = 1u64;
+    loop {
+        term = term.mul(&point).div_small(index);
+        sum = sum.add(&term);
+        if term.high <= IBig::ONE {
+            break;
+        }
+        index += 1;
+    }
+    // The terms beyond sum to at most the last one, since each is below half of the one before.
+    sum.high += &term.high;
+    for _ in 0..halvings {
+        sum = sum.square();
+    }
+    sum.to_precision(bits)
+}
+
+/// ln y for the exact dyadic y = value·2^-bits > 0: y = m·2^e with 1 <= m < 2, ln m = 2 atanh((m-1)/(m+1)).
+fn ln_of_point(value: &IBig, bits: usize) -> Interval {
+    let length = value.clone().unsigned_abs().bit_len();
+    let exponent =
+        i64::try_from(length).expect("short numbers") - 1 - i64::try_from(bits).expect("short numbers");
+    let work = bits.max(length) + 16;
+    let mantissa = Interval { low: value.clone(), high: value.clone(), bits: length - 1 }.to_precision(work);
+    let one = Interval::one(work);
+    let ln_mantissa = atanh_series(&mantissa.sub(&one).div(&mantissa.add(&one)));
+    let ln_two = atanh_series(&one.div_small(3));
+    let whole = Interval::integer(exponent, work).mul(&ln_two);
+    let half = ln_mantissa.add(&whole);
+    half.add(&half).to_precision(bits)
+}
+
+/// atanh(t) for 0 <= t <= 1/3.
+fn atanh_series(t: &Interval) -> Interval {
+    let squared = t.square();
+    let mut power = t.clone();
+    let mut sum = t.clone();
+    let mut index = 1u64;
+    loop {
+        power = power.mul(&squared);
+        let term = power.div_small(2 * index + 1);
+        sum = sum.add(&term);
+        if term.high <= IBig::ONE {
+            // The terms beyond shrink at least ninefold each.
+            sum.high += &term.high;
+            return sum;
+        }
+        index += 1;
+    }
+}
+
+/// atan(1/k) by its alternating series.
+fn atan_of_inverse(k: u64, bits: usize) -> Interval {
+    let mut power = Interval::one(bits).div_small(k);
+    let mut sum = power.clone();
+    let mut index = 1u64;
+    loop {
+        power = power.div_small(k * k);
+        let term = power.div_small(2 * index + 1);
+        sum = if index % 2 == 1 { sum.sub(&term) } else { sum.add(&term) };
+        if term.high <= IBig::ONE {
+            // The rest of an alternating series is below its first omitted term.
+            sum.low -= &term.high;
+            sum.high += &term.high;
+            return sum;
+        }
+        index += 1;
+    }
+}
+
+/// Sine and cosine of 2 pi x for the exact dyadic 0 <= x < 2: reduced to an eighth of a turn, then the series.
+fn sin_cos_of_point(value: &IBig, bits: usize) -> (Interval, Interval) {
+    let eighth = IBig::ONE << (bits - 3);
+    let quarter = IBig::ONE << (bits - 2);
+    // The nearest quarter turn leaves an angle of at most an eighth.
+    let quarters = floor_div(&(value + &eighth), &quarter);
+    let rest = value - &quarters * &quarter;
+    let point = Interval { low: rest.clone(), high: rest, bits };
+    let pi = Interval::pi(bits);
+    let angle = point.mul(&pi.add(&pi));
+    let squared = angle.square();
+    let series = |first: Interval, offset: u64| {
+        let mut term = first.clone();
+        let mut sum = first;
+        let mut index = 1u64;
+        loop {
+            term = term.mul(&squared).div_small((2 * index - 1 + offset) * (2 * index + offset));
+            sum = if index % 2 == 1 { sum.sub(&term) } else { sum.add(&term) };
+            let size = term.low.clone().abs().max(term.high.clone().abs());
+            if size <= IBig::ONE {
+                sum.low -= &size;
+                sum.high += &size;
+                return sum;
+            }
+            index += 1;
+        }
+    };
+    let cos = series(Interval::one(bits), 0);
+    let sin = series(angle.clone(), 1);
+    match i64::try_from(floor_mod(&quarters, 4)).expect("a remainder by four") {
+        0 => (sin, cos),
+        1 => (cos, sin.neg()),
+        2 => (sin.neg(), cos.neg()),
+        _ => (cos.neg(), sin),
+    }
+}
+
+/// Phi(x) = 1/2 + phi(x)·(x + x³/3 + x⁵/(3·5) + …) for x >= 0, all terms positive; 1 - Phi(-x) below zero.
+fn normal_cdf_of_point(value: &IBig, bits: usize) -> Interval {
+    if value.is_negative() {
+        return Interval::one(bits).sub(&normal_cdf_of_point(&-value, bits));
+    }
+    let far = Interval { low: (IBig::ONE << bits) - IBig::ONE, high: IBig::ONE << bits, bits };
+    // 1 - Phi(x) < e^(-x²/2), so x² >= 2·bits leaves less than one unit.
+    let whole = floor_shift(value, bits);
+    if &whole * &whole >= IBig::from(2 * bits) {
+        return far;
+    }
+    let grow = usize::try_from(&whole + IBig::ONE).expect("below sqrt(2·bits)");
+    // The series grows up to e^(x²/2), which the factor phi(x) takes back.
+    let work = bits + grow * grow + 24;
+    let x = Interval { low: value.clone(), high: value.clone(), bits }.to_precision(work);
+    let squared = x.square();
+    let mut term = x.clone();
+    let mut sum = x;
+    let mut index = 1u64;
+    loop {
+        term = term.mul(&squared).div_small(2 * index + 1);
+        sum = sum.add(&term);
+        // Once 2·index + 3 >= 2x² each term is below half of the one before.
+        let shrinking = squared.high < (IBig::from(index) << work);
+        if shrinking && term.high <= IBig::ONE {
+            sum.high += &term.high;
+            break;
+        }
+        index += 1;
+    }
+    let two_pi = Interval::pi(work).mul(&Interval::integer(2, work));
+    let density = squared.div_small(2).neg().exp().div(&two_pi.sqrt());
+    let half = Interval::one(work).div_small(2);
+    half.add(&density.mul(&sum)).to_precision(bits).min(&Interval::one(bits))
+}
+
+/// A rational upper bound on e^x, with relative error about 2^-64.
+pub fn exp_upper(x: &Ratio) -> Ratio {
+    exp_at(x).upper()
+}
+
+/// A rational lower bound on e^x, with relative error about 2^-64.
+pub fn exp_lower(x: &Ratio) -> Ratio {
+    exp_at(x).lower()
+}
+
+fn exp_at(x: &Ratio) -> Interval {
+    // Relative precision: below one, the answer needs about |x|·log2(e) more bits.
+    let extra = if x.is_negative() {
+        x.abs().ceil_i64().map_or(0, |n| usize::try_from(n).unwrap_or(0)) * 3 / 2
+    } else {
+        0
+    };
+    Interval::exact(x, 80 + extra).exp()
+}
+
+/// A rational upper bound on ln x for x > 0, within about 2^-64.
+pub fn ln_upper(x: &Ratio) -> Ratio {
+    ln_at(x).upper()
+}
+
+/// A rational lower bound on ln x for x > 0, within about 2^-64.
+pub fn ln_lower(x: &Ratio) -> Ratio {
+    ln_at(x).lower()
+}
+
+fn ln_at(x: &Ratio) -> Interval {
+    assert!(x.is_positive(), "the logarithm needs a positive number");
+    let bits = 80 + x.denominator().bit_len();
+    Interval::exact(x, bits).ln().to_precision(80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ratio(text: &str) -> Ratio {
+        text.parse().unwrap()
+    }
+
+    fn contains(interval: &Interval, digits: &str) -> bool {
+        // The digits are truncated, so the true number lies within one unit of the last place above.
+        let places = digits.split_once('.').map_or(0, |(_, f)| f.len());
+        let low = ratio(digits);
+        let high = &low + &ratio(&format!("1e-{places}"));
+        interval.lower() <= high && interval.upper() >= low
+    }
+
+    #[test]
+    fn known_digits() {
+        let at = |text: &str| Interval::exact(&ratio(text), 128);
+        assert!(contains(&at("1").exp(), "2.71828182845904523536028747135266249775"));
+        assert!(contains(&at("-1").exp(), "0.36787944117144232159552377016146086744"));
+        assert!(contains(&at("10").exp(), "22026.46579480671651695790064528424436635351"));
+        assert!(contains(&at("2").ln(), "0.69314718055994530941723212145817656807"));
+        assert!(contains(&at("10").ln(), "2.30258509299404568401799145468436420760"));
+        assert!(contains(&Interval::pi(128), "3.14159265358979323846264338327950288419"));
+        assert!(contains(&at("2").sqrt(), "1.41421356237309504880168872420969807856"));
+        assert!(contains(&at("1.96").normal_cdf(), "0.975002104851779"));
+        assert!(contains(&at("-6").normal_cdf(), "0.00000000098658764503"));
+        let (sin, cos) = Interval::exact(&Ratio::new(1, 12), 128).sin_cos_turns();
+        assert!(contains(&sin, "0.5000000000000000000000000000"));
+        assert!(contains(&cos, "0.8660254037844386467637231707529361834"));
+    }
+
+    #[test]
+    fn results_are_tight() {
+        let unit = Ratio::dyadic(IBig::from(64), 128);
+        let x = Interval::exact(&ratio("3.7"), 128);
+        for y in [
+            x.exp().mul_ratio(&Ratio::new(1, 64)),
+            x.ln(),
+            x.sqrt(),
+            x.normal_cdf(),
+            x.neg().exp(),
+            Interval::pi(128),
+        ] {
+            assert!(&y.upper() - &y.lower() <= unit, "{y:?}");
+        }
+    }
+
+    #[test]
+    fn shifting_right_rounds_down() {
+        for (value, bits, down, up) in
+            [(-5, 1, -3, -2), (5, 1, 2, 3), (-4, 2, -1, -1), (-1, 70, -1, 0), (1, 70, 0, 1)]
+        {
+            let value = IBig::from(value);
+            assert_eq!((floor_shift(&value, bits), ceil_shift(&value, bits)), (down.into(), up.into()));
+        }
+    }
+
+    #[test]
+    fn far_ends_stay_enclosed() {
+        let bits = 64;
+        let tiny = Interval::exact(&ratio("-1e6"), bits).exp();
+        assert!(tiny.lower().is_zero() && tiny.upper() <= Ratio::dyadic(IBig::ONE, bits));
+        let sure = Interval::exact(&ratio("100"), bits).normal_cdf();
+        assert!(sure.upper() == Ratio::one() && sure.lower() < Ratio::one());
+        let huge = Interval::exact(&ratio("700"), bits).exp();
+        assert!((huge.to_f64() / 700f64.exp() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn wide_angles_reach_their_extremes() {
+        let at = |a: &str, b: &str| Interval::between(&ratio(a), &ratio(b), 64).sin_cos_turns();
+        let (sin, cos) = at("0.2", "0.3");
+        assert!(sin.upper() == Ratio::one() && cos.lower().is_negative() && cos.upper().is_positive());
+        let (sin, cos) = at("0.9", "1.6");
+        assert!(sin.upper() == Ratio::one() && cos.upper() == Ratio::one() && cos.lower() == -Ratio::one());
+        assert!(sin.lower().to_f64() < -0.58);
+        let (sin, _) = at("-3", "3");
+        assert!(sin.lower() == -Ratio::one() && sin.upper() == Ratio::one());
+    }
+
+    proptest! {
+        #[test]
+        fn encloses_what_floats_say(x in -30.0f64..30.0, width in 0.0f64..0.01) {
+            let low = Ratio::from_f64_exact(x).unwrap();
+            let high = Ratio::from_f64_exact(x + width).unwrap();
+            let interval = Interval::between(&low, &high, 160);
+            let inside = |i: &Interval, value: f64| {
+                let slack = value.abs() * 1e-14 + 1e-300;
+                i.lower().to_f64() <= value + slack && value - slack <= i.upper().to_f64()
+            };
+            let mid = x + width / 2.0;
+            prop_assert!(inside(&interval.exp(), mid.exp()));
+            prop_assert!(inside(&interval.square(), mid * mid));
+            let (sin, cos) = interval.sin_cos_turns();
+            let near = |i: &Interval, v: f64| i.lower().to_f64() <= v + 1e-12 && v - 1e-12 <= i.upper().to_f64();
+            let angle = (mid - mid.floor()) * std::f64::consts::TAU;
+            prop_assert!(near(&sin, angle.sin()) && near(&cos, angle.cos()));
+            if x > 0.001 {
+                prop_assert!(inside(&interval.ln(), mid.ln()) || mid.ln().abs() < 1e-3);
+                prop_assert!(inside(&interval.sqrt(), mid.sqrt()));
+                prop_assert!(inside(&Interval::one(160).div(&interval), 1.0 / mid));
+            }
+        }
+
+        #[test]
+        fn ln_undoes_exp(num in -20_000i64..20_000) {
+            let x = Interval::exact(&Ratio::new(num, 1000), 160);
+            let back = x.exp().ln();
+            prop_assert!(back.lower() <= x.upper() && x.lower() <= back.upper());
+            prop_assert!(back.upper().to_f64() - back.lower().to_f64() < 1e-30);
+        }
+
+        #[test]
+        fn a_coarser_precision_contains_a_finer_one(num in -5000i64..5000, den in 1u64..1000) {
+            let x = Ratio::new(num, den);
+            let (fine, coarse) = (Interval::exact(&x, 200), Interval::exact(&x, 60));
+            for (f, c) in [(fine.exp(), coarse.exp()), (fine.normal_cdf(), coarse.normal_cdf())] {
+                prop_assert!(c.lower() <= f.lower() && f.upper() <= c.upper());
+            }
+        }
+    }
+}
