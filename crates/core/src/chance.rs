@@ -28,15 +28,15 @@ pub(crate) fn head_of(enclose: impl Fn(usize) -> Interval) -> u64 {
         let low = interval.low_scaled() >> (bits - 64);
         let high = interval.high_scaled() >> (bits - 64);
         if low == high {
-            return word_of(low);
+            return word_of(&low);
         }
         bits *= 2;
     }
 }
 
 /// A whole number as a word, capped at both ends.
-pub(crate) fn word_of(value: IBig) -> u64 {
-    u64::try_from(value.clone()).unwrap_or(if value < IBig::ZERO { 0 } else { u64::MAX })
+pub(crate) fn word_of(value: &IBig) -> u64 {
+    u64::try_from(value).unwrap_or(if *value < IBig::ZERO { 0 } else { u64::MAX })
 }
 
 /// A rational probability.
@@ -51,7 +51,7 @@ impl Odds {
     pub fn new(probability: &Ratio) -> Self {
         assert!(!probability.is_negative() && *probability <= Ratio::one(), "a probability lies in [0, 1]");
         let scaled = probability * &Ratio::from_parts(IBig::ONE << 64, UBig::ONE);
-        Self { head: word_of(scaled.floor_big()), probability: probability.clone() }
+        Self { head: word_of(&scaled.floor_big()), probability: probability.clone() }
     }
 }
 

@@ -53,7 +53,7 @@ pub trait Coins: Sized {
 /// implementation enumerates `draw` on the tape and compares.
 pub trait Law {
     /// What is drawn.
-    type Value;
+    type Value: Clone + 'static;
 
     /// The sampler.
     fn draw<C: Coins>(&self, coins: &mut C) -> Self::Value;

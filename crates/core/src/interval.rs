@@ -31,7 +31,7 @@ fn ceil_shift(value: &IBig, bits: usize) -> IBig {
 
 fn floor_div(a: &IBig, b: &IBig) -> IBig {
     // div_euclid rounds towards minus infinity for a positive divisor, which is the only kind used here.
-    debug_assert!(b.is_positive());
+    debug_assert!(*b > IBig::ZERO);
     a.div_euclid(b)
 }
 
@@ -232,7 +232,7 @@ impl Interval {
     #[must_use]
     pub fn div(&self, other: &Self) -> Self {
         self.same_precision(other);
-        assert!(other.low.is_positive(), "an interval quotient needs a divisor that is certainly positive");
+        assert!(other.low > IBig::ZERO, "an interval quotient needs a divisor that is certainly positive");
         let (low, high) = (&self.low << self.bits, &self.high << self.bits);
         let low = if low.is_negative() { floor_div(&low, &other.low) } else { floor_div(&low, &other.high) };
         let high =
@@ -276,7 +276,7 @@ impl Interval {
     /// The natural logarithm. Panics unless the number is certainly positive.
     #[must_use]
     pub fn ln(&self) -> Self {
-        assert!(self.low.is_positive(), "the logarithm needs a number that is certainly positive");
+        assert!(self.low > IBig::ZERO, "the logarithm needs a number that is certainly positive");
         let low = ln_of_point(&self.low, self.bits);
         if self.low == self.high {
             return low;
@@ -323,8 +323,8 @@ impl Interval {
         let mut at = ceil_div(&low, &quarter);
         while &at * &quarter <= high {
             match i64::try_from(floor_mod(&at, 4)).expect("a remainder by four") {
-                0 => cos.high = one.clone(),
-                1 => sin.high = one.clone(),
+                0 => cos.high.clone_from(&one),
+                1 => sin.high.clone_from(&one),
                 2 => cos.low = -&one,
                 _ => sin.low = -&one,
             }
@@ -619,6 +619,12 @@ mod tests {
             let value = IBig::from(value);
             assert_eq!((floor_shift(&value, bits), ceil_shift(&value, bits)), (down.into(), up.into()));
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "certainly positive")]
+    fn zero_is_no_divisor() {
+        let _ = Interval::one(64).div(&Interval::zero(64));
     }
 
     #[test]

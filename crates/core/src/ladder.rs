@@ -52,7 +52,7 @@ pub(crate) fn exp_neg_heads(step: &Ratio, last: usize) -> Vec<u64> {
         heads.push(if index > 0 && low != high {
             ExpNeg::new(&(step * &Ratio::from(index as u64))).head()
         } else {
-            word_of(low)
+            word_of(&low)
         });
         power = power.mul(&ratio);
     }

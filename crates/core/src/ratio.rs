@@ -124,7 +124,7 @@ impl Ratio {
 
     /// Is it above zero?
     pub fn is_positive(&self) -> bool {
-        self.num.is_positive()
+        self.num > IBig::ZERO // dashu's own is_positive counts zero in
     }
 
     /// Is it a whole number?
@@ -393,7 +393,7 @@ operators! {
         &a.den * &b.den,
     );
     Mul mul |a, b| Ratio::from_parts(&a.num * &b.num, &a.den * &b.den);
-    Div div |a, b| a * &b.recip();
+    Div div |a, b| std::ops::Mul::mul(a, &b.recip());
 }
 
 impl std::iter::Sum for Ratio {

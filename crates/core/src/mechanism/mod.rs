@@ -1,0 +1,1 @@
+//! Mechanisms, one file each: parameters, calibration, cost, run, accuracy, and the audit of the claim.

@@ -1,0 +1,89 @@
+//! An answer or a refusal, and how far the data is from another answer.
+
+use crate::adjacency::Adjacency;
+
+/// What a release-or-refuse mechanism says. A refusal is an output, charged like any other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome<T> {
+    /// An answer.
+    Value(T),
+    /// An honest "no answer".
+    Refused,
+}
+
+impl<T> Outcome<T> {
+    /// The answer, if there is one.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Refused => None,
+        }
+    }
+
+    /// The same outcome with the answer transformed; post-processing costs nothing.
+    pub fn map<U>(self, transform: impl FnOnce(T) -> U) -> Outcome<U> {
+        match self {
+            Self::Value(value) => Outcome::Value(transform(value)),
+            Self::Refused => Outcome::Refused,
+        }
+    }
+}
+
+/// How far a data set is from one where the answer could differ, under a named adjacency.
+///
+/// Two counts are in use in the literature and differ by one; mixing them multiplies delta by e^epsilon.
+/// Both constructors say which they take, and no bare number leaves this type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slack {
+    /// Changes of records to a data set with another value; at least one, `None` if there is none.
+    rows_to_change: Option<u64>,
+    adjacency: Adjacency,
+}
+
+impl Slack {
+    /// The least number of changes that leads to another *value*: one or more.
+    pub fn rows_to_change(rows: u64, adjacency: Adjacency) -> Self {
+        Self { rows_to_change: Some(rows.max(1)), adjacency }
+    }
+
+    /// The least number of changes that leads to an *unstable* data set, one with a neighbour of another
+    /// value: zero or more.
+    pub fn steps_to_unstable(steps: u64, adjacency: Adjacency) -> Self {
+        Self { rows_to_change: Some(steps.saturating_add(1)), adjacency }
+    }
+
+    /// No number of changes leads to another value.
+    pub fn constant(adjacency: Adjacency) -> Self {
+        Self { rows_to_change: None, adjacency }
+    }
+
+    /// Changes to another value, `None` where the value is the same everywhere.
+    pub fn until_change(self) -> Option<u64> {
+        self.rows_to_change
+    }
+
+    /// Changes to an unstable data set, `None` where every data set is stable.
+    pub fn until_unstable(self) -> Option<u64> {
+        self.rows_to_change.map(|rows| rows - 1)
+    }
+
+    /// The adjacency the changes were counted in.
+    pub fn adjacency(self) -> Adjacency {
+        self.adjacency
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_counts_differ_by_one() {
+        let adjacency = Adjacency::Replace;
+        assert_eq!(Slack::rows_to_change(3, adjacency), Slack::steps_to_unstable(2, adjacency));
+        assert_eq!(Slack::rows_to_change(0, adjacency).until_unstable(), Some(0));
+        assert_eq!(Slack::steps_to_unstable(u64::MAX, adjacency).until_change(), Some(u64::MAX));
+        assert!(Slack::constant(adjacency).until_change().is_none());
+        assert!(Slack::rows_to_change(9, adjacency) > Slack::rows_to_change(1, adjacency));
+    }
+}
