@@ -245,9 +245,12 @@ impl<T: Ord> Pmf<T> {
         low.hull(&high)
     }
 
-    /// The largest log-ratio of two probabilities over the values seen, for display.
+    /// A certified lower bound on the largest log-ratio of two probabilities, as a float for display.
     pub fn largest_loss(&self, other: &Self) -> f64 {
-        let ratio = |(value, mass): (&T, &Interval)| (mass.to_f64() / other.mass(value).to_f64()).ln();
+        let ratio = |(value, mass): (&T, &Interval)| {
+            let most = other.mass(value).add(&other.lost).upper();
+            if most.is_zero() { f64::INFINITY } else { (mass.lower() / most).to_f64().ln() }
+        };
         self.masses.iter().map(ratio).fold(0.0, f64::max)
     }
 }
