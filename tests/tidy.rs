@@ -1,0 +1,1 @@
+//! Rules of the source tree that no compiler checks.
