@@ -1,5 +1,7 @@
-#![forbid(unsafe_code)]
 //! The mathematics of Equipoise: no input or output, no clock, no global state.
+
+#![forbid(unsafe_code)]
+
 pub mod adjacency;
 pub mod chance;
 pub mod coins;
