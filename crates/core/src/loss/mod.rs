@@ -23,7 +23,9 @@
 
 mod amount;
 mod approx;
+mod gaussian_profile;
 mod guarantee;
+mod laplace_profile;
 mod order;
 mod parameter;
 mod renyi;
@@ -31,7 +33,9 @@ mod zcdp;
 
 pub use amount::Amount;
 pub use approx::Approx;
+pub use gaussian_profile::{gaussian_delta_lower, gaussian_delta_upper, gaussian_sigma_upper};
 pub use guarantee::Guarantee;
+pub use laplace_profile::{DiscreteLaplaceLoss, laplace_curve_upper, laplace_delta_upper};
 pub use parameter::{Delta, Eps, ParameterError, Rate, Rho};
 pub use renyi::{Renyi, RenyiCurve};
 pub use zcdp::{Zcdp, rho_for};
