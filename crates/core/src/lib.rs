@@ -13,5 +13,6 @@ pub mod outcome;
 pub mod pick;
 pub mod ratio;
 pub mod sampler;
+pub mod solve;
 pub mod tape;
 pub mod universe;
