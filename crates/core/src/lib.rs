@@ -1,6 +1,7 @@
 #![forbid(unsafe_code)]
 //! The mathematics of Equipoise: no input or output, no clock, no global state.
 pub mod adjacency;
+pub mod amplify;
 pub mod chance;
 pub mod coins;
 pub mod interval;
