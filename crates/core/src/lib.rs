@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adjacency;
+pub mod amplify;
 pub mod chance;
 pub mod coins;
 pub mod interval;

@@ -32,6 +32,7 @@ mod renyi;
 mod zcdp;
 
 pub use amount::Amount;
+pub(crate) use amount::{significant_down, significant_up};
 pub use approx::Approx;
 pub use gaussian_profile::{gaussian_delta_lower, gaussian_delta_upper, gaussian_sigma_upper};
 pub use guarantee::Guarantee;
