@@ -30,7 +30,7 @@
 //! assert_eq!(calibrated.cost().to_string(), "0.5-differential privacy");
 //! // With probability at least 0.95 the noise is at most 6.
 //! assert_eq!(calibrated.accuracy(&"0.05".parse()?), Ratio::from(6u64));
-//! # let mut coins = ScriptedWords::new(vec![0; 8]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 40; 8]);
 //! let answer = calibrated.run(&[Ratio::from(41u64)], &mut coins);
 //! # let _ = answer;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -331,7 +331,7 @@ mod tests {
     fn the_shape_of_the_answer_is_public() {
         let calibrated = laplace("1", "1", "1", 2, Values::OnGrid).calibrate().unwrap();
         for values in [vec![], vec![Ratio::one(); 5]] {
-            assert_eq!(calibrated.run(&values, &mut ScriptedWords::new(vec![0; 99])).len(), 2);
+            assert_eq!(calibrated.run(&values, &mut ScriptedWords::new(vec![1 << 40; 99])).len(), 2);
         }
     }
 }
