@@ -2,5 +2,10 @@
 
 use crate::Audit;
 
+mod laplace;
+mod sampled;
+
+pub(crate) use sampled::any_one;
+
 /// Every shipped claim.
-pub const ALL: &[&Audit] = &[];
+pub const ALL: &[&Audit] = &[&laplace::AUDIT, &sampled::AUDIT];
