@@ -31,9 +31,9 @@ pub(crate) fn run(options: &AuditOptions) -> Exit {
         }
     });
     if options.json {
-        print_json(&findings)
+        print_json(&findings);
     } else {
-        print_table(&findings)
+        print_table(&findings);
     }
     if findings.iter().all(|finding| finding.verdict().good()) { Exit::Done } else { Exit::Failed }
 }
