@@ -4,6 +4,7 @@
 
 pub mod adjacency;
 pub mod amplify;
+pub mod catalog;
 pub mod chance;
 pub mod coins;
 pub mod interval;
