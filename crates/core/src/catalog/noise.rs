@@ -64,7 +64,7 @@ fn laplace(given: &Given) -> Result<Vec<Number>, CatalogError> {
             calibrated.accuracy(&beta),
             "no coordinate is off by more, at the confidence given",
         ),
-    ];
+    ]);
     if given.said("error") {
         let error = given.ratio("error")?;
         let eps = mechanism.eps_for(&error, &beta).ok_or_else(|| {
