@@ -76,6 +76,11 @@ impl Ratio {
         Self { num: IBig::ONE, den: UBig::ONE }
     }
 
+    /// A whole number of any size.
+    pub(crate) fn whole(value: IBig) -> Self {
+        Self { num: value, den: UBig::ONE }
+    }
+
     /// `num · 2^-bits`.
     pub(crate) fn dyadic(num: IBig, bits: usize) -> Self {
         Self::from_parts(num, UBig::ONE << bits)

@@ -245,10 +245,28 @@ impl<T: Ord> Pmf<T> {
         low.hull(&high)
     }
 
-    /// The largest log-ratio of two probabilities over the values seen, for display.
+    /// A certified lower bound on the largest log-ratio of two probabilities, as a float for display.
     pub fn largest_loss(&self, other: &Self) -> f64 {
-        let ratio = |(value, mass): (&T, &Interval)| (mass.to_f64() / other.mass(value).to_f64()).ln();
+        let ratio = |(value, mass): (&T, &Interval)| {
+            let most = other.mass(value).add(&other.lost).upper();
+            if most.is_zero() { f64::INFINITY } else { (mass.lower() / most).to_f64().ln() }
+        };
         self.masses.iter().map(ratio).fold(0.0, f64::max)
+    }
+}
+
+impl<T: Ord> Pmf<Option<T>> {
+    /// The distribution of repeating a round until it is accepted: the accepted part over its mass.
+    ///
+    /// Enumerating one round instead of the loop keeps the number of paths small and loses no mass.
+    pub fn given_some(self) -> Pmf<T> {
+        let one = Interval::one(AUDIT_BITS);
+        let rejected = self.mass(&None);
+        // What was lost may have been accepted or not.
+        let accepted = one.sub(&rejected.hull(&rejected.add(&self.lost)));
+        let masses =
+            self.masses.into_iter().filter_map(|(value, mass)| Some((value?, mass.div(&accepted)))).collect();
+        Pmf { masses, lost: self.lost.div(&accepted) }
     }
 }
 
@@ -298,6 +316,29 @@ mod tests {
         let e = 1f64.exp();
         assert!((at_half.to_f64() - (e / (1.0 + e) - 0.5f64.exp() / (1.0 + e))).abs() < 1e-15);
         assert!((yes.largest_loss(&no) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_round_given_acceptance_is_the_loop() {
+        let (third, fifth) = (Odds::new(&Ratio::new(1, 3)), Odds::new(&Ratio::new(1, 5)));
+        let round = |tape: &mut Tape| {
+            let value = tape.bernoulli(&third);
+            let accepted = value || tape.bernoulli(&fifth);
+            accepted.then_some(value)
+        };
+        let conditioned = enumerate(&floor(), round).given_some();
+        let looped = enumerate(&floor(), |tape| {
+            loop {
+                if let Some(value) = round(tape) {
+                    break value;
+                }
+            }
+        });
+        for value in [true, false] {
+            let difference = conditioned.mass(&value).to_f64() - looped.mass(&value).to_f64();
+            assert!(difference.abs() < 1e-11);
+        }
+        assert!((conditioned.mass(&true).to_f64() - 5.0 / 7.0).abs() < 1e-15);
     }
 
     #[test]

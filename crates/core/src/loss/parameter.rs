@@ -1,4 +1,4 @@
-//! Privacy parameters: exact numbers that cannot be out of range, and what a release costs.
+//! Privacy parameters: exact numbers that cannot be out of range.
 
 use crate::ratio::{Ratio, RatioError};
 use std::{fmt, str::FromStr};
@@ -100,6 +100,12 @@ parameter! {
     |value| value.is_positive() && value <= Ratio::from(500_000u64)
 }
 
+parameter! {
+    /// The share of the records that a sample takes: exact, in (0, 1].
+    Rate, "rate", "give a number above 0 and at most 1, such as 0.1",
+    |value| value.is_positive() && value <= Ratio::one()
+}
+
 impl Delta {
     /// No failure probability at all.
     pub fn zero() -> Self {
@@ -143,6 +149,9 @@ mod tests {
                 )
             );
         }
+        assert!(
+            "0".parse::<Rate>().is_err() && "1.01".parse::<Rate>().is_err() && "1".parse::<Rate>().is_ok()
+        );
         assert!("0".parse::<Rho>().is_err() && "0".parse::<Delta>().unwrap().is_zero());
     }
 }

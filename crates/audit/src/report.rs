@@ -1,0 +1,100 @@
+//! Running audits on all cores, and what came out.
+
+use crate::{Audit, Kind, Measured};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+/// What came out of one audit.
+pub struct Finding {
+    /// Which audit.
+    pub audit: &'static Audit,
+    /// The measurements of the shipped code, or of the zoo entry.
+    pub measured: Vec<Measured>,
+    /// The measurements of the mutant, where there is one.
+    pub mutant: Vec<Measured>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// One word for a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The claim holds and its mutant was caught.
+    Holds,
+    /// The zoo entry was caught.
+    Caught,
+    /// The claim was refuted, or could not be confirmed.
+    Refuted,
+    /// A zoo entry or a mutant slipped through.
+    Missed,
+}
+
+impl Verdict {
+    /// Is this what should have come out?
+    pub fn good(self) -> bool {
+        matches!(self, Self::Holds | Self::Caught)
+    }
+
+    /// The word in tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Caught => "caught",
+            Self::Refuted => "REFUTED",
+            Self::Missed => "MISSED",
+        }
+    }
+}
+
+impl Finding {
+    /// What this finding comes to.
+    pub fn verdict(&self) -> Verdict {
+        match self.audit.kind {
+            Kind::Zoo { .. } if self.measured.iter().any(Measured::refuted) => Verdict::Caught,
+            Kind::Zoo { .. } => Verdict::Missed,
+            Kind::Claim { .. } if self.measured.is_empty() || !self.measured.iter().all(Measured::holds) => {
+                Verdict::Refuted
+            }
+            Kind::Claim { .. } if self.mutant.iter().any(Measured::refuted) => Verdict::Holds,
+            Kind::Claim { .. } => Verdict::Missed,
+        }
+    }
+}
+
+/// Run these audits on all cores, and tell `done` after each.
+pub fn run(audits: &[&'static Audit], done: impl Fn(&Finding) + Sync) -> Vec<Finding> {
+    let next = AtomicUsize::new(0);
+    let findings = Mutex::new(Vec::new());
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(audits.len().max(1));
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&audit) = audits.get(index) else { break };
+                    let finding = run_one(audit);
+                    done(&finding);
+                    findings.lock().expect("no worker panicked").push((index, finding));
+                }
+            });
+        }
+    });
+    let mut findings = findings.into_inner().expect("no worker panicked");
+    findings.sort_by_key(|(index, _)| *index);
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+fn run_one(audit: &'static Audit) -> Finding {
+    let start = Instant::now();
+    let (measured, mutant) = match audit.kind {
+        Kind::Claim { shipped, mutant, .. } => (shipped(), mutant()),
+        Kind::Zoo { broken } => (broken(), Vec::new()),
+    };
+    Finding { audit, measured, mutant, seconds: start.elapsed().as_secs_f64() }
+}

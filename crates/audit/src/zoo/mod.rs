@@ -1,0 +1,29 @@
+//! Broken mechanisms, published or often written. Each must be caught.
+
+use crate::Audit;
+
+mod local_sensitivity;
+mod scale_threshold;
+mod stable_distance;
+mod winsorized;
+
+/// Every broken mechanism.
+pub const ALL: &[&Audit] = &[
+    &scale_threshold::AUDIT,
+    &stable_distance::RAW_GAP,
+    &stable_distance::OFF_BY_ONE,
+    &local_sensitivity::LOCAL,
+    &local_sensitivity::DOWN,
+    &winsorized::AUDIT,
+];
+
+/// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.
+fn laplace_tail(exponent: &equipoise_core::interval::Interval) -> equipoise_core::interval::Interval {
+    use equipoise_core::interval::Interval;
+    let bits = exponent.bits();
+    let half = Interval::one(bits).div_small(2);
+    // ½e^-y above zero, 1 - ½e^y below; at either end the two agree, so the hull of both sides is safe.
+    let above = half.mul(&exponent.max(&Interval::zero(bits)).neg().exp());
+    let below = Interval::one(bits).sub(&half.mul(&exponent.min(&Interval::zero(bits)).exp()));
+    above.add(&below).sub(&half)
+}

@@ -1,0 +1,197 @@
+//! An exact, nonnegative quantity of privacy loss, and how sums of it stay short.
+
+use super::parameter::{Delta, Eps, ParameterError, Rho};
+use crate::ratio::Ratio;
+use dashu_base::{BitTest, UnsignedAbs};
+use std::fmt;
+
+/// Sums are exact up to this many significant bits (about 150 digits); longer ones are rounded up.
+const EXACT_BITS: usize = 512;
+/// What a sum that grew too long is rounded up to.
+const ROUNDED_BITS: usize = 256;
+
+/// A nonnegative exact number: some epsilon, delta, rho or divergence that was spent.
+///
+/// Unlike the parameters of a request it has no upper end, because what was spent adds up. `Display`
+/// writes short decimals as they are and rounds longer numbers up to six digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Amount(Ratio);
+
+impl Amount {
+    /// This number, if it is not negative.
+    pub fn new(value: Ratio) -> Result<Self, ParameterError> {
+        if value.is_negative() {
+            return Err(ParameterError::out_of_range("privacy loss", value, "give 0 or more"));
+        }
+        Ok(Self(value))
+    }
+
+    /// A number that is known to be nonnegative; what rounding left below zero counts as zero.
+    pub(crate) fn clamped(value: Ratio) -> Self {
+        Self(if value.is_negative() { Ratio::zero() } else { value })
+    }
+
+    /// Nothing.
+    pub fn zero() -> Self {
+        Self(Ratio::zero())
+    }
+
+    /// Is it nothing?
+    pub fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+
+    /// The exact number.
+    pub fn ratio(&self) -> &Ratio {
+        &self.0
+    }
+
+    /// The sum: exact, or rounded up where it has more than 512 significant bits.
+    #[must_use]
+    pub fn plus_up(&self, other: &Self) -> Self {
+        Self(short_up(&self.0 + &other.0))
+    }
+
+    /// The multiple: exact, or rounded up where it has more than 512 significant bits.
+    #[must_use]
+    pub fn times_up(&self, count: u64) -> Self {
+        Self(short_up(&self.0 * &Ratio::from(count)))
+    }
+}
+
+macro_rules! from_parameter {
+    ($($name:ident)*) => {$(
+        impl From<&$name> for Amount {
+            fn from(parameter: &$name) -> Self { Self(parameter.ratio().clone()) }
+        }
+    )*};
+}
+
+from_parameter! { Eps Delta Rho }
+
+fn short_up(value: Ratio) -> Ratio {
+    if numerator_bits(&value) <= EXACT_BITS { value } else { significant_up(&value, ROUNDED_BITS) }
+}
+
+fn numerator_bits(value: &Ratio) -> usize {
+    value.numerator().clone().unsigned_abs().bit_len()
+}
+
+/// Bits after the point that leave about `bits` significant ones.
+fn places(value: &Ratio, bits: usize) -> usize {
+    (bits + value.denominator().bit_len()).saturating_sub(numerator_bits(value))
+}
+
+/// Not below the value, with about `bits` significant bits.
+pub(crate) fn significant_up(value: &Ratio, bits: usize) -> Ratio {
+    value.dyadic_up(places(value, bits))
+}
+
+/// Not above the value, with about `bits` significant bits.
+pub(crate) fn significant_down(value: &Ratio, bits: usize) -> Ratio {
+    value.dyadic_down(places(value, bits))
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 12;
+        const DIGITS: usize = 6;
+        let exact = self.0.to_string();
+        if exact.len() <= LONGEST && !exact.contains('/') {
+            return f.write_str(&exact);
+        }
+        // The first six significant digits, as a whole number rounded up, and the power of ten they stand for.
+        let (ten, limit) = (Ratio::from(10u64), Ratio::from(10u64.pow(u32::try_from(DIGITS).unwrap_or(0))));
+        let (mut head, mut power) = (self.0.clone(), 0i64);
+        while head >= limit {
+            head = &head / &ten;
+            power += 1;
+        }
+        while &head * &ten < limit {
+            head = &head * &ten;
+            power -= 1;
+        }
+        let head = Ratio::from(head.ceil_i64().unwrap_or(i64::MAX));
+        let shift = |power: i64| {
+            let mut value = head.clone();
+            for _ in 0..power.unsigned_abs() {
+                value = if power < 0 { &value / &ten } else { &value * &ten };
+            }
+            value.to_string()
+        };
+        let plain = shift(power);
+        if plain.len() <= LONGEST {
+            return f.write_str(&plain);
+        }
+        let lead = i64::try_from(DIGITS).unwrap_or(0) - 1;
+        write!(f, "{}e{}", shift(-lead), power + lead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(text: &str) -> Amount {
+        Amount::new(text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_shown_is_short_and_never_below() {
+        for (value, shown) in [
+            ("0", "0"),
+            ("1", "1"),
+            ("0.000001", "0.000001"),
+            ("1/3", "0.333334"),
+            ("2/3", "0.666667"),
+            ("1e-30", "1e-30"),
+            ("123456789/7", "17636700"),
+            ("0.99999999999999", "1"),
+            ("1/3000", "0.000333334"),
+            ("1/30000000", "3.33334e-8"),
+            ("1e30", "1e30"),
+        ] {
+            assert_eq!(amount(value).to_string(), shown);
+            assert!(shown.parse::<Ratio>().unwrap() >= value.parse().unwrap());
+        }
+        assert_eq!(
+            Amount::new(Ratio::new(-1, 2)).unwrap_err().to_string(),
+            "privacy loss -0.5 is not accepted: give 0 or more"
+        );
+    }
+
+    #[test]
+    fn a_million_tenths_are_exact() {
+        let tenth = amount("0.1");
+        assert_eq!(*tenth.times_up(1_000_000).ratio(), Ratio::from(100_000u64));
+        let mut sum = Amount::zero();
+        for _ in 0..30 {
+            sum = sum.plus_up(&tenth);
+        }
+        assert_eq!(*sum.ratio(), Ratio::from(3u64));
+    }
+
+    #[test]
+    fn a_sum_that_cannot_stay_short_is_rounded_up_a_little() {
+        // The harmonic sum's denominator grows without end.
+        let (mut exact, mut sum) = (Ratio::zero(), Amount::zero());
+        for den in 1..1500u64 {
+            let term = Ratio::new(1, den);
+            exact = exact + &term;
+            sum = sum.plus_up(&Amount(term));
+        }
+        assert!(exact.denominator().bit_len() > 2000);
+        assert!(sum.ratio().denominator().bit_len() <= 512 && *sum.ratio() >= exact);
+        assert!(sum.ratio() - &exact < "1e-70".parse().unwrap());
+    }
+
+    #[test]
+    fn significant_bits_are_relative() {
+        for text in ["1/3", "1e-200", "12345678901234567890123/7"] {
+            let value: Ratio = text.parse().unwrap();
+            let (down, up) = (significant_down(&value, 64), significant_up(&value, 64));
+            assert!(down <= value && value <= up);
+            assert!((&up - &down) / &value < Ratio::dyadic(1.into(), 62), "{text}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The exact (epsilon, delta) curve of Gaussian noise, and the least scale for a wanted pair.
+//!
+//! Source: Balle and Wang, "Improving the Gaussian mechanism for differential privacy" (2018), Theorem 8.
+//!
+//! # Guarantee
+//!
+//! Noise of scale sigma on a value of L2-sensitivity D is (epsilon, delta)-DP exactly if
+//! `delta >= Phi(m/2 - epsilon/m) - e^epsilon·Phi(-m/2 - epsilon/m)` with m = D/sigma. This is about noise
+//! that is a real number (which may be rounded afterwards); noise drawn on a lattice has its own curve.
+//!
+//! # Why
+//!
+//! 1. With x = epsilon/m - m/2 and y = epsilon/m + m/2, y² - x² = 2 epsilon, so e^epsilon·phi(y) = phi(x).
+//! 2. With Mills' ratio R(t) = Phi(-t)/phi(t) the curve is `phi(x)·(R(x) - R(y))` for x >= 0 and
+//!    `1 - phi(x)·(R(-x) + R(y))` for x < 0: nothing large is multiplied by anything small.
+//! 3. R is Laplace's continued fraction `1/(t + 1/(t + 2/(t + 3/(t + …))))`; all its terms are positive, so
+//!    two consecutive convergents enclose it.
+
+use super::{
+    amount::significant_up,
+    parameter::{Delta, Eps, ParameterError},
+};
+use crate::{
+    interval::{Interval, ln_upper},
+    ratio::Ratio,
+};
+use dashu_int::{IBig, UBig};
+
+/// The least delta of Gaussian noise at this epsilon, rounded up. `ratio` is sensitivity over scale.
+pub fn gaussian_delta_upper(eps: &Ratio, ratio: &Ratio) -> Ratio {
+    gaussian_delta(eps, ratio).upper().min(Ratio::one())
+}
+
+/// The least delta of Gaussian noise at this epsilon, rounded down. `ratio` is sensitivity over scale.
+pub fn gaussian_delta_lower(eps: &Ratio, ratio: &Ratio) -> Ratio {
+    gaussian_delta(eps, ratio).lower().max(Ratio::zero())
+}
+
+/// The least scale that makes Gaussian noise (epsilon, delta)-DP, rounded up by at most one part in 10^12.
+pub fn gaussian_sigma_upper(eps: &Eps, delta: &Delta, sensitivity: &Ratio) -> Result<Ratio, ParameterError> {
+    if delta.is_zero() {
+        let next = "Gaussian noise needs a delta above 0, such as 1e-6; Laplace noise needs none";
+        return Err(ParameterError::out_of_range("delta", "0", next));
+    }
+    if !sensitivity.is_positive() {
+        let next = "give the largest distance between neighbours, above 0";
+        return Err(ParameterError::out_of_range("sensitivity", sensitivity, next));
+    }
+    let holds = |scale: &Ratio| gaussian_delta_upper(eps.ratio(), &scale.recip()) <= *delta.ratio();
+    // Two neighbouring powers of two around the answer, from the textbook's scale or, for a tiny epsilon,
+    // from that of epsilon zero.
+    let textbook = (2.0 * (0.3 - ln_upper(delta.ratio()).to_f64())).sqrt() / eps.ratio().to_f64();
+    let hint = textbook.min(0.4 / delta.ratio().to_f64()).clamp(1e-300, 1e300);
+    #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a float is small")]
+    let mut exponent = hint.log2().floor() as i32;
+    while holds(&power(exponent)) {
+        exponent -= 1;
+    }
+    while !holds(&power(exponent + 1)) {
+        exponent += 1;
+    }
+    // Bisect; `high` has always been certified.
+    let (mut low, mut high) = (power(exponent), power(exponent + 1));
+    for _ in 0..41 {
+        let middle = (&low + &high) / Ratio::from(2u64);
+        if holds(&middle) { high = middle } else { low = middle }
+    }
+    Ok(significant_up(&(high * sensitivity), 128))
+}
+
+/// Two to the power of a whole number.
+fn power(exponent: i32) -> Ratio {
+    let size = Ratio::from_parts(IBig::ONE << exponent.unsigned_abs() as usize, UBig::ONE);
+    if exponent < 0 { size.recip() } else { size }
+}
+
+fn gaussian_delta(eps: &Ratio, ratio: &Ratio) -> Interval {
+    assert!(!eps.is_negative() && ratio.is_positive(), "epsilon at least zero, noise and sensitivity above");
+    let (centre, half) = (eps / ratio, ratio / &Ratio::from(2u64));
+    let (x, y) = (&centre - &half, &centre + &half);
+    let bits = precision(&x, &y, ratio);
+    let at = |value: &Ratio| Interval::exact(value, bits);
+    let tail = mills_ratio(&at(&y));
+    if x.is_negative() {
+        Interval::one(bits).sub(&density(&at(&x)).mul(&mills_ratio(&at(&-x)).add(&tail)))
+    } else {
+        density(&at(&x)).mul(&mills_ratio(&at(&x)).sub(&tail))
+    }
+}
+
+/// Bits after the point that leave some 100 significant ones: the density may be small, and the two
+/// Mills ratios may be close, apart by about `(y - x)/(1 + y²)`. A delta below 2^-6000 comes out as 0 to 2^-6000.
+fn precision(x: &Ratio, y: &Ratio, ratio: &Ratio) -> usize {
+    let (x, y, gap) = (x.to_f64().max(0.0), y.to_f64(), ratio.to_f64().max(1e-300));
+    let lost = x * x * 0.722 + (1.0 + y * y).log2() + (1.0 / gap).log2().max(0.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
+    let lost = lost.clamp(0.0, 6000.0).ceil() as usize;
+    128 + lost
+}
+
+/// The standard normal density.
+fn density(x: &Interval) -> Interval {
+    let bits = x.bits();
+    let two_pi = Interval::pi(bits).mul(&Interval::integer(2, bits));
+    x.square().div_small(2).neg().exp().div(&two_pi.sqrt())
+}
+
+/// `Phi(-t)/phi(t)` for t >= 0.
+fn mills_ratio(t: &Interval) -> Interval {
+    const SERIES_BELOW: i64 = 4;
+    let bits = t.bits();
+    if t.upper() < Ratio::from(SERIES_BELOW) {
+        // The density is above 2^-13 here, so these bits lose nothing.
+        let wide = t.to_precision(bits + 32);
+        return wide.neg().normal_cdf().div(&density(&wide)).to_precision(bits);
+    }
+    let close = Ratio::dyadic(IBig::ONE, bits - 12);
+    let mut depth = 16;
+    loop {
+        let enclosed = convergent(t, depth).hull(&convergent(t, depth + 1));
+        if enclosed.upper() - enclosed.lower() <= close || depth >= 1 << 17 {
+            return enclosed;
+        }
+        depth *= 2;
+    }
+}
+
+/// Laplace's continued fraction for Mills' ratio, cut after `depth` terms.
+fn convergent(t: &Interval, depth: i64) -> Interval {
+    let mut rest = t.clone();
+    for numerator in (1..=depth).rev() {
+        rest = t.add(&Interval::integer(numerator, t.bits()).div(&rest));
+    }
+    Interval::one(t.bits()).div(&rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::exp_upper;
+
+    fn ratio(text: &str) -> Ratio {
+        text.parse().unwrap()
+    }
+
+    fn sigma(eps: &str, delta: &str) -> Ratio {
+        gaussian_sigma_upper(&eps.parse().unwrap(), &delta.parse().unwrap(), &Ratio::one()).unwrap()
+    }
+
+    #[test]
+    fn known_scales() {
+        for (eps, delta, scale) in
+            [("0.1", "1e-6", 36.30), ("1", "1e-6", 4.225), ("10", "1e-5", 0.4999), ("50", "1e-5", 0.1498)]
+        {
+            let got = sigma(eps, delta).to_f64();
+            assert!((got / scale - 1.0).abs() < 4e-4, "{eps} {delta}: {got}");
+        }
+        let seven =
+            gaussian_sigma_upper(&"1".parse().unwrap(), &"1e-6".parse().unwrap(), &ratio("7")).unwrap();
+        assert!((seven.to_f64() / 7.0 - sigma("1", "1e-6").to_f64()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_textbook_scale_fails_for_large_epsilon() {
+        // sigma = sqrt(2 ln(1.25/delta))/epsilon and what it really gives; true to 1% or to three digits.
+        for (eps, delta, textbook, truth) in [
+            (0.1, 1e-6, 52.99, 2.1e-10),
+            (1.0, 1e-6, 5.299, 3.2e-9),
+            (10.0, 1e-5, 0.4845, 2.27e-5),
+            (50.0, 1e-5, 0.0969, 0.586),
+        ] {
+            let scale = (2.0 * (1.25f64 / delta).ln()).sqrt() / eps;
+            assert!((scale / textbook - 1.0).abs() < 1e-3, "{scale}");
+            let at = Ratio::from_f64_exact(1.0 / scale).unwrap();
+            let (low, high) = (
+                gaussian_delta_lower(&Ratio::from_f64_shortest(eps).unwrap(), &at),
+                gaussian_delta_upper(&Ratio::from_f64_shortest(eps).unwrap(), &at),
+            );
+            assert!(low <= high && (high.to_f64() / truth - 1.0).abs() < 0.03, "{eps}: {}", high.to_f64());
+            assert!((&high - &low) / &high < ratio("1e-25"));
+        }
+    }
+
+    #[test]
+    fn the_scale_is_certified_and_least_even_far_out() {
+        for (eps, delta) in [
+            ("0.001", "1e-6"),
+            ("1", "0.5"),
+            ("1", "1e-30"),
+            ("1000", "1e-30"),
+            ("1000", "0.999"),
+            ("30", "1e-100"),
+        ] {
+            let scale = sigma(eps, delta);
+            let (eps, delta) = (ratio(eps), ratio(delta));
+            assert!(gaussian_delta_upper(&eps, &scale.recip()) <= delta);
+            let less = &scale * &(Ratio::one() - ratio("1e-12"));
+            assert!(gaussian_delta_lower(&eps, &less.recip()) > delta, "{eps} {delta}");
+        }
+    }
+
+    /// The formula as the papers print it, from the normal distribution alone, at many bits.
+    #[test]
+    fn the_curve_is_the_printed_formula() {
+        for (eps, at) in
+            [("0", "1"), ("0", "1e-9"), ("0.5", "3"), ("1", "0.3"), ("20", "1"), ("3", "0.2"), ("60", "9")]
+        {
+            let (eps, at) = (ratio(eps), ratio(at));
+            let bits = 700;
+            let half = &at / &ratio("2");
+            let phi = |value: Ratio| Interval::exact(&value, bits).normal_cdf();
+            let factor = Interval::exact(&eps, bits).exp();
+            let printed = phi(&half - &(&eps / &at)).sub(&factor.mul(&phi(-(&half + &(&eps / &at)))));
+            let (low, high) = (gaussian_delta_lower(&eps, &at), gaussian_delta_upper(&eps, &at));
+            assert!(low <= printed.upper() && printed.lower() <= high, "{eps} {at}");
+            assert!(&high - &low <= &high * &ratio("1e-20"), "{eps} {at}: {}", high.to_f64());
+        }
+    }
+
+    #[test]
+    fn mills_ratio_by_fraction_and_by_series_agree() {
+        for t in ["4", "4.5", "7", "20"] {
+            let t = Interval::exact(&ratio(t), 900);
+            let (fraction, series) = (mills_ratio(&t), t.neg().normal_cdf().div(&density(&t)));
+            assert!(fraction.lower() <= series.upper() && series.lower() <= fraction.upper());
+        }
+    }
+
+    #[test]
+    fn a_tiny_delta_is_enclosed_and_what_cannot_be_is_refused() {
+        let high = gaussian_delta_upper(&ratio("1000"), &ratio("0.001"));
+        assert!(high.is_positive() && high < exp_upper(&ratio("-4000")));
+        assert!(gaussian_delta_lower(&ratio("1000"), &ratio("0.001")).is_zero());
+        assert_eq!(gaussian_delta_upper(&ratio("1"), &ratio("10000")), Ratio::one());
+        let error = |delta: &str, sensitivity: &str| {
+            gaussian_sigma_upper(&"1".parse().unwrap(), &delta.parse().unwrap(), &ratio(sensitivity))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error("0", "1"),
+            "delta 0 is not accepted: Gaussian noise needs a delta above 0, such as 1e-6; Laplace noise needs none"
+        );
+        assert_eq!(
+            error("0.1", "-2"),
+            "sensitivity -2 is not accepted: give the largest distance between neighbours, above 0"
+        );
+    }
+}

@@ -1,0 +1,337 @@
+//! Releases numbers plus Laplace noise that hides one person's share of them; it never refuses.
+//!
+//! Source: 004_5f92a75732c1853f.txt, Algorithm 1 and Lemma 3; Dwork, McSherry, Nissim, Smith 2006.
+//!
+//! # Guarantee
+//!
+//! epsilon-DP under the adjacency in which neighbouring inputs move the values by at most `sensitivity`
+//! in L1, summed over all coordinates.
+//!
+//! # Why
+//!
+//! 1. Values are rounded to the public grid one by one: a coordinate that moved by d moves by at most
+//!    ceil(d/grid) steps, so k coordinates move by at most ceil(sensitivity/grid) + k - 1 steps together.
+//!    Values that lie on the grid already move by at most floor(sensitivity/grid).
+//! 2. Each coordinate gets independent discrete Laplace noise with P(z) proportional to e^(-|z|/scale).
+//! 3. Shifting a coordinate by s steps changes any probability by at most e^(s/scale); over all coordinates
+//!    the shifts add up to at most steps, and steps/scale = epsilon.
+//!
+//! # Differs
+//!
+//! The text adds continuous noise. Noise on a grid has the same guarantee and no floating-point holes.
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_core::{coins::ScriptedWords, mechanism::laplace::{Laplace, Values}, ratio::Ratio};
+//!
+//! let count = Laplace { eps: "0.5".parse()?, sensitivity: Ratio::one(), grid: Ratio::one(), dimensions: 1, values: Values::OnGrid };
+//! let calibrated = count.calibrate()?;
+//! assert_eq!(calibrated.cost().to_string(), "0.5-differential privacy");
+//! // With probability at least 0.95 the noise is at most 6.
+//! assert_eq!(calibrated.accuracy(&"0.05".parse()?), Ratio::from(6u64));
+//! # let mut coins = ScriptedWords::new(vec![1 << 40; 8]);
+//! let answer = calibrated.run(&[Ratio::from(41u64)], &mut coins);
+//! # let _ = answer;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::{
+    coins::{Coins, Law},
+    interval::Interval,
+    loss::{Eps, Loss, ParameterError},
+    ratio::Ratio,
+    sampler::discrete_laplace::DiscreteLaplace,
+    solve,
+};
+
+/// What is known of the values before noise is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// They are multiples of the grid, like counts on a grid of one.
+    OnGrid,
+    /// They may be anything, and are rounded to the grid first.
+    Any,
+}
+
+/// Parameters of the Laplace mechanism; all public.
+#[derive(Clone, Debug)]
+pub struct Laplace {
+    /// Privacy of the whole vector.
+    pub eps: Eps,
+    /// The most that all coordinates together can move between neighbours, in L1.
+    pub sensitivity: Ratio,
+    /// Answers are multiples of this.
+    pub grid: Ratio,
+    /// How many coordinates.
+    pub dimensions: usize,
+    /// Whether values lie on the grid already.
+    pub values: Values,
+}
+
+/// A Laplace mechanism ready to run.
+#[derive(Clone, Debug)]
+pub struct Calibrated {
+    eps: Eps,
+    grid: Ratio,
+    dimensions: usize,
+    values: Values,
+    scale_steps: Ratio,
+    law: DiscreteLaplace,
+}
+
+impl Laplace {
+    /// Compute the noise. Sees no data, so it may fail freely and costs nothing.
+    pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
+        let steps = self.sensitivity_steps()?;
+        let scale_steps = &steps / self.eps.ratio();
+        let law = DiscreteLaplace::new(&scale_steps)?;
+        Ok(Calibrated {
+            eps: self.eps.clone(),
+            grid: self.grid.clone(),
+            dimensions: self.dimensions,
+            values: self.values,
+            scale_steps,
+            law,
+        })
+    }
+
+    /// The sensitivity of the values on the grid, in grid steps.
+    fn sensitivity_steps(&self) -> Result<Ratio, ParameterError> {
+        let refuse = |name, value: &Ratio, accepted| ParameterError::out_of_range(name, value, accepted);
+        if !self.sensitivity.is_positive() {
+            return Err(refuse(
+                "sensitivity",
+                &self.sensitivity,
+                "give a positive number; a constant needs no noise",
+            ));
+        }
+        if !self.grid.is_positive() {
+            return Err(refuse("grid", &self.grid, "give a positive step such as 1 or 0.01"));
+        }
+        if self.dimensions == 0 {
+            return Err(refuse("dimensions", &Ratio::zero(), "give at least one coordinate"));
+        }
+        let exact = &self.sensitivity / &self.grid;
+        let steps = match self.values {
+            Values::OnGrid => Ratio::whole(exact.floor_big()),
+            Values::Any => Ratio::whole(exact.ceil_big()) + Ratio::from(self.dimensions as u64 - 1),
+        };
+        if steps.is_positive() {
+            Ok(steps)
+        } else {
+            Err(refuse(
+                "grid",
+                &self.grid,
+                "the grid step must not exceed the sensitivity when values lie on the grid",
+            ))
+        }
+    }
+
+    /// The least epsilon (six digits) whose noise is within `error` in every coordinate, with probability 1 - beta.
+    pub fn eps_for(&self, error: &Ratio, beta: &Ratio) -> Option<Eps> {
+        solve::smallest_eps(|eps| {
+            let here = Self { eps: eps.clone(), ..self.clone() };
+            here.sensitivity_steps()
+                .is_ok_and(|steps| accuracy_of(&(&steps / eps.ratio()), self, beta) <= *error)
+        })
+    }
+}
+
+/// A bound on every coordinate's error that holds with probability 1 - beta.
+fn accuracy_of(scale_steps: &Ratio, shape: &Laplace, beta: &Ratio) -> Ratio {
+    let each = beta / &Ratio::from(shape.dimensions as u64);
+    let rounding = if shape.values == Values::Any { &shape.grid / &Ratio::from(2u64) } else { Ratio::zero() };
+    &shape.grid * &tail_bound_steps(scale_steps, &each) + rounding
+}
+
+/// The least t with P(|Z| > t) <= beta, perhaps one more: P(|Z| > t) = 2 q^(t+1)/(1 + q), q = e^(-1/scale).
+fn tail_bound_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
+    assert!(beta.is_positive(), "certainty has no finite bound");
+    const BITS: usize = 160;
+    let one = Interval::one(BITS);
+    let q = Interval::exact(&-scale.recip(), BITS).exp();
+    let log = one.add(&one).div(&one.add(&q)).div(&Interval::exact(beta, BITS)).ln();
+    let beyond = Ratio::whole(log.mul_ratio(scale).upper().ceil_big()) - Ratio::one();
+    beyond.max(Ratio::zero())
+}
+
+impl Calibrated {
+    /// What a run costs.
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
+    }
+
+    /// The scale of the noise, in the unit of the values.
+    pub fn scale(&self) -> Ratio {
+        &self.scale_steps * &self.grid
+    }
+
+    /// The law of the noise, in grid steps.
+    pub fn law(&self) -> &DiscreteLaplace {
+        &self.law
+    }
+
+    /// The noisy values, one for each value. Missing values count as zero and extra ones are left out, so that
+    /// the shape of the answer is public.
+    pub fn run(&self, values: &[Ratio], coins: &mut impl Coins) -> Vec<Ratio> {
+        let zero = Ratio::zero();
+        (0..self.dimensions)
+            .map(|index| {
+                let value = values.get(index).unwrap_or(&zero);
+                let steps = Ratio::whole((value / &self.grid).round_big());
+                let noise = Ratio::from(coins.sample(&self.law));
+                (steps + noise) * &self.grid
+            })
+            .collect()
+    }
+
+    /// Add noise to whole numbers, on a grid of one, in place: the fast path for counts.
+    pub fn run_counts(&self, counts: &mut [i64], coins: &mut impl Coins) {
+        assert!(self.grid == Ratio::one() && counts.len() == self.dimensions, "counts lie on a grid of one");
+        for count in counts {
+            *count = count.saturating_add(self.law.draw(coins));
+        }
+    }
+
+    /// With probability 1 - beta every coordinate's error is at most this.
+    pub fn accuracy(&self, beta: &Ratio) -> Ratio {
+        let shape = Laplace {
+            eps: self.eps.clone(),
+            sensitivity: Ratio::one(),
+            grid: self.grid.clone(),
+            dimensions: self.dimensions,
+            values: self.values,
+        };
+        accuracy_of(&self.scale_steps, &shape, beta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        coins::ScriptedWords,
+        tape::{Pmf, delta_between, enumerate},
+    };
+
+    fn ratio(text: &str) -> Ratio {
+        text.parse().unwrap()
+    }
+
+    fn laplace(eps: &str, sensitivity: &str, grid: &str, dimensions: usize, values: Values) -> Laplace {
+        Laplace {
+            eps: eps.parse().unwrap(),
+            sensitivity: ratio(sensitivity),
+            grid: ratio(grid),
+            dimensions,
+            values,
+        }
+    }
+
+    #[test]
+    fn hand_computed_scales() {
+        for (eps, sensitivity, grid, dimensions, values, scale) in [
+            ("1", "1", "1", 1, Values::OnGrid, "1"),
+            ("0.1", "1", "1", 1, Values::OnGrid, "10"),
+            ("0.5", "3", "1", 4, Values::OnGrid, "6"),
+            ("0.5", "3.7", "1", 1, Values::OnGrid, "6"),
+            ("1", "3.7", "1", 1, Values::Any, "4"),
+            ("1", "1", "0.01", 1, Values::Any, "1"),
+            ("1", "1", "0.01", 3, Values::Any, "1.02"),
+            ("2", "1/3", "0.25", 2, Values::Any, "0.375"),
+        ] {
+            let calibrated = laplace(eps, sensitivity, grid, dimensions, values).calibrate().unwrap();
+            assert_eq!(calibrated.scale(), ratio(scale), "{eps} {sensitivity} {grid} {dimensions}");
+        }
+    }
+
+    #[test]
+    fn bad_parameters_are_refused_in_one_line() {
+        for (sensitivity, grid, dimensions, values, expected) in [
+            ("0", "1", 1, Values::Any, "sensitivity 0 is not accepted"),
+            ("-1", "1", 1, Values::Any, "sensitivity -1 is not accepted"),
+            ("1", "0", 1, Values::Any, "grid 0 is not accepted"),
+            ("1", "1", 0, Values::Any, "dimensions 0 is not accepted"),
+            ("1", "2", 1, Values::OnGrid, "grid 2 is not accepted"),
+            ("1", "1e-30", 1, Values::Any, "noise rate"),
+        ] {
+            let error =
+                laplace("1", sensitivity, grid, dimensions, values).calibrate().unwrap_err().to_string();
+            assert!(error.starts_with(expected) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    fn distribution(calibrated: &Calibrated, values: &[&str]) -> Pmf<Vec<Ratio>> {
+        let values: Vec<Ratio> = values.iter().map(|text| ratio(text)).collect();
+        enumerate(&ratio("1e-10"), |tape| calibrated.run(&values, tape))
+    }
+
+    /// Pairs at the edge of what one person may do, with values between grid points.
+    const PAIRS: [([&str; 2], [&str; 2]); 4] = [
+        (["0", "0"], ["1", "0"]),
+        (["0.49", "0"], ["1.49", "0"]),
+        (["0.4", "0.4"], ["0.9", "0.9"]),
+        (["-0.6", "0.2"], ["-0.1", "0.7"]),
+    ];
+
+    #[test]
+    fn exact_audit_over_values_between_grid_points() {
+        let shape = laplace("1", "1", "1", 2, Values::Any);
+        let calibrated = shape.calibrate().unwrap();
+        for (a, b) in PAIRS {
+            let delta = delta_between(
+                shape.eps.ratio(),
+                &distribution(&calibrated, &a),
+                &distribution(&calibrated, &b),
+            );
+            assert!(delta.upper() < ratio("1e-6"), "{a:?} {b:?}: {}", delta.upper().to_f64());
+        }
+    }
+
+    #[test]
+    fn a_mutant_that_forgets_the_rounding_of_the_second_coordinate_is_caught() {
+        let shape = laplace("1", "1", "1", 2, Values::Any);
+        // As if values lay on the grid: one step instead of two.
+        let mutant = Laplace { values: Values::OnGrid, ..shape.clone() }.calibrate().unwrap();
+        let worst = PAIRS.iter().map(|(a, b)| {
+            delta_between(shape.eps.ratio(), &distribution(&mutant, a), &distribution(&mutant, b)).lower()
+        });
+        assert!(worst.max().unwrap() > ratio("0.1"));
+    }
+
+    #[test]
+    fn accuracy_is_the_exact_tail_and_its_inverse_agrees() {
+        let shape = laplace("0.5", "1", "1", 1, Values::OnGrid);
+        let calibrated = shape.calibrate().unwrap();
+        let (beta, pmf) = (ratio("0.05"), distribution(&calibrated, &["0"]));
+        let bound = calibrated.accuracy(&beta);
+        let beyond = |t: &Ratio| -> f64 {
+            let outside = pmf.iter().filter(|(value, _)| value[0].abs() > *t);
+            outside.map(|(_, mass)| mass.to_f64()).sum()
+        };
+        assert!(beyond(&bound) <= 0.05 && beyond(&(&bound - &Ratio::one())) > 0.05);
+        let eps = shape.eps_for(&bound, &beta).unwrap();
+        let at = |eps: Eps| Laplace { eps, ..shape.clone() }.calibrate().unwrap().accuracy(&beta);
+        assert!(at(eps.clone()) <= bound && eps <= shape.eps);
+        assert!(at(Eps::new(eps.ratio() - &ratio("1e-6")).unwrap()) > bound);
+        assert!(shape.eps_for(&ratio("-1"), &beta).is_none());
+    }
+
+    #[test]
+    fn a_scripted_run() {
+        let calibrated = laplace("1", "1", "0.5", 2, Values::OnGrid).calibrate().unwrap();
+        // Scale two steps, no low bits: sign and proposal, then a rung, then the zero decision, twice.
+        let words = vec![0, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0];
+        let answer = calibrated.run(&[ratio("3"), ratio("4.5")], &mut ScriptedWords::new(words));
+        assert_eq!(answer, vec![ratio("3.5"), ratio("4.5")]);
+    }
+
+    #[test]
+    fn the_shape_of_the_answer_is_public() {
+        let calibrated = laplace("1", "1", "1", 2, Values::OnGrid).calibrate().unwrap();
+        for values in [vec![], vec![Ratio::one(); 5]] {
+            assert_eq!(calibrated.run(&values, &mut ScriptedWords::new(vec![1 << 40; 99])).len(), 2);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The inverse question: the least epsilon, in a few decimal digits, that is accurate enough.
+
+use crate::{loss::Eps, ratio::Ratio};
+
+const DIGITS: u32 = 6;
+
+/// The least epsilon of six significant digits for which the test is true, if any is in range.
+///
+/// The test must stay true once it is true. The answer is certified by the test itself, so rounding
+/// in the search can only make epsilon larger.
+pub fn smallest_eps(mut accurate_enough: impl FnMut(&Eps) -> bool) -> Option<Eps> {
+    // Every candidate is mantissa·10^power with 10^5 <= mantissa < 10^6; index runs over all of them in order.
+    let per_decade = 9 * 10i64.pow(DIGITS - 1);
+    let candidate = |index: i64| {
+        let (power, mantissa) =
+            (index.div_euclid(per_decade), 10i64.pow(DIGITS - 1) + index.rem_euclid(per_decade));
+        let text = format!("{mantissa}e{power}");
+        Eps::new(text.parse::<Ratio>().expect("a short decimal")).ok()
+    };
+    // 1e-12 .. 1000, both within reach of the smallest and largest request.
+    let (mut low, mut high) = (per_decade * -17, per_decade * -2);
+    if !accurate_enough(&candidate(high)?) {
+        return None;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if candidate(middle).is_some_and(|eps| accurate_enough(&eps)) { high = middle } else { low = middle }
+    }
+    candidate(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_least_short_decimal() {
+        for wanted in ["0.5", "1.23457", "0.000123457", "999.999"] {
+            let bound: Ratio = wanted.parse().unwrap();
+            assert_eq!(smallest_eps(|eps| *eps.ratio() >= bound).unwrap().to_string(), wanted);
+        }
+        let third = Ratio::new(1, 3);
+        assert_eq!(smallest_eps(|eps| *eps.ratio() >= third).unwrap().to_string(), "0.333334");
+        assert!(smallest_eps(|_| false).is_none());
+    }
+}

@@ -1,0 +1,277 @@
+//! Rules of the source tree that no compiler checks. Each failure names the file and what to do.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Files below a folder with this ending, as paths relative to the root.
+fn files(folder: &str, ending: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                found.push(path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "no {ending} files below {folder}: this check checks nothing");
+    found
+}
+
+/// The names of the modules in a folder of the core.
+fn modules(folder: &str) -> Vec<String> {
+    let name = |path: &String| Path::new(path).file_stem().expect("a file").to_string_lossy().into_owned();
+    files(folder, ".rs").iter().map(name).filter(|name| name != "mod").collect()
+}
+
+/// The part of a file before its tests.
+fn shipped(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or(text)
+}
+
+fn headings_in_order(path: &str, wanted: &[&str]) {
+    let text = read(path);
+    let header: String =
+        text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n");
+    let mut from = 0;
+    for heading in wanted {
+        match header[from..].find(heading) {
+            Some(at) => from += at + heading.len(),
+            None => panic!("{path}: the header needs '{heading}', in the order {wanted:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for path in files("crates", ".rs") {
+        assert!(read(&path).starts_with("//!"), "{path}: begin with one sentence after //!");
+    }
+}
+
+#[test]
+fn files_can_be_read_in_one_sitting() {
+    for path in files("crates", ".rs").into_iter().chain(files("tests", ".rs")) {
+        let lines = read(&path).lines().count();
+        assert!(lines <= 700, "{path} has {lines} lines: split it");
+    }
+}
+
+#[test]
+fn every_mechanism_states_a_guarantee_and_tests_it() {
+    for name in modules("crates/core/src/mechanism") {
+        let path = format!("crates/core/src/mechanism/{name}.rs");
+        headings_in_order(&path, &["Source:", "# Guarantee", "# Why", "# Example"]);
+        let text = read(&path);
+        for test in ["exact_audit", "mutant"] {
+            assert!(text.contains(test), "{path}: no test with '{test}' in its name");
+        }
+        let audit = format!("crates/audit/src/exact/{name}.rs");
+        assert!(root().join(&audit).exists(), "{path}: no audit in {audit}");
+    }
+}
+
+#[test]
+fn every_sampler_states_a_law_and_a_grade_and_tests_them() {
+    // `real` is the machinery of the real samplers and has no law of its own.
+    for name in modules("crates/core/src/sampler").into_iter().filter(|name| name != "real") {
+        let path = format!("crates/core/src/sampler/{name}.rs");
+        headings_in_order(&path, &["# Guarantee", "# Grade"]);
+        let text = read(&path);
+        for test in ["exact_audit", "mutant", "decisions"] {
+            assert!(text.contains(test), "{path}: no test with '{test}' in it");
+        }
+    }
+}
+
+#[test]
+fn every_audit_is_listed() {
+    for (folder, list) in [("crates/audit/src/exact", "exact"), ("crates/audit/src/zoo", "zoo")] {
+        let index = read(format!("{folder}/mod.rs"));
+        for name in modules(folder) {
+            assert!(index.contains(&format!("mod {name};")), "{folder}/{name}.rs is not a module of {list}");
+            let statics = read(format!("{folder}/{name}.rs")).matches(": Audit = Audit {").count();
+            let listed = index.matches(&format!("&{name}::")).count();
+            assert!(statics == listed, "{folder}/{name}.rs has {statics} audits, {list}::ALL lists {listed}");
+        }
+    }
+}
+
+#[test]
+fn no_test_is_switched_off() {
+    for path in files("crates", ".rs") {
+        let text = read(&path);
+        for word in [concat!("#[", "ignore"), concat!("todo", "!("), concat!("unimplemented", "!(")] {
+            assert!(!text.contains(word), "{path} contains {word}");
+        }
+    }
+}
+
+#[test]
+fn randomness_comes_from_coins_only() {
+    let banned = [
+        "rand::",
+        "rand_core",
+        "SeedableRng",
+        "seed_from",
+        "thread_rng",
+        "StdRng",
+        "SmallRng",
+        "getrandom",
+        "RandomState",
+        "chacha20",
+        "fastrand",
+        "SystemTime",
+    ];
+    for path in files("crates", ".rs") {
+        if path.starts_with("crates/entropy/") {
+            continue;
+        }
+        for word in banned {
+            assert!(
+                !shipped(&read(&path)).contains(word),
+                "{path} names {word}: take coins as the last argument"
+            );
+        }
+    }
+    let entropy = read("crates/entropy/src/lib.rs");
+    for word in ["SeedableRng", "from_seed", "pub fn with_key", "derive(Clone", "Serialize"] {
+        assert!(
+            !shipped(&entropy).contains(word),
+            "crates/entropy names {word}: coins cannot be seeded or copied"
+        );
+    }
+}
+
+#[test]
+fn unsafe_code_stays_in_one_crate() {
+    for name in crates() {
+        if name == "entropy" {
+            continue;
+        }
+        let top = ["lib.rs", "main.rs"].map(|file| root().join(format!("crates/{name}/src/{file}")));
+        let top = top.iter().find(|path| path.exists()).expect("a crate has a top file");
+        let text = fs::read_to_string(top).expect("readable");
+        assert!(text.contains("#![forbid(unsafe_code)]"), "crates/{name}: forbid unsafe code");
+    }
+}
+
+fn crates() -> Vec<String> {
+    let entries = fs::read_dir(root().join("crates")).expect("crates");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn crates_depend_only_along_the_arrows() {
+    let arrows: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("core", &[] as &[&str]),
+        ("entropy", &["core"]),
+        ("audit", &["core"]),
+        ("cli", &["core", "entropy", "audit"]),
+    ]);
+    for name in crates() {
+        let allowed = arrows
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("crates/{name}: draw its arrows in tests/tidy.rs"));
+        let manifest = read(format!("crates/{name}/Cargo.toml"));
+        let normal = manifest.split("[dev-dependencies]").next().unwrap_or_default();
+        for other in crates() {
+            let named = normal.contains(&format!("\nequipoise-{other}"));
+            assert!(!named || allowed.contains(&other.as_str()), "crates/{name} must not depend on {other}");
+        }
+        assert!(
+            read("ARCHITECTURE.md").contains(&format!("crates/{name}")),
+            "ARCHITECTURE.md does not mention crates/{name}"
+        );
+    }
+}
+
+/// Words in backticks that follow `--only`.
+fn audits_named_in(document: &str) -> BTreeSet<String> {
+    let text = read(document);
+    text.split("--only ")
+        .skip(1)
+        .filter_map(|rest| rest.split([' ', '`', '\n', '|']).next())
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn documents_name_every_audit_and_no_other() {
+    let names: BTreeMap<&str, bool> = equipoise_audit::all()
+        .iter()
+        .map(|audit| (audit.name, matches!(audit.kind, equipoise_audit::Kind::Claim { .. })))
+        .collect();
+    assert_eq!(names.len(), equipoise_audit::all().len(), "two audits share a name");
+    let guarantees = audits_named_in("docs/guarantees.md");
+    let errata = audits_named_in("docs/errata.md");
+    for (name, is_claim) in &names {
+        let (set, document) = if *is_claim { (&guarantees, "guarantees") } else { (&errata, "errata") };
+        assert!(set.contains(*name), "docs/{document}.md does not say `equipoise audit --only {name}`");
+    }
+    for name in guarantees.iter().chain(&errata) {
+        assert!(
+            names.contains_key(name.as_str()),
+            "the documents name an audit '{name}' that does not exist"
+        );
+    }
+}
+
+#[test]
+fn the_project_speaks_of_itself_alone() {
+    let here = root().parent().expect("a folder above").to_string_lossy().into_owned();
+    let documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_string);
+    for path in files("crates", ".rs").into_iter().chain(files("docs", ".md")).chain(documents) {
+        assert!(
+            here.len() < 3 || !read(&path).contains(&format!("{here}/")),
+            "{path} names a folder of this machine"
+        );
+    }
+}
+
+#[test]
+fn dependencies_have_licences_we_accept() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+    let version = Command::new("rustc").arg("-vV").output().expect("rustc runs");
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host");
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let allowed = read("deny.toml");
+    let accepted = |licence: &str| allowed.contains(&format!("\"{}\"", licence.trim_matches(['(', ')'])));
+    for package in metadata["packages"].as_array().expect("packages") {
+        let licence = package["license"].as_str().unwrap_or_default();
+        // "A OR B" needs one accepted choice; "A AND B" needs all of its parts.
+        let good = licence
+            .split(" OR ")
+            .flat_map(|choice| choice.split('/'))
+            .any(|choice| choice.split(" AND ").all(|part| accepted(part.trim())));
+        assert!(good, "{}: licence '{licence}' is not in deny.toml", package["name"]);
+    }
+}
