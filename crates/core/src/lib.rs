@@ -5,8 +5,10 @@
 pub mod adjacency;
 pub mod amplify;
 pub mod catalog;
+mod bell;
 pub mod chance;
 pub mod coins;
+mod fixed_exp;
 pub mod interval;
 pub mod ladder;
 pub mod loss;
