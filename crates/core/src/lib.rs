@@ -11,5 +11,6 @@ pub mod outcome;
 pub mod pick;
 pub mod ratio;
 pub mod sampler;
+pub mod stability;
 pub mod tape;
 pub mod universe;
