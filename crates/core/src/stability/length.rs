@@ -51,23 +51,21 @@ pub fn lengths(quantile: Quantile, window: &Window, adjacency: Adjacency) -> Vec
         quantile.distances(window.reach(), adjacency).map_or(u64::MAX, |steps| steps.saturating_add(1));
     let length = |counts| length(quantile, window.rows(), counts, adjacency).min(limit);
     let range = window.range();
-    let outside = |hidden: u64, counts| if hidden > 0 { limit } else { length(counts) };
+    // Values beyond the window are cut off, whatever rows lie there: these counts only show it.
     let mut steps = Steps(Vec::new());
     let mut less = window.below();
     let mut next = Some(range.lo());
     for ties in window.values().chunk_by(|a, b| a == b) {
         let (value, equal) = (ties[0], ties.len() as u64);
         if let Some(from) = next.filter(|&from| from < value) {
-            let gap = Counts { less, equal: 0 };
-            let hidden = if less == window.below() { less } else { 0 };
-            steps.push(from, value - 1, outside(hidden, gap));
+            steps.push(from, value - 1, length(Counts { less, equal: 0 }));
         }
         steps.push(value, value, length(Counts { less, equal }));
         less += equal;
         next = value.checked_add(1);
     }
     if let Some(from) = next.filter(|&from| from <= range.hi()) {
-        steps.push(from, range.hi(), outside(window.above(), Counts { less, equal: 0 }));
+        steps.push(from, range.hi(), length(Counts { less, equal: 0 }));
     }
     steps.0
 }
@@ -161,6 +159,21 @@ mod tests {
                             assert_eq!(cut, found.min(limit), "{quantile:?} {data:?} {value} {ranks}");
                         }
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_beyond_a_window_are_cut_off() {
+        for quantile in quantiles() {
+            for (rows, ranks) in (1..60).flat_map(|rows| (0..rows).map(move |ranks| (rows, ranks))) {
+                let rank = quantile.rank(rows);
+                for adjacency in Adjacency::ALL {
+                    let limit = quantile.distances(Reach::Ranks(ranks), adjacency).unwrap() + 1;
+                    let at = |less| length(quantile, rows, Counts { less, equal: 0 }, adjacency);
+                    assert!(rank <= ranks || at(rank - ranks - 1) >= limit, "{quantile:?} {rows} {ranks}");
+                    assert!(rank + ranks > rows || at(rank + ranks) >= limit, "{quantile:?} {rows} {ranks}");
                 }
             }
         }

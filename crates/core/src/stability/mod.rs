@@ -17,7 +17,9 @@
 //! the range, and every sensitivity here does the same. Under replace the number of rows is public and
 //! the empty data set has no neighbour.
 
+pub mod bins;
 pub mod brute_force;
+pub mod iqr;
 pub mod lattice;
 pub mod length;
 pub mod median;
@@ -29,7 +31,7 @@ pub mod stable;
 use crate::{loss::ParameterError, outcome::Slack};
 pub use median::Median;
 pub use quantile::Quantile;
-pub use selection::{Reach, Window};
+pub use selection::{Reach, Sorted, Window};
 
 /// The public range of a column: whole numbers from `lo` to `hi`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -309,22 +309,22 @@ pub(super) mod tests {
 
     #[test]
     fn local_sensitivities_agree_with_search() {
-        for adjacency in Adjacency::ALL {
-            for (rows, quantile) in (0..=5).flat_map(|rows| quantiles().into_iter().map(move |q| (rows, q))) {
-                if adjacency == AddRemove && rows < 5 {
-                    continue;
-                }
-                let all = universe(rows, adjacency);
-                let levels = all.local_sensitivities(
-                    |data| direct(quantile, data).or(0),
-                    |a, b| a.abs_diff(*b),
-                    rows + 2,
-                );
-                for (i, data) in all.datasets().iter().enumerate() {
-                    let expected = |k: usize| levels[k][i].unwrap_or(0);
-                    let checked = (0..rows + 2).filter(|&k| data.len() <= rows && all.covers(data, k as u64));
-                    check_sensitivities(quantile, data, adjacency, checked, expected);
-                }
+        for rows in 0..=5 {
+            check_all(&universe(rows, Adjacency::Replace), Adjacency::Replace, rows, rows + 2);
+        }
+        check_all(&universe(5, AddRemove), AddRemove, 5, 6);
+        // More rows, so that added rows shift a window by more than one rank.
+        check_all(&Neighbourhoods::new(&VALUES, 13, AddRemove), AddRemove, 9, 4);
+    }
+
+    fn check_all(all: &Neighbourhoods, adjacency: Adjacency, rows: usize, distances: usize) {
+        for quantile in quantiles() {
+            let value = |data: &[i64]| direct(quantile, data).or(0);
+            let levels = all.local_sensitivities(value, |a, b| a.abs_diff(*b), distances);
+            for (i, data) in all.datasets().iter().enumerate().filter(|(_, data)| data.len() <= rows) {
+                let expected = |k: usize| levels[k][i].unwrap_or(0);
+                let checked = (0..distances).filter(|&k| all.covers(data, k as u64));
+                check_sensitivities(quantile, data, adjacency, checked, expected);
             }
         }
     }

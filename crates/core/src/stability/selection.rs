@@ -193,6 +193,53 @@ impl Window {
     }
 }
 
+/// All rows, sorted: for statistics that need more than one window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sorted {
+    range: Range,
+    rows: Vec<i64>,
+}
+
+impl Sorted {
+    /// Sorts the rows, which are first moved into the range, each on its own.
+    pub fn new(rows: &[i64], range: Range) -> Self {
+        let mut rows: Vec<i64> = rows.iter().map(|&row| range.clamp(row)).collect();
+        rows.sort_unstable();
+        Self { range, rows }
+    }
+
+    /// The public range of the rows.
+    pub fn range(&self) -> Range {
+        self.range
+    }
+
+    /// The rows, sorted.
+    pub fn rows(&self) -> &[i64] {
+        &self.rows
+    }
+
+    /// The number of rows: private under add/remove.
+    pub fn count(&self) -> u64 {
+        count(self.rows.len())
+    }
+
+    /// The row of this rank, from one: the low end before the first row, the high end after the last.
+    pub fn at(&self, rank: i128) -> i64 {
+        match usize::try_from(rank - 1) {
+            Err(_) if rank < 1 => self.range.lo(),
+            place => place.ok().and_then(|place| self.rows.get(place)).copied().unwrap_or(self.range.hi()),
+        }
+    }
+
+    /// The rows and the range turned upside down.
+    #[allow(dead_code)]
+    pub(crate) fn mirrored(&self) -> Self {
+        // One's complement reverses the order without overflow and keeps every difference.
+        let range = Range { lo: !self.range.hi(), hi: !self.range.lo() };
+        Self { range, rows: self.rows.iter().rev().map(|row| !row).collect() }
+    }
+}
+
 /// The rows of these places in sorted order, in any order among themselves.
 fn select_ranks(rows: &mut [i64], first: usize, last: usize) -> &mut [i64] {
     let (_, _, _) = rows.select_nth_unstable(first);
@@ -220,6 +267,19 @@ mod tests {
         let empty = Window::select(&[], 1, RANGE, Reach::Ranks(4));
         assert_eq!((empty.target(), empty.at(0), empty.at(1)), (Answer::Empty, -5, 9));
         assert_eq!(Window::select(&[4], 1, RANGE, Reach::Ranks(0)).values(), [4]);
+    }
+
+    #[test]
+    fn sorted_rows_pad_and_mirror() {
+        let sorted = Sorted::new(&[7, 90, -2], RANGE);
+        assert_eq!([-4, 0, 1, 2, 3, 4, 99].map(|rank| sorted.at(rank)), [-5, -5, -2, 7, 9, 9, 9]);
+        assert_eq!(sorted.count(), 3);
+        let mirror = sorted.mirrored();
+        assert!(mirror.rows().is_sorted());
+        for rank in -1..=5 {
+            assert_eq!(!mirror.at(4 - rank), sorted.at(rank));
+        }
+        assert_eq!(Sorted::new(&[i64::MIN], Range::WHOLE).mirrored().rows(), [i64::MAX]);
     }
 
     #[test]
