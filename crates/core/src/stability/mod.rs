@@ -20,18 +20,24 @@
 pub mod bins;
 pub mod brute_force;
 pub mod iqr;
+pub mod l_statistic;
 pub mod lattice;
 pub mod length;
+pub mod mean;
 pub mod median;
 pub mod mode;
 pub mod quantile;
 pub mod selection;
 pub mod stable;
+pub mod trimmed_mean;
+pub mod winsorized_mean;
 
 use crate::{loss::ParameterError, outcome::Slack};
 pub use median::Median;
 pub use quantile::Quantile;
 pub use selection::{Reach, Sorted, Window};
+pub use trimmed_mean::TrimmedMean;
+pub use winsorized_mean::WinsorizedMean;
 
 /// The public range of a column: whole numbers from `lo` to `hi`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

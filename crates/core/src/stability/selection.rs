@@ -232,7 +232,6 @@ impl Sorted {
     }
 
     /// The rows and the range turned upside down.
-    #[allow(dead_code)]
     pub(crate) fn mirrored(&self) -> Self {
         // One's complement reverses the order without overflow and keeps every difference.
         let range = Range { lo: !self.range.hi(), hi: !self.range.lo() };
