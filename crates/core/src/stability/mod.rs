@@ -19,17 +19,23 @@
 
 pub mod bins;
 pub mod brute_force;
+pub mod distinct;
 pub mod iqr;
 pub mod l_statistic;
 pub mod lattice;
 pub mod length;
+pub mod max;
 pub mod mean;
 pub mod median;
 pub mod mode;
 pub mod quantile;
+pub mod removals;
 pub mod selection;
 pub mod stable;
+pub mod sum;
+pub mod triangles;
 pub mod trimmed_mean;
+pub mod vector;
 pub mod winsorized_mean;
 
 use crate::{loss::ParameterError, outcome::Slack};
