@@ -4,8 +4,8 @@
 
 pub mod adjacency;
 pub mod amplify;
-pub mod catalog;
 mod bell;
+pub mod catalog;
 pub mod chance;
 pub mod coins;
 mod fixed_exp;
@@ -18,5 +18,6 @@ pub mod pick;
 pub mod ratio;
 pub mod sampler;
 pub mod solve;
+pub mod stability;
 pub mod tape;
 pub mod universe;
