@@ -19,7 +19,7 @@ use crate::{
     ratio::Ratio,
 };
 use dashu_int::IBig;
-use std::{any::Any, collections::BTreeMap, panic, rc::Rc};
+use std::{any::Any, collections::BTreeMap, fmt, panic, rc::Rc};
 
 /// A distribution with certified lower and upper probabilities.
 #[derive(Clone, Debug)]
@@ -255,6 +255,25 @@ impl<T: Ord> Pmf<T> {
 /// The larger of both directions of [`Pmf::delta_at`].
 pub fn delta_between<T: Ord>(eps: &Ratio, a: &Pmf<T>, b: &Pmf<T>) -> Interval {
     a.delta_at(eps, b).max(&b.delta_at(eps, a))
+}
+
+/// Enumerate the sampler of a law and compare it with the law's own masses: the first value whose claimed
+/// probability the enumeration excludes, if there is one.
+///
+/// Every law of this crate must pass; only then may [`Tape::sample`] branch over its masses.
+pub fn first_disagreement<L: Law>(law: &L, floor: &Ratio) -> Option<String>
+where
+    L::Value: Ord + fmt::Debug,
+{
+    let drawn = enumerate(floor, |tape| law.draw(tape));
+    let claimed = Pmf::from_masses(law.masses(floor, AUDIT_BITS));
+    let excludes = |this: &Pmf<L::Value>, other: &Pmf<L::Value>, value: &L::Value| {
+        this.mass(value).lower() > other.mass(value).add(&other.lost).upper()
+    };
+    let mut values = drawn.masses.keys().chain(claimed.masses.keys());
+    values.find(|value| excludes(&drawn, &claimed, value) || excludes(&claimed, &drawn, value)).map(|value| {
+        format!("{value:?}: drawn {}, claimed {}", drawn.mass(value).to_f64(), claimed.mass(value).to_f64())
+    })
 }
 
 #[cfg(test)]

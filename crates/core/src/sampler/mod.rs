@@ -4,3 +4,6 @@
 //! 1. *constant coins*: the same decisions on every path;
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
+
+pub mod uniform;
+pub mod weighted;
