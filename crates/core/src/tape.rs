@@ -257,11 +257,12 @@ pub fn delta_between<T: Ord>(eps: &Ratio, a: &Pmf<T>, b: &Pmf<T>) -> Interval {
     a.delta_at(eps, b).max(&b.delta_at(eps, a))
 }
 
-/// Enumerate the sampler of a law and compare it with the law's own masses: the first value whose claimed
-/// probability the enumeration excludes, if there is one.
+/// Enumerate the sampler of a law and hold it against the law's own masses. If the enumeration excludes no
+/// claimed probability, the mass that was lost, which says how closely it looked; else the first value it
+/// excludes.
 ///
-/// Every law of this crate must pass; only then may [`Tape::sample`] branch over its masses.
-pub fn first_disagreement<L: Law>(law: &L, floor: &Ratio) -> Option<String>
+/// Every law of this crate must pass; only then may [`Coins::sample`] branch over its masses.
+pub fn confirm<L: Law>(law: &L, floor: &Ratio) -> Result<Interval, String>
 where
     L::Value: Ord + fmt::Debug,
 {
@@ -270,10 +271,13 @@ where
     let excludes = |this: &Pmf<L::Value>, other: &Pmf<L::Value>, value: &L::Value| {
         this.mass(value).lower() > other.mass(value).add(&other.lost).upper()
     };
-    let mut values = drawn.masses.keys().chain(claimed.masses.keys());
-    values.find(|value| excludes(&drawn, &claimed, value) || excludes(&claimed, &drawn, value)).map(|value| {
-        format!("{value:?}: drawn {}, claimed {}", drawn.mass(value).to_f64(), claimed.mass(value).to_f64())
-    })
+    for value in drawn.masses.keys().chain(claimed.masses.keys()) {
+        if excludes(&drawn, &claimed, value) || excludes(&claimed, &drawn, value) {
+            let (drawn, claimed) = (drawn.mass(value).to_f64(), claimed.mass(value).to_f64());
+            return Err(format!("{value:?}: drawn {drawn}, claimed {claimed}"));
+        }
+    }
+    Ok(drawn.lost)
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 //!
 //! A record is the set of conditions of one person, among three; the score of a condition is its count.
 
+use super::{exponential::Exponential, permute_and_flip::PermuteAndFlip, selection::Candidates};
 use crate::{
     adjacency::Adjacency,
     coins::Law,
     interval::{AUDIT_BITS, Interval},
+    loss::Eps,
     ratio::Ratio,
     tape::{Pmf, delta_between},
     universe::neighbouring_pairs,
@@ -107,4 +109,31 @@ pub(super) fn chance_of_losing(distribution: &Pmf<usize>, scores: &[Ratio], erro
     let best = scores.iter().max().unwrap();
     let losing = distribution.iter().filter(|(index, _)| best - &scores[**index] >= *error);
     losing.fold(Interval::zero(AUDIT_BITS), |sum, (_, mass)| sum.add(mass))
+}
+
+/// The revenue at price p in {1, 2, 3} is p times the number of people who would pay p. One person, who comes,
+/// goes or changes their mind, moves the revenue of all prices the same way, by the highest price at most.
+#[test]
+fn revenue_is_monotone_under_both_adjacencies_and_its_sensitivity_is_the_highest_price() {
+    let revenue = |data: &[i64]| -> Vec<i64> {
+        (1..=3).map(|price| price * data.iter().map(|&most| i64::from(most >= price)).sum::<i64>()).collect()
+    };
+    for adjacency in Adjacency::ALL {
+        let pairs: BTreeSet<_> = neighbouring_pairs(&[0, 1, 2, 3], 5, adjacency)
+            .iter()
+            .map(|(a, b)| (revenue(a), revenue(b)))
+            .collect();
+        let worst_of = |sensitivity: u64| {
+            let candidates = Candidates { count: 3, sensitivity: Ratio::from(sensitivity), monotone: true };
+            let eps: Eps = "1".parse().unwrap();
+            let flips =
+                PermuteAndFlip { eps: eps.clone(), candidates: candidates.clone() }.calibrate().unwrap();
+            let weights = Exponential { eps, candidates }.calibrate().unwrap();
+            let flips = worst(&Ratio::one(), &pairs, |q| claimed(&flips.law(q))).0;
+            flips.max(&worst(&Ratio::one(), &pairs, |q| claimed(&weights.law(q))).0)
+        };
+        assert!(worst_of(3).certainly_at_most(&ratio("1e-50")), "{adjacency}");
+        // The mutant takes the sensitivity of the count for that of the revenue.
+        assert!(worst_of(1).certainly_above(&ratio("0.1")), "{adjacency}");
+    }
 }
