@@ -8,3 +8,5 @@
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod geometric;
+pub mod uniform;
+pub mod weighted;
