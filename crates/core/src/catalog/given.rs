@@ -97,13 +97,11 @@ impl Given {
             if values.contains_key(parameter.name) {
                 continue;
             }
-            match parameter.default {
-                Some(default) => values.insert(parameter.name, default.to_string()),
-                None => {
-                    let text = format!("{} needs {} ({})", entry.name, parameter.name, parameter.about);
-                    return Err(CatalogError::Name(text));
-                }
+            let Some(default) = parameter.default else {
+                let text = format!("{} needs {} ({})", entry.name, parameter.name, parameter.about);
+                return Err(CatalogError::Name(text));
             };
+            values.insert(parameter.name, default.to_string());
         }
         Ok(Self { values })
     }

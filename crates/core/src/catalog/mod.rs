@@ -60,14 +60,14 @@ impl Number {
         Self { name, value: Derived::Exact(value), about }
     }
 
-    fn text(name: &'static str, value: impl ToString, about: &'static str) -> Self {
+    fn text(name: &'static str, value: &impl ToString, about: &'static str) -> Self {
         Self { name, value: Derived::Text(value.to_string()), about }
     }
 }
 
 /// The cost as a sentence and as numbers.
 fn cost(loss: &Loss) -> Vec<Number> {
-    let mut numbers = vec![Number::text("cost", loss, "what a run costs")];
+    let mut numbers = vec![Number::text("cost", &loss, "what a run costs")];
     match loss {
         Loss::Approx(loss) => {
             numbers.push(Number::exact("epsilon", loss.eps.ratio().clone(), "epsilon of the cost"));
