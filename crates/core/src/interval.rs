@@ -8,7 +8,10 @@
 use crate::ratio::Ratio;
 use dashu_base::{Abs, BitTest, DivEuclid, Signed, SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, UBig};
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::OnceLock};
+
+mod arc;
+pub(crate) mod point;
 
 /// A real number known to lie in `[low, high] · 2^-bits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -293,7 +296,12 @@ impl Interval {
 
     /// The circle constant.
     pub fn pi(bits: usize) -> Self {
-        // Machin: pi = 16 atan(1/5) - 4 atan(1/239).
+        static COPY: OnceLock<Interval> = OnceLock::new();
+        point::kept(&COPY, bits, Self::pi_by_series)
+    }
+
+    /// Machin: pi = 16 atan(1/5) - 4 atan(1/239).
+    fn pi_by_series(bits: usize) -> Self {
         let work = bits + 16;
         let sixteen = Self::integer(16, work);
         let four = Self::integer(4, work);
