@@ -8,7 +8,7 @@
 use crate::ratio::Ratio;
 use dashu_base::{Abs, BitTest, DivEuclid, Signed, SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, UBig};
-use std::{cmp::Ordering, sync::OnceLock};
+use std::cmp::Ordering;
 
 mod arc;
 pub(crate) mod point;
@@ -296,16 +296,7 @@ impl Interval {
 
     /// The circle constant.
     pub fn pi(bits: usize) -> Self {
-        static COPY: OnceLock<Interval> = OnceLock::new();
-        point::kept(&COPY, bits, Self::pi_by_series)
-    }
-
-    /// Machin: pi = 16 atan(1/5) - 4 atan(1/239).
-    fn pi_by_series(bits: usize) -> Self {
-        let work = bits + 16;
-        let sixteen = Self::integer(16, work);
-        let four = Self::integer(4, work);
-        sixteen.mul(&atan_of_inverse(5, work)).sub(&four.mul(&atan_of_inverse(239, work))).to_precision(bits)
+        point::PI.enclose(bits)
     }
 
     /// Sine and cosine of `2 pi` times this number. The interval may be of any width.
@@ -351,6 +342,14 @@ impl Interval {
         let high = normal_cdf_of_point(&self.high, self.bits);
         self.map_ends(low.low, high.high)
     }
+}
+
+/// Machin: pi = 16 atan(1/5) - 4 atan(1/239).
+fn pi_by_series(bits: usize) -> Interval {
+    let work = bits + 16;
+    let sixteen = Interval::integer(16, work);
+    let four = Interval::integer(4, work);
+    sixteen.mul(&atan_of_inverse(5, work)).sub(&four.mul(&atan_of_inverse(239, work))).to_precision(bits)
 }
 
 fn floor_mod(value: &IBig, modulus: u8) -> IBig {

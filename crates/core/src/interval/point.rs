@@ -17,28 +17,37 @@ const KEPT_BITS: usize = 1024;
 /// Extra bits that absorb the cuts of a series.
 const GUARD: usize = 24;
 
-/// A constant at this precision, from the copy that is kept where that is fine enough.
-pub(super) fn kept(copy: &OnceLock<Interval>, bits: usize, compute: fn(usize) -> Interval) -> Interval {
-    if bits > KEPT_BITS {
-        return compute(bits);
+/// A constant, computed when it is first asked for.
+pub(super) struct Constant {
+    copy: OnceLock<Interval>,
+    compute: fn(usize) -> Interval,
+}
+
+pub(super) static PI: Constant = Constant { copy: OnceLock::new(), compute: super::pi_by_series };
+static LN_TWO: Constant = Constant { copy: OnceLock::new(), compute: ln_two_by_series };
+
+impl Constant {
+    fn kept(&self) -> &Interval {
+        self.copy.get_or_init(|| (self.compute)(KEPT_BITS))
     }
-    copy.get_or_init(|| compute(KEPT_BITS)).to_precision(bits)
+
+    /// The constant at this precision.
+    pub(super) fn enclose(&self, bits: usize) -> Interval {
+        if bits > KEPT_BITS { (self.compute)(bits) } else { self.kept().to_precision(bits) }
+    }
+
+    /// The constant from below, in units of 2^-bits; off by less than 2 units.
+    fn low_units(&self, bits: usize) -> UBig {
+        if bits > KEPT_BITS {
+            return (self.compute)(bits).low.unsigned_abs();
+        }
+        (&self.kept().low >> (KEPT_BITS - bits)).unsigned_abs()
+    }
 }
 
 fn ln_two_by_series(bits: usize) -> Interval {
     let half = super::atanh_series(&Interval::one(bits + 16).div_small(3));
     half.add(&half).to_precision(bits)
-}
-
-/// ln 2 from below, in units of 2^-bits; off by less than 2 units.
-fn ln_two(bits: usize) -> UBig {
-    static COPY: OnceLock<Interval> = OnceLock::new();
-    kept(&COPY, bits, ln_two_by_series).low.unsigned_abs()
-}
-
-/// pi from below, in units of 2^-bits; off by less than 2 units.
-fn pi(bits: usize) -> UBig {
-    Interval::pi(bits).low.unsigned_abs()
 }
 
 /// `value` in units of 2^-from, cut to units of 2^-to.
@@ -75,7 +84,7 @@ pub(crate) fn ln(value: &UBig, scale: usize, bits: usize) -> Interval {
     }
     let magnitude = IBig::from((t * sum) >> (work - 1));
     let ln_mantissa = if below { -magnitude } else { magnitude };
-    let estimate = ln_mantissa + IBig::from(exponent) * IBig::from(ln_two(work));
+    let estimate = ln_mantissa + IBig::from(exponent) * IBig::from(LN_TWO.low_units(work));
     // Cuts: t by 1.5 units, its square by 1.6, the sum by 4, twice their product by 7, the tail of the
     // series by 1; ln 2 by 2 units for each binary place.
     around(&estimate, 16 + 2 * exponent.unsigned_abs(), work, bits)
@@ -98,7 +107,7 @@ pub(crate) fn exp(value: &UBig, scale: usize, bits: usize) -> Interval {
     let work = scale + GUARD;
     let point = value << GUARD;
     // The number is doublings·ln 2 + rest with 0 <= rest < 0.7.
-    let ln_two = ln_two(work);
+    let ln_two = LN_TWO.low_units(work);
     let doublings = &point / (&ln_two + UBig::from(2u8));
     let rest = (&point - &doublings * ln_two) >> HALVINGS;
     let doublings = usize::try_from(&doublings).expect("exponents are far below 2^64");
@@ -144,7 +153,7 @@ fn alternating(x: &UBig, work: usize, divisor: impl Fn(usize) -> usize) -> UBig 
 
 /// `pi·value·2^-scale`, cut downwards by less than 3 units of 2^-work, for an angle of at most pi/4.
 fn angle(value: &UBig, scale: usize, work: usize) -> UBig {
-    (pi(work) * value) >> scale
+    (PI.low_units(work) * value) >> scale
 }
 
 /// The cosine of `2 pi·value·2^-scale`, for a value between zero and half a turn.
@@ -179,14 +188,14 @@ pub(crate) fn cos_turns(value: &UBig, scale: usize, bits: usize) -> Interval {
 pub(crate) fn cot_quarter(value: &UBig, scale: usize, bits: usize, reach: usize) -> Interval {
     let work = bits + reach + GUARD;
     let one = UBig::ONE << scale;
-    let near = &(value << 1usize) <= &one;
+    let near = (value << 1usize) <= one;
     let side = if near { value.clone() } else { one - value };
     let x = angle(&side, scale + 1, work);
     let squared = (&x * &x) >> work;
     let (cos, sinc) = (cos_series(&squared, work), sinc_series(&squared, work));
     if near {
         // cos x / (x·sinc x) with x exact but for pi: relative cuts of 16 units in each of cos, sinc and pi.
-        let divisor = ((pi(work) * sinc) >> work) * value;
+        let divisor = ((PI.low_units(work) * sinc) >> work) * value;
         let estimate = (cos << (scale + 1 + bits)) / divisor;
         let error = (&estimate >> (work - 8)) + UBig::from(2u8);
         let (estimate, error) = (IBig::from(estimate), IBig::from(error));
