@@ -11,6 +11,7 @@ use dashu_int::{IBig, UBig};
 use std::cmp::Ordering;
 
 mod arc;
+mod hyperbolic;
 pub(crate) mod point;
 
 /// A real number known to lie in `[low, high] · 2^-bits`.

@@ -3,8 +3,11 @@
 pub mod exponential;
 pub mod exponential_density;
 pub mod laplace;
+mod outputs;
 pub mod permute_and_flip;
 pub mod sampled;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod smooth;
+pub mod smooth_plan;
