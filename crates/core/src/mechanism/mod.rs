@@ -5,6 +5,7 @@ pub mod exponential_density;
 pub mod laplace;
 mod outputs;
 pub mod permute_and_flip;
+pub mod released_scale;
 pub mod sampled;
 pub mod selection;
 #[cfg(test)]
