@@ -7,3 +7,15 @@
 
 pub mod uniform;
 pub mod weighted;
+pub mod cauchy;
+pub mod exponential;
+pub mod gaussian_real;
+pub mod gumbel;
+pub mod laplace_real;
+pub mod lazy;
+pub mod poly_place;
+pub mod real;
+#[cfg(test)]
+mod real_audit;
+pub mod span;
+pub mod student_t;
