@@ -2,6 +2,7 @@
 
 pub mod exponential;
 pub mod exponential_density;
+pub mod noisy_max;
 pub mod permute_and_flip;
 pub mod selection;
 #[cfg(test)]

@@ -5,8 +5,6 @@
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
 
-pub mod uniform;
-pub mod weighted;
 pub mod cauchy;
 pub mod exponential;
 pub mod gaussian_real;
@@ -19,3 +17,5 @@ pub mod real;
 mod real_audit;
 pub mod span;
 pub mod student_t;
+pub mod uniform;
+pub mod weighted;
