@@ -3,6 +3,7 @@
 pub mod exponential;
 pub mod exponential_density;
 pub mod laplace;
+pub mod noisy_max;
 pub mod permute_and_flip;
 pub mod sampled;
 pub mod selection;
