@@ -5,6 +5,7 @@ use equipoise_core::interval::Interval;
 
 mod amplification;
 mod local_sensitivity;
+mod noisy_max;
 mod scale_threshold;
 mod sparse_vector;
 mod stable_distance;
@@ -18,6 +19,7 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
+    &noisy_max::AUDIT,
     &amplification::PRINTED,
     &amplification::SIZE,
     &sparse_vector::NO_CUTOFF,

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn every_index_has_exactly_its_share() {
+    fn exact_audit_every_index_has_exactly_its_share() {
         for (number, law) in cases().iter().enumerate() {
             let lost = confirm(law, &floor()).unwrap();
             assert!(lost.upper() < ratio("1e-7"), "case {number} loses {}", lost.to_f64());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn one_changed_exponent_is_caught() {
+    fn a_mutant_with_one_changed_exponent_is_caught() {
         struct Mutant;
         impl Law for Mutant {
             type Value = usize;
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chance_of_more_bits_halves_with_each() {
+    fn the_chance_of_more_decisions_halves_with_each() {
         // Two sums: U·total is in doubt next to them only, on less than two cells of U each.
         let law = free(&[("1", "0"), ("2", "1/3"), ("1", "1")]);
         let pmf = enumerate(&floor(), |tape| {
