@@ -18,9 +18,9 @@
 //! Constant coins: two words, whatever the weights and the outcome. A third is needed with probability
 //! below `len·2^-120` (for powers: while the multipliers are below 2^64), because 128 bits of U leave that
 //! much doubt next to `len` sums. The sums are all built and all compared with U before any index is
-//! known. What remains: the time of one big-number operation depends on the size of its operands, and
-//! [`Weighted::powers`] multiplies once for each distinct number of steps, so a clock that resolves
-//! microseconds may learn how many distinct ones there are.
+//! known. What remains is the time of the arithmetic: operations on longer numbers take longer, `e^-x` is
+//! quicker for x = 0 and for x beyond the precision, and [`Weighted::powers`] multiplies once for each
+//! distinct number of steps. A clock that resolves microseconds may learn something of that kind.
 
 use crate::{
     chance::exp_neg,
