@@ -17,7 +17,10 @@ pub(super) static AUDIT: Audit = Audit {
     about: "the candidate with the largest score plus noise of scale 2·sensitivity/epsilon, by each of three noises",
     source: "004_5f92a75732c1853f.txt, Algorithm 3",
     kind: Kind::Claim {
-        shipped: || [conditions::shipped(exponential), conditions::shipped(gumbel), conditions::shipped(laplace)].concat(),
+        shipped: || {
+            [conditions::shipped(exponential), conditions::shipped(gumbel), conditions::shipped(laplace)]
+                .concat()
+        },
         change: conditions::CHANGE,
         mutant: || conditions::taken_for_monotone(laplace),
     },

@@ -76,10 +76,18 @@ fn numbers(
     for_error: impl FnOnce(&Goal) -> Result<Ratio, ParameterError>,
 ) -> Result<Vec<Number>, CatalogError> {
     let mut numbers = cost(cost_of_run);
-    numbers.push(Number::exact("error", error, "the chosen score is at most this far below the best, at the confidence given"));
+    numbers.push(Number::exact(
+        "error",
+        error,
+        "the chosen score is at most this far below the best, at the confidence given",
+    ));
     if given.said("error") {
         let goal = Goal { error: given.ratio("error")?, beta: given.beta()? };
-        numbers.push(Number::exact("epsilon_for_error", for_error(&goal)?, "the least epsilon with that error"));
+        numbers.push(Number::exact(
+            "epsilon_for_error",
+            for_error(&goal)?,
+            "the least epsilon with that error",
+        ));
     }
     Ok(numbers)
 }
@@ -106,7 +114,8 @@ fn permute_and_flip(given: &Given) -> Result<Vec<Number>, CatalogError> {
 }
 
 fn noisy_max(given: &Given) -> Result<Vec<Number>, CatalogError> {
-    let options = [("exponential", Noise::Exponential), ("gumbel", Noise::Gumbel), ("laplace", Noise::Laplace)];
+    let options =
+        [("exponential", Noise::Exponential), ("gumbel", Noise::Gumbel), ("laplace", Noise::Laplace)];
     let noise = given.choice("noise", &options, "write exponential, gumbel or laplace")?;
     let candidates = candidates(given)?;
     let calibrated = NoisyMax { eps: given.eps()?, noise, candidates: candidates.clone() }.calibrate()?;

@@ -57,7 +57,7 @@ use crate::{
     chance::exp_neg,
     coins::{Coins, Law},
     interval::Interval,
-    loss::{Delta, Eps, ParameterError},
+    loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
     sampler::{
         exponential::Exponential,
@@ -139,8 +139,8 @@ fn chance_to_overtake(x: &Ratio) -> Interval {
 
 impl Calibrated {
     /// What a run costs.
-    pub fn cost(&self) -> (Eps, Delta) {
-        (self.eps.clone(), Delta::zero())
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
     }
 
     /// The law of the answer for these scores. Panics unless there is one score for each candidate.

@@ -60,7 +60,7 @@ use crate::{
     chance::{Chance, ExpNeg, exp_neg},
     coins::{Coins, Law},
     interval::Interval,
-    loss::{Delta, Eps, ParameterError},
+    loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
     sampler::uniform::shuffle,
 };
@@ -177,8 +177,8 @@ fn number_of_successes<'a>(chances: impl Iterator<Item = &'a Interval>, bits: us
 
 impl Calibrated {
     /// What a run costs.
-    pub fn cost(&self) -> (Eps, Delta) {
-        (self.eps.clone(), Delta::zero())
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
     }
 
     /// The law of the answer for these scores. Panics unless there is one score for each candidate.
