@@ -15,6 +15,21 @@ pub trait Chance {
 
     /// The probability, enclosed.
     fn enclose(&self, bits: usize) -> Interval;
+
+    /// Is a uniform number below p, if its first 64 bits lie in `from ..= to`? `None` where that does not
+    /// tell. An answer must be right; a chance whose head is costly may answer from bounds, and give up
+    /// a little more often.
+    #[inline]
+    fn settle(&self, from: u64, to: u64) -> Option<bool> {
+        let head = self.head();
+        if to < head {
+            Some(true)
+        } else if from > head {
+            Some(false)
+        } else {
+            None
+        }
+    }
 }
 
 /// The first 64 bits of a number in [0, 1], from ever finer enclosures of it.

@@ -5,5 +5,8 @@
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
 
+mod bell;
+pub mod discrete_gaussian;
 pub mod discrete_laplace;
+mod fixed_exp;
 pub mod geometric;
