@@ -5,7 +5,7 @@
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
 
-mod bell;
+pub(crate) mod bell;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
 mod fixed_exp;
