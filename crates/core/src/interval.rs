@@ -10,6 +10,9 @@ use dashu_base::{Abs, BitTest, DivEuclid, Signed, SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use std::cmp::Ordering;
 
+mod arc;
+pub(crate) mod point;
+
 /// A real number known to lie in `[low, high] · 2^-bits`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
@@ -293,11 +296,7 @@ impl Interval {
 
     /// The circle constant.
     pub fn pi(bits: usize) -> Self {
-        // Machin: pi = 16 atan(1/5) - 4 atan(1/239).
-        let work = bits + 16;
-        let sixteen = Self::integer(16, work);
-        let four = Self::integer(4, work);
-        sixteen.mul(&atan_of_inverse(5, work)).sub(&four.mul(&atan_of_inverse(239, work))).to_precision(bits)
+        point::PI.enclose(bits)
     }
 
     /// Sine and cosine of `2 pi` times this number. The interval may be of any width.
@@ -343,6 +342,14 @@ impl Interval {
         let high = normal_cdf_of_point(&self.high, self.bits);
         self.map_ends(low.low, high.high)
     }
+}
+
+/// Machin: pi = 16 atan(1/5) - 4 atan(1/239).
+fn pi_by_series(bits: usize) -> Interval {
+    let work = bits + 16;
+    let sixteen = Interval::integer(16, work);
+    let four = Interval::integer(4, work);
+    sixteen.mul(&atan_of_inverse(5, work)).sub(&four.mul(&atan_of_inverse(239, work))).to_precision(bits)
 }
 
 fn floor_mod(value: &IBig, modulus: u8) -> IBig {

@@ -6,7 +6,19 @@
 //! 3. *variable*: with what it reveals.
 
 pub(crate) mod bell;
+pub mod cauchy;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
+pub mod exponential;
 mod fixed_exp;
+pub mod gaussian_real;
 pub mod geometric;
+pub mod gumbel;
+pub mod laplace_real;
+pub mod lazy;
+pub mod poly_place;
+pub mod real;
+#[cfg(test)]
+mod real_audit;
+pub mod span;
+pub mod student_t;
