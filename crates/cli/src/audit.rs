@@ -92,7 +92,8 @@ fn print_table(findings: &[Finding]) {
     // A closed pipe (`equipoise audit | head`) is no failure of the audit.
     let _ = writeln!(
         out,
-        "{table}\n{} claims with their mutants, {} broken mechanisms; {}. Differences below {} are not told apart.",
+        "{}\n{} claims with their mutants, {} broken mechanisms; {}. Differences below {} are not told apart.",
+        table.trim_fmt(),
         claims.len(),
         zoo.len(),
         if bad == 0 {

@@ -2,10 +2,20 @@
 
 use crate::Audit;
 
+mod conditions;
+mod exponential;
+mod exponential_density;
 mod laplace;
+mod permute_and_flip;
 mod sampled;
 
 pub(crate) use sampled::any_one;
 
 /// Every shipped claim.
-pub const ALL: &[&Audit] = &[&laplace::AUDIT, &sampled::AUDIT];
+pub const ALL: &[&Audit] = &[
+    &laplace::AUDIT,
+    &exponential::AUDIT,
+    &exponential_density::AUDIT,
+    &permute_and_flip::AUDIT,
+    &sampled::AUDIT,
+];

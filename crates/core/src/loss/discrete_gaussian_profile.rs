@@ -30,7 +30,7 @@ use super::{
     gaussian_profile::{delta_above_zero, least, mills_ratio, precision, scale_hint},
     parameter::{Delta, Eps, ParameterError},
 };
-use crate::{chance::exp_neg, interval::Interval, ratio::Ratio, sampler::bell::normaliser};
+use crate::{bell::normaliser, chance::exp_neg, interval::Interval, ratio::Ratio};
 use dashu_int::IBig;
 
 /// The least delta at this epsilon of noise with this variance parameter on a number that neighbours move
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn the_curve_is_what_enumeration_finds_and_the_largest_shift_is_the_worst() {
         for v in ["1/100", "0.3", "1", "7/3", "30"] {
-            let law = DiscreteGaussian::new(&ratio(v));
+            let law = DiscreteGaussian::new(&ratio(v)).unwrap();
             let masses = law.masses(&ratio("1e-30"), 192);
             let shifted = |by: i64| Pmf::from_masses(masses.iter().map(|(x, mass)| (x + by, mass.clone())));
             let still = shifted(0);
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn tails_are_enclosed() {
         for (v, reach) in [("0.2", 0u64), ("1", 3), ("50", 0), ("2500", 200)] {
-            let law = DiscreteGaussian::new(&ratio(v));
+            let law = DiscreteGaussian::new(&ratio(v)).unwrap();
             let inside = (1..=reach.cast_signed()).map(|x| law.mass(x, 192));
             let inside = inside.fold(law.mass(0, 192), |sum, mass| sum.add(&mass).add(&mass));
             let outside = discrete_gaussian_outside(&whole(reach), &ratio(v));

@@ -9,7 +9,9 @@
 //! with probability exactly e^(-y²/(2σ²)) / Σ e^(-k²/(2σ²)), if the coins keep their promise. Numbers
 //! beyond 2^63 in size, which have less than e^-30000000 in all, come out as ±(2^63 − 1).
 //!
-//! Grade 2, constant per round. A round takes three decisions, whichever strip it falls in, and the
+//! # Grade
+//!
+//! Constant per round. A round takes three decisions, whichever strip it falls in, and the
 //! number of rounds is independent of the result: rounds are independent and alike, so the accepted value
 //! has the same law whether it comes first or fifth. Two exceptions show in the running time: the tail
 //! (four decisions) is chosen with probability below 2^-55, and the decision to accept reads more bits or
@@ -33,15 +35,14 @@
 //!    within [−7, +20] (`fixed_exp.rs` proves its part) and A within [−10, +20]. Words outside that band
 //!    are settled; the others go on to an enclosure of A that is refined until it tells.
 
-use super::{
-    bell::{bell, normaliser},
-    fixed_exp::{FixedExp, product},
-};
 use crate::{
+    bell::{bell, normaliser},
     chance::{Chance, Enclosed, exp_neg, head_of, word_of},
     coins::{Coins, Law},
+    fixed_exp::{FixedExp, product},
     interval::Interval,
     ladder::Ladder,
+    loss::ParameterError,
     pick::Pick,
     ratio::Ratio,
 };
@@ -52,9 +53,10 @@ use dashu_int::{IBig, UBig};
 /// ```
 /// use equipoise_core::{coins::{Coins, ScriptedWords}, ratio::Ratio, sampler::discrete_gaussian::DiscreteGaussian};
 ///
-/// let noise = DiscreteGaussian::new(&"2.5".parse::<Ratio>().unwrap());
+/// let noise = DiscreteGaussian::new(&"2.5".parse::<Ratio>()?)?;
 /// let mut coins = ScriptedWords::new(vec![1 << 63, 0]);
 /// assert!(coins.sample(&noise).abs() <= 30);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct DiscreteGaussian {
@@ -99,9 +101,12 @@ const BAND: u64 = 32;
 const _: () = assert!(FixedExp::ABOVE + 6 < BAND_BELOW && FixedExp::BELOW + 3 < BAND - BAND_BELOW);
 
 impl DiscreteGaussian {
-    /// The law with this σ². Panics unless [`supports`](Self::supports) says yes.
-    pub fn new(variance: &Ratio) -> Self {
-        assert!(Self::supports(variance), "the variance of a discrete Gaussian lies in (0, 2^100]");
+    /// The law with this σ².
+    pub fn new(variance: &Ratio) -> Result<Self, ParameterError> {
+        if !variance.is_positive() || *variance > whole(1 << 50).squared() {
+            let accepted = "it must be positive and at most 2^100 squared grid steps; use a coarser grid";
+            return Err(ParameterError::out_of_range("noise variance", variance, accepted));
+        }
         // 10·W <= σ keeps t below one up to 9.4·σ; strips of one member need no such care.
         let fits = |log2_width: u32| &whole(100) * &whole(1 << log2_width).squared() <= *variance;
         let log2_width = (1..50).take_while(|&w| fits(w)).last().unwrap_or(0);
@@ -109,12 +114,7 @@ impl DiscreteGaussian {
         let end = &Ratio::new(8649, 100) * variance;
         let strips =
             (0..200).find(|&n| whole(n << log2_width).squared() >= end).expect("fewer than 200, as 20·W > σ");
-        Self::with_strips(variance, log2_width, strips)
-    }
-
-    /// Is this variance in the range of the sampler?
-    pub fn supports(variance: &Ratio) -> bool {
-        variance.is_positive() && *variance <= whole(1 << 50).squared()
+        Ok(Self::with_strips(variance, log2_width, strips))
     }
 
     /// The law with this many strips of this width besides zero and the tail; both change the speed only.
@@ -372,9 +372,13 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn law(variance: &str) -> DiscreteGaussian {
+        DiscreteGaussian::new(&ratio(variance)).unwrap()
+    }
+
     /// Laws small enough for the tape: as shipped, and with wide strips and early tails.
     fn small_laws() -> Vec<DiscreteGaussian> {
-        let shipped = ["1/100", "1/2", "1", "4", "20"].map(|v| DiscreteGaussian::new(&ratio(v)));
+        let shipped = ["1/100", "1/2", "1", "4", "20"].map(law);
         let shaped = [("1/100", 0, 0), ("4", 0, 2), ("20", 1, 0), ("20", 1, 3), ("50", 2, 1), ("100", 2, 4)]
             .map(|(v, log2_width, strips)| DiscreteGaussian::with_strips(&ratio(v), log2_width, strips));
         shipped.into_iter().chain(shaped).collect()
@@ -382,16 +386,11 @@ mod tests {
 
     /// Does an accepted round have the claimed law? Enumerates the round.
     fn audit(law: &DiscreteGaussian) -> Result<(), String> {
-        let pmf = enumerate(&ratio("1e-40"), |tape| law.round(tape));
-        let zero = Interval::zero(AUDIT_BITS);
-        let values = || pmf.iter().filter_map(|(value, mass)| value.map(|value| (value, mass)));
-        let accepted = values().fold(zero.clone(), |sum, (_, mass)| sum.add(mass));
+        let pmf = enumerate(&ratio("1e-40"), |tape| law.round(tape)).given_some();
         let sum = normaliser(law.variance(), AUDIT_BITS);
-        let mut claimed = zero;
-        for (value, mass) in values() {
-            // What was lost may have been this value, or another one.
-            let low = mass.div(&accepted.add(pmf.lost()));
-            let found = low.hull(&mass.add(pmf.lost()).div(&accepted));
+        let mut claimed = Interval::zero(AUDIT_BITS);
+        for (value, mass) in pmf.iter() {
+            let found = mass.hull(&mass.add(pmf.lost()));
             let claim = bell(value.unsigned_abs(), law.variance(), AUDIT_BITS).div(&sum);
             claimed = claimed.add(&claim);
             if found.certainly_below(&claim) || claim.certainly_below(&found) {
@@ -407,20 +406,20 @@ mod tests {
     }
 
     #[test]
-    fn an_accepted_round_has_the_law() {
-        for law in small_laws().into_iter().chain([DiscreteGaussian::new(&ratio("400"))]) {
+    fn exact_audit_of_an_accepted_round() {
+        for law in small_laws().into_iter().chain([law("400")]) {
             assert_eq!(audit(&law), Ok(()), "{} {} {}", law.variance, law.log2_width, law.strips.len());
         }
     }
 
     #[test]
-    fn the_audit_catches_a_zero_that_is_not_halved() {
+    fn a_mutant_whose_zero_is_not_halved_is_caught() {
         let mutant = DiscreteGaussian::with_zero(&ratio("20"), 1, 3, Ratio::new(1, 2));
         assert!(audit(&mutant).is_err());
     }
 
     #[test]
-    fn the_audit_catches_weights_that_are_one_part_too_small() {
+    fn a_mutant_with_a_weight_one_part_too_small_is_caught() {
         let mut mutant = DiscreteGaussian::with_strips(&ratio("20"), 1, 3);
         let mut weights = mutant.pick.weights().to_vec();
         weights[2] -= 1;
@@ -430,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_audit_catches_a_tail_that_starts_one_late() {
+    fn a_mutant_whose_tail_starts_one_late_is_caught() {
         let mut mutant = DiscreteGaussian::with_strips(&ratio("20"), 1, 3);
         mutant.tail_start += 1;
         assert!(audit(&mutant).is_err());
@@ -457,7 +456,7 @@ mod tests {
         for variance in
             ["1e-300", "1e-3", "1/7", "1", "399.99", "400", "1e4", "1e12", "7e20", &pow2(80), &pow2(100)]
         {
-            let law = DiscreteGaussian::new(&ratio(variance));
+            let law = law(variance);
             assert!(*law.pick.weights().last().unwrap() < 1 << 9 && law.strips.len() < 255, "{variance}");
         }
     }
@@ -477,7 +476,7 @@ mod tests {
     #[test]
     fn the_band_holds_in_every_strip() {
         for variance in ["1/100", "1", "399", "400", "10000", "40401/7", "1e12", &pow2(100)] {
-            let law = DiscreteGaussian::new(&ratio(variance));
+            let law = law(variance);
             let width = 1u64 << law.log2_width;
             for option in 1..law.strips.len() {
                 for place in [0, width / 3, width - 1] {
@@ -486,7 +485,7 @@ mod tests {
             }
             assert!(near_enough(&law, 0, 0));
         }
-        let mut mutant = DiscreteGaussian::new(&ratio("1e12"));
+        let mut mutant = law("1e12");
         mutant.strips[20].slope += 64;
         assert!(!near_enough(&mutant, 20, (1 << mutant.log2_width) - 1), "a slope wrong by 2^-58 shows");
     }
@@ -498,7 +497,7 @@ mod tests {
 
     #[test]
     fn words_inside_the_band_are_decided_by_big_numbers() {
-        let law = DiscreteGaussian::new(&ratio("10000"));
+        let law = law("10000");
         assert_eq!(law.log2_width, 3);
         let (option, place, bits) = (5, 3, 7); // 3 to the right of 33, negative
         let near = law.acceptance_near(&law.strips[option], place);
@@ -535,7 +534,7 @@ mod tests {
     #[test]
     fn a_batch_and_single_draws_agree_on_the_same_words() {
         for variance in ["1e-3", "2", "400", "1e12"] {
-            let law = DiscreteGaussian::new(&ratio(variance));
+            let law = law(variance);
             let (mut together, mut alone) = (mixed_words(9000), mixed_words(9000));
             let mut batch = vec![0; 3000];
             law.fill(&mut batch, &mut together);
@@ -551,7 +550,7 @@ mod tests {
         // Words are fixed, so this has no false alarms; with fresh ones it would have one in about 1e5 runs.
         for (variance, sigma) in [("10000", 100.0), ("1e12", 1e6), (&pow2(100), 2f64.powi(50))] {
             let mut draws = vec![0; 20_000];
-            DiscreteGaussian::new(&ratio(variance)).fill(&mut draws, &mut mixed_words(50_000));
+            law(variance).fill(&mut draws, &mut mixed_words(50_000));
             let moment =
                 |power| draws.iter().map(|&y| (y as f64 / sigma).powi(power)).sum::<f64>() / 20_000.0;
             for (power, expected, deviation) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
@@ -565,7 +564,7 @@ mod tests {
     #[test]
     fn masses_leave_out_less_than_the_floor() {
         for (variance, floor) in [("1e-3", "1e-9"), ("1", "1e-12"), ("30", "1e-6"), ("30", "0.9")] {
-            let law = DiscreteGaussian::new(&ratio(variance));
+            let law = law(variance);
             let masses = law.masses(&ratio(floor), AUDIT_BITS);
             let sum = masses.iter().fold(Interval::zero(AUDIT_BITS), |sum, (_, mass)| sum.add(mass));
             assert!(sum.lower() > &Ratio::one() - &ratio(floor) && sum.lower() < Ratio::one());
@@ -577,12 +576,13 @@ mod tests {
     fn tiny_variances_give_zero_and_the_range_is_checked() {
         for variance in ["1e-3", "1e-300"] {
             let mut draws = [1; 500];
-            DiscreteGaussian::new(&ratio(variance)).fill(&mut draws, &mut mixed_words(1000));
+            law(variance).fill(&mut draws, &mut mixed_words(1000));
             assert_eq!(draws, [0; 500]);
         }
-        assert!(!DiscreteGaussian::supports(&Ratio::zero()) && !DiscreteGaussian::supports(&ratio("-1")));
-        assert!(
-            DiscreteGaussian::supports(&ratio(&pow2(100))) && !DiscreteGaussian::supports(&ratio("2e30"))
-        );
+        for variance in ["0", "-1", "1267650600228229401496703205377"] {
+            let error = DiscreteGaussian::new(&ratio(variance)).unwrap_err().to_string();
+            let expected = "it must be positive and at most 2^100 squared grid steps; use a coarser grid";
+            assert_eq!(error, format!("noise variance {variance} is not accepted: {expected}"));
+        }
     }
 }

@@ -5,12 +5,10 @@
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
 
-pub(crate) mod bell;
 pub mod cauchy;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod exponential;
-mod fixed_exp;
 pub mod gaussian_real;
 pub mod geometric;
 pub mod gumbel;
@@ -22,3 +20,5 @@ pub mod real;
 mod real_audit;
 pub mod span;
 pub mod student_t;
+pub mod uniform;
+pub mod weighted;
