@@ -5,6 +5,7 @@ use crate::Audit;
 mod conditions;
 mod exponential;
 mod exponential_density;
+mod gaussian;
 mod laplace;
 mod permute_and_flip;
 mod sampled;
@@ -14,6 +15,7 @@ pub(crate) use sampled::any_one;
 /// Every shipped claim.
 pub const ALL: &[&Audit] = &[
     &laplace::AUDIT,
+    &gaussian::AUDIT,
     &exponential::AUDIT,
     &exponential_density::AUDIT,
     &permute_and_flip::AUDIT,

@@ -4,6 +4,7 @@ use crate::Audit;
 use equipoise_core::interval::Interval;
 
 mod amplification;
+mod gaussian_classical;
 mod local_sensitivity;
 mod scale_threshold;
 mod sparse_vector;
@@ -18,6 +19,7 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
+    &gaussian_classical::AUDIT,
     &amplification::PRINTED,
     &amplification::SIZE,
     &sparse_vector::NO_CUTOFF,

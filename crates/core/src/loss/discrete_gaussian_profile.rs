@@ -151,8 +151,8 @@ impl Curve<'_> {
         let work = self.bits + 16;
         let start = n - &Ratio::new(1, 2);
         let in_scales_squared = start.squared() / self.variance;
-        let mills = mills_ratio(&Interval::exact(&in_scales_squared, work).sqrt());
-        let integral = Interval::exact(self.variance, work).sqrt().mul(&mills);
+        let scale = Interval::exact(self.variance, work).sqrt();
+        let integral = scale.mul(&mills_ratio(&Interval::exact(&start, work).div(&scale)));
         // He_k(u)/sqrt(v)^k for odd k, in whole powers of s = a/v and w = 1/v.
         let (s, w) = (&start / self.variance, self.variance.recip());
         let cube = &s.squared() * &s;

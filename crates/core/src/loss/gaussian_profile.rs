@@ -48,7 +48,7 @@ pub fn gaussian_sigma_upper(eps: &Eps, delta: &Delta, sensitivity: &Ratio) -> Re
 }
 
 /// Gaussian noise of any kind needs a positive delta.
-pub(super) fn delta_above_zero(delta: &Delta) -> Result<(), ParameterError> {
+pub(crate) fn delta_above_zero(delta: &Delta) -> Result<(), ParameterError> {
     if delta.is_zero() {
         let next = "Gaussian noise needs a delta above 0, such as 1e-6; for delta 0 use laplace";
         return Err(ParameterError::out_of_range("delta", "0", next));

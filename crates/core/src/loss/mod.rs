@@ -39,7 +39,7 @@ pub(crate) use discrete_gaussian_profile::discrete_gaussian_outside;
 pub use discrete_gaussian_profile::{
     discrete_gaussian_delta_lower, discrete_gaussian_delta_upper, discrete_gaussian_variance_upper,
 };
-pub(crate) use gaussian_profile::normal_outside;
+pub(crate) use gaussian_profile::{delta_above_zero, normal_outside};
 pub use gaussian_profile::{gaussian_delta_lower, gaussian_delta_upper, gaussian_sigma_upper};
 pub use guarantee::Guarantee;
 pub use laplace_profile::{DiscreteLaplaceLoss, laplace_curve_upper, laplace_delta_upper};
