@@ -5,6 +5,7 @@ use crate::Audit;
 mod conditions;
 mod exponential;
 mod exponential_density;
+mod gaussian;
 mod laplace;
 mod noisy_max;
 mod permute_and_flip;
@@ -20,6 +21,7 @@ pub(crate) fn half_noise() -> Vec<crate::Measured> {
 /// Every shipped claim.
 pub const ALL: &[&Audit] = &[
     &laplace::AUDIT,
+    &gaussian::AUDIT,
     &exponential::AUDIT,
     &exponential_density::AUDIT,
     &permute_and_flip::AUDIT,

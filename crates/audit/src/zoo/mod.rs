@@ -4,6 +4,7 @@ use crate::Audit;
 use equipoise_core::interval::Interval;
 
 mod amplification;
+mod gaussian_classical;
 mod local_sensitivity;
 mod noisy_max;
 mod scale_threshold;
@@ -20,6 +21,7 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
     &noisy_max::AUDIT,
+    &gaussian_classical::AUDIT,
     &amplification::PRINTED,
     &amplification::SIZE,
     &sparse_vector::NO_CUTOFF,
