@@ -53,6 +53,11 @@ impl Odds {
         let scaled = probability * &Ratio::from_parts(IBig::ONE << 64, UBig::ONE);
         Self { head: word_of(&scaled.floor_big()), probability: probability.clone() }
     }
+
+    /// The exact probability.
+    pub fn probability(&self) -> &Ratio {
+        &self.probability
+    }
 }
 
 impl Chance for Odds {

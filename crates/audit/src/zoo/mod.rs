@@ -2,6 +2,7 @@
 
 use crate::Audit;
 
+mod float_gate;
 mod local_sensitivity;
 mod scale_threshold;
 mod stable_distance;
@@ -15,6 +16,7 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
+    &float_gate::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.
