@@ -31,6 +31,11 @@ pub fn floor() -> Ratio {
     &resolution() / &Ratio::from(100_000u64)
 }
 
+/// The same for audits of two or more variables with long tails, whose paths multiply.
+pub fn coarse_floor() -> Ratio {
+    &resolution() / &Ratio::from(10_000u64)
+}
+
 impl Claim {
     /// The measurement over given pairs of distributions.
     pub fn over<T: Ord>(&self, pairs: impl IntoIterator<Item = (Pmf<T>, Pmf<T>)>) -> Measured {

@@ -55,14 +55,13 @@ impl Verdict {
 impl Finding {
     /// What this finding comes to.
     pub fn verdict(&self) -> Verdict {
+        let caught = |measured: &[Measured]| measured.iter().any(Measured::refuted);
+        let holds = !self.measured.is_empty() && self.measured.iter().all(Measured::holds);
         match self.audit.kind {
-            Kind::Zoo { .. } if self.measured.iter().any(Measured::refuted) => Verdict::Caught,
-            Kind::Zoo { .. } => Verdict::Missed,
-            Kind::Claim { .. } if self.measured.is_empty() || !self.measured.iter().all(Measured::holds) => {
-                Verdict::Refuted
-            }
-            Kind::Claim { .. } if self.mutant.iter().any(Measured::refuted) => Verdict::Holds,
-            Kind::Claim { .. } => Verdict::Missed,
+            Kind::Zoo { .. } if caught(&self.measured) => Verdict::Caught,
+            Kind::Claim { .. } if !holds => Verdict::Refuted,
+            Kind::Claim { .. } if caught(&self.mutant) => Verdict::Holds,
+            Kind::Zoo { .. } | Kind::Claim { .. } => Verdict::Missed,
         }
     }
 }

@@ -17,6 +17,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise audit\n  equipoise audit --only laplace --json\n  equipoise audit --list\n\nExit code 0 only when every claim holds and every zoo entry is caught."
     )]
     Audit(AuditOptions),
+    /// Print every number that a mechanism derives from its parameters: scale, threshold, cost, error
+    #[command(
+        after_help = "Examples:\n  equipoise calibrate\n  equipoise calibrate laplace --epsilon 0.5 --sensitivity 1\n  equipoise calibrate --json sampled --epsilon 1 --rate 0.1\n\nWithout a mechanism, lists all mechanisms and their parameters."
+    )]
+    Calibrate(CalibrateOptions),
 }
 
 #[derive(Args, Debug)]
@@ -30,4 +35,16 @@ pub(crate) struct AuditOptions {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CalibrateOptions {
+    /// Print one JSON document instead of text (before the mechanism)
+    #[arg(long)]
+    pub json: bool,
+    /// The mechanism, such as laplace
+    pub mechanism: Option<String>,
+    /// Its parameters, as --name value
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "--NAME VALUE")]
+    pub parameters: Vec<String>,
 }

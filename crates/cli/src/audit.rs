@@ -7,6 +7,7 @@ use equipoise_audit::{
     report::{self, Finding},
     resolution,
 };
+use equipoise_core::ratio::Ratio;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -30,9 +31,9 @@ pub(crate) fn run(options: &AuditOptions) -> Exit {
         }
     });
     if options.json {
-        print_json(&findings)
+        print_json(&findings);
     } else {
-        print_table(&findings)
+        print_table(&findings);
     }
     if findings.iter().all(|finding| finding.verdict().good()) { Exit::Done } else { Exit::Failed }
 }
@@ -77,7 +78,7 @@ fn print_table(findings: &[Finding]) {
         table.add_row([
             finding.verdict().word().to_string(),
             finding.audit.name.to_string(),
-            format!("({}, {})", seen.eps, seen.delta),
+            format!("({}, {})", short(&seen.eps), short(&seen.delta)),
             seen.adjacency.to_string(),
             shown(seen),
             worst(&finding.mutant).map_or_else(String::new, shown),
@@ -91,7 +92,8 @@ fn print_table(findings: &[Finding]) {
     // A closed pipe (`equipoise audit | head`) is no failure of the audit.
     let _ = writeln!(
         out,
-        "{table}\n{} claims with their mutants, {} broken mechanisms; {}. Differences below {} are not told apart.",
+        "{}\n{} claims with their mutants, {} broken mechanisms; {}. Differences below {} are not told apart.",
+        table.trim_fmt(),
         claims.len(),
         zoo.len(),
         if bad == 0 {
@@ -101,6 +103,12 @@ fn print_table(findings: &[Finding]) {
         },
         resolution().to_f64(),
     );
+}
+
+/// A parameter as typed, or rounded up to six places where it has no short decimal.
+fn short(value: &Ratio) -> String {
+    let exact = value.to_string();
+    if exact.len() <= 12 { exact } else { value.to_decimal_up(6) }
 }
 
 /// The enclosed delta in a few digits, rounded outwards.

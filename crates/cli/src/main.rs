@@ -4,6 +4,7 @@
 
 mod args;
 mod audit;
+mod calibrate;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ pub(crate) enum Exit {
 fn main() -> ExitCode {
     let exit = match args::Arguments::parse().command {
         args::Command::Audit(options) => audit::run(&options),
+        args::Command::Calibrate(options) => calibrate::run(&options),
     };
     ExitCode::from(exit as u8)
 }

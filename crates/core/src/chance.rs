@@ -15,6 +15,21 @@ pub trait Chance {
 
     /// The probability, enclosed.
     fn enclose(&self, bits: usize) -> Interval;
+
+    /// Is a uniform number below p, if its first 64 bits lie in `from ..= to`? `None` where that does not
+    /// tell. An answer must be right; a chance whose head is costly may answer from bounds, and give up
+    /// a little more often.
+    #[inline]
+    fn settle(&self, from: u64, to: u64) -> Option<bool> {
+        let head = self.head();
+        if to < head {
+            Some(true)
+        } else if from > head {
+            Some(false)
+        } else {
+            None
+        }
+    }
 }
 
 /// The first 64 bits of a number in [0, 1], from ever finer enclosures of it.
@@ -25,10 +40,11 @@ pub(crate) fn head_of(enclose: impl Fn(usize) -> Interval) -> u64 {
     let mut bits = 128;
     loop {
         let interval = enclose(bits);
-        let low = interval.low_scaled() >> (bits - 64);
-        let high = interval.high_scaled() >> (bits - 64);
+        // Capped words, so that a number too close to one to be told from it has a head as well.
+        let low = word_of(&(interval.low_scaled() >> (bits - 64)));
+        let high = word_of(&(interval.high_scaled() >> (bits - 64)));
         if low == high {
-            return word_of(&low);
+            return low;
         }
         bits *= 2;
     }

@@ -29,6 +29,14 @@ pub trait Coins: Sized {
     /// A whole number below `2^count`, each equally likely. `count` is at most 64.
     fn bits(&mut self, count: u32) -> u64;
 
+    /// A whole number below `2^count`, and then true with exactly the probability that this number asks
+    /// for. Two decisions, for which one word is nearly always enough.
+    #[inline]
+    fn bits_then<C: Chance>(&mut self, count: u32, chance: impl FnOnce(u64) -> C) -> (u64, bool) {
+        let number = self.bits(count);
+        (number, self.bernoulli(&chance(number)))
+    }
+
     /// How many rungs of the ladder lie above a fresh uniform number.
     fn rung(&mut self, ladder: &Ladder) -> usize;
 
@@ -96,14 +104,32 @@ impl Uniform {
 impl<W: Words> Coins for W {
     #[inline]
     fn bernoulli<C: Chance>(&mut self, chance: &C) -> bool {
-        let (word, head) = (self.word(), chance.head());
-        if word == head { is_below(self, word, |bits| chance.enclose(bits)) } else { word < head }
+        let word = self.word();
+        chance.settle(word, word).unwrap_or_else(|| is_below(self, word, |bits| chance.enclose(bits)))
     }
 
     #[inline]
     fn bits(&mut self, count: u32) -> u64 {
         let word = self.word();
         if count == 0 { 0 } else { word >> (64 - count) }
+    }
+
+    /// The first bits of a word are the number, the others begin a uniform number. It goes on with the
+    /// first bits of the next word in the rare case that those do not settle the chance.
+    #[inline]
+    fn bits_then<C: Chance>(&mut self, count: u32, chance: impl FnOnce(u64) -> C) -> (u64, bool) {
+        let first_bits = |word: u64| word.checked_shr(64 - count).unwrap_or(0);
+        let word = self.word();
+        let number = first_bits(word);
+        let chance = chance(number);
+        let from = word.checked_shl(count).unwrap_or(0);
+        let answer = chance.settle(from, from | first_bits(u64::MAX)).unwrap_or_else(|| {
+            let uniform = from | first_bits(self.word());
+            chance
+                .settle(uniform, uniform)
+                .unwrap_or_else(|| is_below(self, uniform, |bits| chance.enclose(bits)))
+        });
+        (number, answer)
     }
 
     #[inline]
@@ -213,6 +239,36 @@ mod tests {
             assert!(ScriptedWords::new(vec![word]).bernoulli(&ExpNeg::new(&Ratio::zero())));
             assert!(!ScriptedWords::new(vec![word]).bernoulli(&Odds::new(&Ratio::zero())));
         }
+    }
+
+    #[test]
+    fn one_word_gives_bits_and_then_a_decision() {
+        let third = |_| Odds::new(&Ratio::new(1, 3));
+        // Four bits, then 60 of the uniform number; the next word has its last four.
+        for (words, expected, used) in [
+            (vec![0xa555_5555_5555_5554], (10, true), 1),
+            (vec![0xa555_5555_5555_5556], (10, false), 1),
+            (vec![0xa555_5555_5555_5555, 4 << 60], (10, true), 2),
+            (vec![0xa555_5555_5555_5555, 6 << 60], (10, false), 2),
+            (vec![0xa555_5555_5555_5555, 5 << 60, 0], (10, true), 3),
+        ] {
+            let mut coins = ScriptedWords::new(words);
+            assert_eq!((coins.bits_then(4, third), coins.used()), (expected, used));
+        }
+        let head = 0x5555_5555_5555_5555;
+        assert_eq!(ScriptedWords::new(vec![head - 1]).bits_then(0, third), (0, true));
+        assert_eq!(ScriptedWords::new(vec![7, head + 1]).bits_then(64, third), (7, false));
+        for word in [0, u64::MAX] {
+            let sure = |_| Odds::new(&Ratio::one());
+            assert!(ScriptedWords::new(vec![word, word]).bits_then(4, sure).1);
+        }
+    }
+
+    #[test]
+    fn the_decision_may_depend_on_the_bits() {
+        let run = |coins: &mut ScriptedWords| coins.bits_then(1, |bit| Odds::new(&Ratio::from(bit)));
+        assert_eq!(run(&mut ScriptedWords::new(vec![0, 0])), (0, false));
+        assert_eq!(run(&mut ScriptedWords::new(vec![u64::MAX, u64::MAX])), (1, true));
     }
 
     #[test]

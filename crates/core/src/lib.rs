@@ -4,8 +4,11 @@
 
 pub mod adjacency;
 pub mod amplify;
+mod bell;
+pub mod catalog;
 pub mod chance;
 pub mod coins;
+mod fixed_exp;
 pub mod interval;
 pub mod ladder;
 pub mod loss;
@@ -16,5 +19,6 @@ pub mod pick;
 pub mod ratio;
 pub mod sampler;
 pub mod solve;
+pub mod stability;
 pub mod tape;
 pub mod universe;

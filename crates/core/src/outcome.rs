@@ -1,6 +1,7 @@
 //! An answer or a refusal, and how far the data is from another answer.
 
 use crate::adjacency::Adjacency;
+use std::cmp::Ordering;
 
 /// What a release-or-refuse mechanism says. A refusal is an output, charged like any other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,8 +33,9 @@ impl<T> Outcome<T> {
 /// How far a data set is from one where the answer could differ, under a named adjacency.
 ///
 /// Two counts are in use in the literature and differ by one; mixing them multiplies delta by e^epsilon.
-/// Both constructors say which they take, and no bare number leaves this type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Both constructors say which they take, and no bare number leaves this type. A slack is compared by how
+/// far it is, so that the smaller of two is always the safe one to act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slack {
     /// Changes of records to a data set with another value; at least one, `None` if there is none.
     rows_to_change: Option<u64>,
@@ -90,9 +92,30 @@ impl Slack {
     }
 }
 
+impl PartialOrd for Slack {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Slack {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // "Never" is farther than any number, where `Option` would put it before all of them.
+        let distance = |slack: &Self| (slack.rows_to_change.is_none(), slack.rows_to_change, slack.adjacency);
+        distance(self).cmp(&distance(other))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_least_slack_is_never_the_constant_one() {
+        let slacks = [Slack::constant(Adjacency::Replace), Slack::rows_to_change(7, Adjacency::Replace)];
+        assert_eq!(slacks.iter().min(), Some(&slacks[1]));
+        assert_eq!(slacks.iter().max(), Some(&slacks[0]));
+    }
 
     #[test]
     fn the_two_counts_differ_by_one() {

@@ -19,7 +19,7 @@ use crate::{
     ratio::Ratio,
 };
 use dashu_int::IBig;
-use std::{any::Any, collections::BTreeMap, panic, rc::Rc};
+use std::{any::Any, collections::BTreeMap, fmt, panic, rc::Rc};
 
 /// A distribution with certified lower and upper probabilities.
 #[derive(Clone, Debug)]
@@ -273,6 +273,29 @@ impl<T: Ord> Pmf<Option<T>> {
 /// The larger of both directions of [`Pmf::delta_at`].
 pub fn delta_between<T: Ord>(eps: &Ratio, a: &Pmf<T>, b: &Pmf<T>) -> Interval {
     a.delta_at(eps, b).max(&b.delta_at(eps, a))
+}
+
+/// Enumerate the sampler of a law and hold it against the law's own masses. If the enumeration excludes no
+/// claimed probability, the mass that was lost, which says how closely it looked; else the first value it
+/// excludes.
+///
+/// Every law of this crate must pass; only then may [`Coins::sample`] branch over its masses.
+pub fn confirm<L: Law>(law: &L, floor: &Ratio) -> Result<Interval, String>
+where
+    L::Value: Ord + fmt::Debug,
+{
+    let drawn = enumerate(floor, |tape| law.draw(tape));
+    let claimed = Pmf::from_masses(law.masses(floor, AUDIT_BITS));
+    let excludes = |this: &Pmf<L::Value>, other: &Pmf<L::Value>, value: &L::Value| {
+        this.mass(value).lower() > other.mass(value).add(&other.lost).upper()
+    };
+    for value in drawn.masses.keys().chain(claimed.masses.keys()) {
+        if excludes(&drawn, &claimed, value) || excludes(&claimed, &drawn, value) {
+            let (drawn, claimed) = (drawn.mass(value).to_f64(), claimed.mass(value).to_f64());
+            return Err(format!("{value:?}: drawn {drawn}, claimed {claimed}"));
+        }
+    }
+    Ok(drawn.lost)
 }
 
 #[cfg(test)]

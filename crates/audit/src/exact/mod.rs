@@ -2,7 +2,22 @@
 
 use crate::Audit;
 
+mod conditions;
+mod exponential;
+mod exponential_density;
 mod gate;
+mod laplace;
+mod permute_and_flip;
+mod sampled;
+
+pub(crate) use sampled::any_one;
 
 /// Every shipped claim.
-pub const ALL: &[&Audit] = &[&gate::AUDIT];
+pub const ALL: &[&Audit] = &[
+    &laplace::AUDIT,
+    &exponential::AUDIT,
+    &exponential_density::AUDIT,
+    &permute_and_flip::AUDIT,
+    &sampled::AUDIT,
+    &gate::AUDIT,
+];

@@ -35,7 +35,7 @@ fn opens(probability: f64) -> Pmf<bool> {
 
 fn broken() -> Vec<Measured> {
     // e^20 and e^-20 to the last digit of a float.
-    let (growth, decay, delta) = (485_165_195.409_790_28, 2.061_153_622_438_557_8e-9, 1e-10);
+    let (growth, decay, delta) = (485_165_195.409_790_3, 2.061_153_622_438_558e-9, 1e-10);
     let claim = pairs::claim("20", "1e-10", Adjacency::AddRemove);
     let all = probabilities(growth, decay, delta);
     vec![claim.over(all.windows(2).map(|pair| (opens(pair[0]), opens(pair[1]))))]

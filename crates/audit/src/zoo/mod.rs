@@ -1,10 +1,13 @@
 //! Broken mechanisms, published or often written. Each must be caught.
 
 use crate::Audit;
+use equipoise_core::interval::Interval;
 
+mod amplification;
 mod float_gate;
 mod local_sensitivity;
 mod scale_threshold;
+mod sparse_vector;
 mod stable_distance;
 mod winsorized;
 
@@ -16,12 +19,16 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
+    &amplification::PRINTED,
+    &amplification::SIZE,
+    &sparse_vector::NO_CUTOFF,
+    &sparse_vector::NOISE_IGNORES_CUTOFF,
+    &sparse_vector::NO_QUERY_NOISE,
     &float_gate::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.
-fn laplace_tail(exponent: &equipoise_core::interval::Interval) -> equipoise_core::interval::Interval {
-    use equipoise_core::interval::Interval;
+fn laplace_tail(exponent: &Interval) -> Interval {
     let bits = exponent.bits();
     let half = Interval::one(bits).div_small(2);
     // ½e^-y above zero, 1 - ½e^y below; at either end the two agree, so the hull of both sides is safe.

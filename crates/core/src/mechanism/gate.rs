@@ -197,9 +197,8 @@ mod tests {
 
     /// What is released at this many rows to change; `value` differs only between data sets at one row.
     fn release(gate: &Calibrated, value: u8, slack: Slack) -> Pmf<Outcome<u8>> {
-        enumerate(&ratio("1e-60"), |tape| match gate.run(slack, tape) {
-            true => Outcome::Value(value),
-            false => Outcome::Refused,
+        enumerate(&ratio("1e-60"), |tape| {
+            if gate.run(slack, tape) { Outcome::Value(value) } else { Outcome::Refused }
         })
     }
 

@@ -147,8 +147,8 @@ fn accuracy_of(scale_steps: &Ratio, shape: &Laplace, beta: &Ratio) -> Ratio {
 
 /// The least t with P(|Z| > t) <= beta, perhaps one more: P(|Z| > t) = 2 q^(t+1)/(1 + q), q = e^(-1/scale).
 fn tail_bound_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
-    assert!(beta.is_positive(), "certainty has no finite bound");
     const BITS: usize = 160;
+    assert!(beta.is_positive(), "certainty has no finite bound");
     let one = Interval::one(BITS);
     let q = Interval::exact(&-scale.recip(), BITS).exp();
     let log = one.add(&one).div(&one.add(&q)).div(&Interval::exact(beta, BITS)).ln();

@@ -1,5 +1,11 @@
 //! Mechanisms, one file each: parameters, calibration, cost, run, accuracy, and the audit of the claim.
 
+pub mod exponential;
+pub mod exponential_density;
 pub mod gate;
 pub mod laplace;
+pub mod permute_and_flip;
 pub mod sampled;
+pub mod selection;
+#[cfg(test)]
+mod selection_audit;

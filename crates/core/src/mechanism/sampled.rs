@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_sampling_keeps_its_claim_and_no_smaller_one() {
+    fn exact_audit_of_poisson_sampling_and_of_the_printed_claim_its_mutant() {
         for (rate, eps, at_printed) in [
             ("0.1", 0.1586, 0.0179),
             ("0.25", 0.3574, 0.0391),

@@ -5,5 +5,8 @@
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
 
+pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod geometric;
+pub mod uniform;
+pub mod weighted;

@@ -1,0 +1,150 @@
+//! Every mechanism by name: the parameters it takes and the numbers that calibration derives from them.
+//!
+//! The command line and the Python package both answer `calibrate NAME …` from this list, so that they
+//! cannot disagree. Nothing here sees data.
+
+mod given;
+mod noise;
+mod sampling;
+
+pub use given::{CatalogError, Given};
+
+use crate::{loss::Loss, ratio::Ratio};
+
+/// A mechanism in the catalog.
+pub struct Entry {
+    /// Its name, as everywhere else.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// The parameters it takes.
+    pub parameters: &'static [Parameter],
+    /// The numbers, or why there are none.
+    pub derive: fn(&Given) -> Result<Vec<Number>, CatalogError>,
+}
+
+/// A parameter of a mechanism.
+pub struct Parameter {
+    /// Its name, as a keyword.
+    pub name: &'static str,
+    /// What it takes when nothing is said; `None` if something must be said.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// A derived number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: Derived,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// The value of a derived number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Derived {
+    /// An exact number.
+    Exact(Ratio),
+    /// A sentence, such as a guarantee.
+    Text(String),
+    /// A table from whole numbers to exact ones.
+    Table(Vec<(u64, Ratio)>),
+}
+
+impl Number {
+    fn exact(name: &'static str, value: Ratio, about: &'static str) -> Self {
+        Self { name, value: Derived::Exact(value), about }
+    }
+
+    fn text(name: &'static str, value: &impl ToString, about: &'static str) -> Self {
+        Self { name, value: Derived::Text(value.to_string()), about }
+    }
+}
+
+/// The cost as a sentence and as numbers.
+fn cost(loss: &Loss) -> Vec<Number> {
+    let mut numbers = vec![Number::text("cost", &loss, "what a run costs")];
+    match loss {
+        Loss::Approx(loss) => {
+            numbers.push(Number::exact("epsilon", loss.eps.ratio().clone(), "epsilon of the cost"));
+            numbers.push(Number::exact("delta", loss.delta.ratio().clone(), "delta of the cost"));
+        }
+        Loss::Zcdp(loss) => {
+            numbers.push(Number::exact("rho", loss.rho.ratio().clone(), "rho of the cost"));
+            numbers.push(Number::exact("delta", loss.delta.ratio().clone(), "delta of the cost"));
+        }
+        Loss::Renyi(loss) => {
+            numbers.push(Number::exact("delta", loss.delta.ratio().clone(), "delta beside the curve"));
+        }
+    }
+    numbers
+}
+
+const EPSILON: Parameter = Parameter { name: "epsilon", default: None, about: "privacy parameter, above 0" };
+const CONFIDENCE: Parameter = Parameter {
+    name: "confidence",
+    default: Some("0.95"),
+    about: "probability with which the error bound holds",
+};
+const ADJACENCY: Parameter =
+    Parameter { name: "adjacency", default: Some("add-remove"), about: "add-remove or replace" };
+
+/// Every mechanism that can be calibrated.
+pub const ALL: &[&Entry] = &[&noise::LAPLACE, &sampling::SAMPLED];
+
+/// The mechanism of this name.
+pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {
+    ALL.iter().copied().find(|entry| entry.name == name).ok_or_else(|| CatalogError::unknown_mechanism(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_derives_numbers_from_plain_parameters() {
+        for entry in ALL {
+            let given = |parameter: &Parameter| {
+                let value = match parameter.name {
+                    "epsilon" | "sensitivity" => "1",
+                    "delta" => "1e-6",
+                    "rate" => "0.5",
+                    "candidates" => "10",
+                    _ => return None,
+                };
+                parameter.default.is_none().then(|| (parameter.name.to_string(), value.to_string()))
+            };
+            let pairs: Vec<_> = entry.parameters.iter().filter_map(given).collect();
+            let given = Given::new(entry, pairs).unwrap();
+            let numbers = (entry.derive)(&given).unwrap_or_else(|error| panic!("{}: {error}", entry.name));
+            assert!(numbers.iter().any(|number| number.name == "cost"), "{} has no cost", entry.name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_in_one_line() {
+        let laplace = find("laplace").unwrap();
+        let error = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter().map(|(a, b)| ((*a).to_string(), (*b).to_string()));
+            Given::new(laplace, pairs).and_then(|given| (laplace.derive)(&given)).unwrap_err().to_string()
+        };
+        assert_eq!(
+            error(&[("epsilom", "1")]),
+            "laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, confidence, error"
+        );
+        assert_eq!(error(&[]), "laplace needs epsilon (privacy parameter, above 0)");
+        assert_eq!(error(&[("epsilon", "1"), ("epsilon", "2")]), "laplace was given 'epsilon' twice");
+        assert!(error(&[("epsilon", "0")]).starts_with("epsilon 0 is not accepted"));
+        assert!(error(&[("epsilon", "1"), ("confidence", "1")]).starts_with("confidence 1 is not accepted"));
+        assert!(
+            error(&[("epsilon", "1"), ("dimensions", "1.5")]).starts_with("dimensions 1.5 is not accepted")
+        );
+        assert!(error(&[("epsilon", "1"), ("values", "some")]).starts_with("values some is not accepted"));
+        let unknown = find("laplas").err().unwrap().to_string();
+        assert!(unknown.starts_with("no mechanism is called 'laplas'; did you mean 'laplace'?"), "{unknown}");
+    }
+}
