@@ -20,7 +20,6 @@
 //!    takes. A switch that is off by rounding is a near tie of both rules; calibration checks it.
 
 use crate::{chance::Odds, coins::Coins, interval::Interval, ratio::Ratio};
-use dashu_base::{BitTest, UnsignedAbs};
 use dashu_int::IBig;
 
 /// Longer tables are replaced by the formula: slower to ask, but there at once.
@@ -42,7 +41,7 @@ pub(crate) enum Opening {
 impl Opening {
     /// For these parameters, both positive, delta below one.
     pub(crate) fn new(eps: &Ratio, delta: &Ratio) -> Self {
-        let bits = SIGNIFICANT_BITS + magnitude_of_inverse(delta);
+        let bits = SIGNIFICANT_BITS + delta.bits_of_inverse();
         match table(eps, delta, bits) {
             Some(table) => Self::Table(table),
             None => Self::Formula(Box::new(Formula::new(eps, delta, bits))),
@@ -91,11 +90,6 @@ fn place(rows: u64, table: &[Odds]) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX).min(table.len()) - 1
 }
 
-/// About how many bits 1/value has before its point, zero for a value above one.
-fn magnitude_of_inverse(value: &Ratio) -> usize {
-    (value.denominator().bit_len() + 1).saturating_sub(value.numerator().clone().unsigned_abs().bit_len())
-}
-
 /// Every entry up to the first that is one, unless there are too many.
 fn table(eps: &Ratio, delta: &Ratio, bits: usize) -> Option<Vec<Odds>> {
     let unit = IBig::ONE << bits;
@@ -136,7 +130,7 @@ impl Formula {
         let full_delta = delta;
         let delta = delta * &(Ratio::one() - Ratio::dyadic(IBig::ONE, RESERVE_BITS));
         // delta/(e^eps - 1) has as many bits before its point as 1/eps; cancelling them needs twice as many.
-        let work = bits + 64 + 2 * magnitude_of_inverse(eps);
+        let work = bits + 64 + 2 * eps.bits_of_inverse();
         let growth_minus_one = Interval::exact(eps, work).exp_minus_one();
         let (one, small) = (Interval::one(work), Interval::exact(&delta, work));
         let sum = growth_minus_one.add(&one).add(&one).mul(&small);
@@ -199,7 +193,7 @@ mod tests {
 
     fn formula(eps: &str, delta: &str) -> Opening {
         let (eps, delta) = (ratio(eps), ratio(delta));
-        let bits = SIGNIFICANT_BITS + magnitude_of_inverse(&delta);
+        let bits = SIGNIFICANT_BITS + delta.bits_of_inverse();
         Opening::Formula(Box::new(Formula::new(&eps, &delta, bits)))
     }
 

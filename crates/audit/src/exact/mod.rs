@@ -7,8 +7,11 @@ mod exponential;
 mod exponential_density;
 mod gate;
 mod laplace;
+mod noisy_distance;
 mod permute_and_flip;
 mod sampled;
+mod small_rows;
+mod threshold;
 
 pub(crate) use sampled::any_one;
 
@@ -20,4 +23,6 @@ pub const ALL: &[&Audit] = &[
     &permute_and_flip::AUDIT,
     &sampled::AUDIT,
     &gate::AUDIT,
+    &threshold::AUDIT,
+    &noisy_distance::AUDIT,
 ];

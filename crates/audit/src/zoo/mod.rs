@@ -6,6 +6,7 @@ use equipoise_core::interval::Interval;
 mod amplification;
 mod float_gate;
 mod local_sensitivity;
+mod private_rows;
 mod scale_threshold;
 mod sparse_vector;
 mod stable_distance;
@@ -25,6 +26,7 @@ pub const ALL: &[&Audit] = &[
     &sparse_vector::NOISE_IGNORES_CUTOFF,
     &sparse_vector::NO_QUERY_NOISE,
     &float_gate::AUDIT,
+    &private_rows::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.

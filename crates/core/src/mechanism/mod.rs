@@ -4,8 +4,10 @@ pub mod exponential;
 pub mod exponential_density;
 pub mod gate;
 pub mod laplace;
+pub mod noisy_distance;
 pub mod permute_and_flip;
 pub mod sampled;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod threshold;
