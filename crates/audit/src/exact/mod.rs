@@ -11,6 +11,7 @@ mod noisy_distance;
 mod permute_and_flip;
 mod sampled;
 mod small_rows;
+mod stable;
 mod threshold;
 
 pub(crate) use sampled::any_one;
@@ -25,4 +26,5 @@ pub const ALL: &[&Audit] = &[
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,
+    &stable::AUDIT,
 ];

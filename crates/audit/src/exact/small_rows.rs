@@ -7,7 +7,7 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     outcome::Slack,
-    stability::{Answer, Median, Range, Reach, ValueAndSlack},
+    stability::{Answer, Median, Quantile, Range, Reach, ValueAndSlack, mode},
     tape::{Tape, enumerate},
 };
 
@@ -25,6 +25,17 @@ pub(super) type Statistic = fn(&[i64], Adjacency) -> ValueAndSlack<i64>;
 /// The low median.
 pub(super) fn median(rows: &[i64], adjacency: Adjacency) -> ValueAndSlack<i64> {
     Median.value_and_slack(&Median.window(rows, range(), Reach::Ranks(0)), adjacency)
+}
+
+/// The lower quartile.
+pub(super) fn quartile(rows: &[i64], adjacency: Adjacency) -> ValueAndSlack<i64> {
+    let quartile = Quantile::new(&"1/4".parse().expect("a fraction")).expect("between 0 and 1");
+    quartile.value_and_slack(&quartile.window(rows, range(), Reach::Ranks(0)), adjacency)
+}
+
+/// The most frequent value.
+pub(super) fn mode(rows: &[i64], adjacency: Adjacency) -> ValueAndSlack<i64> {
+    mode::value_and_slack(rows, range(), adjacency)
 }
 
 /// The worst delta of a release over all data sets of so many rows; `distort` stands between the true slack

@@ -10,4 +10,5 @@ pub mod sampled;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod stable;
 pub mod threshold;
