@@ -6,6 +6,7 @@ mod conditions;
 mod exponential;
 mod exponential_density;
 mod gate;
+mod histogram_keys;
 mod laplace;
 mod noisy_distance;
 mod permute_and_flip;
@@ -27,4 +28,5 @@ pub const ALL: &[&Audit] = &[
     &threshold::AUDIT,
     &noisy_distance::AUDIT,
     &stable::AUDIT,
+    &histogram_keys::AUDIT,
 ];

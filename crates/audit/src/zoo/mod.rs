@@ -4,6 +4,7 @@ use crate::Audit;
 use equipoise_core::interval::Interval;
 
 mod amplification;
+mod count_threshold;
 mod float_gate;
 mod local_sensitivity;
 mod private_rows;
@@ -27,6 +28,7 @@ pub const ALL: &[&Audit] = &[
     &sparse_vector::NO_QUERY_NOISE,
     &float_gate::AUDIT,
     &private_rows::AUDIT,
+    &count_threshold::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.

@@ -3,6 +3,7 @@
 pub mod exponential;
 pub mod exponential_density;
 pub mod gate;
+pub mod histogram_keys;
 pub mod laplace;
 pub mod noisy_distance;
 pub mod permute_and_flip;
