@@ -13,6 +13,7 @@ pub mod interval;
 pub mod ladder;
 pub mod loss;
 pub mod mechanism;
+mod opening;
 pub mod outcome;
 pub mod pick;
 pub mod ratio;

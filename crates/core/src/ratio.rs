@@ -219,6 +219,11 @@ impl Ratio {
         Self::dyadic((self * &Self::from_parts(IBig::ONE << bits, UBig::ONE)).ceil_big(), bits)
     }
 
+    /// About how many bits one over it has before the point; zero where it is above one.
+    pub(crate) fn bits_of_inverse(&self) -> usize {
+        (self.den.bit_len() + 1).saturating_sub(self.num.clone().unsigned_abs().bit_len())
+    }
+
     /// The number of decimal places that write it exactly, if it has a finite decimal.
     fn decimal_places(&self) -> Option<usize> {
         let mut rest = self.den.clone();

@@ -5,11 +5,17 @@ use crate::Audit;
 mod conditions;
 mod exponential;
 mod exponential_density;
+mod gate;
 mod gaussian;
+mod histogram_keys;
 mod laplace;
+mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod sampled;
+mod small_rows;
+mod stable;
+mod threshold;
 
 pub(crate) use sampled::any_one;
 
@@ -27,4 +33,9 @@ pub const ALL: &[&Audit] = &[
     &permute_and_flip::AUDIT,
     &noisy_max::AUDIT,
     &sampled::AUDIT,
+    &gate::AUDIT,
+    &threshold::AUDIT,
+    &noisy_distance::AUDIT,
+    &stable::AUDIT,
+    &histogram_keys::AUDIT,
 ];
