@@ -10,7 +10,9 @@ mod histogram_keys;
 mod laplace;
 mod noisy_distance;
 mod permute_and_flip;
+mod propose_test_release;
 mod sampled;
+mod searched_bound;
 mod small_rows;
 mod stable;
 mod threshold;
@@ -29,4 +31,6 @@ pub const ALL: &[&Audit] = &[
     &noisy_distance::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
+    &propose_test_release::AUDIT,
+    &searched_bound::AUDIT,
 ];

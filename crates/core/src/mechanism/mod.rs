@@ -7,7 +7,9 @@ pub mod histogram_keys;
 pub mod laplace;
 pub mod noisy_distance;
 pub mod permute_and_flip;
+pub mod propose_test_release;
 pub mod sampled;
+pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
