@@ -12,7 +12,9 @@ mod laplace;
 mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
+mod propose_test_release;
 mod sampled;
+mod searched_bound;
 mod small_rows;
 mod stable;
 mod threshold;
@@ -38,4 +40,6 @@ pub const ALL: &[&Audit] = &[
     &noisy_distance::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
+    &propose_test_release::AUDIT,
+    &searched_bound::AUDIT,
 ];

@@ -4,6 +4,7 @@ use crate::Audit;
 use equipoise_core::interval::Interval;
 
 mod amplification;
+mod bound_from_data;
 mod count_threshold;
 mod float_gate;
 mod gaussian_classical;
@@ -33,6 +34,7 @@ pub const ALL: &[&Audit] = &[
     &float_gate::AUDIT,
     &private_rows::AUDIT,
     &count_threshold::AUDIT,
+    &bound_from_data::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.

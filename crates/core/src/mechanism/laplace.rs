@@ -321,7 +321,7 @@ mod tests {
         let shape = Laplace { noise: Noise::Real, ..laplace("0.5", "1", "0.01", 1, Values::Any) };
         // 2·ln(20) = 5.9914…, and 0.005 for rounding.
         assert_eq!(shape.calibrate().unwrap().accuracy(&ratio("0.05")).to_decimal_up(4), "5.9965");
-        assert_eq!(shape.eps_for(&ratio("5.9965"), &ratio("0.05")).unwrap().to_string(), "0.499997");
+        assert_eq!(shape.eps_for(&ratio("5.9965"), &ratio("0.05")).unwrap().to_string(), "0.499998");
     }
 
     #[test]

@@ -10,7 +10,9 @@ pub mod laplace;
 pub mod noisy_distance;
 pub mod noisy_max;
 pub mod permute_and_flip;
+pub mod propose_test_release;
 pub mod sampled;
+pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
