@@ -19,5 +19,6 @@ pub mod ratio;
 pub mod sampler;
 pub mod solve;
 pub mod stability;
+mod strips;
 pub mod tape;
 pub mod universe;
