@@ -6,6 +6,7 @@
 mod given;
 mod noise;
 mod sampling;
+mod selection;
 
 pub use given::{CatalogError, Given};
 
@@ -60,14 +61,14 @@ impl Number {
         Self { name, value: Derived::Exact(value), about }
     }
 
-    fn text(name: &'static str, value: impl ToString, about: &'static str) -> Self {
+    fn text(name: &'static str, value: &impl ToString, about: &'static str) -> Self {
         Self { name, value: Derived::Text(value.to_string()), about }
     }
 }
 
 /// The cost as a sentence and as numbers.
 fn cost(loss: &Loss) -> Vec<Number> {
-    let mut numbers = vec![Number::text("cost", loss, "what a run costs")];
+    let mut numbers = vec![Number::text("cost", &loss, "what a run costs")];
     match loss {
         Loss::Approx(loss) => {
             numbers.push(Number::exact("epsilon", loss.eps.ratio().clone(), "epsilon of the cost"));
@@ -94,7 +95,13 @@ const ADJACENCY: Parameter =
     Parameter { name: "adjacency", default: Some("add-remove"), about: "add-remove or replace" };
 
 /// Every mechanism that can be calibrated.
-pub const ALL: &[&Entry] = &[&noise::LAPLACE, &sampling::SAMPLED];
+pub const ALL: &[&Entry] = &[
+    &noise::LAPLACE,
+    &selection::EXPONENTIAL,
+    &selection::PERMUTE_AND_FLIP,
+    &selection::NOISY_MAX,
+    &sampling::SAMPLED,
+];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {

@@ -30,6 +30,6 @@ fn sampled(given: &Given) -> Result<Vec<Number>, CatalogError> {
     let calibrated = PoissonSampled { rate: given.read("rate")?, adjacency, inner }.calibrate()?;
     let mut numbers = cost(&calibrated.cost());
     let about = "of the cost; the mechanism inside must be private under add-remove too";
-    numbers.push(Number::text("adjacency", adjacency, about));
+    numbers.push(Number::text("adjacency", &adjacency, about));
     Ok(numbers)
 }
