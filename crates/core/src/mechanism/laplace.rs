@@ -266,7 +266,7 @@ mod tests {
             ("1", "0", 1, Values::Any, "grid 0 is not accepted"),
             ("1", "1", 0, Values::Any, "dimensions 0 is not accepted"),
             ("1", "2", 1, Values::OnGrid, "grid 2 is not accepted"),
-            ("1", "1e-30", 1, Values::Any, "noise rate"),
+            ("1", "1e-30", 1, Values::Any, "noise scale"),
         ] {
             let error =
                 laplace("1", sensitivity, grid, dimensions, values).calibrate().unwrap_err().to_string();
@@ -356,10 +356,11 @@ mod tests {
     #[test]
     fn a_scripted_run() {
         let calibrated = laplace("1", "1", "0.5", 2, Values::OnGrid).calibrate().unwrap();
-        // Scale two steps, no low bits: sign and proposal, then a rung, then the zero decision, twice.
-        let words = vec![0, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0];
+        // Scale two steps. A word that finds a strip of one number, here of zero and of three steps, then a
+        // word of its sign and the uniform number that accepts it; twice.
+        let words = vec![0, 0, 3 << 57, 1 << 63];
         let answer = calibrated.run(&[ratio("3"), ratio("4.5")], &mut ScriptedWords::new(words));
-        assert_eq!(answer, vec![ratio("3.5"), ratio("4.5")]);
+        assert_eq!(answer, vec![ratio("3"), ratio("3")]);
     }
 
     #[test]
