@@ -195,20 +195,21 @@ impl Calibrated {
         (0..self.mechanism.dimensions).map(add_noise).collect()
     }
 
-    /// Add noise to whole numbers, on a grid of one, in place: the fast path for counts.
+    /// One whole number plus noise, on a grid of one.
+    pub fn run_whole<C: Coins>(&self, value: i64, coins: &mut C) -> i64 {
+        assert!(self.mechanism.grid == Ratio::one(), "whole numbers lie on a grid of one");
+        let noise = match &self.law {
+            NoiseLaw::Discrete(law) => coins.sample(&**law),
+            NoiseLaw::Real => coins.sample(&rounded(Ratio::zero(), &self.scale_steps)),
+        };
+        value.saturating_add(noise)
+    }
+
+    /// Add noise to whole numbers, on a grid of one, in place.
     pub fn run_counts(&self, counts: &mut [i64], coins: &mut impl Coins) {
-        let fits = self.mechanism.grid == Ratio::one() && counts.len() == self.mechanism.dimensions;
-        assert!(fits, "counts lie on a grid of one");
-        let mut noise = vec![0; counts.len()];
-        match &self.law {
-            NoiseLaw::Discrete(law) => law.fill(&mut noise, coins),
-            NoiseLaw::Real => {
-                let law = rounded(Ratio::zero(), &self.scale_steps);
-                noise.fill_with(|| coins.sample(&law));
-            }
-        }
-        for (count, noise) in counts.iter_mut().zip(noise) {
-            *count = count.saturating_add(noise);
+        assert!(counts.len() == self.mechanism.dimensions, "one count for each coordinate");
+        for count in counts {
+            *count = self.run_whole(*count, coins);
         }
     }
 
