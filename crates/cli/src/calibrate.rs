@@ -4,6 +4,7 @@ use crate::{Exit, args::CalibrateOptions};
 use equipoise_core::{
     catalog::{self, CatalogError, Derived, Given, Number},
     ratio::Ratio,
+    wording,
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -34,7 +35,7 @@ fn pairs(words: &[String]) -> Result<Vec<(String, String)>, CatalogError> {
     let mut pairs = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let shown: String = word.chars().take(40).collect();
+        let shown = wording::shown(word);
         let Some(name) = word.strip_prefix("--") else {
             return Err(CatalogError::Name(format!(
                 "'{shown}' is not a parameter; write --name value, such as --epsilon 1"
@@ -69,10 +70,9 @@ fn overview() -> String {
     text
 }
 
-/// An exact number in a readable length: as it is where short, else rounded up to twelve places.
+/// An exact number in a readable length: as it is where short, else twelve digits, rounded up.
 fn readable(value: &Ratio) -> String {
-    let exact = value.to_string();
-    if exact.len() <= 24 { exact } else { value.to_decimal_up(12) }
+    value.to_short_up(12, 24)
 }
 
 fn as_text(numbers: &[Number]) -> String {

@@ -4,6 +4,7 @@
 //! fraction. Sums of what was spent are exact. The big integers underneath are checked differentially
 //! against a second library in this file's tests, because such crates have shipped wrong division.
 
+use crate::wording;
 use dashu_base::{Abs, BitTest, DivEuclid, DivRemEuclid, Gcd, Sign, Signed, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use std::{cmp::Ordering, fmt, ops, str::FromStr};
@@ -48,7 +49,6 @@ impl std::error::Error for RatioError {}
 
 const MAX_DIGITS: usize = 400;
 const MAX_EXPONENT: i64 = 400;
-const SHOWN: usize = 40;
 
 impl Ratio {
     /// `num / den` in lowest terms. Panics if `den` is zero.
@@ -207,6 +207,38 @@ impl Ratio {
         fixed_decimal(&scaled.ceil_big(), places)
     }
 
+    /// Itself where that takes at most `longest` characters, else `digits` significant digits that are not below
+    /// it, with a power of ten where plain digits would be long.
+    pub fn to_short_up(&self, digits: u32, longest: usize) -> String {
+        let exact = self.to_string();
+        if exact.len() <= longest && !exact.contains('/') {
+            return exact;
+        }
+        // The first digits as a whole number, and the power of ten they stand for.
+        let (ten, limit) = (Self::from(10u64), Self::from(10u64.pow(digits)));
+        let (mut head, mut power) = (self.clone(), 0i64);
+        while head.abs() >= limit {
+            head = &head / &ten;
+            power += 1;
+        }
+        while !head.is_zero() && &head.abs() * &ten < limit {
+            head = &head * &ten;
+            power -= 1;
+        }
+        let head = head.ceil_big();
+        let places = |power: i64| usize::try_from(power.unsigned_abs()).expect("a short power");
+        let plain = if power <= 0 {
+            fixed_decimal(&head, places(power))
+        } else {
+            (&head * IBig::from(10u8).pow(places(power))).to_string()
+        };
+        if plain.len() <= longest {
+            return plain;
+        }
+        let lead = i64::from(digits) - 1;
+        format!("{}e{}", fixed_decimal(&head, places(lead)), power + lead)
+    }
+
     /// Not above it, a multiple of `2^-bits`: keeps long computations short, in a named direction.
     #[must_use]
     pub fn dyadic_down(&self, bits: usize) -> Self {
@@ -217,6 +249,11 @@ impl Ratio {
     #[must_use]
     pub fn dyadic_up(&self, bits: usize) -> Self {
         Self::dyadic((self * &Self::from_parts(IBig::ONE << bits, UBig::ONE)).ceil_big(), bits)
+    }
+
+    /// About how many bits one over it has before the point; zero where it is above one.
+    pub(crate) fn bits_of_inverse(&self) -> usize {
+        (self.den.bit_len() + 1).saturating_sub(self.num.clone().unsigned_abs().bit_len())
     }
 
     /// The number of decimal places that write it exactly, if it has a finite decimal.
@@ -276,7 +313,7 @@ impl FromStr for Ratio {
 
     fn from_str(text: &str) -> Result<Self, RatioError> {
         let text = text.trim();
-        let shown = || text.chars().take(SHOWN).collect::<String>();
+        let shown = || wording::shown(text);
         if text.len() > MAX_DIGITS {
             return Err(RatioError::TooLong(shown()));
         }
@@ -479,6 +516,28 @@ mod tests {
         assert_eq!(Ratio::new(-7, 2).ceil_i64(), Some(-3));
         assert_eq!(Ratio::new(-7, 2).round_i64(), Some(-3));
         assert_eq!(Ratio::new(7, 2).round_i64(), Some(4));
+    }
+
+    #[test]
+    fn short_numbers_are_never_below_the_value() {
+        for (value, expected) in [
+            ("0.1", "0.1"),
+            ("1/3", "0.333334"),
+            ("-1/3", "-0.333333"),
+            ("1e-300", "1e-300"),
+            ("123456789012345678", "1.23457e17"),
+            ("0.00012345678", "0.000123457"),
+            ("2/3000000", "6.66667e-7"),
+            ("999999.5", "999999.5"),
+            ("999999.55555555", "1000000"),
+        ] {
+            assert_eq!(ratio_of(value).to_short_up(6, 12), expected);
+            assert!(ratio_of(expected) >= ratio_of(value));
+        }
+    }
+
+    fn ratio_of(text: &str) -> Ratio {
+        text.parse().unwrap()
     }
 
     fn any_ratio() -> impl Strategy<Value = Ratio> {

@@ -46,7 +46,7 @@ impl Constant {
 }
 
 fn ln_two_by_series(bits: usize) -> Interval {
-    let half = super::atanh_series(&Interval::one(bits + 16).div_small(3));
+    let half = super::series::atanh_series(&Interval::one(bits + 16).div_small(3));
     half.add(&half).to_precision(bits)
 }
 

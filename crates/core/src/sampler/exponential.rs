@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_sampler_has_the_claimed_masses() {
+    fn exact_audit_the_sampler_has_the_claimed_masses() {
         let law = coarse(Exponential, 0..=12);
         assert!(draw_meets_claim(&law, "1e-6"));
         let (all, widest) = looks_meet_claim(&law, 24);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn coins() {
+    fn the_coins_of_a_draw_are_counted() {
         assert_eq!(words_per_draw(Exponential), [2]);
         // Twelve borders, each inside one cell or between two.
         let law = coarse(Exponential, 0..=12);

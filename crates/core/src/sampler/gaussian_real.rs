@@ -47,7 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_sampler_has_the_claimed_masses() {
+    fn exact_audit_the_sampler_has_the_claimed_masses() {
         let law = coarse(Remembering::new(RealGaussian), -3..=3);
         assert!(draw_meets_claim(&law, "5e-6"));
         let (all, widest) = looks_meet_claim(&law, 8);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn coins() {
+    fn the_coins_of_a_draw_are_counted() {
         assert_eq!(words_per_draw(RealGaussian), [4]);
         // Six borders, each met by at most eight in 2^known cells, or sixteen where it runs between two.
         let law = coarse(RealGaussian, -3..=3);

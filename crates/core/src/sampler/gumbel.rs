@@ -47,7 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_sampler_has_the_claimed_masses() {
+    fn exact_audit_the_sampler_has_the_claimed_masses() {
         let law = coarse(Gumbel, -3..=9);
         assert!(draw_meets_claim(&law, "1e-6"));
         let (all, widest) = looks_meet_claim(&law, 22);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn coins() {
+    fn the_coins_of_a_draw_are_counted() {
         assert_eq!(words_per_draw(Gumbel), [2]);
         let law = coarse(Gumbel, -3..=9);
         for known in [4, 8, 16] {

@@ -50,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_sampler_has_the_claimed_masses() {
+    fn exact_audit_the_sampler_has_the_claimed_masses() {
         let law = coarse(RealLaplace, -8..=8);
         assert!(draw_meets_claim(&law, "1e-6"));
         let (all, widest) = looks_meet_claim(&law, 22);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn coins() {
+    fn the_coins_of_a_draw_are_counted() {
         assert_eq!(words_per_draw(RealLaplace), [2]);
         let law = coarse(RealLaplace, -8..=8);
         for known in [4, 8, 16] {

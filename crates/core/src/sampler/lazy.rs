@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn two_numbers_compare_as_their_difference_does() {
+    fn exact_audit_two_numbers_compare_as_their_difference_does() {
         // Scores 0.9 apart at scale 1.5: t = 0.6.
         let t = 0.6f64;
         let exponential = winners(Exponential, &["0", "0.9"], "1e-5");

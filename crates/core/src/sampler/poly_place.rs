@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sampler_has_the_claimed_masses() {
+    fn exact_audit_the_sampler_has_the_claimed_masses() {
         for alpha in ["1.4", "3", "5.25"] {
             let law = coarse(noise(alpha), -8..=8);
             assert!(draw_meets_claim(&law, "1e-5"), "{alpha}");
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn coins() {
+    fn the_coins_of_a_draw_are_counted() {
         assert_eq!(words_per_draw(noise("3.5")), [2]);
         assert_eq!(words_per_draw(noise("1.1")), [2]);
         let law = coarse(noise("2"), -8..=8);

@@ -233,39 +233,3 @@ pub(super) fn words_per_draw<V: RealVariable>(variable: V) -> Vec<usize> {
     used.dedup();
     used
 }
-
-/// `cargo test -p equipoise-core --release real_audit -- --ignored --nocapture`
-#[test]
-#[ignore = "prints times"]
-fn microseconds_per_draw() {
-    use super::{
-        cauchy::Cauchy, exponential::Exponential, gaussian_real::RealGaussian, gumbel::Gumbel,
-        laplace_real::RealLaplace, poly_place::PolyPlace, student_t::StudentT,
-    };
-    fn time<V: RealVariable>(name: &str, variable: V) {
-        let placement = Placement {
-            center: ratio("12.34"),
-            scale: ratio("1.7"),
-            grid: ratio("1e-6"),
-            clamp: EVERY_MULTIPLE,
-        };
-        let law = Rounded::new(variable, placement);
-        let mut coins = Scrambled(7);
-        let count = 5000u32;
-        let start = std::time::Instant::now();
-        let mut sum = 0i64;
-        for _ in 0..count {
-            sum = sum.wrapping_add(law.draw(&mut coins));
-        }
-        println!("{name:>12}: {:>6.2} µs ({sum})", start.elapsed().as_secs_f64() * 1e6 / f64::from(count));
-    }
-    time("exponential", Exponential);
-    time("gumbel", Gumbel);
-    time("laplace", RealLaplace);
-    time("gaussian", RealGaussian);
-    time("cauchy", Cauchy);
-    time("student 3", StudentT::new(&ratio("3")));
-    time("student 2.5", StudentT::new(&ratio("2.5")));
-    time("poly 3.5", PolyPlace::new(&ratio("3.5")));
-    time("poly 1.1", PolyPlace::new(&ratio("1.1")));
-}

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sampler_has_the_claimed_masses() {
+    fn exact_audit_the_sampler_has_the_claimed_masses() {
         for nu in ["1", "5/2"] {
             let law = coarse(Remembering::new(noise(nu)), -3..=3);
             assert!(draw_meets_claim(&law, "1e-4"), "{nu}");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn coins() {
+    fn the_coins_of_a_draw_are_counted() {
         assert_eq!(words_per_draw(noise("3")), [4]);
         assert_eq!(words_per_draw(noise("1")), [4]);
         let law = coarse(noise("2"), -3..=3);
