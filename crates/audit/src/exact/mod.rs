@@ -13,9 +13,11 @@ mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod propose_test_release;
+mod released_scale;
 mod sampled;
 mod searched_bound;
 mod small_rows;
+mod smooth;
 mod stable;
 mod threshold;
 
@@ -42,4 +44,6 @@ pub const ALL: &[&Audit] = &[
     &histogram_keys::AUDIT,
     &propose_test_release::AUDIT,
     &searched_bound::AUDIT,
+    &smooth::AUDIT,
+    &released_scale::AUDIT,
 ];
