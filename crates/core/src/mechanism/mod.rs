@@ -9,13 +9,17 @@ pub mod l2;
 pub mod laplace;
 pub mod noisy_distance;
 pub mod noisy_max;
+mod outputs;
 pub mod permute_and_flip;
 pub mod propose_test_release;
+pub mod released_scale;
 pub mod sampled;
 pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod smooth;
+pub mod smooth_plan;
 pub mod stable;
 pub mod threshold;
 

@@ -19,6 +19,7 @@
 
 pub mod bins;
 pub mod brute_force;
+mod decay;
 pub mod distinct;
 pub mod iqr;
 pub mod l_statistic;
@@ -31,6 +32,7 @@ pub mod mode;
 pub mod quantile;
 pub mod removals;
 pub mod selection;
+pub mod smooth;
 pub mod stable;
 pub mod sum;
 pub mod triangles;

@@ -135,6 +135,18 @@ impl Quantile {
         })
     }
 
+    /// The smallest window that fixes the local sensitivity at this many distances.
+    pub fn reach_for(self, distances: u64, adjacency: Adjacency) -> Reach {
+        Reach::Ranks(match adjacency {
+            Adjacency::Replace => distances,
+            Adjacency::AddRemove => {
+                let larger = u128::from(self.num.max(self.den - self.num));
+                let ranks = (u128::from(distances) * larger).div_ceil(u128::from(self.den));
+                u64::try_from(ranks).expect("at most the distances")
+            }
+        })
+    }
+
     /// The most that one row can move the quantile after at most k changes; `None` where the window is
     /// too small to tell, which depends on public numbers only.
     pub fn local_sensitivity_at_distance(self, window: &Window, k: u64, adjacency: Adjacency) -> Option<u64> {
