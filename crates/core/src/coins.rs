@@ -93,6 +93,11 @@ impl Uniform {
         self.known
     }
 
+    /// The known bits as a whole number below `2^known`.
+    pub(crate) fn numerator(&self) -> &UBig {
+        &self.numerator
+    }
+
     /// Where the number lies, at a precision that shows all known bits.
     pub fn enclose(&self, bits: usize) -> Interval {
         let low = IBig::from(self.numerator.clone());

@@ -5,6 +5,7 @@
 //! 2. *constant per round*: rejection rounds alike, their number independent of the result;
 //! 3. *variable*: with what it reveals.
 
+pub mod damped;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod geometric;
