@@ -29,6 +29,7 @@ pub mod mean;
 pub mod median;
 pub mod mode;
 pub mod quantile;
+pub mod reachable;
 pub mod removals;
 pub mod selection;
 pub mod stable;
