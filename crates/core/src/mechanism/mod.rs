@@ -2,6 +2,7 @@
 
 pub mod exponential;
 pub mod exponential_density;
+pub mod inverse_sensitivity;
 pub mod laplace;
 pub mod permute_and_flip;
 pub mod sampled;

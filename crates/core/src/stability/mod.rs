@@ -18,6 +18,7 @@
 //! the empty data set has no neighbour.
 
 pub mod bins;
+pub mod bracket;
 pub mod brute_force;
 pub mod distinct;
 pub mod iqr;
