@@ -406,10 +406,10 @@ mod tests {
         for (p, adjacency) in ["1/4", "1/2", "0.9"].iter().flat_map(|p| Adjacency::ALL.map(|a| (p, a))) {
             let calibrated = params("2", p, small(), adjacency).calibrate().unwrap();
             let beta = ratio("0.3");
-            let ranks = i128::from(calibrated.accuracy(&beta).unwrap());
+            let ranks = calibrated.accuracy(&beta).unwrap().cast_signed();
             for data in datasets(&[0, 1, 3, 4], 6, adjacency) {
                 let rank = target(p).rank(data.len() as u64);
-                let row = |rank: i128| match usize::try_from(rank - 1) {
+                let row = |rank: i64| match usize::try_from(rank - 1) {
                     Ok(index) => data.get(index).copied().unwrap_or(small().hi()),
                     Err(_) => small().lo(),
                 };

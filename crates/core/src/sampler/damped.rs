@@ -76,14 +76,14 @@ impl Damping {
     pub fn law(&self, counts: Vec<u64>) -> Damped<'_> {
         assert_eq!(counts.len(), self.powers.len(), "one count for each power");
         assert!(counts[0] > 0, "something weighs one");
-        let sum: u128 = counts.iter().map(|&count| u128::from(count)).sum();
-        assert!(sum <= 1 << 64, "at most 2^64 are counted");
-        let error = POWER_ERROR * sum;
-        let mut total = Sum::ZERO;
-        for (&count, power) in counts.iter().zip(&self.powers) {
+        let (mut all, mut total, mut last) = (0u128, Sum::ZERO, 0);
+        for (k, (&count, power)) in counts.iter().zip(&self.powers).enumerate() {
+            all += u128::from(count);
             total.add_product(count, power);
+            last = if count > 0 { k } else { last };
         }
-        Damped { damping: self, counts, total, error }
+        assert!(all <= 1 << 64, "at most 2^64 are counted");
+        Damped { damping: self, counts, total, error: POWER_ERROR * all, last }
     }
 }
 
@@ -173,6 +173,8 @@ pub struct Damped<'a> {
     /// The sum of all, in units, too small by less than `error`; and so is every part of it.
     total: Sum,
     error: u128,
+    /// The last k that can be returned.
+    last: usize,
 }
 
 impl Damped<'_> {
@@ -194,18 +196,9 @@ impl Damped<'_> {
             passed += usize::from(sum.plus(self.error) <= from);
             reached += usize::from(sum < to);
         }
-        // The last sum is the total, which U never reaches, whatever the errors say.
-        let last = self.last_counted();
-        (passed.min(last) == reached.min(last)).then_some(passed.min(last))
-    }
-
-    /// The last k that can be returned.
-    fn last_counted(&self) -> usize {
-        let mut last = 0;
-        for (k, &count) in self.counts.iter().enumerate() {
-            last = if count > 0 { k } else { last };
-        }
-        last
+        // The sum up to the last is the total, which U never reaches, whatever the errors say.
+        let (passed, reached) = (passed.min(self.last), reached.min(self.last));
+        (passed == reached).then_some(passed)
     }
 
     fn exact(&self) -> Weighted {

@@ -91,8 +91,8 @@ struct Question {
 const LEAST_ROWS: usize = 4096;
 /// How many standard deviations of the sample's rank lie between the guess and the ends of the bracket.
 const DEVIATIONS: f64 = 5.0;
-/// Rows that are looked at together.
-const GROUP: usize = 16;
+/// Rows that are looked at together; a power of two.
+const GROUP: usize = 256;
 
 /// Two places, and the rows between which comparisons find the places between them.
 struct Bracket<T> {
@@ -172,34 +172,26 @@ impl Question {
         sample
     }
 
-    /// Count the rows below the bracket and keep those inside.
+    /// Count the rows below the bracket and sort out the others that are not above it.
     fn scan<T: Row>(self, rows: &[T], bracket: &Bracket<T>) -> Scan {
         let mut scan = Scan::default();
-        let (low, high) = (bracket.low, bracket.high);
-        let (groups, rest) = rows.as_chunks::<GROUP>();
-        for group in groups {
-            // No branches, so that several rows are compared at once. "Near" holds for what is not a number.
-            let (mut below, mut near) = (0, false);
+        let mut near = [T::LEAST; GROUP];
+        for group in rows.chunks(GROUP) {
+            // No branch depends on a row. What is not a number is neither below nor above, hence near.
+            let mut count = 0;
             for &row in group {
-                below += u64::from(row < low);
-                near |= !(row < low) & !(row > high);
+                near[count % GROUP] = row;
+                let below = row < bracket.low;
+                scan.below += u64::from(below);
+                count += usize::from(!below & !(row > bracket.high));
             }
-            scan.below += below;
-            if near {
-                self.keep(group, bracket, &mut scan);
-            }
+            self.sort_out(&near[..count], bracket, &mut scan);
         }
-        scan.below += count(rest.iter().filter(|&&row| row < low).count());
-        self.keep(rest, bracket, &mut scan);
         scan
     }
 
-    /// The rows that are neither below the bracket, which are counted already, nor above it.
-    fn keep<T: Row>(self, group: &[T], bracket: &Bracket<T>, scan: &mut Scan) {
-        for &row in group {
-            if (row < bracket.low) | (row > bracket.high) {
-                continue;
-            }
+    fn sort_out<T: Row>(self, near: &[T], bracket: &Bracket<T>, scan: &mut Scan) {
+        for &row in near {
             match row.place(self.range, self.adjacency) {
                 None => scan.dropped += 1,
                 Some(place) if place < bracket.low_place => scan.below += 1,

@@ -67,9 +67,11 @@ pub struct Span {
 }
 
 impl Target {
-    /// The row this many ranks after the quantile's, or before it if negative.
+    /// The row this many ranks after the quantile's, or before it if negative. No file has 2^61 rows, so
+    /// that farther shifts mean no more than that.
     pub fn shifted(quantile: Quantile, shift: i64) -> Self {
-        Self { quantile, shift }
+        const FAR: i64 = 1 << 61;
+        Self { quantile, shift: shift.clamp(-FAR, FAR) }
     }
 
     /// The quantile.
@@ -83,14 +85,13 @@ impl Target {
     }
 
     /// The rank among this many rows, which may lie before the first or after the last.
-    pub fn rank(self, rows: u64) -> i128 {
+    pub fn rank(self, rows: u64) -> i64 {
         RankWalk::at(self, rows).rank()
     }
 
     /// The rank of the row that is nearest to the target; one where there are no rows.
     pub fn nearest_rank(self, rows: u64) -> u64 {
-        let rank = self.rank(rows).clamp(1, i128::from(rows.max(1)));
-        u64::try_from(rank).expect("between one and the rows")
+        u64::try_from(self.rank(rows)).unwrap_or(0).clamp(1, rows.max(1))
     }
 
     /// The rows around the target.
@@ -123,7 +124,7 @@ impl Target {
         let (mut more, mut fewer) = (RankWalk::at(self, window.rows()), RankWalk::at(self, window.rows()));
         let rank = more.rank();
         let adding_lowers = self.quantile.at_most_half();
-        for k in (0i128..).take(count) {
+        for k in (0..).take(count) {
             let (low, high) = match adjacency {
                 Adjacency::Replace => (rank - k, rank + k),
                 Adjacency::AddRemove if adding_lowers => (more.rank() - k, fewer.rank() + k),
@@ -143,7 +144,7 @@ struct RankWalk {
     num: u64,
     den: u64,
     /// `floor(p n)` plus the shift; n may become negative.
-    floor: i128,
+    floor: i64,
     /// What `num·n` leaves over multiples of `den`.
     rest: u64,
 }
@@ -152,44 +153,45 @@ impl RankWalk {
     fn at(target: Target, rows: u64) -> Self {
         let (num, den) = target.quantile.parts();
         let product = u128::from(num) * u128::from(rows);
-        let floor = i128::try_from(product / u128::from(den)).expect("at most the rows");
+        let floor = i64::try_from(product / u128::from(den)).expect("at most the rows");
         let rest = u64::try_from(product % u128::from(den)).expect("below the denominator");
-        Self { num, den, floor: floor + i128::from(target.shift), rest }
+        Self { num, den, floor: floor + target.shift, rest }
     }
 
-    fn rank(&self) -> i128 {
-        self.floor + i128::from(self.rest > 0)
+    fn rank(&self) -> i64 {
+        self.floor + i64::from(self.rest > 0)
     }
 
     fn up(&mut self) {
         let room = self.den - self.num;
         let over = self.rest >= room;
         self.rest = if over { self.rest - room } else { self.rest + self.num };
-        self.floor += i128::from(over);
+        self.floor += i64::from(over);
     }
 
     fn down(&mut self) {
         let under = self.rest < self.num;
         self.rest = if under { self.rest + (self.den - self.num) } else { self.rest - self.num };
-        self.floor -= i128::from(under);
+        self.floor -= i64::from(under);
     }
 }
 
 /// Rows by rank, with the ends of the range around them.
 struct Rows<'a> {
     range: Range,
-    below: i128,
-    rows: i128,
+    below: i64,
+    rows: i64,
     values: &'a [i64],
 }
 
 impl<'a> Rows<'a> {
     fn new(window: &'a Window) -> Self {
-        let (below, rows) = (i128::from(window.below()), i128::from(window.rows()));
+        let [below, rows] =
+            [window.below(), window.rows()].map(|n| i64::try_from(n).expect("fewer than 2^62 rows"));
         Self { range: window.range(), below, rows, values: window.values() }
     }
 
-    fn at(&self, rank: i128) -> i64 {
+    fn at(&self, rank: i64) -> i64 {
         if rank < 1 {
             self.range.lo()
         } else if rank > self.rows {
@@ -308,14 +310,10 @@ mod tests {
                         if let Some(left) = rows.checked_sub(k) {
                             assert_eq!(fewer.rank(), target.rank(left));
                         }
-                        let ends = [
-                            more.rank() - i128::from(k),
-                            fewer.rank(),
-                            more.rank(),
-                            fewer.rank() + i128::from(k),
-                        ];
-                        let most = i128::from(target.ranks_within(k, Adjacency::AddRemove));
-                        let moved = |end: i128| (end - target.rank(rows)).abs();
+                        let steps = k.cast_signed();
+                        let ends = [more.rank() - steps, fewer.rank(), more.rank(), fewer.rank() + steps];
+                        let most = target.ranks_within(k, Adjacency::AddRemove);
+                        let moved = |end: i64| end.abs_diff(target.rank(rows));
                         assert!(ends.into_iter().all(|end| moved(end) <= most), "{target:?} {rows} {k}");
                         more.up();
                         fewer.down();
