@@ -5,6 +5,7 @@ pub mod exponential_density;
 pub mod gate;
 pub mod gaussian;
 pub mod histogram_keys;
+pub mod inverse_sensitivity;
 pub mod l2;
 pub mod laplace;
 pub mod noisy_distance;

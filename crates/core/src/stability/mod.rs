@@ -18,6 +18,7 @@
 //! the empty data set has no neighbour.
 
 pub mod bins;
+pub mod bracket;
 pub mod brute_force;
 mod decay;
 pub mod distinct;
@@ -30,6 +31,7 @@ pub mod mean;
 pub mod median;
 pub mod mode;
 pub mod quantile;
+pub mod reachable;
 pub mod removals;
 pub mod selection;
 pub mod smooth;

@@ -78,6 +78,15 @@ impl Quantile {
         Self { num: 1, den: 2 }
     }
 
+    /// Numerator and denominator, in lowest terms.
+    pub(crate) fn parts(self) -> (u64, u64) {
+        (self.num, self.den)
+    }
+
+    pub(crate) fn at_most_half(self) -> bool {
+        self.num <= self.den - self.num
+    }
+
     /// The rank among this many rows, from one; one where there are no rows.
     pub fn rank(self, rows: u64) -> u64 {
         let product = u128::from(self.num) * u128::from(rows);
