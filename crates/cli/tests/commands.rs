@@ -81,30 +81,33 @@ fn calibrate_prints_every_derived_number() {
     "##);
 }
 
+/// Command lines with something wrong in them.
+const BAD: &[&[&str]] = &[
+    &["calibrate", "laplace"],
+    &["calibrate", "laplace", "--epsilon", "0"],
+    &["calibrate", "laplace", "--epsilon", "-1"],
+    &["calibrate", "laplace", "--epsilon", "NaN"],
+    &["calibrate", "laplace", "--epsilon", "1e400"],
+    &["calibrate", "laplace", "--epsilon", "1e4000"],
+    &["calibrate", "laplace", "--epsilon", "1/0"],
+    &["calibrate", "laplace", "--epsilon", "1", "--grid", "0"],
+    &["calibrate", "laplace", "--epsilon", "1", "--sensitivity", "-3"],
+    &["calibrate", "laplace", "--epsilon", "1", "--dimensions", "0"],
+    &["calibrate", "laplace", "--epsilon", "1", "--confidence", "1"],
+    &["calibrate", "laplace", "--epsilon", "1", "--error", "-1"],
+    &["calibrate", "laplace", "--epsilon"],
+    &["calibrate", "laplace", "epsilon"],
+    &["calibrate", "laplace", "--epsilom", "1"],
+    &["calibrate", "laplase", "--epsilon", "1"],
+    &["calibrate", "sampled", "--epsilon", "1", "--rate", "0"],
+    &["calibrate", "sampled", "--epsilon", "1", "--rate", "0.5", "--delta", "1"],
+    &["calibrate", "sampled", "--epsilon", "1", "--rate", "0.5", "--adjacency", "swap"],
+];
+
 #[test]
 fn bad_parameters_are_one_line_and_exit_2() {
     let mut text = String::new();
-    for arguments in [
-        &["calibrate", "laplace"] as &[&str],
-        &["calibrate", "laplace", "--epsilon", "0"],
-        &["calibrate", "laplace", "--epsilon", "-1"],
-        &["calibrate", "laplace", "--epsilon", "NaN"],
-        &["calibrate", "laplace", "--epsilon", "1e400"],
-        &["calibrate", "laplace", "--epsilon", "1e4000"],
-        &["calibrate", "laplace", "--epsilon", "1/0"],
-        &["calibrate", "laplace", "--epsilon", "1", "--grid", "0"],
-        &["calibrate", "laplace", "--epsilon", "1", "--sensitivity", "-3"],
-        &["calibrate", "laplace", "--epsilon", "1", "--dimensions", "0"],
-        &["calibrate", "laplace", "--epsilon", "1", "--confidence", "1"],
-        &["calibrate", "laplace", "--epsilon", "1", "--error", "-1"],
-        &["calibrate", "laplace", "--epsilon"],
-        &["calibrate", "laplace", "epsilon"],
-        &["calibrate", "laplace", "--epsilom", "1"],
-        &["calibrate", "laplase", "--epsilon", "1"],
-        &["calibrate", "sampled", "--epsilon", "1", "--rate", "0"],
-        &["calibrate", "sampled", "--epsilon", "1", "--rate", "0.5", "--delta", "1"],
-        &["calibrate", "sampled", "--epsilon", "1", "--rate", "0.5", "--adjacency", "swap"],
-    ] {
+    for arguments in BAD {
         let _ = writeln!(text, "{}\n{}\n", arguments.join(" "), run(arguments));
     }
     insta::assert_snapshot!(text, @r##"
@@ -186,7 +189,7 @@ fn bad_parameters_are_one_line_and_exit_2() {
     calibrate laplase --epsilon 1
     exit 2
     --- stderr
-    equipoise: no mechanism is called 'laplase'; did you mean 'laplace'? There are: laplace, sampled
+    equipoise: no mechanism is called 'laplase'; did you mean 'laplace'? There are: laplace, exponential, permute-and-flip, noisy-max, sampled
 
     calibrate sampled --epsilon 1 --rate 0
     exit 2

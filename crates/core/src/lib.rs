@@ -23,3 +23,4 @@ pub mod solve;
 pub mod stability;
 pub mod tape;
 pub mod universe;
+pub mod wording;

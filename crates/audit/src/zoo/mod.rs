@@ -7,7 +7,9 @@ mod amplification;
 mod bound_from_data;
 mod count_threshold;
 mod float_gate;
+mod gaussian_classical;
 mod local_sensitivity;
+mod noisy_max;
 mod private_rows;
 mod scale_threshold;
 mod sparse_vector;
@@ -22,6 +24,8 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
+    &noisy_max::AUDIT,
+    &gaussian_classical::AUDIT,
     &amplification::PRINTED,
     &amplification::SIZE,
     &sparse_vector::NO_CUTOFF,

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_equally_likely() {
+    fn exact_audit_of_a_round_every_number_is_equally_likely() {
         for n in [1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 33] {
             let round = enumerate(&floor(), |tape| below_round(n, tape));
             for value in 0..n {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffle_that_swaps_with_any_place_is_caught() {
+    fn a_mutant_shuffle_that_swaps_with_any_place_is_caught() {
         // The mutant draws each place from all d items instead of from those that are left.
         let naive = enumerate(&floor(), |tape| {
             let mut items = [0, 1, 2];

@@ -24,6 +24,20 @@
 //! The text assumes that n is known and proposes to ask for a noisy n first; the ranks would still use
 //! the true one. The add/remove form needs no n. Zero, whose logarithm the text calls minus infinity, is
 //! the bin `[0, 1)`: no logarithm is taken.
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
+//! use equipoise_core::stability::{Answer, Range, Sorted, bins::Bins, iqr};
+//!
+//! let rows = Sorted::new(&(0..100).collect::<Vec<_>>(), Range::new(0, 1000)?);
+//! assert_eq!(iqr::value(&rows), Answer::Value(50));
+//! // Two ways to cut the powers of two: 50 lies in [32, 64) and in [46, 91).
+//! let bins = Bins::new(&Ratio::from(2u64), 2)?;
+//! assert_eq!(iqr::slack(&rows, &bins, Adjacency::Replace).until_change(), Some(14));
+//! # Ok::<(), equipoise_core::loss::ParameterError>(())
+//! ```
 
 use super::{
     Answer,

@@ -13,6 +13,19 @@
 //!    falls once that is at most the number of rows below it, and rises once it passes the last tie.
 //! 2. Two rows more raise the rank by exactly one, so adding a row never reaches a window of gaps that
 //!    removing one does not: only the k + 1 gaps from rank `ceil((n - 1 - k) / 2)` on remain.
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_core::{adjacency::Adjacency, stability::{Answer, Median, Range, Reach}};
+//!
+//! let window = Median.window(&[1, 1, 2, 3, 3, 3, 3, 4, 5, 5, 5], Range::new(0, 9)?, Reach::Ranks(2));
+//! let found = Median.value_and_slack(&window, Adjacency::Replace);
+//! assert_eq!(found.value, Answer::Value(3));
+//! assert_eq!(found.slack.until_change(), Some(2));
+//! assert_eq!(Median.local_sensitivity_at_distance(&window, 1, Adjacency::Replace), Some(1));
+//! # Ok::<(), equipoise_core::loss::ParameterError>(())
+//! ```
 
 use super::{
     Answer, Profile, Range, Reach, ValueAndSlack, Window,
@@ -164,6 +177,12 @@ mod tests {
         // text's e^(-4 epsilon) R is one step too large.
         let ten: Vec<u64> = (0..=6).map(|k| local(&[0; 10], k, Replace)).collect();
         assert_eq!(ten, [0, 0, 0, 0, 0, high, high]);
+        // The same for any number of equal rows at the low end: nothing before distance floor(n / 2), so a
+        // smooth bound of order one needs about 2 ln(R) / epsilon of them, twice what the text says.
+        for rows in 1..=12 {
+            let first = (0..=12).find(|&k| local(&vec![0; rows], k, Replace) > 0);
+            assert_eq!(first, Some(rows as u64 / 2));
+        }
         // 000, section 7.2: of n + 1 rows one more than half are zero. The sensitivity is zero under
         // add/remove only; a replacement moves the median all the way.
         let odd = [vec![0; 1 + 3], vec![top; 3]].concat();

@@ -15,6 +15,17 @@
 //!    the other way to another answer.
 //! 4. Only the best competitor of each side matters. A value that no row has competes with count zero,
 //!    and does better below the mode than above it.
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_core::{adjacency::Adjacency, stability::mode::{Tally, Unseen}};
+//!
+//! let votes = Tally::from_counts([("ash", 4), ("birch", 9)]).unwrap();
+//! let found = votes.value_and_slack(Unseen { below: true, above: true }, Adjacency::Replace);
+//! // Three voters who change their mind make it 7 for ash against 6 for birch.
+//! assert_eq!(found.slack.until_change(), Some(3));
+//! ```
 
 use super::{Answer, Range, ValueAndSlack, quantile::of_no_rows};
 use crate::{adjacency::Adjacency, outcome::Slack};

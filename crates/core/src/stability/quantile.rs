@@ -28,6 +28,20 @@
 //!
 //! The text's gap formula for the median is the replace case with k = 0; its own example uses
 //! add/remove, where only one of the two gaps counts.
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_core::{adjacency::Adjacency, stability::{Quantile, Range, Reach}};
+//!
+//! let ninth_decile = Quantile::new(&"0.9".parse().unwrap())?;
+//! let rows: Vec<i64> = (1..=100).collect();
+//! let window = ninth_decile.window(&rows, Range::new(0, 1000)?, Reach::Ranks(8));
+//! // How far are these rows from a data set where one person can move the decile by more than 5?
+//! let slack = ninth_decile.slack_below_sensitivity(&window, 5, Adjacency::AddRemove);
+//! assert_eq!(slack.until_unstable(), Some(5));
+//! # Ok::<(), equipoise_core::loss::ParameterError>(())
+//! ```
 
 use super::{Answer, Profile, Range, Reach, ValueAndSlack, Window, smallest_from_one};
 use crate::{
