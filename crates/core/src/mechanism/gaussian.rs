@@ -32,7 +32,7 @@
 //! ```
 //! use equipoise_core::{
 //!     coins::ScriptedWords,
-//!     mechanism::{Values, gaussian::{Gaussian, Noise, Target}, l2::L2},
+//!     mechanism::{Noise, Values, gaussian::{Gaussian, Target}, l2::L2},
 //!     ratio::Ratio,
 //! };
 //!
@@ -57,7 +57,7 @@
 //! ```
 
 use super::{
-    Values,
+    Noise, Values,
     l2::{L2, floor_root, root_up},
 };
 use crate::{
@@ -87,16 +87,6 @@ pub enum Target {
         /// Delta.
         delta: Delta,
     },
-}
-
-/// Which numbers the noise is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
-    /// Multiples of the grid, added to rounded values. Fast.
-    Discrete,
-    /// Real numbers, added to exact values and rounded with them. Better for several coordinates or a
-    /// coarse grid.
-    Real,
 }
 
 /// Parameters of the Gaussian mechanism; all public.

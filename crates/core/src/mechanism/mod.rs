@@ -27,3 +27,13 @@ pub enum Values {
     /// They may be anything, and are rounded to the grid first.
     Any,
 }
+
+/// Which numbers the noise is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// Multiples of the grid, added to rounded values. Fast.
+    Discrete,
+    /// Real numbers, added to exact values and rounded with them. Better for several coordinates or a
+    /// coarse grid.
+    Real,
+}
