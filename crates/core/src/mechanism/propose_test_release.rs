@@ -56,7 +56,10 @@ use crate::{
     adjacency::Adjacency,
     coins::Coins,
     loss::{Approx, Delta, Eps, Loss, ParameterError},
-    mechanism::laplace::{self, Laplace, Values},
+    mechanism::{
+        Noise, Values,
+        laplace::{self, Laplace},
+    },
     outcome::{Outcome, Slack},
     ratio::Ratio,
     stability::{Median, Quantile, Reach, Window},
@@ -148,6 +151,7 @@ impl LaplaceAtBound {
             grid: Ratio::one(),
             dimensions: 1,
             values: Values::OnGrid,
+            noise: Noise::Discrete,
         };
         let inner = Approx::new(&self.noise_eps, &Delta::zero());
         let tested = ProposeTestRelease { test: self.test.clone(), inner }.calibrate()?;
@@ -171,8 +175,7 @@ impl CalibratedLaplace {
     /// The noisy value or a refusal. `distance` counts changes to a data set whose local sensitivity exceeds
     /// the bound.
     pub fn run(&self, value: i64, distance: Slack, coins: &mut impl Coins) -> Outcome<i64> {
-        // The exact sum, cut off at the ends of 64 bits: what happens after the noise costs nothing.
-        self.tested.run(distance, |coins| value.saturating_add(coins.sample(self.noise.law())), coins)
+        self.tested.run(distance, |coins| to_i64(&self.noise.run(&[Ratio::from(value)], coins)[0]), coins)
     }
 
     /// The noisy low median; the median of no rows is the low end of the range.
@@ -201,6 +204,11 @@ impl CalibratedLaplace {
     pub fn accuracy(&self, beta: &Ratio) -> Ratio {
         self.noise.accuracy(beta)
     }
+}
+
+/// A whole number, cut off at the ends of 64 bits: what happens after the noise costs nothing.
+fn to_i64(whole: &Ratio) -> i64 {
+    whole.floor_i64().unwrap_or(if whole.is_negative() { i64::MIN } else { i64::MAX })
 }
 
 #[cfg(test)]
