@@ -21,6 +21,7 @@ pub mod refute;
 pub mod sampler;
 pub mod solve;
 pub mod stability;
+mod strips;
 pub mod tape;
 pub mod universe;
 pub mod wording;

@@ -175,7 +175,8 @@ impl CalibratedLaplace {
     /// The noisy value or a refusal. `distance` counts changes to a data set whose local sensitivity exceeds
     /// the bound.
     pub fn run(&self, value: i64, distance: Slack, coins: &mut impl Coins) -> Outcome<i64> {
-        self.tested.run(distance, |coins| to_i64(&self.noise.run(&[Ratio::from(value)], coins)[0]), coins)
+        // The exact sum, cut off at the ends of 64 bits: what happens after the noise costs nothing.
+        self.tested.run(distance, |coins| self.noise.run_whole(value, coins), coins)
     }
 
     /// The noisy low median; the median of no rows is the low end of the range.
@@ -204,11 +205,6 @@ impl CalibratedLaplace {
     pub fn accuracy(&self, beta: &Ratio) -> Ratio {
         self.noise.accuracy(beta)
     }
-}
-
-/// A whole number, cut off at the ends of 64 bits: what happens after the noise costs nothing.
-fn to_i64(whole: &Ratio) -> i64 {
-    whole.floor_i64().unwrap_or(if whole.is_negative() { i64::MIN } else { i64::MAX })
 }
 
 #[cfg(test)]
