@@ -395,9 +395,9 @@ mod tests {
     #[test]
     fn a_scripted_run() {
         let calibrated = at_bound(1, Replace);
-        // Sign and proposal, a rung, the zero: noise of one. Then the gate, which opens on the lowest word.
+        // Two words for noise above zero, then the gate, which opens on the lowest word.
         for (last, expected) in [(0, Outcome::Value(i64::MAX)), (u64::MAX, Outcome::Refused)] {
-            let mut coins = ScriptedWords::new(vec![0, u64::MAX, u64::MAX, last]);
+            let mut coins = ScriptedWords::new(vec![u64::MAX - 1, 0, last]);
             let distance = Slack::steps_to_unstable(0, Replace);
             assert_eq!(calibrated.run(i64::MAX, distance, &mut coins), expected);
         }
