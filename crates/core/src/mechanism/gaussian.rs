@@ -562,11 +562,11 @@ mod tests {
         let words = vec![1 << 63, 1 << 61, 0, 0, 1 << 63, 3 << 61, 0, 0];
         let answer = calibrated.run(&[ratio("3.0004"), ratio("1e30")], &mut ScriptedWords::new(words));
         assert_eq!(answer, vec![ratio("3.833"), ratio("1e30") - ratio("0.833")]);
-        // Discrete noise of variance one: the first of sixteen columns holds three, then one; a second word
-        // has the sign in its first bit and accepts, its others being small.
+        // Discrete noise of variance one: columns three and one of sixteen begin with these numbers; a second
+        // word has the sign in its first bit and accepts, its others being small.
         let shape = gaussian(rho("0.5"), exact("1"), 2, Values::OnGrid, Noise::Discrete);
         let calibrated = shape.calibrate().unwrap();
-        let words = vec![0, 0, (1 << 60) - 1, 1 << 63];
+        let words = vec![3 << 60, 0, 1 << 60, 1 << 63];
         let answer = calibrated.run(&[ratio("3"), ratio("4")], &mut ScriptedWords::new(words.clone()));
         assert_eq!(answer, vec![ratio("6"), ratio("3")]);
         let mut counts = [3, 4];

@@ -33,7 +33,7 @@
 //! let shape = NoisyDistance { eps: "1".parse()?, delta: "1e-6".parse()?, adjacency: Adjacency::Replace };
 //! let calibrated = shape.calibrate()?;
 //! assert_eq!(calibrated.threshold(), 14);
-//! # let mut coins = ScriptedWords::new(vec![0, u64::MAX, u64::MAX]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 58, 0]);
 //! let seen = calibrated.run("red", Slack::steps_to_unstable(30, Adjacency::Replace), &mut coins);
 //! assert_eq!((seen.distance, seen.outcome), (Some(31), Outcome::Value("red")));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn constant_far_and_foreign_slacks() {
         let calibrated = calibrated("1", "1e-6", AddRemove);
-        // Sign and proposal, a rung, the zero: noise of one.
-        let script = || ScriptedWords::new(vec![0, u64::MAX, u64::MAX]);
+        // Column one of 64 begins with one; a plus sign, accepted: noise of one.
+        let script = || ScriptedWords::new(vec![1 << 58, 0]);
         let constant = calibrated.run(1, Slack::constant(AddRemove), &mut script());
         assert_eq!(constant, Seen { distance: None, outcome: Outcome::Value(1) });
         let far = calibrated.run(1, Slack::rows_to_change(u64::MAX, AddRemove), &mut script());
@@ -264,6 +264,6 @@ mod tests {
             NoisyDistance { eps, delta, adjacency: Replace }.calibrate().unwrap_err().to_string()
         };
         assert!(error("1", "0").starts_with("delta 0 is not accepted: release-or-refuse needs"));
-        assert!(error("1e-30", "0.1").starts_with("noise rate"));
+        assert!(error("1e-30", "0.1").starts_with("noise scale"));
     }
 }

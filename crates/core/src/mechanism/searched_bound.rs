@@ -360,8 +360,9 @@ mod tests {
     fn a_scripted_run_with_one_bound() {
         let calibrated = SearchedBound { bounds: vec![4], ..shape(AddRemove) }.calibrate().unwrap();
         let window = Median.window(&[1, 1, 4], range(), calibrated.reach());
-        // One candidate: its coin. Scale four: sign and proposal, a digit, a rung, the zero. Then the gate.
-        let mut coins = ScriptedWords::new(vec![0, 0, 0, u64::MAX, u64::MAX, 0]);
+        // One candidate: its coin. Scale four: column one of 256 begins with one; a plus sign, accepted. Then
+        // the gate.
+        let mut coins = ScriptedWords::new(vec![0, 1 << 56, 0, 0]);
         let seen = calibrated.median(&window, &mut coins);
         assert_eq!(seen, Searched { bound: 4, outcome: Outcome::Value(2) });
     }
