@@ -23,6 +23,7 @@ pub mod brute_force;
 pub mod distinct;
 pub mod iqr;
 pub mod l_statistic;
+pub mod labels;
 pub mod lattice;
 pub mod length;
 pub mod max;
