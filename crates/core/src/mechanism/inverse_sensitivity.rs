@@ -47,7 +47,7 @@
 //! // Among all finite floats, with probability 0.95, at most 47 ranks from the middle.
 //! assert_eq!(calibrated.accuracy(&"0.05".parse()?)?, 47);
 //! let salaries: Vec<f64> = (0..1000).map(|i| 20_000.0 + 50.0 * f64::from(i)).collect();
-//! # let mut coins = ScriptedWords::new(vec![1 << 62; 4]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 62; 5]);
 //! let answer = calibrated.run_floats(&salaries, &mut coins);
 //! assert!((answer - 45_000.0).abs() < 1000.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -175,7 +175,8 @@ impl Calibrated {
         spans.push(Span { low: range.lo(), high: range.hi() });
         let length = coins.sample(&self.damping.law(counts(&spans)));
         let shell = Shell::of(&spans, length);
-        shell.value(coins.sample(&UpTo(shell.count() - 1)))
+        let place = coins.sample(&UpTo(u128::from(shell.count() - 1)));
+        shell.value(u64::try_from(place).expect("below the count"))
     }
 
     /// The quantile of whole numbers.
@@ -429,7 +430,7 @@ mod tests {
 
     #[test]
     fn ends_and_empty_data_have_answers() {
-        let coins = || ScriptedWords::new(vec![0x9e37_79b9_7f4a_7c15, 1, 2 << 60, 3]);
+        let coins = || ScriptedWords::new(vec![0x9e37_79b9_7f4a_7c15, 1, 2 << 60, 3, 4]);
         for adjacency in Adjacency::ALL {
             for range in [Range::WHOLE, lattice::FLOATS, Range::new(5, 5).unwrap()] {
                 let calibrated = params("1", "1/2", range, adjacency).calibrate().unwrap();
@@ -487,8 +488,8 @@ mod tests {
         ] {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a word of a script")]
             let word = (first * 2f64.powi(64)) as u64;
-            let mut coins = ScriptedWords::new(vec![word, 0, place, 0]);
-            assert_eq!((calibrated.run_integers(&[1, 3, 1], &mut coins), coins.used()), (answer, 4));
+            let mut coins = ScriptedWords::new(vec![word, 0, place, 0, 0]);
+            assert_eq!((calibrated.run_integers(&[1, 3, 1], &mut coins), coins.used()), (answer, 5));
         }
     }
 

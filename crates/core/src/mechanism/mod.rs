@@ -13,6 +13,7 @@ pub mod noisy_max;
 mod outputs;
 pub mod permute_and_flip;
 pub mod propose_test_release;
+pub mod quantiles;
 pub mod released_scale;
 pub mod sampled;
 pub mod searched_bound;

@@ -79,6 +79,13 @@ pub fn window<T: Row>(
     question.bracketed(rows).unwrap_or_else(|| question.whole(rows))
 }
 
+/// All rows as places, cleaned for this adjacency.
+pub fn places<T: Row>(rows: &[T], range: Range, adjacency: Adjacency) -> Vec<i64> {
+    let mut places = Vec::with_capacity(rows.len());
+    places.extend(rows.iter().filter_map(|row| row.place(range, adjacency)));
+    places
+}
+
 #[derive(Clone, Copy)]
 struct Question {
     target: Target,
@@ -114,8 +121,7 @@ struct Scan {
 
 impl Question {
     fn whole<T: Row>(self, rows: &[T]) -> Window {
-        let mut places = Vec::with_capacity(rows.len());
-        places.extend(rows.iter().filter_map(|row| row.place(self.range, self.adjacency)));
+        let mut places = places(rows, self.range, self.adjacency);
         let rank = self.target.nearest_rank(count(places.len()));
         Window::select_in_place(&mut places, rank, self.range, self.reach)
     }

@@ -24,6 +24,7 @@ mod decay;
 pub mod distinct;
 pub mod iqr;
 pub mod l_statistic;
+pub mod labels;
 pub mod lattice;
 pub mod length;
 pub mod max;
