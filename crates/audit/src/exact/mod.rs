@@ -8,11 +8,13 @@ mod exponential_density;
 mod gate;
 mod gaussian;
 mod histogram_keys;
+mod inverse_sensitivity;
 mod laplace;
 mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod propose_test_release;
+mod quantiles;
 mod released_scale;
 mod sampled;
 mod searched_bound;
@@ -40,6 +42,8 @@ pub const ALL: &[&Audit] = &[
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,
+    &inverse_sensitivity::AUDIT,
+    &quantiles::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
     &propose_test_release::AUDIT,

@@ -175,8 +175,9 @@ impl Quantiles {
         if self.fractions.is_empty() || self.fractions.len() > MOST_QUANTILES {
             return refuse(self.fractions.len().to_string(), "give between 1 and 1000 of them");
         }
-        if let Some(pair) = self.fractions.windows(2).find(|pair| pair[0] >= pair[1]) {
-            return refuse(format!("{},{}", pair[0], pair[1]), "give them in increasing order, each once");
+        if let Some([first, second]) = self.fractions.array_windows().find(|[first, second]| first >= second)
+        {
+            return refuse(format!("{first},{second}"), "give them in increasing order, each once");
         }
         for fraction in &self.fractions {
             Quantile::new(fraction)?;

@@ -184,7 +184,7 @@ impl RankWalk {
 struct Rows<'a> {
     range: Range,
     below: i64,
-    rows: i64,
+    count: i64,
     values: &'a [i64],
 }
 
@@ -192,13 +192,13 @@ impl<'a> Rows<'a> {
     fn new(window: &'a Window) -> Self {
         let [below, rows] =
             [window.below(), window.rows()].map(|n| i64::try_from(n).expect("fewer than 2^62 rows"));
-        Self { range: window.range(), below, rows, values: window.values() }
+        Self { range: window.range(), below, count: rows, values: window.values() }
     }
 
     fn at(&self, rank: i64) -> i64 {
         if rank < 1 {
             self.range.lo()
-        } else if rank > self.rows {
+        } else if rank > self.count {
             self.range.hi()
         } else {
             let place = usize::try_from(rank - 1 - self.below).ok();
