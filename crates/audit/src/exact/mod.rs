@@ -2,6 +2,7 @@
 
 use crate::Audit;
 
+mod bound_local_sensitivity;
 mod conditions;
 mod exponential;
 mod exponential_density;
@@ -18,4 +19,5 @@ pub const ALL: &[&Audit] = &[
     &exponential_density::AUDIT,
     &permute_and_flip::AUDIT,
     &sampled::AUDIT,
+    &bound_local_sensitivity::AUDIT,
 ];

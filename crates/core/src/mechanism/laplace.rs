@@ -146,7 +146,7 @@ fn accuracy_of(scale_steps: &Ratio, shape: &Laplace, beta: &Ratio) -> Ratio {
 }
 
 /// The least t with P(|Z| > t) <= beta, perhaps one more: P(|Z| > t) = 2 q^(t+1)/(1 + q), q = e^(-1/scale).
-fn tail_bound_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
+pub(super) fn tail_bound_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
     const BITS: usize = 160;
     assert!(beta.is_positive(), "certainty has no finite bound");
     let one = Interval::one(BITS);
