@@ -14,10 +14,10 @@ fuzz_target!(|text: &str| {
             if printed.len() < 400 {
                 assert_eq!(printed.parse::<Ratio>().as_ref(), Ok(&number));
             }
-            assert!(number.to_f64().is_nan() == false);
+            assert!(!number.to_f64().is_nan());
             assert!(number.dyadic_down(64) <= number && number <= number.dyadic_up(64));
         }
-        Err(error) => assert!(!error.to_string().replace(text, "").contains('\n')),
+        Err(error) => assert!(!error.to_string().contains(char::is_control)),
     }
     let _ = (text.parse::<Eps>(), text.parse::<Delta>(), text.parse::<Rho>());
 });

@@ -7,14 +7,14 @@ use equipoise_audit::{
     report::{self, Finding},
     resolution,
 };
-use equipoise_core::ratio::Ratio;
+use equipoise_core::{ratio::Ratio, wording};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
 pub(crate) fn run(options: &AuditOptions) -> Exit {
     let chosen = chosen(&options.only);
     if chosen.is_empty() {
-        let wanted = options.only.join(", ");
+        let wanted = wording::shown(&options.only.join(", "));
         eprintln!(
             "equipoise: no audit has a name with '{wanted}' in it; `equipoise audit --list` shows all names"
         );

@@ -4,6 +4,7 @@ use crate::{Exit, args::CalibrateOptions};
 use equipoise_core::{
     catalog::{self, CatalogError, Derived, Given, Number},
     ratio::Ratio,
+    wording,
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -34,7 +35,7 @@ fn pairs(words: &[String]) -> Result<Vec<(String, String)>, CatalogError> {
     let mut pairs = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        let shown: String = word.chars().take(40).collect();
+        let shown = wording::shown(word);
         let Some(name) = word.strip_prefix("--") else {
             return Err(CatalogError::Name(format!(
                 "'{shown}' is not a parameter; write --name value, such as --epsilon 1"

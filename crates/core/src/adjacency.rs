@@ -1,5 +1,6 @@
 //! What one person may change: every guarantee names it.
 
+use crate::wording;
 use std::{fmt, str::FromStr};
 
 /// Which data sets count as neighbours.
@@ -44,7 +45,7 @@ impl FromStr for Adjacency {
         match text {
             "add-remove" => Ok(Self::AddRemove),
             "replace" => Ok(Self::Replace),
-            _ => Err(UnknownAdjacency(text.chars().take(40).collect())),
+            _ => Err(UnknownAdjacency(wording::shown(text))),
         }
     }
 }

@@ -40,10 +40,11 @@ pub(crate) fn head_of(enclose: impl Fn(usize) -> Interval) -> u64 {
     let mut bits = 128;
     loop {
         let interval = enclose(bits);
-        let low = interval.low_scaled() >> (bits - 64);
-        let high = interval.high_scaled() >> (bits - 64);
+        // Capped words, so that a number too close to one to be told from it has a head as well.
+        let low = word_of(&(interval.low_scaled() >> (bits - 64)));
+        let high = word_of(&(interval.high_scaled() >> (bits - 64)));
         if low == high {
-            return word_of(&low);
+            return low;
         }
         bits *= 2;
     }
@@ -67,6 +68,11 @@ impl Odds {
         assert!(!probability.is_negative() && *probability <= Ratio::one(), "a probability lies in [0, 1]");
         let scaled = probability * &Ratio::from_parts(IBig::ONE << 64, UBig::ONE);
         Self { head: word_of(&scaled.floor_big()), probability: probability.clone() }
+    }
+
+    /// The exact probability.
+    pub fn probability(&self) -> &Ratio {
+        &self.probability
     }
 }
 

@@ -71,7 +71,7 @@ pub trait Law {
 }
 
 /// A uniform number in [0, 1) of which only the leading bits are known so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Uniform {
     numerator: UBig,
     known: usize,
@@ -91,6 +91,10 @@ impl Uniform {
     /// How many bits are known.
     pub fn known(&self) -> usize {
         self.known
+    }
+
+    pub(crate) fn numerator(&self) -> &UBig {
+        &self.numerator
     }
 
     /// Where the number lies, at a precision that shows all known bits.

@@ -73,6 +73,23 @@ impl Slack {
     pub fn adjacency(self) -> Adjacency {
         self.adjacency
     }
+
+    /// A slack that holds in another adjacency, never too large; `None` where nothing follows.
+    ///
+    /// A replacement is a removal and an addition. So half of the added or removed rows, rounded up, is at
+    /// most the number of replaced rows that lead to another value, and moves by at most one where one row is
+    /// replaced. Slack under replace says nothing about data sets of another size.
+    pub fn counted_in(self, adjacency: Adjacency) -> Option<Self> {
+        match (self.adjacency, adjacency) {
+            (Adjacency::AddRemove, Adjacency::Replace) => {
+                Some(Self { rows_to_change: self.rows_to_change.map(|rows| rows.div_ceil(2)), adjacency })
+            }
+            (Adjacency::Replace, Adjacency::AddRemove) => None,
+            (Adjacency::AddRemove, Adjacency::AddRemove) | (Adjacency::Replace, Adjacency::Replace) => {
+                Some(self)
+            }
+        }
+    }
 }
 
 impl PartialOrd for Slack {
@@ -108,5 +125,18 @@ mod tests {
         assert_eq!(Slack::steps_to_unstable(u64::MAX, adjacency).until_change(), Some(u64::MAX));
         assert!(Slack::constant(adjacency).until_change().is_none());
         assert!(Slack::rows_to_change(9, adjacency) > Slack::rows_to_change(1, adjacency));
+    }
+
+    #[test]
+    fn a_replacement_counts_for_two() {
+        let (added, replaced) = (Adjacency::AddRemove, Adjacency::Replace);
+        for (rows, halved) in [(1, 1), (2, 1), (3, 2), (u64::MAX, u64::MAX / 2 + 1)] {
+            let slack = Slack::rows_to_change(rows, added);
+            assert_eq!(slack.counted_in(replaced), Some(Slack::rows_to_change(halved, replaced)));
+            assert_eq!(slack.counted_in(added), Some(slack));
+            assert_eq!(Slack::rows_to_change(rows, replaced).counted_in(added), None);
+        }
+        assert_eq!(Slack::constant(added).counted_in(replaced), Some(Slack::constant(replaced)));
+        assert_eq!(Slack::constant(replaced).counted_in(added), None);
     }
 }

@@ -4,6 +4,7 @@
 //! fraction. Sums of what was spent are exact. The big integers underneath are checked differentially
 //! against a second library in this file's tests, because such crates have shipped wrong division.
 
+use crate::wording;
 use dashu_base::{Abs, BitTest, DivEuclid, DivRemEuclid, Gcd, Sign, Signed, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use std::{cmp::Ordering, fmt, ops, str::FromStr};
@@ -48,7 +49,6 @@ impl std::error::Error for RatioError {}
 
 const MAX_DIGITS: usize = 400;
 const MAX_EXPONENT: i64 = 400;
-const SHOWN: usize = 40;
 
 impl Ratio {
     /// `num / den` in lowest terms. Panics if `den` is zero.
@@ -219,6 +219,11 @@ impl Ratio {
         Self::dyadic((self * &Self::from_parts(IBig::ONE << bits, UBig::ONE)).ceil_big(), bits)
     }
 
+    /// About how many bits one over it has before the point; zero where it is above one.
+    pub(crate) fn bits_of_inverse(&self) -> usize {
+        (self.den.bit_len() + 1).saturating_sub(self.num.clone().unsigned_abs().bit_len())
+    }
+
     /// The number of decimal places that write it exactly, if it has a finite decimal.
     fn decimal_places(&self) -> Option<usize> {
         let mut rest = self.den.clone();
@@ -276,7 +281,7 @@ impl FromStr for Ratio {
 
     fn from_str(text: &str) -> Result<Self, RatioError> {
         let text = text.trim();
-        let shown = || text.chars().take(SHOWN).collect::<String>();
+        let shown = || wording::shown(text);
         if text.len() > MAX_DIGITS {
             return Err(RatioError::TooLong(shown()));
         }

@@ -6,18 +6,38 @@ mod bound_local_sensitivity;
 mod conditions;
 mod exponential;
 mod exponential_density;
+mod gate;
+mod gaussian;
+mod histogram_keys;
 mod laplace;
+mod noisy_distance;
+mod noisy_max;
 mod permute_and_flip;
 mod sampled;
+mod small_rows;
+mod stable;
+mod threshold;
 
 pub(crate) use sampled::any_one;
+
+/// Noisy max with half the noise that counts under replace need; the zoo shows it as the text's prose has it.
+pub(crate) fn half_noise() -> Vec<crate::Measured> {
+    conditions::taken_for_monotone(noisy_max::exponential)
+}
 
 /// Every shipped claim.
 pub const ALL: &[&Audit] = &[
     &laplace::AUDIT,
+    &gaussian::AUDIT,
     &exponential::AUDIT,
     &exponential_density::AUDIT,
     &permute_and_flip::AUDIT,
+    &noisy_max::AUDIT,
     &sampled::AUDIT,
     &bound_local_sensitivity::AUDIT,
+    &gate::AUDIT,
+    &threshold::AUDIT,
+    &noisy_distance::AUDIT,
+    &stable::AUDIT,
+    &histogram_keys::AUDIT,
 ];

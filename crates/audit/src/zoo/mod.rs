@@ -4,7 +4,12 @@ use crate::Audit;
 use equipoise_core::interval::Interval;
 
 mod amplification;
+mod count_threshold;
+mod float_gate;
+mod gaussian_classical;
 mod local_sensitivity;
+mod noisy_max;
+mod private_rows;
 mod scale_threshold;
 mod sparse_vector;
 mod stable_distance;
@@ -18,11 +23,16 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
     &winsorized::AUDIT,
+    &noisy_max::AUDIT,
+    &gaussian_classical::AUDIT,
     &amplification::PRINTED,
     &amplification::SIZE,
     &sparse_vector::NO_CUTOFF,
     &sparse_vector::NOISE_IGNORES_CUTOFF,
     &sparse_vector::NO_QUERY_NOISE,
+    &float_gate::AUDIT,
+    &private_rows::AUDIT,
+    &count_threshold::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.

@@ -5,6 +5,7 @@ use crate::{
     adjacency::Adjacency,
     loss::{Delta, Eps, ParameterError},
     ratio::Ratio,
+    wording,
 };
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -37,7 +38,7 @@ impl From<ParameterError> for CatalogError {
 impl CatalogError {
     pub(super) fn unknown_mechanism(name: &str) -> Self {
         let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
-        let shown: String = name.chars().take(40).collect();
+        let shown = wording::shown(name);
         let hint = nearest(name, &names);
         Self::Name(format!("no mechanism is called '{shown}'{hint} There are: {}", names.join(", ")))
     }
@@ -83,7 +84,7 @@ impl Given {
         let names: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name).collect();
         for (name, value) in pairs {
             let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) else {
-                let shown: String = name.chars().take(40).collect();
+                let shown = wording::shown(&name);
                 let hint = nearest(&name, &names);
                 let taken = names.join(", ");
                 let text = format!("{} takes no parameter '{shown}'{hint} It takes {taken}", entry.name);

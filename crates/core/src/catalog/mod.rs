@@ -6,6 +6,7 @@
 mod given;
 mod noise;
 mod sampling;
+mod selection;
 
 pub use given::{CatalogError, Given};
 
@@ -94,7 +95,13 @@ const ADJACENCY: Parameter =
     Parameter { name: "adjacency", default: Some("add-remove"), about: "add-remove or replace" };
 
 /// Every mechanism that can be calibrated.
-pub const ALL: &[&Entry] = &[&noise::LAPLACE, &sampling::SAMPLED];
+pub const ALL: &[&Entry] = &[
+    &noise::LAPLACE,
+    &selection::EXPONENTIAL,
+    &selection::PERMUTE_AND_FLIP,
+    &selection::NOISY_MAX,
+    &sampling::SAMPLED,
+];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {

@@ -38,21 +38,36 @@ pub fn gaussian_delta_lower(eps: &Ratio, ratio: &Ratio) -> Ratio {
 
 /// The least scale that makes Gaussian noise (epsilon, delta)-DP, rounded up by at most one part in 10^12.
 pub fn gaussian_sigma_upper(eps: &Eps, delta: &Delta, sensitivity: &Ratio) -> Result<Ratio, ParameterError> {
-    if delta.is_zero() {
-        let next = "Gaussian noise needs a delta above 0, such as 1e-6; Laplace noise needs none";
-        return Err(ParameterError::out_of_range("delta", "0", next));
-    }
+    delta_above_zero(delta)?;
     if !sensitivity.is_positive() {
         let next = "give the largest distance between neighbours, above 0";
         return Err(ParameterError::out_of_range("sensitivity", sensitivity, next));
     }
     let holds = |scale: &Ratio| gaussian_delta_upper(eps.ratio(), &scale.recip()) <= *delta.ratio();
-    // Two neighbouring powers of two around the answer, from the textbook's scale or, for a tiny epsilon,
-    // from that of epsilon zero.
+    Ok(significant_up(&(least(scale_hint(eps, delta), holds) * sensitivity), 128))
+}
+
+/// Gaussian noise of any kind needs a positive delta.
+pub(crate) fn delta_above_zero(delta: &Delta) -> Result<(), ParameterError> {
+    if delta.is_zero() {
+        let next = "Gaussian noise needs a delta above 0, such as 1e-6; for delta 0 use laplace";
+        return Err(ParameterError::out_of_range("delta", "0", next));
+    }
+    Ok(())
+}
+
+/// About the scale for sensitivity one: the textbook's or, for a tiny epsilon, that of epsilon zero.
+pub(super) fn scale_hint(eps: &Eps, delta: &Delta) -> f64 {
     let textbook = (2.0 * (0.3 - ln_upper(delta.ratio()).to_f64())).sqrt() / eps.ratio().to_f64();
-    let hint = textbook.min(0.4 / delta.ratio().to_f64()).clamp(1e-300, 1e300);
+    textbook.min(0.4 / delta.ratio().to_f64())
+}
+
+/// A number that holds, within one part in 2^41 of one that does not. The hint is where the search begins;
+/// large enough numbers must hold, and small enough ones must not.
+pub(super) fn least(hint: f64, holds: impl Fn(&Ratio) -> bool) -> Ratio {
+    // Two neighbouring powers of two around the answer.
     #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a float is small")]
-    let mut exponent = hint.log2().floor() as i32;
+    let mut exponent = hint.clamp(1e-300, 1e300).log2().floor() as i32;
     while holds(&power(exponent)) {
         exponent -= 1;
     }
@@ -65,7 +80,7 @@ pub fn gaussian_sigma_upper(eps: &Eps, delta: &Delta, sensitivity: &Ratio) -> Re
         let middle = (&low + &high) / Ratio::from(2u64);
         if holds(&middle) { high = middle } else { low = middle }
     }
-    Ok(significant_up(&(high * sensitivity), 128))
+    high
 }
 
 /// Two to the power of a whole number.
@@ -78,7 +93,7 @@ fn gaussian_delta(eps: &Ratio, ratio: &Ratio) -> Interval {
     assert!(!eps.is_negative() && ratio.is_positive(), "epsilon at least zero, noise and sensitivity above");
     let (centre, half) = (eps / ratio, ratio / &Ratio::from(2u64));
     let (x, y) = (&centre - &half, &centre + &half);
-    let bits = precision(&x, &y, ratio);
+    let bits = precision(x.to_f64(), y.to_f64(), ratio.to_f64());
     let at = |value: &Ratio| Interval::exact(value, bits);
     let tail = mills_ratio(&at(&y));
     if x.is_negative() {
@@ -90,8 +105,8 @@ fn gaussian_delta(eps: &Ratio, ratio: &Ratio) -> Interval {
 
 /// Bits after the point that leave some 100 significant ones: the density may be small, and the two
 /// Mills ratios may be close, apart by about `(y - x)/(1 + y²)`. A delta below 2^-6000 comes out as 0 to 2^-6000.
-fn precision(x: &Ratio, y: &Ratio, ratio: &Ratio) -> usize {
-    let (x, y, gap) = (x.to_f64().max(0.0), y.to_f64(), ratio.to_f64().max(1e-300));
+pub(super) fn precision(x: f64, y: f64, ratio: f64) -> usize {
+    let (x, gap) = (x.max(0.0), ratio.max(1e-300));
     let lost = x * x * 0.722 + (1.0 + y * y).log2() + (1.0 / gap).log2().max(0.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
     let lost = lost.clamp(0.0, 6000.0).ceil() as usize;
@@ -105,8 +120,15 @@ fn density(x: &Interval) -> Interval {
     x.square().div_small(2).neg().exp().div(&two_pi.sqrt())
 }
 
+/// The chance that a standard normal variable lies farther out than t >= 0, on either side.
+pub(crate) fn normal_outside(t: &Ratio) -> Interval {
+    let t = Interval::exact(t, precision(t.to_f64(), 0.0, 1.0));
+    let tail = density(&t).mul(&mills_ratio(&t));
+    tail.add(&tail)
+}
+
 /// `Phi(-t)/phi(t)` for t >= 0.
-fn mills_ratio(t: &Interval) -> Interval {
+pub(super) fn mills_ratio(t: &Interval) -> Interval {
     const SERIES_BELOW: i64 = 4;
     let bits = t.bits();
     if t.upper() < Ratio::from(SERIES_BELOW) {
@@ -239,7 +261,7 @@ mod tests {
         };
         assert_eq!(
             error("0", "1"),
-            "delta 0 is not accepted: Gaussian noise needs a delta above 0, such as 1e-6; Laplace noise needs none"
+            "delta 0 is not accepted: Gaussian noise needs a delta above 0, such as 1e-6; for delta 0 use laplace"
         );
         assert_eq!(
             error("0.1", "-2"),

@@ -23,6 +23,7 @@
 
 mod amount;
 mod approx;
+mod discrete_gaussian_profile;
 mod gaussian_profile;
 mod guarantee;
 mod laplace_profile;
@@ -34,6 +35,11 @@ mod zcdp;
 pub use amount::Amount;
 pub(crate) use amount::{significant_down, significant_up};
 pub use approx::Approx;
+pub(crate) use discrete_gaussian_profile::discrete_gaussian_outside;
+pub use discrete_gaussian_profile::{
+    discrete_gaussian_delta_lower, discrete_gaussian_delta_upper, discrete_gaussian_variance_upper,
+};
+pub(crate) use gaussian_profile::{delta_above_zero, normal_outside};
 pub use gaussian_profile::{gaussian_delta_lower, gaussian_delta_upper, gaussian_sigma_upper};
 pub use guarantee::Guarantee;
 pub use laplace_profile::{DiscreteLaplaceLoss, laplace_curve_upper, laplace_delta_upper};

@@ -1,6 +1,9 @@
 //! Privacy parameters: exact numbers that cannot be out of range.
 
-use crate::ratio::{Ratio, RatioError};
+use crate::{
+    ratio::{Ratio, RatioError},
+    wording,
+};
 use std::{fmt, str::FromStr};
 
 /// Why a parameter was not accepted. `Display` is one line: what, the value, the range, the next step.
@@ -27,10 +30,7 @@ pub enum ParameterError {
 impl ParameterError {
     /// A number outside its range.
     pub fn out_of_range(name: &'static str, value: impl fmt::Display, accepted: &'static str) -> Self {
-        let mut value = value.to_string();
-        if value.len() > 40 {
-            value = value.chars().take(37).chain("...".chars()).collect();
-        }
+        let value = wording::shown(&value.to_string());
         Self::OutOfRange { name, value, accepted }
     }
 }

@@ -47,7 +47,7 @@ use crate::{
     chance::exp_neg,
     coins::Coins,
     interval::{Interval, ln_upper},
-    loss::{Delta, Eps, ParameterError, Rho},
+    loss::{Eps, Loss, ParameterError, Rho},
     ratio::Ratio,
     sampler::weighted::{Weight, Weighted},
 };
@@ -104,8 +104,8 @@ pub(super) fn rho_of_bounded_range(eps: &Eps) -> Rho {
 
 impl Calibrated {
     /// What a run costs.
-    pub fn cost(&self) -> (Eps, Delta) {
-        (self.eps.clone(), Delta::zero())
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
     }
 
     /// What a run costs in zero-concentrated accounting: epsilon²/8, a quarter of what pure epsilon implies.
@@ -178,7 +178,7 @@ mod tests {
             // ln(100/0.05) = 7.6009.
             let simple = mechanism.simple_accuracy(&ratio("0.05")).unwrap();
             assert!((simple.to_f64() * ratio(rate).to_f64() - 7.6009).abs() < 1e-4 && simple > accuracy);
-            assert_eq!(mechanism.cost(), (eps.parse().unwrap(), Delta::zero()));
+            assert_eq!(mechanism.cost(), Loss::pure(&eps.parse().unwrap()));
         }
         assert_eq!(*calibrated("1", 3, false).bounded_range_rho().ratio(), ratio("0.125"));
     }

@@ -44,7 +44,7 @@ use super::{
 };
 use crate::{
     coins::{Coins, Uniform},
-    loss::{Delta, Eps, ParameterError, Rho},
+    loss::{Eps, Loss, ParameterError, Rho},
     ratio::Ratio,
     sampler::weighted::{Weight, Weighted},
 };
@@ -132,8 +132,8 @@ fn others(measures: &[Ratio]) -> Ratio {
 
 impl Calibrated {
     /// What a run costs.
-    pub fn cost(&self) -> (Eps, Delta) {
-        (self.eps.clone(), Delta::zero())
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
     }
 
     /// What a run costs in zero-concentrated accounting: epsilon²/8.

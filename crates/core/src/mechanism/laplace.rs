@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use super::Values;
 use crate::{
     coins::{Coins, Law},
     interval::Interval,
@@ -44,15 +45,6 @@ use crate::{
     sampler::discrete_laplace::DiscreteLaplace,
     solve,
 };
-
-/// What is known of the values before noise is added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
-    /// They are multiples of the grid, like counts on a grid of one.
-    OnGrid,
-    /// They may be anything, and are rounded to the grid first.
-    Any,
-}
 
 /// Parameters of the Laplace mechanism; all public.
 #[derive(Clone, Debug)]

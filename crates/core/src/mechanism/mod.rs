@@ -3,9 +3,26 @@
 pub mod bound_local_sensitivity;
 pub mod exponential;
 pub mod exponential_density;
+pub mod gate;
+pub mod gaussian;
+pub mod histogram_keys;
+pub mod l2;
 pub mod laplace;
+pub mod noisy_distance;
+pub mod noisy_max;
 pub mod permute_and_flip;
 pub mod sampled;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod stable;
+pub mod threshold;
+
+/// What is known of values before noise is added on a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// They are multiples of the grid, like counts on a grid of one.
+    OnGrid,
+    /// They may be anything, and are rounded to the grid first.
+    Any,
+}

@@ -35,7 +35,8 @@
 //! # Grade
 //!
 //! Constant per round: d-1 uniform choices by rejection, whose number of rounds depends on nothing private,
-//! then d coins. Big-number time depends on the length of the scores.
+//! then d coins. What remains is the time of the arithmetic: a coin's chance `e^-x` is computed more quickly
+//! for x = 0 and for x beyond the precision.
 //!
 //! # Example
 //!
@@ -59,7 +60,7 @@ use crate::{
     chance::{Chance, ExpNeg, exp_neg},
     coins::{Coins, Law},
     interval::Interval,
-    loss::{Delta, Eps, ParameterError},
+    loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
     sampler::uniform::shuffle,
 };
@@ -176,8 +177,8 @@ fn number_of_successes<'a>(chances: impl Iterator<Item = &'a Interval>, bits: us
 
 impl Calibrated {
     /// What a run costs.
-    pub fn cost(&self) -> (Eps, Delta) {
-        (self.eps.clone(), Delta::zero())
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
     }
 
     /// The law of the answer for these scores. Panics unless there is one score for each candidate.
@@ -352,6 +353,27 @@ mod tests {
         // Far beyond any use, still a bound.
         assert!(calibrated("1", 3, false).chance_of_error(&ratio("1e9")) < ratio("1e-100"));
         assert!(calibrated("1", 3, false).chance_of_error(&ratio("1e-300")) >= ratio("2/3"));
+    }
+
+    #[test]
+    fn the_expected_error_is_never_above_the_exponential_mechanisms() {
+        let flips = calibrated("1", 3, false);
+        let (eps, candidates) = (flips.eps.clone(), flips.candidates.clone());
+        let weights = exponential::Exponential { eps, candidates }.calibrate().unwrap();
+        let mut vectors: Vec<Vec<i64>> =
+            far_score_pairs(6, Adjacency::Replace).into_iter().map(|(scores, _)| scores).collect();
+        vectors.dedup();
+        for scores in vectors {
+            let scores = ratios(&scores);
+            let best = scores.iter().max().unwrap();
+            let expected = |distribution: Pmf<usize>| {
+                let part = |(index, mass): (&usize, &Interval)| mass.mul_ratio(&(best - &scores[*index]));
+                distribution.iter().map(part).fold(Interval::zero(192), |sum, part| sum.add(&part))
+            };
+            let excess =
+                expected(claimed(&flips.law(&scores))).sub(&expected(claimed(&weights.law(&scores))));
+            assert!(excess.certainly_at_most(&ratio("1e-50")), "{scores:?} {}", excess.to_f64());
+        }
     }
 
     #[test]

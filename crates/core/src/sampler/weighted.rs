@@ -18,9 +18,9 @@
 //! Constant coins: two words, whatever the weights and the outcome. A third is needed with probability
 //! below `len·2^-120` (for powers: while the multipliers are below 2^64), because 128 bits of U leave that
 //! much doubt next to `len` sums. The sums are all built and all compared with U before any index is
-//! known. What remains: the time of one big-number operation depends on the size of its operands, and
-//! [`Weighted::powers`] multiplies once for each distinct number of steps, so a clock that resolves
-//! microseconds may learn how many distinct ones there are.
+//! known. What remains is the time of the arithmetic: operations on longer numbers take longer, `e^-x` is
+//! quicker for x = 0 and for x beyond the precision, and [`Weighted::powers`] multiplies once for each
+//! distinct number of steps. A clock that resolves microseconds may learn something of that kind.
 
 use crate::{
     chance::exp_neg,
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn every_index_has_exactly_its_share() {
+    fn exact_audit_every_index_has_exactly_its_share() {
         for (number, law) in cases().iter().enumerate() {
             let lost = confirm(law, &floor()).unwrap();
             assert!(lost.upper() < ratio("1e-7"), "case {number} loses {}", lost.to_f64());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn one_changed_exponent_is_caught() {
+    fn a_mutant_with_one_changed_exponent_is_caught() {
         struct Mutant;
         impl Law for Mutant {
             type Value = usize;
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chance_of_more_bits_halves_with_each() {
+    fn the_chance_of_more_decisions_halves_with_each() {
         // Two sums: U·total is in doubt next to them only, on less than two cells of U each.
         let law = free(&[("1", "0"), ("2", "1/3"), ("1", "1")]);
         let pmf = enumerate(&floor(), |tape| {
