@@ -14,6 +14,7 @@ mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod sampled;
+mod shifted_inverse;
 mod small_rows;
 mod stable;
 mod threshold;
@@ -35,6 +36,7 @@ pub const ALL: &[&Audit] = &[
     &noisy_max::AUDIT,
     &sampled::AUDIT,
     &bound_local_sensitivity::AUDIT,
+    &shifted_inverse::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

@@ -15,6 +15,7 @@ pub mod sampled;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod shifted_inverse;
 pub mod stable;
 pub mod threshold;
 

@@ -2,26 +2,30 @@
 //!
 //! # Guarantee
 //!
-//! [`below`] returns each of 0, …, n-1 with probability exactly 1/n; [`shuffle`] leaves each of the
-//! orders of d items with probability exactly 1/d!.
+//! [`below`] and [`BelowSecret`] return each of 0, …, n-1 with probability exactly 1/n; [`shuffle`] leaves
+//! each of the orders of d items with probability exactly 1/d!.
 //!
 //! # Why
 //!
 //! 1. The fewest bits that can write n-1 give every number below a power of two the same chance.
 //! 2. Numbers from n on are thrown away and drawn afresh, so those that remain stay equally likely.
-//! 3. A shuffle gives the last place to any of the d items, the one before to any of the rest, and so on:
+//! 3. For a secret n instead, U·n is rounded down for a uniform U in [0, 1), of which ever more bits are drawn
+//!    until all numbers that begin with them round to the same.
+//! 4. A shuffle gives the last place to any of the d items, the one before to any of the rest, and so on:
 //!    d! equally likely ways, one for each order.
 //!
 //! # Grade
 //!
 //! Constant per round: a round is one decision, ends with probability above one half, and its end says
-//! nothing about the number.
+//! nothing about the number. But how many rounds there are tells of n. [`BelowSecret`] has constant coins:
+//! two words, and a third with probability below n·2^-128.
 
 use crate::{
-    coins::{Coins, Law},
+    coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
 };
+use dashu_int::IBig;
 
 /// One round: a number below n, or nothing if the bits showed a larger one. Panics if n is zero.
 pub fn below_round<C: Coins>(n: u64, coins: &mut C) -> Option<u64> {
@@ -67,6 +71,39 @@ impl Law for Below {
     }
 }
 
+/// The uniform law on 0, …, n-1 for an n that is private.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BelowSecret(
+    /// How many numbers there are; at least one.
+    pub u64,
+);
+
+impl Law for BelowSecret {
+    type Value = u64;
+
+    fn draw<C: Coins>(&self, coins: &mut C) -> u64 {
+        assert!(self.0 > 0, "no number is below zero");
+        let mut uniform = Uniform::unknown();
+        coins.refine(&mut uniform);
+        loop {
+            coins.refine(&mut uniform);
+            let known = uniform.known();
+            let ends = uniform.enclose(known);
+            let n = IBig::from(self.0);
+            // U lies below its upper end.
+            let least = (ends.low_scaled() * &n) >> known;
+            let most = (ends.high_scaled() * &n - IBig::ONE) >> known;
+            if least == most {
+                return u64::try_from(least).expect("below n");
+            }
+        }
+    }
+
+    fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u64, Interval)> {
+        Below(self.0).masses(floor, bits)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +130,22 @@ mod tests {
         for n in [1, 2, 3, 7, 8] {
             confirm(&Below(n), &"1e-6".parse().unwrap()).unwrap();
         }
+    }
+
+    #[test]
+    fn exact_audit_of_the_secret_form_with_its_decisions() {
+        for n in [1, 2, 3, 7, 8, 100] {
+            let lost = confirm(&BelowSecret(n), &"1e-9".parse().unwrap()).unwrap();
+            assert!(lost.upper() < "1e-6".parse().unwrap(), "{n}");
+        }
+        // Two words, whatever n; three thirds of 2^128 lie between words, where a third word decides.
+        for n in [1, 3, 1 << 40, u64::MAX] {
+            let mut coins = ScriptedWords::new(vec![1 << 63, 12345]);
+            assert_eq!((BelowSecret(n).draw(&mut coins), coins.used()), (n / 2, 2));
+        }
+        let third = 0x5555_5555_5555_5555;
+        let mut coins = ScriptedWords::new(vec![third, third, u64::MAX]);
+        assert_eq!((BelowSecret(3).draw(&mut coins), coins.used()), (1, 3));
     }
 
     #[test]
