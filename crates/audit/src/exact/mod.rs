@@ -2,6 +2,7 @@
 
 use crate::Audit;
 
+mod black_box;
 mod bound_local_sensitivity;
 mod conditions;
 mod exponential;
@@ -37,6 +38,7 @@ pub const ALL: &[&Audit] = &[
     &sampled::AUDIT,
     &bound_local_sensitivity::AUDIT,
     &shifted_inverse::AUDIT,
+    &black_box::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

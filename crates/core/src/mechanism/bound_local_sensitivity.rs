@@ -183,7 +183,7 @@ impl BoundLocalSensitivity {
 }
 
 /// The least t >= 0 with `P(Z < -t) = q^(t+1)/(1+q) <= delta`, perhaps one more; q = e^(-1/scale).
-fn offset_up(scale: &Ratio, delta: &Ratio) -> Result<i64, ParameterError> {
+pub(super) fn offset_up(scale: &Ratio, delta: &Ratio) -> Result<i64, ParameterError> {
     let one_plus_q = Ratio::one() + exp_lower(&-scale.recip());
     let log = ln_upper(&delta.recip()) - ln_lower(&one_plus_q);
     let offset = (log * scale).ceil_big() - IBig::ONE;

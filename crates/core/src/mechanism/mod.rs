@@ -1,5 +1,6 @@
 //! Mechanisms, one file each: parameters, calibration, cost, run, accuracy, and the audit of the claim.
 
+pub mod black_box;
 pub mod bound_local_sensitivity;
 pub mod exponential;
 pub mod exponential_density;

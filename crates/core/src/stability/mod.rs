@@ -32,6 +32,7 @@ pub mod quantile;
 pub mod removals;
 pub mod selection;
 pub mod stable;
+pub mod subsets;
 pub mod sum;
 pub mod triangles;
 pub mod trimmed_mean;
