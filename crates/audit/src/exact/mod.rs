@@ -2,6 +2,8 @@
 
 use crate::Audit;
 
+mod black_box;
+mod bound_local_sensitivity;
 mod conditions;
 mod exponential;
 mod exponential_density;
@@ -18,6 +20,7 @@ mod quantiles;
 mod released_scale;
 mod sampled;
 mod searched_bound;
+mod shifted_inverse;
 mod small_rows;
 mod smooth;
 mod stable;
@@ -39,6 +42,9 @@ pub const ALL: &[&Audit] = &[
     &permute_and_flip::AUDIT,
     &noisy_max::AUDIT,
     &sampled::AUDIT,
+    &bound_local_sensitivity::AUDIT,
+    &shifted_inverse::AUDIT,
+    &black_box::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

@@ -1,5 +1,7 @@
 //! Mechanisms, one file each: parameters, calibration, cost, run, accuracy, and the audit of the claim.
 
+pub mod black_box;
+pub mod bound_local_sensitivity;
 pub mod exponential;
 pub mod exponential_density;
 pub mod gate;
@@ -20,6 +22,7 @@ pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod shifted_inverse;
 pub mod smooth;
 pub mod smooth_plan;
 pub mod stable;

@@ -139,22 +139,23 @@ mod tests {
         }
     }
 
+    /// A mutant that leaves out the last number.
+    struct Mutant;
+    impl Law for Mutant {
+        type Value = u128;
+        fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
+            UpTo(4).draw(coins)
+        }
+        fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+            UpTo(5).masses(floor, bits)
+        }
+    }
+
     #[test]
     fn numbers_in_constant_coins_are_equally_likely() {
         for last in [0, 1, 2, 4, 6, 7, 30] {
             let lost = confirm(&UpTo(last), &"1e-9".parse().unwrap()).unwrap();
             assert!(lost.upper() < "1e-6".parse().unwrap(), "{last} loses {}", lost.to_f64());
-        }
-        // The mutant leaves out the last number.
-        struct Mutant;
-        impl Law for Mutant {
-            type Value = u128;
-            fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
-                UpTo(4).draw(coins)
-            }
-            fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
-                UpTo(5).masses(floor, bits)
-            }
         }
         assert!(confirm(&Mutant, &"1e-9".parse().unwrap()).is_err());
     }

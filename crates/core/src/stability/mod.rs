@@ -37,6 +37,7 @@ pub mod removals;
 pub mod selection;
 pub mod smooth;
 pub mod stable;
+pub mod subsets;
 pub mod sum;
 pub mod triangles;
 pub mod trimmed_mean;
