@@ -15,6 +15,7 @@ mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod sampled;
+mod scale;
 mod shifted_inverse;
 mod small_rows;
 mod stable;
@@ -39,6 +40,7 @@ pub const ALL: &[&Audit] = &[
     &bound_local_sensitivity::AUDIT,
     &shifted_inverse::AUDIT,
     &black_box::AUDIT,
+    &scale::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

@@ -13,6 +13,7 @@ pub mod noisy_distance;
 pub mod noisy_max;
 pub mod permute_and_flip;
 pub mod sampled;
+pub mod scale;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
