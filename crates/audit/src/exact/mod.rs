@@ -19,6 +19,7 @@ mod propose_test_release;
 mod quantiles;
 mod released_scale;
 mod sampled;
+mod scale;
 mod searched_bound;
 mod shifted_inverse;
 mod small_rows;
@@ -45,6 +46,7 @@ pub const ALL: &[&Audit] = &[
     &bound_local_sensitivity::AUDIT,
     &shifted_inverse::AUDIT,
     &black_box::AUDIT,
+    &scale::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,

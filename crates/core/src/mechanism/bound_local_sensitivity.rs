@@ -371,7 +371,7 @@ mod tests {
         ] {
             assert_eq!(found, expected);
         }
-        assert!(error(&|s| s.grid = ratio("1e-30")).starts_with("noise rate"));
+        assert!(error(&|s| s.grid = ratio("1e-30")).starts_with("noise scale"));
     }
 
     /// A data set as the mechanism sees it.
@@ -503,18 +503,18 @@ mod tests {
 
     #[test]
     fn a_scripted_run() {
-        // Scale one: a word for sign and proposal, a rung, the zero decision; then the same at the bound.
+        // Scale one: column one of 64 begins with one, a minus sign; then a zero at the scale of the bound.
         let calibrated = shape("1", "1", "0.26", global(9)).calibrate().unwrap();
-        let words = vec![u64::MAX, u64::MAX, u64::MAX, 0, u64::MAX, u64::MAX];
+        let words = vec![1 << 58, 1 << 63, 0, 0];
         let release = calibrated.run(&ratio("7"), &ratio("3"), &mut ScriptedWords::new(words));
-        // The bound is 3 + 1 - 1, the value 7 + 1.
+        // The bound is 3 + 1 - 1, the value 7 + 0.
         assert_eq!(release.bound, ratio("3"));
-        assert_eq!(release.value, Outcome::Value(ratio("8")));
+        assert_eq!(release.value, Outcome::Value(ratio("7")));
     }
 
     #[test]
     fn the_ends_are_public_whatever_the_local_bound() {
-        for (local, words) in [("1e300", 7), ("-1e300", u64::MAX)] {
+        for (local, words) in [("1e300", 7), ("-1e300", 1 << 58)] {
             for ceiling in [global(9), Ceiling::RefuseAbove(ratio("9"))] {
                 let calibrated = shape("1", "1", "0.26", ceiling).calibrate().unwrap();
                 let release =

@@ -18,6 +18,7 @@ pub mod propose_test_release;
 pub mod quantiles;
 pub mod released_scale;
 pub mod sampled;
+pub mod scale;
 pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]

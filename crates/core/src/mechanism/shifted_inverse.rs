@@ -45,7 +45,7 @@
 //! let mechanism = ShiftedInverse { eps: "1".parse()?, answers, beta: "0.05".parse()? }.calibrate()?;
 //! let amounts: Vec<u64> = (1..=10_000).collect();
 //! let removals = sum::removals(&amounts, mechanism.limit());
-//! # let mut coins = ScriptedWords::new(vec![1 << 62; 4]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 62; 5]);
 //! let answer = mechanism.run(&removals, &mut coins);
 //! // With probability 0.95 it lies between the sum without its 44 largest amounts and 1.01 times the sum.
 //! assert_eq!(mechanism.accuracy(&"0.05".parse()?), Some(44));
@@ -529,9 +529,9 @@ mod tests {
         let mechanism = shifted("1", whole(1), 0);
         let run = |mechanism: &Calibrated, rows: &[u64], word: u64| {
             let removals = sum::removals(rows, mechanism.limit());
-            let mut coins = ScriptedWords::new(vec![word; 4]);
+            let mut coins = ScriptedWords::new(vec![word; 5]);
             let answer = mechanism.run(&removals, &mut coins);
-            assert_eq!(coins.used(), 4);
+            assert_eq!(coins.used(), 5);
             answer
         };
         assert_eq!(run(&mechanism, &[], 5), Ratio::zero());
@@ -558,7 +558,7 @@ mod tests {
         for (first, answer) in [(0.21, 0i64), (0.22, 1), (0.56, 1), (0.58, 2), (0.78, 2), (0.79, 3)] {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a word of a script")]
             let word = (first * 2f64.powi(64)) as u64;
-            let mut coins = ScriptedWords::new(vec![word, 0, 0, 0]);
+            let mut coins = ScriptedWords::new(vec![word, 0, 0, 0, 0]);
             assert_eq!(mechanism.run(&removals, &mut coins), Ratio::from(answer), "{first}");
         }
     }
