@@ -93,6 +93,7 @@ impl Uniform {
         self.known
     }
 
+    /// The known bits as a whole number below `2^known`.
     pub(crate) fn numerator(&self) -> &UBig {
         &self.numerator
     }

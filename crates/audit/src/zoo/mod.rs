@@ -5,6 +5,7 @@ use equipoise_core::interval::Interval;
 
 mod amplification;
 mod bound_from_data;
+mod cauchy_smooth;
 mod count_threshold;
 mod float_gate;
 mod gaussian_classical;
@@ -23,6 +24,7 @@ pub const ALL: &[&Audit] = &[
     &stable_distance::OFF_BY_ONE,
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
+    &cauchy_smooth::AUDIT,
     &winsorized::AUDIT,
     &noisy_max::AUDIT,
     &gaussian_classical::AUDIT,

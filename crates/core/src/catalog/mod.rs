@@ -147,7 +147,7 @@ mod tests {
         };
         assert_eq!(
             error(&[("epsilom", "1")]),
-            "laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, confidence, error"
+            "laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, noise, confidence, error"
         );
         assert_eq!(error(&[]), "laplace needs epsilon (privacy parameter, above 0)");
         assert_eq!(error(&[("epsilon", "1"), ("epsilon", "2")]), "laplace was given 'epsilon' twice");

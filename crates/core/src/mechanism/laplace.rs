@@ -152,7 +152,7 @@ impl Laplace {
 }
 
 /// The least t with P(|Z| > t) <= beta, perhaps one more: P(|Z| > t) = 2 q^(t+1)/(1 + q), q = e^(-1/scale).
-fn discrete_tail_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
+pub(super) fn discrete_tail_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
     const BITS: usize = 160;
     let one = Interval::one(BITS);
     let q = Interval::exact(&-scale.recip(), BITS).exp();

@@ -1,21 +1,30 @@
 //! Mechanisms, one file each: parameters, calibration, cost, run, accuracy, and the audit of the claim.
 
+pub mod black_box;
+pub mod bound_local_sensitivity;
 pub mod exponential;
 pub mod exponential_density;
 pub mod gate;
 pub mod gaussian;
 pub mod histogram_keys;
+pub mod inverse_sensitivity;
 pub mod l2;
 pub mod laplace;
 pub mod noisy_distance;
 pub mod noisy_max;
+mod outputs;
 pub mod permute_and_flip;
 pub mod propose_test_release;
+pub mod quantiles;
+pub mod released_scale;
 pub mod sampled;
 pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod shifted_inverse;
+pub mod smooth;
+pub mod smooth_plan;
 pub mod stable;
 pub mod threshold;
 

@@ -45,7 +45,7 @@
 //! // A hundred ages around thirty, in a range where the median could move by 120.
 //! let ages: Vec<i64> = (0..100).map(|i| 25 + i / 10).collect();
 //! let window = Median.window(&ages, Range::new(0, 120)?, calibrated.reach());
-//! # let mut coins = ScriptedWords::new(vec![0; 3]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 58, 0, 0]);
 //! let Outcome::Value(age) = calibrated.median(&window, &mut coins) else { panic!("far from unsafe") };
 //! assert!((25..35).contains(&age));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -395,10 +395,9 @@ mod tests {
     #[test]
     fn a_scripted_run() {
         let calibrated = at_bound(1, Replace);
-        // Column one of 64 begins with one; a plus sign, accepted: noise of one. Then the gate, which opens on
-        // the lowest word.
+        // Two words for noise above zero, then the gate, which opens on the lowest word.
         for (last, expected) in [(0, Outcome::Value(i64::MAX)), (u64::MAX, Outcome::Refused)] {
-            let mut coins = ScriptedWords::new(vec![1 << 58, 0, last]);
+            let mut coins = ScriptedWords::new(vec![u64::MAX - 1, 0, last]);
             let distance = Slack::steps_to_unstable(0, Replace);
             assert_eq!(calibrated.run(i64::MAX, distance, &mut coins), expected);
         }

@@ -213,8 +213,9 @@ impl Calibrated {
 mod tests {
     use super::*;
     use crate::{
-        coins::ScriptedWords,
+        coins::{Law, ScriptedWords},
         interval::Interval,
+        sampler::discrete_laplace::DiscreteLaplace,
         tape::{Pmf, Tape, delta_between, enumerate},
         universe::neighbouring_pairs,
     };
@@ -360,10 +361,12 @@ mod tests {
     fn a_scripted_run_with_one_bound() {
         let calibrated = SearchedBound { bounds: vec![4], ..shape(AddRemove) }.calibrate().unwrap();
         let window = Median.window(&[1, 1, 4], range(), calibrated.reach());
-        // One candidate: its coin. Scale four: column one of 256 begins with one; a plus sign, accepted. Then
-        // the gate.
-        let mut coins = ScriptedWords::new(vec![0, 1 << 56, 0, 0]);
+        // One candidate: its coin. Two words for the noise of scale four. Then the gate.
+        let mut coins = ScriptedWords::new(vec![0, u64::MAX - 1, 0, 0]);
+        let noise = DiscreteLaplace::new(&Ratio::from(4u64))
+            .unwrap()
+            .draw(&mut ScriptedWords::new(vec![u64::MAX - 1, 0]));
         let seen = calibrated.median(&window, &mut coins);
-        assert_eq!(seen, Searched { bound: 4, outcome: Outcome::Value(2) });
+        assert_eq!(seen, Searched { bound: 4, outcome: Outcome::Value(1 + noise) });
     }
 }

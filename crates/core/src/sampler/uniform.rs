@@ -2,8 +2,8 @@
 //!
 //! # Guarantee
 //!
-//! [`below`] returns each of 0, …, n-1 with probability exactly 1/n; [`shuffle`] leaves each of the
-//! orders of d items with probability exactly 1/d!.
+//! [`below`] returns each of 0, …, n-1 with probability exactly 1/n, and [`UpTo`] each of 0, …, n;
+//! [`shuffle`] leaves each of the orders of d items with probability exactly 1/d!.
 //!
 //! # Why
 //!
@@ -11,17 +11,21 @@
 //! 2. Numbers from n on are thrown away and drawn afresh, so those that remain stay equally likely.
 //! 3. A shuffle gives the last place to any of the d items, the one before to any of the rest, and so on:
 //!    d! equally likely ways, one for each order.
+//! 4. A uniform real U in [0, 1) times n + 1 is equally likely to lie between any two neighbouring whole
+//!    numbers. [`UpTo`] learns bits of U until all numbers with these bits round down to the same one.
 //!
 //! # Grade
 //!
 //! Constant per round: a round is one decision, ends with probability above one half, and its end says
-//! nothing about the number.
+//! nothing about the number; but how likely it is to end depends on n. [`UpTo`], for an n that is private,
+//! has constant coins: three words, and a fourth with probability at most `n·2^-192`.
 
 use crate::{
-    coins::{Coins, Law},
+    coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
 };
+use dashu_int::{IBig, UBig};
 
 /// One round: a number below n, or nothing if the bits showed a larger one. Panics if n is zero.
 pub fn below_round<C: Coins>(n: u64, coins: &mut C) -> Option<u64> {
@@ -67,6 +71,46 @@ impl Law for Below {
     }
 }
 
+/// The uniform law on 0, …, last, in constant coins whatever `last` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UpTo(
+    /// The last number.
+    pub u128,
+);
+
+impl UpTo {
+    /// The number that U times the count rounds down to, once that is certain.
+    fn find(self, uniform: &Uniform) -> Option<u128> {
+        let count = UBig::from(self.0) + UBig::ONE;
+        let low = (uniform.numerator() * &count) >> uniform.known();
+        // U lies strictly below the next numerator, so what it is multiplied to lies below this by one unit.
+        let high = ((uniform.numerator() + UBig::ONE) * count - UBig::ONE) >> uniform.known();
+        (low == high).then(|| u128::try_from(low).expect("at most the last number"))
+    }
+}
+
+impl Law for UpTo {
+    type Value = u128;
+
+    fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
+        let mut uniform = Uniform::unknown();
+        coins.refine(&mut uniform);
+        coins.refine(&mut uniform);
+        loop {
+            coins.refine(&mut uniform);
+            if let Some(number) = self.find(&uniform) {
+                return number;
+            }
+        }
+    }
+
+    fn masses(&self, _floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+        let count = Ratio::from_parts(IBig::from(self.0) + IBig::ONE, UBig::ONE);
+        let each = Interval::exact(&count.recip(), bits);
+        (0..=self.0).map(|value| (value, each.clone())).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +136,45 @@ mod tests {
         // The loop itself, as far as its many rejected paths can be followed.
         for n in [1, 2, 3, 7, 8] {
             confirm(&Below(n), &"1e-6".parse().unwrap()).unwrap();
+        }
+    }
+
+    /// A mutant that leaves out the last number.
+    struct Mutant;
+    impl Law for Mutant {
+        type Value = u128;
+        fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
+            UpTo(4).draw(coins)
+        }
+        fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+            UpTo(5).masses(floor, bits)
+        }
+    }
+
+    #[test]
+    fn numbers_in_constant_coins_are_equally_likely() {
+        for last in [0, 1, 2, 4, 6, 7, 30] {
+            let lost = confirm(&UpTo(last), &"1e-9".parse().unwrap()).unwrap();
+            assert!(lost.upper() < "1e-6".parse().unwrap(), "{last} loses {}", lost.to_f64());
+        }
+        assert!(confirm(&Mutant, &"1e-9".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn three_words_give_any_number_and_a_tie_takes_a_fourth() {
+        let third = 0x5555_5555_5555_5555;
+        for (last, words, number, used) in [
+            (u64::MAX.into(), vec![7, 0, 0], 7, 3),
+            (u64::MAX.into(), vec![u64::MAX; 3], u64::MAX.into(), 3),
+            (u128::MAX, vec![u64::MAX; 3], u128::MAX, 3),
+            (0, vec![u64::MAX; 3], 0, 3),
+            (2, vec![third, third, third - 1], 0, 3),
+            (2, vec![third, third, third + 1], 1, 3),
+            (2, vec![third, third, third, 0], 0, 4),
+            (2, vec![third, third, third, u64::MAX], 1, 4),
+        ] {
+            let mut coins = ScriptedWords::new(words);
+            assert_eq!((UpTo(last).draw(&mut coins), coins.used()), (number, used));
         }
     }
 
