@@ -5,6 +5,7 @@ pub mod exponential_density;
 pub mod inverse_sensitivity;
 pub mod laplace;
 pub mod permute_and_flip;
+pub mod quantile_interval;
 pub mod quantiles;
 pub mod sampled;
 pub mod selection;
