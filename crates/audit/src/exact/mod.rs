@@ -16,6 +16,7 @@ mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod propose_test_release;
+mod quantile_interval;
 mod quantiles;
 mod released_scale;
 mod sampled;
@@ -52,6 +53,7 @@ pub const ALL: &[&Audit] = &[
     &noisy_distance::AUDIT,
     &inverse_sensitivity::AUDIT,
     &quantiles::AUDIT,
+    &quantile_interval::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
     &propose_test_release::AUDIT,

@@ -127,6 +127,14 @@ impl InverseSensitivity {
         Ok(solve::smallest_eps(within))
     }
 
+    /// How many ranks from the target the answer lies at most, with probability 1 - beta.
+    pub(super) fn ranks_for(&self, beta: &Ratio) -> Result<u64, ParameterError> {
+        let units = units_up(&self.other_values(), beta)?;
+        // The cut-off is where all values together weigh 2^-64, so it is not below this one.
+        let kept = *beta >= Ratio::dyadic(IBig::ONE, CUT_OFF_BITS);
+        self.ranks_at(&units, self.eps.ratio()).filter(|_| kept).ok_or_else(|| beyond_cut_off(beta))
+    }
+
     fn step(&self) -> Ratio {
         self.eps.ratio() / &Ratio::from(2u64)
     }
@@ -201,10 +209,12 @@ impl Calibrated {
         let units = units_up(&self.params.other_values(), beta)?;
         let cut_off = Ratio::from(self.damping.last() as u64) * self.params.step();
         let ranks = self.params.ranks_at(&units, self.params.eps.ratio()).filter(|_| units <= cut_off);
-        ranks.ok_or_else(|| {
-            ParameterError::out_of_range("beta", beta, "give a number of at least 1e-19: lengths are cut off")
-        })
+        ranks.ok_or_else(|| beyond_cut_off(beta))
     }
+}
+
+fn beyond_cut_off(beta: &Ratio) -> ParameterError {
+    ParameterError::out_of_range("beta", beta, "give a number of at least 1e-19: lengths are cut off")
 }
 
 /// How many values have each length.

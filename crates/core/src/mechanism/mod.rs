@@ -15,6 +15,7 @@ pub mod noisy_max;
 mod outputs;
 pub mod permute_and_flip;
 pub mod propose_test_release;
+pub mod quantile_interval;
 pub mod quantiles;
 pub mod released_scale;
 pub mod sampled;

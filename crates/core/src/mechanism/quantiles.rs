@@ -89,12 +89,18 @@ pub struct Quantiles {
 pub struct Calibrated {
     params: Quantiles,
     tree: Tree,
-    /// The share of epsilon of each level, under add/remove.
+    levels: Vec<Level>,
+    /// Labels of equal rows have this many bits.
+    label_bits: u32,
+}
+
+/// What all cuts of one depth share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Level {
+    /// The part of epsilon, under add/remove.
     share: Ratio,
     /// Lengths are cut off here.
     cut_off: usize,
-    /// Labels of equal rows have this many bits.
-    label_bits: u32,
 }
 
 /// A cut, and the cuts to either side of it.
@@ -116,6 +122,13 @@ struct Slice {
     high: u128,
 }
 
+/// What a run carries from cut to cut.
+struct Run<'a, C> {
+    rows: Labelled<'a>,
+    answers: Vec<i64>,
+    coins: &'a mut C,
+}
+
 /// Enough to tell 2^32 equal rows apart.
 const LABEL_BITS: u32 = 32;
 /// Values beyond the cut-off weigh at most 2^-64 of the best one.
@@ -126,13 +139,16 @@ const MOST_QUANTILES: usize = 1000;
 impl Quantiles {
     /// Plan the cuts and spread epsilon over their levels.
     pub fn calibrate(self) -> Result<Calibrated, ParameterError> {
-        self.tree()?;
-        let share = self.share(&self.eps);
+        let tree = self.tree()?;
         let whole =
             labelled_values(self.range, LABEL_BITS) * Ratio::from_parts(IBig::ONE << CUT_OFF_BITS, UBig::ONE);
-        let cut_off = (Ratio::from(2u64) * ln_upper(&whole) / &share).ceil_i64();
-        match cut_off.filter(|&most| most <= MOST_LENGTHS).and_then(|most| usize::try_from(most).ok()) {
-            Some(cut_off) => self.with_details(cut_off, LABEL_BITS),
+        let units = Ratio::from(2u64) * ln_upper(&whole);
+        let level = |share: Ratio| {
+            let cut_off = (&units / &share).ceil_i64().filter(|&most| most <= MOST_LENGTHS)?;
+            Some(Level { share, cut_off: usize::try_from(cut_off).ok()? })
+        };
+        match self.shares(&self.eps).into_iter().map(level).collect() {
+            Some(levels) => Ok(Calibrated { params: self, tree, levels, label_bits: LABEL_BITS }),
             None => Err(ParameterError::out_of_range(
                 "epsilon",
                 &self.eps,
@@ -141,12 +157,12 @@ impl Quantiles {
         }
     }
 
-    /// The same with another cut-off and other labels, for audits: any are as private.
+    /// The same with one cut-off for all levels and other labels, for audits: any are as private.
     pub fn with_details(self, cut_off: usize, label_bits: u32) -> Result<Calibrated, ParameterError> {
         assert!(cut_off > 0 && label_bits <= LABEL_BITS, "some length differs; labels fit");
         let tree = self.tree()?;
-        let share = self.share(&self.eps);
-        Ok(Calibrated { params: self, tree, share, cut_off, label_bits })
+        let levels = self.shares(&self.eps).into_iter().map(|share| Level { share, cut_off }).collect();
+        Ok(Calibrated { params: self, tree, levels, label_bits })
     }
 
     /// The least epsilon, in six digits, with which every answer lies within this many ranks, all of them
@@ -155,18 +171,25 @@ impl Quantiles {
         let tree = self.tree()?;
         let units = self.units(&tree, beta)?;
         Ok(solve::smallest_eps(|eps| {
-            let errors = self.errors(&tree, &units, &self.share(eps));
+            let errors = self.errors(&tree, &units, &self.shares(eps));
             errors.is_some_and(|errors| errors.iter().all(|&error| error <= ranks))
         }))
     }
 
-    /// The part of epsilon that each level of cuts gets, under add/remove.
-    fn share(&self, eps: &Eps) -> Ratio {
-        let steps = match self.adjacency {
-            Adjacency::AddRemove => 1,
+    /// The parts of epsilon that the levels of cuts get, under add/remove.
+    ///
+    /// Each level gets 7/5 of the one above: it has half as many rows on each side, and of an error above it
+    /// only half arrives. (The square root of two would be best for the outer quartiles.)
+    fn shares(&self, eps: &Eps) -> Vec<Ratio> {
+        let steps = Ratio::from(match self.adjacency {
+            Adjacency::AddRemove => 1u64,
             Adjacency::Replace => 2,
-        };
-        eps.ratio() / &Ratio::from(steps * levels(self.fractions.len()))
+        });
+        let deeper = |part: &Ratio| Some(part * &Ratio::new(7, 5));
+        let parts: Vec<Ratio> =
+            std::iter::successors(Some(Ratio::one()), deeper).take(levels(self.fractions.len())).collect();
+        let unit = eps.ratio() / &(steps * parts.iter().cloned().sum::<Ratio>());
+        parts.iter().map(|part| part * &unit).collect()
     }
 
     fn tree(&self) -> Result<Tree, ParameterError> {
@@ -175,9 +198,8 @@ impl Quantiles {
         if self.fractions.is_empty() || self.fractions.len() > MOST_QUANTILES {
             return refuse(self.fractions.len().to_string(), "give between 1 and 1000 of them");
         }
-        if let Some([first, second]) = self.fractions.array_windows().find(|[first, second]| first >= second)
-        {
-            return refuse(format!("{first},{second}"), "give them in increasing order, each once");
+        if let Some([a, b]) = self.fractions.array_windows().find(|[a, b]| a >= b) {
+            return refuse(format!("{a},{b}"), "give them in increasing order, each once");
         }
         for fraction in &self.fractions {
             Quantile::new(fraction)?;
@@ -193,18 +215,21 @@ impl Quantiles {
     }
 
     /// The rank error of each answer: those of the cuts that lead to it, and one for each rounded rank.
-    fn errors(&self, tree: &Tree, units: &Ratio, share: &Ratio) -> Option<Vec<u64>> {
-        let unlikely = (units * &Ratio::from(2u64) / share).ceil_i64()?;
-        let length = u64::try_from(unlikely - 1).unwrap_or(0);
+    fn errors(&self, tree: &Tree, units: &Ratio, shares: &[Ratio]) -> Option<Vec<u64>> {
+        let length = |share: &Ratio| {
+            let unlikely = (units * &Ratio::from(2u64) / share).ceil_i64()?;
+            Some(u64::try_from(unlikely - 1).unwrap_or(0))
+        };
+        let lengths: Vec<u64> = shares.iter().map(length).collect::<Option<_>>()?;
         let mut errors = vec![0; self.fractions.len()];
-        tree.add_errors(length, 0, &mut errors);
+        tree.add_errors(&lengths, 0, &mut errors);
         Some(errors)
     }
 }
 
 /// How many levels of cuts lead to this many quantiles: each level halves what is left.
-fn levels(quantiles: usize) -> u64 {
-    u64::from(usize::BITS - quantiles.leading_zeros())
+fn levels(quantiles: usize) -> usize {
+    (usize::BITS - quantiles.leading_zeros()) as usize
 }
 
 /// How many labelled values there are.
@@ -236,13 +261,14 @@ impl Tree {
         1 + self.sides.iter().flat_map(|sides| sides.iter()).map(Self::cuts).sum::<u64>()
     }
 
-    fn add_errors(&self, length: u64, before: u64, errors: &mut [u64]) {
-        let here = before + self.target.ranks_within(length, Adjacency::AddRemove) + 1;
+    /// `lengths` are those that each level, from this one on, keeps to.
+    fn add_errors(&self, lengths: &[u64], before: u64, errors: &mut [u64]) {
+        let here = before + self.target.ranks_within(lengths[0], Adjacency::AddRemove) + 1;
         if let Some(index) = self.answer {
             errors[index] = here;
         }
         for side in self.sides.iter().flat_map(|sides| sides.iter()) {
-            side.add_errors(length, here, errors);
+            side.add_errors(&lengths[1..], here, errors);
         }
     }
 }
@@ -264,9 +290,10 @@ impl Calibrated {
         assert!(rows.range() == range, "rows of the same range");
         let labelled = Labelled::new(rows.rows(), range, self.label_bits);
         let slice = Slice { from: 0, to: rows.rows().len(), low: 0, high: labelled.last() };
-        let mut answers = vec![range.lo(); self.params.fractions.len()];
-        self.cut(&self.tree, slice, &labelled, &mut answers, coins);
-        answers
+        let answers = vec![range.lo(); self.params.fractions.len()];
+        let mut run = Run { rows: labelled, answers, coins };
+        run.cut(&self.tree, &self.levels, slice);
+        run.answers
     }
 
     /// The quantiles of whole numbers.
@@ -285,8 +312,11 @@ impl Calibrated {
     /// quantile, all of them together, whatever the rows.
     pub fn accuracy(&self, beta: &Ratio) -> Result<Vec<u64>, ParameterError> {
         let units = self.params.units(&self.tree, beta)?;
-        let cut_off = Ratio::from(self.cut_off as u64) * &self.share / Ratio::from(2u64);
-        let errors = self.params.errors(&self.tree, &units, &self.share).filter(|_| units <= cut_off);
+        let shares: Vec<Ratio> = self.levels.iter().map(|level| level.share.clone()).collect();
+        let reaches =
+            |level: &Level| Ratio::from(level.cut_off as u64) * &level.share >= &units * &Ratio::from(2u64);
+        let errors =
+            self.params.errors(&self.tree, &units, &shares).filter(|_| self.levels.iter().all(reaches));
         errors.ok_or_else(|| {
             ParameterError::out_of_range("beta", beta, "give a larger one: lengths are cut off at 2^-64")
         })
@@ -296,22 +326,26 @@ impl Calibrated {
         let Quantiles { range, adjacency, .. } = self.params;
         Sorted::new(&bracket::places(rows, range, adjacency), range)
     }
+}
 
-    /// Draw a cut of these rows, then the cuts of either side.
-    fn cut<C: Coins>(&self, tree: &Tree, slice: Slice, rows: &Labelled, answers: &mut [i64], coins: &mut C) {
-        let cut = self.draw(tree.target, slice, rows, coins);
+impl<C: Coins> Run<'_, C> {
+    /// Draw a cut of these rows, then the cuts of either side at the levels below.
+    fn cut(&mut self, tree: &Tree, levels: &[Level], slice: Slice) {
+        let cut = levels[0].draw(tree.target, slice, &self.rows, self.coins);
         if let Some(index) = tree.answer {
-            answers[index] = rows.value(cut);
+            self.answers[index] = self.rows.value(cut);
         }
         if let Some(sides) = &tree.sides {
-            let middle = rows.count_up_to(cut).clamp(slice.from, slice.to);
+            let middle = self.rows.count_up_to(cut).clamp(slice.from, slice.to);
             let left = Slice { to: middle, high: cut, ..slice };
             let right = Slice { from: middle, low: (cut + 1).min(slice.high), ..slice };
-            self.cut(&sides[0], left, rows, answers, coins);
-            self.cut(&sides[1], right, rows, answers, coins);
+            self.cut(&sides[0], &levels[1..], left);
+            self.cut(&sides[1], &levels[1..], right);
         }
     }
+}
 
+impl Level {
     /// A labelled value, by inverse sensitivity among the rows of a slice.
     fn draw<C: Coins>(&self, target: Target, slice: Slice, rows: &Labelled, coins: &mut C) -> u128 {
         let count = slice.to - slice.from;
@@ -368,27 +402,27 @@ mod tests {
 
     #[test]
     fn hand_computed_calibrations() {
-        // Levels 1, 2, 2, 3, 3, 4; lengths (2/share)·ln(2^160) = (2/share)·110.904 on all integers.
-        for (count, adjacency, share, cut_off) in [
-            (1, Adjacency::AddRemove, "1", 222),
-            (2, Adjacency::AddRemove, "1/2", 444),
-            (3, Adjacency::AddRemove, "1/2", 444),
-            (4, Adjacency::AddRemove, "1/3", 666),
-            (7, Adjacency::AddRemove, "1/3", 666),
-            (9, Adjacency::AddRemove, "1/4", 888),
-            (3, Adjacency::Replace, "1/4", 888),
+        // Shares 1 : 7/5 : 49/25 …; lengths (2/share)·ln(2^160) = (2/share)·110.904 on all integers.
+        for (count, adjacency, expected) in [
+            (1, Adjacency::AddRemove, &[("1", 222)][..]),
+            (2, Adjacency::AddRemove, &[("5/12", 533), ("7/12", 381)]),
+            (3, Adjacency::AddRemove, &[("5/12", 533), ("7/12", 381)]),
+            (7, Adjacency::AddRemove, &[("25/109", 968), ("35/109", 691), ("49/109", 494)]),
+            (3, Adjacency::Replace, &[("5/24", 1065), ("7/24", 761)]),
         ] {
             let fractions: Vec<String> = (1..=count).map(|i| format!("{i}/{}", count + 1)).collect();
             let fractions: Vec<&str> = fractions.iter().map(String::as_str).collect();
             let calibrated = params("1", &fractions, Range::WHOLE, adjacency).calibrate().unwrap();
-            assert_eq!((calibrated.share, calibrated.cut_off), (ratio(share), cut_off), "{count}");
+            let level = |&(share, cut_off): &(&str, usize)| Level { share: ratio(share), cut_off };
+            assert_eq!(calibrated.levels, expected.iter().map(level).collect::<Vec<_>>(), "{count}");
         }
-        // Quartiles: the hidden median, then the median of each half. Two levels of (4/1)·ln(2^96·3/.05) ranks
-        // of length, half of it in ranks: 4·(66.542 + 4.094) = 282.5, so 282/2, plus one, twice.
+        assert_eq!([1, 2, 3, 4, 7, 8, 9, 1000].map(levels), [1, 2, 2, 3, 3, 4, 4, 10]);
+        // Quartiles: the hidden median, then the median of each half; odds of 2^96·59 are e^70.619. Lengths up to
+        // 2·70.619·12/5 = 338.97 and 2·70.619·12/7 = 242.12, half of that in ranks, plus one for each level.
         let calibrated =
             params("1", &["1/4", "3/4"], Range::WHOLE, Adjacency::AddRemove).calibrate().unwrap();
         assert_eq!(calibrated.tree.cuts(), 3);
-        assert_eq!(calibrated.accuracy(&ratio("0.05")).unwrap(), [284, 284]);
+        assert_eq!(calibrated.accuracy(&ratio("0.05")).unwrap(), [169 + 121 + 2; 2]);
         assert!(calibrated.accuracy(&ratio("1e-20")).is_err());
     }
 

@@ -63,7 +63,7 @@
 
 use super::{
     gate::{self, Gate},
-    laplace::tail_bound_steps,
+    laplace::discrete_tail_steps,
     threshold::{self, NoisyThreshold, Threshold},
 };
 use crate::{
@@ -187,7 +187,7 @@ impl Cells {
 
     /// With probability 1 - beta the estimate is off by at most a factor of the base to this power.
     fn accuracy(&self, beta: &Ratio) -> Ratio {
-        (tail_bound_steps(&self.scale_steps, beta) + Ratio::new(1, 2)) / Ratio::from(u64::from(self.parts))
+        (discrete_tail_steps(&self.scale_steps, beta) + Ratio::new(1, 2)) / Ratio::from(u64::from(self.parts))
     }
 }
 
