@@ -78,7 +78,7 @@ fn files_can_be_read_in_one_sitting() {
 #[test]
 fn every_mechanism_states_a_guarantee_and_tests_it() {
     // What mechanisms share, and what their audits share, promises nothing by itself.
-    let shared = ["l2", "selection", "selection_audit"];
+    let shared = ["l2", "outputs", "selection", "selection_audit", "smooth_plan"];
     for name in
         modules("crates/core/src/mechanism").into_iter().filter(|name| !shared.contains(&name.as_str()))
     {

@@ -7,7 +7,7 @@ use equipoise_audit::{
     report::{self, Finding},
     resolution,
 };
-use equipoise_core::{ratio::Ratio, wording};
+use equipoise_core::wording;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -78,7 +78,7 @@ fn print_table(findings: &[Finding]) {
         table.add_row([
             finding.verdict().word().to_string(),
             finding.audit.name.to_string(),
-            format!("({}, {})", short(&seen.eps), short(&seen.delta)),
+            format!("({}, {})", seen.eps.to_short_up(6, 12), seen.delta.to_short_up(6, 12)),
             seen.adjacency.to_string(),
             shown(seen),
             worst(&finding.mutant).map_or_else(String::new, shown),
@@ -103,12 +103,6 @@ fn print_table(findings: &[Finding]) {
         },
         resolution().to_f64(),
     );
-}
-
-/// A parameter as typed, or rounded up to six places where it has no short decimal.
-fn short(value: &Ratio) -> String {
-    let exact = value.to_string();
-    if exact.len() <= 12 { exact } else { value.to_decimal_up(6) }
 }
 
 /// The enclosed delta in a few digits, rounded outwards.

@@ -70,10 +70,9 @@ fn overview() -> String {
     text
 }
 
-/// An exact number in a readable length: as it is where short, else rounded up to twelve places.
+/// An exact number in a readable length: as it is where short, else twelve digits, rounded up.
 fn readable(value: &Ratio) -> String {
-    let exact = value.to_string();
-    if exact.len() <= 24 { exact } else { value.to_decimal_up(12) }
+    value.to_short_up(12, 24)
 }
 
 fn as_text(numbers: &[Number]) -> String {

@@ -184,12 +184,12 @@ fn bad_parameters_are_one_line_and_exit_2() {
     calibrate laplace --epsilom 1
     exit 2
     --- stderr
-    equipoise: laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, confidence, error
+    equipoise: laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, noise, confidence, error
 
     calibrate laplase --epsilon 1
     exit 2
     --- stderr
-    equipoise: no mechanism is called 'laplase'; did you mean 'laplace'? There are: laplace, exponential, permute-and-flip, noisy-max, sampled
+    equipoise: no mechanism is called 'laplase'; did you mean 'laplace'? There are: laplace, gaussian, exponential, permute-and-flip, noisy-max, gate, threshold, sampled
 
     calibrate sampled --epsilon 1 --rate 0
     exit 2

@@ -93,6 +93,7 @@ impl Uniform {
         self.known
     }
 
+    /// The known bits as a whole number below `2^known`.
     pub(crate) fn numerator(&self) -> &UBig {
         &self.numerator
     }
@@ -122,18 +123,13 @@ impl<W: Words> Coins for W {
     /// first bits of the next word in the rare case that those do not settle the chance.
     #[inline]
     fn bits_then<C: Chance>(&mut self, count: u32, chance: impl FnOnce(u64) -> C) -> (u64, bool) {
-        let first_bits = |word: u64| word.checked_shr(64 - count).unwrap_or(0);
-        let word = self.word();
-        let number = first_bits(word);
+        let mask = u64::MAX.checked_shr(64 - count).unwrap_or(0);
+        // The first bits come last, where the uniform number has room for more.
+        let word = self.word().rotate_left(count);
+        let (number, from) = (word & mask, word & !mask);
         let chance = chance(number);
-        let from = word.checked_shl(count).unwrap_or(0);
-        let answer = chance.settle(from, from | first_bits(u64::MAX)).unwrap_or_else(|| {
-            let uniform = from | first_bits(self.word());
-            chance
-                .settle(uniform, uniform)
-                .unwrap_or_else(|| is_below(self, uniform, |bits| chance.enclose(bits)))
-        });
-        (number, answer)
+        let answer = chance.settle(from, from | mask);
+        (number, answer.unwrap_or_else(|| with_another_word(self, from, count, chance)))
     }
 
     #[inline]
@@ -151,6 +147,15 @@ impl<W: Words> Coins for W {
     fn refine(&mut self, uniform: &mut Uniform) {
         uniform.append(64, self.word());
     }
+}
+
+/// Decide with the first bits of another word in the place of the last of `from`.
+#[cold]
+#[inline(never)]
+#[expect(clippy::needless_pass_by_value, reason = "a caller need not keep in memory what it moves here")]
+fn with_another_word<W: Words, C: Chance>(words: &mut W, from: u64, count: u32, chance: C) -> bool {
+    let uniform = from | words.bits(count);
+    chance.settle(uniform, uniform).unwrap_or_else(|| is_below(words, uniform, |bits| chance.enclose(bits)))
 }
 
 /// Is the uniform number that starts with this word below the number that `enclose` closes in on?

@@ -12,6 +12,7 @@ use series::{atan_of_inverse, exp_of_point, floor_mod, ln_of_point, normal_cdf_o
 use std::cmp::Ordering;
 
 mod arc;
+mod hyperbolic;
 pub(crate) mod point;
 mod series;
 

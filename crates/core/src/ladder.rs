@@ -1,10 +1,11 @@
 //! A ladder of cut points e^-step, e^-2step, …: one word finds a geometric variable among them.
 
 use crate::{
-    chance::{Chance, ExpNeg, exp_neg, word_of},
+    chance::{Chance, ExpNeg, exp_neg},
     interval::Interval,
     ratio::Ratio,
 };
+use dashu_int::IBig;
 
 /// The descending numbers `e^(-i·step)` for i = 1, 2, … down to the first below 2^-64.
 ///
@@ -40,21 +41,20 @@ impl Ladder {
 
 /// The first 64 bits of `e^(-i·step)` for i = 0 ..= last.
 ///
-/// Powers are multiplied up with a few spare bits; where the enclosure straddles a word (about once in
-/// 2^60), the entry is computed on its own.
+/// Powers are multiplied up in units of 2^-128. The ratio is short by less than two units, the first power,
+/// which is one, by one, and each product rounds down by less than one: if a power is short by e, the next
+/// is short by at most e + 3. Where that leaves a head open (about once in 2^60), it is computed on its own.
 pub(crate) fn exp_neg_heads(step: &Ratio, last: usize) -> Vec<u64> {
-    const BITS: usize = 160;
-    let ratio = exp_neg(step, BITS);
-    let mut power = Interval::one(BITS);
-    let mut heads = Vec::with_capacity(last + 1);
-    for index in 0..=last {
-        let (low, high) = (power.low_scaled() >> (BITS - 64), power.high_scaled() >> (BITS - 64));
-        heads.push(if index > 0 && low != high {
-            ExpNeg::new(&(step * &Ratio::from(index as u64))).head()
-        } else {
-            word_of(&low)
-        });
-        power = power.mul(&ratio);
+    let ratio = exp_neg(step, 160).low_scaled() >> 32;
+    let ratio = u128::try_from(&ratio).unwrap_or(if ratio < IBig::ZERO { 0 } else { u128::MAX });
+    let mut power = u128::MAX;
+    let mut heads = vec![u64::MAX];
+    for index in 1..=last {
+        power = power.carrying_mul(ratio, 0).1;
+        let most = power.saturating_add(3 * index as u128 + 1);
+        let [head, highest] = [power, most].map(|bound| (bound >> 64) as u64);
+        let alone = || ExpNeg::new(&(step * &Ratio::from(index as u64))).head();
+        heads.push(if head == highest { head } else { alone() });
     }
     heads
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn every_head_is_the_one_computed_alone() {
-        for step in ["1", "0.125", "0.003", "7", "50", "1/3"] {
+        for step in ["1", "0.125", "0.003", "7", "50", "1/3", "1e300", "1e-18", "1e-40"] {
             let step: Ratio = step.parse().unwrap();
             for (index, head) in exp_neg_heads(&step, 300).into_iter().enumerate() {
                 assert_eq!(head, ExpNeg::new(&(&step * &Ratio::from(index as u64))).head(), "{step} {index}");

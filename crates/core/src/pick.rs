@@ -5,20 +5,15 @@
 /// # Guarantee
 ///
 /// A uniform word finds option i with probability exactly `weight(i) / 2^64`: each column holds
-/// `2^64 / columns` words, split at a whole number between two options, and the splits add up to the weights.
+/// `2^64 / columns` words, split at a whole number between the option of the same index and another, and
+/// the parts of an option add up to its weight.
 #[derive(Clone, Debug)]
 pub struct Pick {
     weights: Vec<u64>,
-    columns: Vec<Column>,
+    /// For each column its split, above `column_bits` bits that name the other option: words whose place
+    /// in the column is below the split take the column's own.
+    columns: Vec<u64>,
     column_bits: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Column {
-    /// Words of this column below it take `below`, the others `above`.
-    split: u64,
-    below: u32,
-    above: u32,
 }
 
 impl Pick {
@@ -27,33 +22,21 @@ impl Pick {
         let total: u128 = weights.iter().map(|&w| u128::from(w)).sum();
         assert_eq!(total, 1 << 64, "weights are parts of 2^64");
         let column_bits = weights.len().next_power_of_two().trailing_zeros().max(1);
-        let count = 1usize << column_bits;
         let capacity = 1u64 << (64 - column_bits);
-        let mut left: Vec<(u32, u64)> =
-            (0u32..).zip(weights.iter().copied()).filter(|&(_, w)| w > 0).collect();
-        // Fill each column with the lightest option that is left, topped up by the heaviest.
-        left.sort_by_key(|&(_, weight)| weight);
-        let mut heavy: Vec<(u32, u64)> = Vec::new();
-        let mut light: Vec<(u32, u64)> = Vec::new();
-        for option in left {
-            if option.1 < capacity { light.push(option) } else { heavy.push(option) }
-        }
-        let mut columns = Vec::with_capacity(count);
-        while columns.len() < count {
-            let (below, split) = match light.pop() {
-                Some(option) => option,
-                None => (heavy.last().expect("weights fill every column").0, 0),
-            };
-            let (above, weight) = heavy.pop().unwrap_or((below, capacity - split));
-            columns.push(Column { split, below, above });
-            let rest = weight - (capacity - split);
-            if rest >= capacity {
-                heavy.push((above, rest));
-            } else if rest > 0 {
-                light.push((above, rest));
+        let mut left = weights.clone();
+        left.resize(1 << column_bits, 0);
+        // A column that its own option fills is its own other option.
+        let mut columns: Vec<u64> = (0..1 << column_bits).collect();
+        let (mut light, mut heavy): (Vec<usize>, Vec<usize>) =
+            (0..left.len()).partition(|&option| left[option] < capacity);
+        while let Some(own) = light.pop() {
+            let other = *heavy.last().expect("weights fill every column");
+            columns[own] = left[own] << column_bits | other as u64;
+            left[other] -= capacity - left[own];
+            if left[other] < capacity {
+                light.extend(heavy.pop());
             }
         }
-        debug_assert!(light.is_empty() && heavy.is_empty());
         Self { weights, columns, column_bits }
     }
 
@@ -65,9 +48,12 @@ impl Pick {
     /// The option of this word.
     #[inline]
     pub(crate) fn find(&self, word: u64) -> usize {
-        let column = self.columns[usize::try_from(word >> (64 - self.column_bits)).unwrap_or(0)];
-        let within = word & (u64::MAX >> self.column_bits);
-        (if within < column.split { column.below } else { column.above }) as usize
+        let index = word >> (64 - self.column_bits);
+        let column = self.columns[usize::try_from(index).unwrap_or(0)];
+        let names = (1 << self.column_bits) - 1;
+        // With all ones in place of a name, a place is below a column if and only if it is below its split.
+        let own = (word << self.column_bits | names) < column;
+        usize::try_from(if own { index } else { column & names }).unwrap_or(0)
     }
 }
 
@@ -80,10 +66,13 @@ mod tests {
     fn measured(pick: &Pick) -> Vec<u128> {
         let mut found = vec![0u128; pick.weights.len()];
         let capacity = 1u128 << (64 - pick.column_bits);
-        for column in &pick.columns {
-            assert!(u128::from(column.split) <= capacity);
-            found[column.below as usize] += u128::from(column.split);
-            found[column.above as usize] += capacity - u128::from(column.split);
+        for (own, column) in pick.columns.iter().enumerate() {
+            let split = u128::from(column >> pick.column_bits);
+            let other = column & ((1 << pick.column_bits) - 1);
+            if split > 0 {
+                found[own] += split;
+            }
+            found[usize::try_from(other).unwrap()] += capacity - split;
         }
         found
     }

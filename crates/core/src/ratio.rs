@@ -207,6 +207,38 @@ impl Ratio {
         fixed_decimal(&scaled.ceil_big(), places)
     }
 
+    /// Itself where that takes at most `longest` characters, else `digits` significant digits that are not below
+    /// it, with a power of ten where plain digits would be long.
+    pub fn to_short_up(&self, digits: u32, longest: usize) -> String {
+        let exact = self.to_string();
+        if exact.len() <= longest && !exact.contains('/') {
+            return exact;
+        }
+        // The first digits as a whole number, and the power of ten they stand for.
+        let (ten, limit) = (Self::from(10u64), Self::from(10u64.pow(digits)));
+        let (mut head, mut power) = (self.clone(), 0i64);
+        while head.abs() >= limit {
+            head = &head / &ten;
+            power += 1;
+        }
+        while !head.is_zero() && &head.abs() * &ten < limit {
+            head = &head * &ten;
+            power -= 1;
+        }
+        let head = head.ceil_big();
+        let places = |power: i64| usize::try_from(power.unsigned_abs()).expect("a short power");
+        let plain = if power <= 0 {
+            fixed_decimal(&head, places(power))
+        } else {
+            (&head * IBig::from(10u8).pow(places(power))).to_string()
+        };
+        if plain.len() <= longest {
+            return plain;
+        }
+        let lead = i64::from(digits) - 1;
+        format!("{}e{}", fixed_decimal(&head, places(lead)), power + lead)
+    }
+
     /// Not above it, a multiple of `2^-bits`: keeps long computations short, in a named direction.
     #[must_use]
     pub fn dyadic_down(&self, bits: usize) -> Self {
@@ -484,6 +516,28 @@ mod tests {
         assert_eq!(Ratio::new(-7, 2).ceil_i64(), Some(-3));
         assert_eq!(Ratio::new(-7, 2).round_i64(), Some(-3));
         assert_eq!(Ratio::new(7, 2).round_i64(), Some(4));
+    }
+
+    #[test]
+    fn short_numbers_are_never_below_the_value() {
+        for (value, expected) in [
+            ("0.1", "0.1"),
+            ("1/3", "0.333334"),
+            ("-1/3", "-0.333333"),
+            ("1e-300", "1e-300"),
+            ("123456789012345678", "1.23457e17"),
+            ("0.00012345678", "0.000123457"),
+            ("2/3000000", "6.66667e-7"),
+            ("999999.5", "999999.5"),
+            ("999999.55555555", "1000000"),
+        ] {
+            assert_eq!(ratio_of(value).to_short_up(6, 12), expected);
+            assert!(ratio_of(expected) >= ratio_of(value));
+        }
+    }
+
+    fn ratio_of(text: &str) -> Ratio {
+        text.parse().unwrap()
     }
 
     fn any_ratio() -> impl Strategy<Value = Ratio> {

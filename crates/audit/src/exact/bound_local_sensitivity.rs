@@ -8,8 +8,8 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     mechanism::{
+        Values,
         bound_local_sensitivity::{BoundLocalSensitivity, Calibrated, Ceiling, Release},
-        laplace::Values,
     },
     ratio::Ratio,
     stability::triangles::Graph,

@@ -8,8 +8,8 @@ use equipoise_core::{
     adjacency::Adjacency,
     loss::{Loss, Rho},
     mechanism::{
-        Values,
-        gaussian::{Gaussian, Noise, Target},
+        Noise, Values,
+        gaussian::{Gaussian, Target},
         l2::L2,
     },
     ratio::Ratio,

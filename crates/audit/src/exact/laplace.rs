@@ -6,7 +6,7 @@ use crate::{
 };
 use equipoise_core::{
     adjacency::Adjacency,
-    mechanism::laplace::{Laplace, Values},
+    mechanism::{Noise, Values, laplace::Laplace},
     ratio::Ratio,
     tape::enumerate,
 };
@@ -20,7 +20,8 @@ pub(super) static AUDIT: Audit = Audit {
             [
                 claim_for(Adjacency::AddRemove, "1"),
                 claim_for(Adjacency::Replace, "2"),
-                between_grid_points(Values::Any),
+                between_grid_points(Noise::Discrete),
+                between_grid_points(Noise::Real),
             ]
             .concat()
         },
@@ -31,13 +32,21 @@ pub(super) static AUDIT: Audit = Audit {
 
 const VALUES: [i64; 2] = [0, 1];
 
-fn mechanism(claim: &Claim, sensitivity: &str, grid: &str, dimensions: usize, values: Values) -> Laplace {
+fn mechanism(
+    claim: &Claim,
+    sensitivity: &str,
+    grid: &str,
+    dimensions: usize,
+    values: Values,
+    noise: Noise,
+) -> Laplace {
     Laplace {
         eps: claim.eps.to_string().parse().expect("an epsilon"),
         sensitivity: sensitivity.parse().expect("a decimal"),
         grid: grid.parse().expect("a decimal"),
         dimensions,
         values,
+        noise,
     }
 }
 
@@ -47,8 +56,9 @@ fn claim_for(adjacency: Adjacency, sensitivity: &str) -> Vec<Measured> {
         .iter()
         .map(|eps| {
             let claim = claim(eps, "0", adjacency);
-            let calibrated =
-                mechanism(&claim, sensitivity, "1", 2, Values::OnGrid).calibrate().expect("valid");
+            let calibrated = mechanism(&claim, sensitivity, "1", 2, Values::OnGrid, Noise::Discrete)
+                .calibrate()
+                .expect("valid");
             claim.over_universe(&VALUES, 3, |data| {
                 let count = |value| Ratio::from(data.iter().filter(|&&x| x == value).count() as u64);
                 let counts = [count(0), count(1)];
@@ -59,9 +69,9 @@ fn claim_for(adjacency: Adjacency, sensitivity: &str) -> Vec<Measured> {
 }
 
 /// Two sums of thirds, which lie between the points of a grid of one half.
-fn between_grid_points(values: Values) -> Vec<Measured> {
+fn between_grid_points(noise: Noise) -> Vec<Measured> {
     let claim = claim("1", "0", Adjacency::AddRemove);
-    let calibrated = mechanism(&claim, "1", "1/2", 2, values).calibrate().expect("valid");
+    let calibrated = mechanism(&claim, "1", "1/2", 2, Values::Any, noise).calibrate().expect("valid");
     // One row adds a third to one sum and two thirds to the other: one in all.
     vec![claim.over_universe(&VALUES, 3, |data| {
         let sum = |value| {

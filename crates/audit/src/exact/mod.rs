@@ -10,14 +10,20 @@ mod exponential_density;
 mod gate;
 mod gaussian;
 mod histogram_keys;
+mod inverse_sensitivity;
 mod laplace;
 mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
+mod propose_test_release;
+mod quantiles;
+mod released_scale;
 mod sampled;
 mod scale;
+mod searched_bound;
 mod shifted_inverse;
 mod small_rows;
+mod smooth;
 mod stable;
 mod threshold;
 
@@ -44,6 +50,12 @@ pub const ALL: &[&Audit] = &[
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,
+    &inverse_sensitivity::AUDIT,
+    &quantiles::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
+    &propose_test_release::AUDIT,
+    &searched_bound::AUDIT,
+    &smooth::AUDIT,
+    &released_scale::AUDIT,
 ];

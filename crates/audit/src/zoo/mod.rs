@@ -4,6 +4,8 @@ use crate::Audit;
 use equipoise_core::interval::Interval;
 
 mod amplification;
+mod bound_from_data;
+mod cauchy_smooth;
 mod count_threshold;
 mod float_gate;
 mod gaussian_classical;
@@ -22,6 +24,7 @@ pub const ALL: &[&Audit] = &[
     &stable_distance::OFF_BY_ONE,
     &local_sensitivity::LOCAL,
     &local_sensitivity::DOWN,
+    &cauchy_smooth::AUDIT,
     &winsorized::AUDIT,
     &noisy_max::AUDIT,
     &gaussian_classical::AUDIT,
@@ -33,6 +36,7 @@ pub const ALL: &[&Audit] = &[
     &float_gate::AUDIT,
     &private_rows::AUDIT,
     &count_threshold::AUDIT,
+    &bound_from_data::AUDIT,
 ];
 
 /// P(Lap(1/eps) > t) for a real t, enclosed, from the exponent eps·t.

@@ -3,6 +3,7 @@
 //! The command line and the Python package both answer `calibrate NAME …` from this list, so that they
 //! cannot disagree. Nothing here sees data.
 
+mod gates;
 mod given;
 mod noise;
 mod sampling;
@@ -97,9 +98,12 @@ const ADJACENCY: Parameter =
 /// Every mechanism that can be calibrated.
 pub const ALL: &[&Entry] = &[
     &noise::LAPLACE,
+    &noise::GAUSSIAN,
     &selection::EXPONENTIAL,
     &selection::PERMUTE_AND_FLIP,
     &selection::NOISY_MAX,
+    &gates::GATE,
+    &gates::THRESHOLD,
     &sampling::SAMPLED,
 ];
 
@@ -123,7 +127,9 @@ mod tests {
                     "candidates" => "10",
                     _ => return None,
                 };
-                parameter.default.is_none().then(|| (parameter.name.to_string(), value.to_string()))
+                let must_be_said = parameter.default.is_none()
+                    || (entry.name == "gaussian" && parameter.default == Some(""));
+                must_be_said.then(|| (parameter.name.to_string(), value.to_string()))
             };
             let pairs: Vec<_> = entry.parameters.iter().filter_map(given).collect();
             let given = Given::new(entry, pairs).unwrap();
@@ -141,7 +147,7 @@ mod tests {
         };
         assert_eq!(
             error(&[("epsilom", "1")]),
-            "laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, confidence, error"
+            "laplace takes no parameter 'epsilom'; did you mean 'epsilon'? It takes epsilon, sensitivity, grid, dimensions, values, noise, confidence, error"
         );
         assert_eq!(error(&[]), "laplace needs epsilon (privacy parameter, above 0)");
         assert_eq!(error(&[("epsilon", "1"), ("epsilon", "2")]), "laplace was given 'epsilon' twice");

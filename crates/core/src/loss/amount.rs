@@ -94,37 +94,7 @@ pub(crate) fn significant_down(value: &Ratio, bits: usize) -> Ratio {
 
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 12;
-        const DIGITS: usize = 6;
-        let exact = self.0.to_string();
-        if exact.len() <= LONGEST && !exact.contains('/') {
-            return f.write_str(&exact);
-        }
-        // The first six significant digits, as a whole number rounded up, and the power of ten they stand for.
-        let (ten, limit) = (Ratio::from(10u64), Ratio::from(10u64.pow(u32::try_from(DIGITS).unwrap_or(0))));
-        let (mut head, mut power) = (self.0.clone(), 0i64);
-        while head >= limit {
-            head = &head / &ten;
-            power += 1;
-        }
-        while &head * &ten < limit {
-            head = &head * &ten;
-            power -= 1;
-        }
-        let head = Ratio::from(head.ceil_i64().unwrap_or(i64::MAX));
-        let shift = |power: i64| {
-            let mut value = head.clone();
-            for _ in 0..power.unsigned_abs() {
-                value = if power < 0 { &value / &ten } else { &value * &ten };
-            }
-            value.to_string()
-        };
-        let plain = shift(power);
-        if plain.len() <= LONGEST {
-            return f.write_str(&plain);
-        }
-        let lead = i64::try_from(DIGITS).unwrap_or(0) - 1;
-        write!(f, "{}e{}", shift(-lead), power + lead)
+        f.write_str(&self.0.to_short_up(6, 12))
     }
 }
 

@@ -27,6 +27,7 @@ mod discrete_gaussian_profile;
 mod gaussian_profile;
 mod guarantee;
 mod laplace_profile;
+mod location_scale;
 mod order;
 mod parameter;
 mod renyi;
@@ -43,6 +44,10 @@ pub(crate) use gaussian_profile::{delta_above_zero, normal_outside};
 pub use gaussian_profile::{gaussian_delta_lower, gaussian_delta_upper, gaussian_sigma_upper};
 pub use guarantee::Guarantee;
 pub use laplace_profile::{DiscreteLaplaceLoss, laplace_curve_upper, laplace_delta_upper};
+pub use location_scale::{
+    Moves, laplace_pair_delta, laplace_pair_shift_lower, poly_place_eps, poly_place_shift_lower, student_eps,
+    student_shift_lower,
+};
 pub use parameter::{Delta, Eps, ParameterError, Rate, Rho};
 pub use renyi::{Renyi, RenyiCurve};
 pub use zcdp::{Zcdp, rho_for};

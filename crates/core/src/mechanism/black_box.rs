@@ -48,7 +48,7 @@
 //! assert_eq!(calibrated.accuracy().removals, 4);
 //! let rows: Vec<i64> = (1..=20).collect();
 //! let mean = |rows: &[&i64]| Ratio::new(rows.iter().copied().sum(), rows.len() as u64);
-//! # let mut coins = ScriptedWords::new(vec![1 << 62; 4]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 62; 5]);
 //! let answer = calibrated.run(&rows, mean, &mut coins).value().unwrap();
 //! assert!(answer >= Ratio::from(8u64) && answer <= Ratio::from(13u64));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -528,15 +528,15 @@ mod tests {
         let none: [i64; 0] = [];
         // No rows: noise, then an answer as if the value were the lowest; the function is not asked.
         let never = |_: &[&i64]| unreachable!("there is no subset with a row");
-        let mut coins = ScriptedWords::new(vec![u64::MAX, u64::MAX, 0, 9, 9, 9, 9]);
+        let mut coins = ScriptedWords::new(vec![0, 0, 9, 9, 9, 9, 9]);
         assert_eq!(calibrated.run(&none, never, &mut coins), Outcome::Value(Ratio::zero()));
         let public = shape("1", Rows::Public { count: 0 }, 1).calibrate().unwrap();
-        let mut coins = ScriptedWords::new(vec![9; 4]);
+        let mut coins = ScriptedWords::new(vec![9; 5]);
         assert_eq!(public.run(&none, never, &mut coins), Outcome::Value(Ratio::zero()));
         assert_eq!(public.most_rows(), u64::MAX);
         // Far more rows than the noise of a size of one leaves room for: nothing is asked, nothing overflows.
         let many = vec![1i64; 5000];
-        let mut coins = ScriptedWords::new(vec![9; 4]);
+        let mut coins = ScriptedWords::new(vec![9; 5]);
         assert!(calibrated.answer(&many, 1, never, &mut coins) <= ratio("2"));
     }
 

@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use equipoise_core::mechanism::bound_local_sensitivity::{BoundLocalSensitivity, Ceiling};
-//! use equipoise_core::{coins::ScriptedWords, mechanism::laplace::Values, ratio::Ratio, stability::triangles::Graph};
+//! use equipoise_core::{coins::ScriptedWords, mechanism::Values, ratio::Ratio, stability::triangles::Graph};
 //!
 //! // How many triangles does a graph of 30 people have, if the edges are private? One edge moves the count by
 //! // up to 28, but here by 2 only.
@@ -58,7 +58,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::laplace::{Values, tail_bound_steps};
+use super::{Values, laplace::discrete_tail_steps};
 use crate::{
     coins::Coins,
     interval::{exp_lower, ln_lower, ln_upper},
@@ -259,14 +259,14 @@ impl Calibrated {
         let grid = &self.shape.grid;
         let rounding =
             if self.shape.values == Values::Any { grid / &Ratio::from(2u64) } else { Ratio::zero() };
-        tail_bound_steps(&self.noise_scale_steps(bound), beta) * grid + rounding
+        discrete_tail_steps(&self.noise_scale_steps(bound), beta) * grid + rounding
     }
 
     /// With probability 1 - beta the value is off by at most this wherever the local bound is `local`;
     /// `None` where it may be refused that often.
     pub fn accuracy(&self, local: &Ratio, beta: &Ratio) -> Option<Ratio> {
         // Both sides of the first noise beyond t have probability beta, the upper one half of it.
-        let above = tail_bound_steps(&self.scale_steps, beta).ceil_i64()?;
+        let above = discrete_tail_steps(&self.scale_steps, beta).ceil_i64()?;
         let steps = self.local_steps(local).saturating_add(self.offset).saturating_add(above);
         let bound = self.bound_of(steps);
         (!self.refuses(steps)).then(|| self.error_given(&bound, &(beta / &Ratio::from(2u64))))
@@ -371,7 +371,7 @@ mod tests {
         ] {
             assert_eq!(found, expected);
         }
-        assert!(error(&|s| s.grid = ratio("1e-30")).starts_with("noise rate"));
+        assert!(error(&|s| s.grid = ratio("1e-30")).starts_with("noise scale"));
     }
 
     /// A data set as the mechanism sees it.
@@ -402,14 +402,14 @@ mod tests {
     fn exact_audit_over_every_value_and_local_bound() {
         // A local bound may exceed what is answered; a floor near zero makes a failed bound show everything.
         for (delta, ceiling, floor) in [
-            ("0.05", global(4), "1"),
-            ("0.05", global(4), "0.05"),
-            ("0.2", Ceiling::RefuseAbove(ratio("2.5")), "0.05"),
+            ("0.05", global(3), "1"),
+            ("0.05", global(3), "0.05"),
+            ("0.2", Ceiling::RefuseAbove(ratio("1.5")), "0.05"),
         ] {
             let shape =
                 BoundLocalSensitivity { floor: ratio(floor), ..shape("1", "2", delta, ceiling.clone()) };
             let calibrated = shape.calibrate().unwrap();
-            let most = if ceiling == global(4) { 3 } else { 4 };
+            let most = if ceiling == global(3) { 2 } else { 3 };
             let delta = worst(&ratio("3"), &pairs(most), shipped(&calibrated));
             assert!(delta.upper() <= &ratio("1e-5") + shape.delta.ratio(), "{ceiling:?} {}", delta.to_f64());
             // With hardly any noise below the bound, the whole chance of a failed bound counts.
@@ -438,13 +438,13 @@ mod tests {
 
     #[test]
     fn a_mutant_without_the_logarithm_of_delta_is_caught() {
-        let shape = BoundLocalSensitivity { floor: ratio("0.05"), ..shape("1", "2", "0.05", global(4)) };
+        let shape = BoundLocalSensitivity { floor: ratio("0.05"), ..shape("1", "2", "0.05", global(2)) };
         let mutant = Calibrated { offset: 0, ..shape.calibrate().unwrap() };
-        let delta = worst(&ratio("3"), &pairs(2), shipped(&mutant));
+        let delta = worst(&ratio("3"), &pairs(1), shipped(&mutant));
         // P(Z < 0) = q/(1+q) = .269 instead of .05.
         assert!(delta.lower() > ratio("0.26"), "{}", delta.to_f64());
         let off_by_one = Calibrated { offset: shape.calibrate().unwrap().offset - 1, ..mutant };
-        assert!(worst(&ratio("3"), &pairs(2), shipped(&off_by_one)).lower() > ratio("0.05"));
+        assert!(worst(&ratio("3"), &pairs(1), shipped(&off_by_one)).lower() > ratio("0.05"));
     }
 
     #[test]
@@ -503,22 +503,24 @@ mod tests {
 
     #[test]
     fn a_scripted_run() {
-        // Scale one: a word for sign and proposal, a rung, the zero decision; then the same at the bound.
+        // A strip of one, a negative sign: the bound is 3 + 1 - 1. At that scale a strip of two: the value is 7 + 2.
         let calibrated = shape("1", "1", "0.26", global(9)).calibrate().unwrap();
-        let words = vec![u64::MAX, u64::MAX, u64::MAX, 0, u64::MAX, u64::MAX];
+        let words = vec![1 << 58, 1 << 63, 1 << 57, 0];
         let release = calibrated.run(&ratio("7"), &ratio("3"), &mut ScriptedWords::new(words));
-        // The bound is 3 + 1 - 1, the value 7 + 1.
         assert_eq!(release.bound, ratio("3"));
-        assert_eq!(release.value, Outcome::Value(ratio("8")));
+        assert_eq!(release.value, Outcome::Value(ratio("9")));
     }
 
     #[test]
     fn the_ends_are_public_whatever_the_local_bound() {
-        for (local, words) in [("1e300", 7), ("-1e300", u64::MAX)] {
+        for (local, sign) in [("1e300", 0), ("-1e300", 1 << 63)] {
             for ceiling in [global(9), Ceiling::RefuseAbove(ratio("9"))] {
                 let calibrated = shape("1", "1", "0.26", ceiling).calibrate().unwrap();
-                let release =
-                    calibrated.run(&ratio("1e200"), &ratio(local), &mut ScriptedWords::new(vec![words; 12]));
+                let release = calibrated.run(
+                    &ratio("1e200"),
+                    &ratio(local),
+                    &mut ScriptedWords::new(vec![1 << 58, sign, 1 << 58, sign]),
+                );
                 assert!(release.bound >= Ratio::one() && release.bound <= ratio("10"));
             }
         }

@@ -32,7 +32,7 @@
 //! ```
 //! use equipoise_core::{
 //!     coins::ScriptedWords,
-//!     mechanism::{Values, gaussian::{Gaussian, Noise, Target}, l2::L2},
+//!     mechanism::{Noise, Values, gaussian::{Gaussian, Target}, l2::L2},
 //!     ratio::Ratio,
 //! };
 //!
@@ -57,7 +57,7 @@
 //! ```
 
 use super::{
-    Values,
+    Noise, Values,
     l2::{L2, floor_root, root_up},
 };
 use crate::{
@@ -87,16 +87,6 @@ pub enum Target {
         /// Delta.
         delta: Delta,
     },
-}
-
-/// Which numbers the noise is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
-    /// Multiples of the grid, added to rounded values. Fast.
-    Discrete,
-    /// Real numbers, added to exact values and rounded with them. Better for several coordinates or a
-    /// coarse grid.
-    Real,
 }
 
 /// Parameters of the Gaussian mechanism; all public.
@@ -324,7 +314,7 @@ fn least_whole(test: impl Fn(u64) -> bool) -> u64 {
 mod tests {
     use super::*;
     use crate::{
-        coins::ScriptedWords,
+        coins::{Law, ScriptedWords},
         interval::{AUDIT_BITS, Interval},
         loss::Zcdp,
         tape::{Pmf, delta_between, enumerate},
@@ -572,16 +562,18 @@ mod tests {
         let words = vec![1 << 63, 1 << 61, 0, 0, 1 << 63, 3 << 61, 0, 0];
         let answer = calibrated.run(&[ratio("3.0004"), ratio("1e30")], &mut ScriptedWords::new(words));
         assert_eq!(answer, vec![ratio("3.833"), ratio("1e30") - ratio("0.833")]);
-        // Discrete noise of variance one: the first of sixteen columns holds three, then one; a second word
-        // has the sign in its first bit and accepts, its others being small.
+        // Discrete noise of variance one: what the law draws from the same words, one after the other.
         let shape = gaussian(rho("0.5"), exact("1"), 2, Values::OnGrid, Noise::Discrete);
         let calibrated = shape.calibrate().unwrap();
         let words = vec![0, 0, (1 << 60) - 1, 1 << 63];
         let answer = calibrated.run(&[ratio("3"), ratio("4")], &mut ScriptedWords::new(words.clone()));
-        assert_eq!(answer, vec![ratio("6"), ratio("3")]);
+        let law = DiscreteGaussian::new(&Ratio::one()).unwrap();
+        let mut same = ScriptedWords::new(words.clone());
+        let noisy = [3 + law.draw(&mut same), 4 + law.draw(&mut same)];
+        assert_eq!(answer, noisy.map(Ratio::from));
         let mut counts = [3, 4];
         calibrated.run_counts(&mut counts, &mut ScriptedWords::new(words));
-        assert_eq!(counts, [6, 3]);
+        assert_eq!(counts, noisy);
     }
 
     #[test]

@@ -37,7 +37,7 @@
 //! let calibrated = keys.calibrate()?;
 //! // Twenty-eight people make a key certain.
 //! assert_eq!(calibrated.count_for(&"1".parse()?), Some(28));
-//! # let mut coins = ScriptedWords::new(vec![1 << 40; 99]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 60; 99]);
 //! let people = [vec![["ward 3"]; 40], vec![["ward 9"]; 1]].concat();
 //! let named: Vec<&str> = calibrated.run(people, &mut coins).into_iter().collect();
 //! assert_eq!(named, ["ward 3"]);

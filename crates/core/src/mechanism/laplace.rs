@@ -9,12 +9,15 @@
 //!
 //! # Why
 //!
-//! 1. Values are rounded to the public grid one by one: a coordinate that moved by d moves by at most
+//! 1. Discrete noise: values are rounded to the public grid one by one: a coordinate that moved by d moves by at most
 //!    ceil(d/grid) steps, so k coordinates move by at most ceil(sensitivity/grid) + k - 1 steps together.
 //!    Values that lie on the grid already move by at most floor(sensitivity/grid).
 //! 2. Each coordinate gets independent discrete Laplace noise with P(z) proportional to e^(-|z|/scale).
 //! 3. Shifting a coordinate by s steps changes any probability by at most e^(s/scale); over all coordinates
 //!    the shifts add up to at most steps, and steps/scale = epsilon.
+//! 4. Real noise: the density of f + scale·Z changes by at most e^(d/scale) when f moves by d, so epsilon =
+//!    sensitivity/scale without any rounding cost. Value and noise are added as exact real numbers and rounded
+//!    once, which is post-processing.
 //!
 //! # Differs
 //!
@@ -23,9 +26,9 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{coins::ScriptedWords, mechanism::laplace::{Laplace, Values}, ratio::Ratio};
+//! use equipoise_core::{coins::ScriptedWords, mechanism::{Noise, Values, laplace::Laplace}, ratio::Ratio};
 //!
-//! let count = Laplace { eps: "0.5".parse()?, sensitivity: Ratio::one(), grid: Ratio::one(), dimensions: 1, values: Values::OnGrid };
+//! let count = Laplace { eps: "0.5".parse()?, sensitivity: Ratio::one(), grid: Ratio::one(), dimensions: 1, values: Values::OnGrid, noise: Noise::Discrete };
 //! let calibrated = count.calibrate()?;
 //! assert_eq!(calibrated.cost().to_string(), "0.5-differential privacy");
 //! // With probability at least 0.95 the noise is at most 6.
@@ -36,13 +39,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use super::Values;
+use super::{Noise, Values};
 use crate::{
-    coins::{Coins, Law},
-    interval::Interval,
+    coins::Coins,
+    interval::{Interval, ln_upper},
     loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
-    sampler::discrete_laplace::DiscreteLaplace,
+    sampler::{
+        discrete_laplace::DiscreteLaplace,
+        laplace_real::RealLaplace,
+        real::{EVERY_MULTIPLE, Placement, Rounded},
+    },
     solve,
 };
 
@@ -59,36 +66,36 @@ pub struct Laplace {
     pub dimensions: usize,
     /// Whether values lie on the grid already.
     pub values: Values,
+    /// Which noise.
+    pub noise: Noise,
 }
 
 /// A Laplace mechanism ready to run.
 #[derive(Clone, Debug)]
 pub struct Calibrated {
-    eps: Eps,
-    grid: Ratio,
-    dimensions: usize,
-    values: Values,
+    mechanism: Laplace,
     scale_steps: Ratio,
-    law: DiscreteLaplace,
+    law: NoiseLaw,
+}
+
+#[derive(Clone, Debug)]
+enum NoiseLaw {
+    Discrete(Box<DiscreteLaplace>),
+    Real,
 }
 
 impl Laplace {
     /// Compute the noise. Sees no data, so it may fail freely and costs nothing.
     pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
-        let steps = self.sensitivity_steps()?;
-        let scale_steps = &steps / self.eps.ratio();
-        let law = DiscreteLaplace::new(&scale_steps)?;
-        Ok(Calibrated {
-            eps: self.eps.clone(),
-            grid: self.grid.clone(),
-            dimensions: self.dimensions,
-            values: self.values,
-            scale_steps,
-            law,
-        })
+        let scale_steps = &self.sensitivity_steps()? / self.eps.ratio();
+        let law = match self.noise {
+            Noise::Discrete => NoiseLaw::Discrete(Box::new(DiscreteLaplace::new(&scale_steps)?)),
+            Noise::Real => NoiseLaw::Real,
+        };
+        Ok(Calibrated { mechanism: self.clone(), scale_steps, law })
     }
 
-    /// The sensitivity of the values on the grid, in grid steps.
+    /// How far apart neighbours may lie, in grid steps.
     fn sensitivity_steps(&self) -> Result<Ratio, ParameterError> {
         let refuse = |name, value: &Ratio, accepted| ParameterError::out_of_range(name, value, accepted);
         if !self.sensitivity.is_positive() {
@@ -105,9 +112,12 @@ impl Laplace {
             return Err(refuse("dimensions", &Ratio::zero(), "give at least one coordinate"));
         }
         let exact = &self.sensitivity / &self.grid;
-        let steps = match self.values {
-            Values::OnGrid => Ratio::whole(exact.floor_big()),
-            Values::Any => Ratio::whole(exact.ceil_big()) + Ratio::from(self.dimensions as u64 - 1),
+        let steps = match (self.noise, self.values) {
+            (Noise::Real, _) => exact,
+            (Noise::Discrete, Values::OnGrid) => Ratio::whole(exact.floor_big()),
+            (Noise::Discrete, Values::Any) => {
+                Ratio::whole(exact.ceil_big()) + Ratio::from(self.dimensions as u64 - 1)
+            }
         };
         if steps.is_positive() {
             Ok(steps)
@@ -122,25 +132,28 @@ impl Laplace {
 
     /// The least epsilon (six digits) whose noise is within `error` in every coordinate, with probability 1 - beta.
     pub fn eps_for(&self, error: &Ratio, beta: &Ratio) -> Option<Eps> {
-        solve::smallest_eps(|eps| {
-            let here = Self { eps: eps.clone(), ..self.clone() };
-            here.sensitivity_steps()
-                .is_ok_and(|steps| accuracy_of(&(&steps / eps.ratio()), self, beta) <= *error)
-        })
+        let steps = self.sensitivity_steps().ok()?;
+        solve::smallest_eps(|eps| self.accuracy_at(&(&steps / eps.ratio()), beta) <= *error)
+    }
+
+    /// A bound on every coordinate's error that holds with probability 1 - beta.
+    fn accuracy_at(&self, scale_steps: &Ratio, beta: &Ratio) -> Ratio {
+        assert!(beta.is_positive(), "certainty has no finite bound");
+        let each = beta / &Ratio::from(self.dimensions as u64);
+        let noise = match self.noise {
+            Noise::Discrete => discrete_tail_steps(scale_steps, &each),
+            // P(|Z| > t) = e^(-t/scale).
+            Noise::Real => scale_steps * &ln_upper(&each.recip()).max(Ratio::zero()),
+        };
+        let rounded = self.noise == Noise::Real || self.values == Values::Any;
+        let rounding = if rounded { Ratio::new(1, 2) } else { Ratio::zero() };
+        (noise + rounding) * &self.grid
     }
 }
 
-/// A bound on every coordinate's error that holds with probability 1 - beta.
-fn accuracy_of(scale_steps: &Ratio, shape: &Laplace, beta: &Ratio) -> Ratio {
-    let each = beta / &Ratio::from(shape.dimensions as u64);
-    let rounding = if shape.values == Values::Any { &shape.grid / &Ratio::from(2u64) } else { Ratio::zero() };
-    &shape.grid * &tail_bound_steps(scale_steps, &each) + rounding
-}
-
 /// The least t with P(|Z| > t) <= beta, perhaps one more: P(|Z| > t) = 2 q^(t+1)/(1 + q), q = e^(-1/scale).
-pub(super) fn tail_bound_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
+pub(super) fn discrete_tail_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
     const BITS: usize = 160;
-    assert!(beta.is_positive(), "certainty has no finite bound");
     let one = Interval::one(BITS);
     let q = Interval::exact(&-scale.recip(), BITS).exp();
     let log = one.add(&one).div(&one.add(&q)).div(&Interval::exact(beta, BITS)).ln();
@@ -148,54 +161,61 @@ pub(super) fn tail_bound_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
     beyond.max(Ratio::zero())
 }
 
+/// The law of the whole steps nearest to `center` plus real noise, in steps.
+fn rounded(center: Ratio, scale_steps: &Ratio) -> Rounded<RealLaplace> {
+    let (scale, grid) = (scale_steps.clone(), Ratio::one());
+    Rounded::new(RealLaplace, Placement { center, scale, grid, clamp: EVERY_MULTIPLE })
+}
+
 impl Calibrated {
     /// What a run costs.
     pub fn cost(&self) -> Loss {
-        Loss::pure(&self.eps)
+        Loss::pure(&self.mechanism.eps)
     }
 
     /// The scale of the noise, in the unit of the values.
     pub fn scale(&self) -> Ratio {
-        &self.scale_steps * &self.grid
-    }
-
-    /// The law of the noise, in grid steps.
-    pub fn law(&self) -> &DiscreteLaplace {
-        &self.law
+        &self.scale_steps * &self.mechanism.grid
     }
 
     /// The noisy values, one for each value. Missing values count as zero and extra ones are left out, so that
     /// the shape of the answer is public.
     pub fn run(&self, values: &[Ratio], coins: &mut impl Coins) -> Vec<Ratio> {
         let zero = Ratio::zero();
-        (0..self.dimensions)
-            .map(|index| {
-                let value = values.get(index).unwrap_or(&zero);
-                let steps = Ratio::whole((value / &self.grid).round_big());
-                let noise = Ratio::from(coins.sample(&self.law));
-                (steps + noise) * &self.grid
-            })
-            .collect()
+        let add_noise = |index: usize| {
+            let steps = values.get(index).unwrap_or(&zero) / &self.mechanism.grid;
+            // Whole steps are set aside, so that what is rounded is small whatever the value.
+            let nearest = Ratio::whole(steps.round_big());
+            let noise = match &self.law {
+                NoiseLaw::Discrete(law) => coins.sample(&**law),
+                NoiseLaw::Real => coins.sample(&rounded(&steps - &nearest, &self.scale_steps)),
+            };
+            (nearest + Ratio::from(noise)) * &self.mechanism.grid
+        };
+        (0..self.mechanism.dimensions).map(add_noise).collect()
     }
 
-    /// Add noise to whole numbers, on a grid of one, in place: the fast path for counts.
+    /// One whole number plus noise, on a grid of one.
+    pub fn run_whole<C: Coins>(&self, value: i64, coins: &mut C) -> i64 {
+        assert!(self.mechanism.grid == Ratio::one(), "whole numbers lie on a grid of one");
+        let noise = match &self.law {
+            NoiseLaw::Discrete(law) => coins.sample(&**law),
+            NoiseLaw::Real => coins.sample(&rounded(Ratio::zero(), &self.scale_steps)),
+        };
+        value.saturating_add(noise)
+    }
+
+    /// Add noise to whole numbers, on a grid of one, in place.
     pub fn run_counts(&self, counts: &mut [i64], coins: &mut impl Coins) {
-        assert!(self.grid == Ratio::one() && counts.len() == self.dimensions, "counts lie on a grid of one");
+        assert!(counts.len() == self.mechanism.dimensions, "one count for each coordinate");
         for count in counts {
-            *count = count.saturating_add(self.law.draw(coins));
+            *count = self.run_whole(*count, coins);
         }
     }
 
     /// With probability 1 - beta every coordinate's error is at most this.
     pub fn accuracy(&self, beta: &Ratio) -> Ratio {
-        let shape = Laplace {
-            eps: self.eps.clone(),
-            sensitivity: Ratio::one(),
-            grid: self.grid.clone(),
-            dimensions: self.dimensions,
-            values: self.values,
-        };
-        accuracy_of(&self.scale_steps, &shape, beta)
+        self.mechanism.accuracy_at(&self.scale_steps, beta)
     }
 }
 
@@ -218,6 +238,7 @@ mod tests {
             grid: ratio(grid),
             dimensions,
             values,
+            noise: Noise::Discrete,
         }
     }
 
@@ -246,7 +267,7 @@ mod tests {
             ("1", "0", 1, Values::Any, "grid 0 is not accepted"),
             ("1", "1", 0, Values::Any, "dimensions 0 is not accepted"),
             ("1", "2", 1, Values::OnGrid, "grid 2 is not accepted"),
-            ("1", "1e-30", 1, Values::Any, "noise rate"),
+            ("1", "1e-30", 1, Values::Any, "noise scale"),
         ] {
             let error =
                 laplace("1", sensitivity, grid, dimensions, values).calibrate().unwrap_err().to_string();
@@ -282,6 +303,29 @@ mod tests {
     }
 
     #[test]
+    fn exact_audit_of_real_noise_which_needs_no_room_for_rounding() {
+        let shape = Laplace { noise: Noise::Real, ..laplace("1", "1", "1", 2, Values::Any) };
+        let calibrated = shape.calibrate().unwrap();
+        assert_eq!(calibrated.scale(), Ratio::one());
+        for (a, b) in PAIRS {
+            let delta = delta_between(
+                shape.eps.ratio(),
+                &distribution(&calibrated, &a),
+                &distribution(&calibrated, &b),
+            );
+            assert!(delta.upper() < ratio("1e-6"), "{a:?} {b:?}: {}", delta.upper().to_f64());
+        }
+    }
+
+    #[test]
+    fn real_noise_is_as_accurate_as_its_tail_and_half_a_step() {
+        let shape = Laplace { noise: Noise::Real, ..laplace("0.5", "1", "0.01", 1, Values::Any) };
+        // 2·ln(20) = 5.9914…, and 0.005 for rounding.
+        assert_eq!(shape.calibrate().unwrap().accuracy(&ratio("0.05")).to_decimal_up(4), "5.9965");
+        assert_eq!(shape.eps_for(&ratio("5.9965"), &ratio("0.05")).unwrap().to_string(), "0.499998");
+    }
+
+    #[test]
     fn a_mutant_that_forgets_the_rounding_of_the_second_coordinate_is_caught() {
         let shape = laplace("1", "1", "1", 2, Values::Any);
         // As if values lay on the grid: one step instead of two.
@@ -313,10 +357,11 @@ mod tests {
     #[test]
     fn a_scripted_run() {
         let calibrated = laplace("1", "1", "0.5", 2, Values::OnGrid).calibrate().unwrap();
-        // Scale two steps, no low bits: sign and proposal, then a rung, then the zero decision, twice.
-        let words = vec![0, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 0];
+        // Scale two steps. A word that finds a strip of one number, here of zero and of three steps, then a
+        // word of its sign and the uniform number that accepts it; twice.
+        let words = vec![0, 0, 3 << 57, 1 << 63];
         let answer = calibrated.run(&[ratio("3"), ratio("4.5")], &mut ScriptedWords::new(words));
-        assert_eq!(answer, vec![ratio("3.5"), ratio("4.5")]);
+        assert_eq!(answer, vec![ratio("3"), ratio("3")]);
     }
 
     #[test]

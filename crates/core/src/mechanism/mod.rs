@@ -7,17 +7,25 @@ pub mod exponential_density;
 pub mod gate;
 pub mod gaussian;
 pub mod histogram_keys;
+pub mod inverse_sensitivity;
 pub mod l2;
 pub mod laplace;
 pub mod noisy_distance;
 pub mod noisy_max;
+mod outputs;
 pub mod permute_and_flip;
+pub mod propose_test_release;
+pub mod quantiles;
+pub mod released_scale;
 pub mod sampled;
 pub mod scale;
+pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
 pub mod shifted_inverse;
+pub mod smooth;
+pub mod smooth_plan;
 pub mod stable;
 pub mod threshold;
 
@@ -28,4 +36,14 @@ pub enum Values {
     OnGrid,
     /// They may be anything, and are rounded to the grid first.
     Any,
+}
+
+/// Which numbers the noise is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noise {
+    /// Multiples of the grid, added to rounded values. Fast.
+    Discrete,
+    /// Real numbers, added to exact values and rounded with them. Better for several coordinates or a
+    /// coarse grid.
+    Real,
 }

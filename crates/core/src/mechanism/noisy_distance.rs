@@ -33,7 +33,7 @@
 //! let shape = NoisyDistance { eps: "1".parse()?, delta: "1e-6".parse()?, adjacency: Adjacency::Replace };
 //! let calibrated = shape.calibrate()?;
 //! assert_eq!(calibrated.threshold(), 14);
-//! # let mut coins = ScriptedWords::new(vec![0, u64::MAX, u64::MAX]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 58, 0]);
 //! let seen = calibrated.run("red", Slack::steps_to_unstable(30, Adjacency::Replace), &mut coins);
 //! assert_eq!((seen.distance, seen.outcome), (Some(31), Outcome::Value("red")));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -160,7 +160,7 @@ impl Calibrated {
 mod tests {
     use super::*;
     use crate::{
-        coins::ScriptedWords,
+        coins::{Law, ScriptedWords},
         stability::{Answer, Median, Range, Reach, ValueAndSlack},
         tape::{Pmf, delta_between, enumerate},
         universe::neighbouring_pairs,
@@ -243,15 +243,16 @@ mod tests {
     #[test]
     fn constant_far_and_foreign_slacks() {
         let calibrated = calibrated("1", "1e-6", AddRemove);
-        // Sign and proposal, a rung, the zero: noise of one.
-        let script = || ScriptedWords::new(vec![0, u64::MAX, u64::MAX]);
+        let script = || ScriptedWords::new(vec![u64::MAX - 1, 0]);
+        let noise = DiscreteLaplace::new(&Ratio::one()).unwrap().draw(&mut script());
+        assert!(noise > 0, "{noise}");
         let constant = calibrated.run(1, Slack::constant(AddRemove), &mut script());
         assert_eq!(constant, Seen { distance: None, outcome: Outcome::Value(1) });
         let far = calibrated.run(1, Slack::rows_to_change(u64::MAX, AddRemove), &mut script());
         assert_eq!(far, Seen { distance: Some(i64::MAX), outcome: Outcome::Value(1) });
         for slack in [Slack::constant(Replace), Slack::rows_to_change(99, Replace)] {
             let foreign = calibrated.run(1, slack, &mut script());
-            assert_eq!(foreign, Seen { distance: Some(1), outcome: Outcome::Refused });
+            assert_eq!(foreign, Seen { distance: Some(noise), outcome: Outcome::Refused });
             assert_eq!(calibrated.accuracy(slack), Ratio::one());
         }
         assert!(calibrated.accuracy(Slack::constant(AddRemove)).is_zero());
@@ -264,6 +265,6 @@ mod tests {
             NoisyDistance { eps, delta, adjacency: Replace }.calibrate().unwrap_err().to_string()
         };
         assert!(error("1", "0").starts_with("delta 0 is not accepted: release-or-refuse needs"));
-        assert!(error("1e-30", "0.1").starts_with("noise rate"));
+        assert!(error("1e-30", "0.1").starts_with("noise scale"));
     }
 }

@@ -32,7 +32,7 @@
 //! selecting the rows is the same for all rows: two weights for each length, whatever the number of answers.
 //! The shift uses the tight form of the error bound.
 //!
-//! Constant coins: four words, and more with probability below 2^-60.
+//! Constant coins: five words, and more with probability below 2^-60.
 //!
 //! # Example
 //!
@@ -45,7 +45,7 @@
 //! let mechanism = ShiftedInverse { eps: "1".parse()?, answers, beta: "0.05".parse()? }.calibrate()?;
 //! let amounts: Vec<u64> = (1..=10_000).collect();
 //! let removals = sum::removals(&amounts, mechanism.limit());
-//! # let mut coins = ScriptedWords::new(vec![1 << 62; 4]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 62; 5]);
 //! let answer = mechanism.run(&removals, &mut coins);
 //! // With probability 0.95 it lies between the sum without its 44 largest amounts and 1.01 times the sum.
 //! assert_eq!(mechanism.accuracy(&"0.05".parse()?), Some(44));
@@ -59,7 +59,7 @@ use crate::{
     loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
     sampler::{
-        uniform::BelowSecret,
+        uniform::UpTo,
         weighted::{Power, Weighted},
     },
     solve,
@@ -246,7 +246,8 @@ impl Calibrated {
         let chosen = coins.sample(&weights);
         let (run, first) = (&runs[chosen / 2], chosen.is_multiple_of(2));
         // Drawn for a first answer too: the coins do not tell which kind it is.
-        let other = coins.sample(&BelowSecret(run.count.saturating_sub(1).max(1)));
+        let other = coins.sample(&UpTo(u128::from(run.count.saturating_sub(2))));
+        let other = u64::try_from(other).expect("one of the run's answers");
         run.from + if first { 0 } else { 1 + other }
     }
 
@@ -528,9 +529,9 @@ mod tests {
         let mechanism = shifted("1", whole(1), 0);
         let run = |mechanism: &Calibrated, rows: &[u64], word: u64| {
             let removals = sum::removals(rows, mechanism.limit());
-            let mut coins = ScriptedWords::new(vec![word; 4]);
+            let mut coins = ScriptedWords::new(vec![word; 5]);
             let answer = mechanism.run(&removals, &mut coins);
-            assert_eq!(coins.used(), 4);
+            assert_eq!(coins.used(), 5);
             answer
         };
         assert_eq!(run(&mechanism, &[], 5), Ratio::zero());
@@ -557,7 +558,7 @@ mod tests {
         for (first, answer) in [(0.21, 0i64), (0.22, 1), (0.56, 1), (0.58, 2), (0.78, 2), (0.79, 3)] {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a word of a script")]
             let word = (first * 2f64.powi(64)) as u64;
-            let mut coins = ScriptedWords::new(vec![word, 0, 0, 0]);
+            let mut coins = ScriptedWords::new(vec![word, 0, 0, 0, 0]);
             assert_eq!(mechanism.run(&removals, &mut coins), Ratio::from(answer), "{first}");
         }
     }

@@ -13,7 +13,7 @@
 //!
 //! 1. A true slack is one row where a neighbour has another value, and moves by at most one between
 //!    neighbours: a way to another value from one is a way from the other, with one more step.
-//! 2. So neighbours with different values both have a slack of one row, as the [gate](super::gate) asks, and
+//! 2. So neighbours with different values both have a slack of one row, as the [`gate`] asks, and
 //!    the value passes the gate with (epsilon, delta).
 //! 3. With one row to change the gate opens with probability delta, and the value is one that the neighbour
 //!    never has: no smaller delta.

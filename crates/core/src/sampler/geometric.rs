@@ -50,15 +50,15 @@ struct Digit {
 
 /// How the low part is cut into digits. Only speed depends on it, so audits choose small ones.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+struct Shape {
     /// The widest digit, in bits.
-    pub digit_bits: u32,
+    digit_bits: u32,
     /// The low part ends where 2^l·rate would exceed this.
-    pub span: (i64, u64),
+    span: (i64, u64),
 }
 
 impl Shape {
-    pub(crate) const FAST: Self = Self { digit_bits: 9, span: (1, 2) };
+    const FAST: Self = Self { digit_bits: 9, span: (1, 2) };
 }
 
 /// Rates below 2^-52 would need whole numbers beyond 64 bits.
@@ -86,7 +86,7 @@ impl Geometric {
         Self::with_shape(rate, Shape::FAST)
     }
 
-    pub(crate) fn with_shape(rate: &Ratio, shape: Shape) -> Result<Self, ParameterError> {
+    fn with_shape(rate: &Ratio, shape: Shape) -> Result<Self, ParameterError> {
         let power = |bits: u32| Ratio::from(1u64 << bits);
         if !rate.is_positive() || *rate < power(SMALLEST_RATE_BITS).recip() {
             let accepted = "the noise scale must be positive and at most 2^52 grid steps; use a coarser grid";
@@ -107,27 +107,26 @@ impl Geometric {
         Ok(Self { rate: rate.clone(), low_bits, digits, ladder: Ladder::new(&(rate * &power(low_bits))) })
     }
 
-    /// One proposal for the low part, and `spare` fair bits that come from the same word.
+    /// One proposal for the low part.
     #[inline]
-    fn low_round<C: Coins>(&self, spare: u32, coins: &mut C) -> Option<(u64, u64)> {
-        if self.low_bits + spare == 0 {
-            return Some((0, 0));
+    fn low_round<C: Coins>(&self, coins: &mut C) -> Option<u64> {
+        if self.low_bits == 0 {
+            return Some(0);
         }
-        let bits = coins.bits(self.low_bits + spare);
-        let (low, spare) = (bits >> spare, bits & ((1 << spare) - 1));
+        let low = coins.bits(self.low_bits);
         let mut accepted = true;
         for digit in &self.digits {
             // Every digit is asked, whatever the others said, so that all rounds look alike.
             accepted &= coins.bernoulli(&Entry { digit, value: (low >> digit.shift) & digit.mask });
         }
-        accepted.then_some((low, spare))
+        accepted.then_some(low)
     }
 
-    /// One round: the variable and `spare` fair bits independent of it, unless the proposal is rejected.
+    /// One round: the variable, unless the proposal is rejected.
     #[inline]
-    pub(crate) fn round<C: Coins>(&self, spare: u32, coins: &mut C) -> Option<(u64, u64)> {
-        let (low, spare) = self.low_round(spare, coins)?;
-        Some((self.add_high(low, coins), spare))
+    fn round<C: Coins>(&self, coins: &mut C) -> Option<u64> {
+        let low = self.low_round(coins)?;
+        Some(self.add_high(low, coins))
     }
 
     /// The whole variable, given its low part.
@@ -152,7 +151,7 @@ impl Law for Geometric {
     #[inline]
     fn draw<C: Coins>(&self, coins: &mut C) -> u64 {
         loop {
-            if let Some((value, _)) = self.round(0, coins) {
+            if let Some(value) = self.round(coins) {
                 return value;
             }
         }
@@ -185,7 +184,7 @@ mod tests {
 
     /// The distribution of the kernel, from one round given that it is accepted.
     fn kernel(law: &Geometric) -> Pmf<u64> {
-        enumerate(&floor(), |tape| Some(law.round(0, tape)?.0)).given_some()
+        enumerate(&floor(), |tape| law.round(tape)).given_some()
     }
 
     /// The certified bracket of every value contains its claimed mass.
@@ -226,7 +225,7 @@ mod tests {
         let law = Geometric::with_shape(&"0.05".parse().unwrap(), SHAPES[1]).unwrap();
         let per_round = 1 + law.digits.len();
         let pmf = enumerate(&floor(), |tape| {
-            let accepted = law.low_round(0, tape).is_some();
+            let accepted = law.low_round(tape).is_some();
             (tape.decisions(), accepted)
         });
         assert!(pmf.iter().all(|((decisions, _), _)| *decisions == per_round) && pmf.iter().count() == 2);

@@ -6,6 +6,7 @@
 //! 3. *variable*: with what it reveals.
 
 pub mod cauchy;
+pub mod damped;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod exponential;

@@ -152,6 +152,17 @@ impl<V: RealVariable> Rounded<V> {
         }
     }
 
+    /// The same law, drawn with arithmetic that fits every scale from `least` to `most`: where the scale is
+    /// private and only its limits are public, the time of a draw depends on these.
+    #[must_use]
+    pub fn for_scales_between(mut self, least: &Ratio, most: &Ratio) -> Self {
+        let grid = &self.placement.grid;
+        let (wide, narrow) = (first_look(&(most / grid)), first_look(&(least / grid)));
+        self.first.bits = self.first.bits.max(wide.bits).max(narrow.bits);
+        self.first.reach = self.first.reach.max(wide.reach).max(narrow.reach);
+        self
+    }
+
     /// The standard variable.
     pub fn variable(&self) -> &V {
         &self.variable
@@ -210,6 +221,28 @@ impl<V: RealVariable> Rounded<V> {
         }
         self.variable.cdf(&(border / scale), bits)
     }
+}
+
+/// The least t with `P(|Z| > t) <= failure` for a symmetric variable, or up to a part in 10,000 more; `None` if it
+/// exceeds `most`.
+pub fn tail_upper(variable: &impl RealVariable, failure: &Ratio, most: &Ratio) -> Option<Ratio> {
+    const HALVINGS: usize = 14;
+    let bits = 32 + failure.denominator().bit_len();
+    let half = failure / Ratio::from(2u64);
+    let enough = |t: &Ratio| variable.cdf(t, bits).lower() >= Ratio::one() - &half;
+    let mut high = Ratio::new(1, 1 << 10);
+    while !enough(&high) {
+        if high > *most {
+            return None;
+        }
+        high = &high + &high;
+    }
+    let mut low = &high * &Ratio::new(1, 2);
+    for _ in 0..HALVINGS {
+        let middle = (&low + &high) * Ratio::new(1, 2);
+        if enough(&middle) { high = middle } else { low = middle }
+    }
+    Some(high)
 }
 
 /// The precision of the first look, from public numbers only.
@@ -334,6 +367,21 @@ mod tests {
         }
         let law = Rounded::new(RealLaplace, place("0.5", "1e-200", "1"));
         assert_eq!(law.draw(&mut words()), 0);
+    }
+
+    #[test]
+    fn a_private_scale_is_drawn_with_public_arithmetic() {
+        let (least, most) = (ratio("1e-9"), ratio("1e9"));
+        let of = |scale: &str| Rounded::new(Cauchy, place("0.3", scale, "0.01"));
+        let looks: Vec<Look> = ["1e-9", "1", "777", "1e9"]
+            .map(|scale| of(scale).for_scales_between(&least, &most).first)
+            .to_vec();
+        assert!(looks.windows(2).all(|pair| pair[0] == pair[1]) && of("1").first != of("1e9").first);
+        for word in [1, 1 << 40, 3 << 62, u64::MAX] {
+            let words = || ScriptedWords::new(vec![word, 77]);
+            let fitted = of("1.7").for_scales_between(&least, &most).draw(&mut words());
+            assert_eq!(fitted, of("1.7").draw(&mut words()));
+        }
     }
 
     #[test]

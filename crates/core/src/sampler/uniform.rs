@@ -2,30 +2,30 @@
 //!
 //! # Guarantee
 //!
-//! [`below`] and [`BelowSecret`] return each of 0, …, n-1 with probability exactly 1/n; [`shuffle`] leaves
-//! each of the orders of d items with probability exactly 1/d!.
+//! [`below`] returns each of 0, …, n-1 with probability exactly 1/n, and [`UpTo`] each of 0, …, n;
+//! [`shuffle`] leaves each of the orders of d items with probability exactly 1/d!.
 //!
 //! # Why
 //!
 //! 1. The fewest bits that can write n-1 give every number below a power of two the same chance.
 //! 2. Numbers from n on are thrown away and drawn afresh, so those that remain stay equally likely.
-//! 3. For a secret n instead, U·n is rounded down for a uniform U in [0, 1), of which ever more bits are drawn
-//!    until all numbers that begin with them round to the same.
-//! 4. A shuffle gives the last place to any of the d items, the one before to any of the rest, and so on:
+//! 3. A shuffle gives the last place to any of the d items, the one before to any of the rest, and so on:
 //!    d! equally likely ways, one for each order.
+//! 4. A uniform real U in [0, 1) times n + 1 is equally likely to lie between any two neighbouring whole
+//!    numbers. [`UpTo`] learns bits of U until all numbers with these bits round down to the same one.
 //!
 //! # Grade
 //!
 //! Constant per round: a round is one decision, ends with probability above one half, and its end says
-//! nothing about the number. But how many rounds there are tells of n. [`BelowSecret`] has constant coins:
-//! two words, and a third with probability below n·2^-128.
+//! nothing about the number; but how likely it is to end depends on n. [`UpTo`], for an n that is private,
+//! has constant coins: three words, and a fourth with probability at most `n·2^-192`.
 
 use crate::{
     coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
 };
-use dashu_int::IBig;
+use dashu_int::{IBig, UBig};
 
 /// One round: a number below n, or nothing if the bits showed a larger one. Panics if n is zero.
 pub fn below_round<C: Coins>(n: u64, coins: &mut C) -> Option<u64> {
@@ -71,36 +71,43 @@ impl Law for Below {
     }
 }
 
-/// The uniform law on 0, …, n-1 for an n that is private.
+/// The uniform law on 0, …, last, in constant coins whatever `last` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BelowSecret(
-    /// How many numbers there are; at least one.
-    pub u64,
+pub struct UpTo(
+    /// The last number.
+    pub u128,
 );
 
-impl Law for BelowSecret {
-    type Value = u64;
+impl UpTo {
+    /// The number that U times the count rounds down to, once that is certain.
+    fn find(self, uniform: &Uniform) -> Option<u128> {
+        let count = UBig::from(self.0) + UBig::ONE;
+        let low = (uniform.numerator() * &count) >> uniform.known();
+        // U lies strictly below the next numerator, so what it is multiplied to lies below this by one unit.
+        let high = ((uniform.numerator() + UBig::ONE) * count - UBig::ONE) >> uniform.known();
+        (low == high).then(|| u128::try_from(low).expect("at most the last number"))
+    }
+}
 
-    fn draw<C: Coins>(&self, coins: &mut C) -> u64 {
-        assert!(self.0 > 0, "no number is below zero");
+impl Law for UpTo {
+    type Value = u128;
+
+    fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
         let mut uniform = Uniform::unknown();
+        coins.refine(&mut uniform);
         coins.refine(&mut uniform);
         loop {
             coins.refine(&mut uniform);
-            let known = uniform.known();
-            let ends = uniform.enclose(known);
-            let n = IBig::from(self.0);
-            // U lies below its upper end.
-            let least = (ends.low_scaled() * &n) >> known;
-            let most = (ends.high_scaled() * &n - IBig::ONE) >> known;
-            if least == most {
-                return u64::try_from(least).expect("below n");
+            if let Some(number) = self.find(&uniform) {
+                return number;
             }
         }
     }
 
-    fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u64, Interval)> {
-        Below(self.0).masses(floor, bits)
+    fn masses(&self, _floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+        let count = Ratio::from_parts(IBig::from(self.0) + IBig::ONE, UBig::ONE);
+        let each = Interval::exact(&count.recip(), bits);
+        (0..=self.0).map(|value| (value, each.clone())).collect()
     }
 }
 
@@ -132,20 +139,43 @@ mod tests {
         }
     }
 
+    /// A mutant that leaves out the last number.
+    struct Mutant;
+    impl Law for Mutant {
+        type Value = u128;
+        fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
+            UpTo(4).draw(coins)
+        }
+        fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+            UpTo(5).masses(floor, bits)
+        }
+    }
+
     #[test]
-    fn exact_audit_of_the_secret_form_with_its_decisions() {
-        for n in [1, 2, 3, 7, 8, 100] {
-            let lost = confirm(&BelowSecret(n), &"1e-9".parse().unwrap()).unwrap();
-            assert!(lost.upper() < "1e-6".parse().unwrap(), "{n}");
+    fn numbers_in_constant_coins_are_equally_likely() {
+        for last in [0, 1, 2, 4, 6, 7, 30] {
+            let lost = confirm(&UpTo(last), &"1e-9".parse().unwrap()).unwrap();
+            assert!(lost.upper() < "1e-6".parse().unwrap(), "{last} loses {}", lost.to_f64());
         }
-        // Two words, whatever n; three thirds of 2^128 lie between words, where a third word decides.
-        for n in [1, 3, 1 << 40, u64::MAX] {
-            let mut coins = ScriptedWords::new(vec![1 << 63, 12345]);
-            assert_eq!((BelowSecret(n).draw(&mut coins), coins.used()), (n / 2, 2));
-        }
+        assert!(confirm(&Mutant, &"1e-9".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn three_words_give_any_number_and_a_tie_takes_a_fourth() {
         let third = 0x5555_5555_5555_5555;
-        let mut coins = ScriptedWords::new(vec![third, third, u64::MAX]);
-        assert_eq!((BelowSecret(3).draw(&mut coins), coins.used()), (1, 3));
+        for (last, words, number, used) in [
+            (u64::MAX.into(), vec![7, 0, 0], 7, 3),
+            (u64::MAX.into(), vec![u64::MAX; 3], u64::MAX.into(), 3),
+            (u128::MAX, vec![u64::MAX; 3], u128::MAX, 3),
+            (0, vec![u64::MAX; 3], 0, 3),
+            (2, vec![third, third, third - 1], 0, 3),
+            (2, vec![third, third, third + 1], 1, 3),
+            (2, vec![third, third, third, 0], 0, 4),
+            (2, vec![third, third, third, u64::MAX], 1, 4),
+        ] {
+            let mut coins = ScriptedWords::new(words);
+            assert_eq!((UpTo(last).draw(&mut coins), coins.used()), (number, used));
+        }
     }
 
     #[test]

@@ -123,6 +123,23 @@ impl Weighted {
         let first = terms.table(FIRST_BITS + guard, last);
         Self { terms, last, guard, first }
     }
+
+    /// The index of a uniform number of which some bits are known; more are drawn until it is certain.
+    pub(crate) fn settle<C: Coins>(&self, mut uniform: Uniform, coins: &mut C) -> usize {
+        loop {
+            let known = uniform.known();
+            let found = if known <= FIRST_KNOWN {
+                self.first.find(&uniform)
+            } else {
+                // Twice the known bits, so that the sums close in whatever the multipliers are.
+                self.terms.table(2 * known + FIRST_BITS + self.guard, self.last).find(&uniform)
+            };
+            if let Some(index) = found {
+                return index;
+            }
+            coins.refine(&mut uniform);
+        }
+    }
 }
 
 fn last_positive(positive: impl DoubleEndedIterator<Item = bool> + ExactSizeIterator) -> usize {
@@ -203,19 +220,8 @@ impl Law for Weighted {
     fn draw<C: Coins>(&self, coins: &mut C) -> usize {
         let mut uniform = Uniform::unknown();
         coins.refine(&mut uniform);
-        loop {
-            coins.refine(&mut uniform);
-            let known = uniform.known();
-            let found = if known <= FIRST_KNOWN {
-                self.first.find(&uniform)
-            } else {
-                // Twice the known bits, so that the sums close in whatever the multipliers are.
-                self.terms.table(2 * known + FIRST_BITS + self.guard, self.last).find(&uniform)
-            };
-            if let Some(index) = found {
-                return index;
-            }
-        }
+        coins.refine(&mut uniform);
+        self.settle(uniform, coins)
     }
 
     fn masses(&self, _floor: &Ratio, bits: usize) -> Vec<(usize, Interval)> {

@@ -18,10 +18,13 @@
 //! the empty data set has no neighbour.
 
 pub mod bins;
+pub mod bracket;
 pub mod brute_force;
+mod decay;
 pub mod distinct;
 pub mod iqr;
 pub mod l_statistic;
+pub mod labels;
 pub mod lattice;
 pub mod length;
 pub mod max;
@@ -29,8 +32,10 @@ pub mod mean;
 pub mod median;
 pub mod mode;
 pub mod quantile;
+pub mod reachable;
 pub mod removals;
 pub mod selection;
+pub mod smooth;
 pub mod stable;
 pub mod subsets;
 pub mod sum;

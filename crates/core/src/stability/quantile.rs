@@ -78,6 +78,15 @@ impl Quantile {
         Self { num: 1, den: 2 }
     }
 
+    /// Numerator and denominator, in lowest terms.
+    pub(crate) fn parts(self) -> (u64, u64) {
+        (self.num, self.den)
+    }
+
+    pub(crate) fn at_most_half(self) -> bool {
+        self.num <= self.den - self.num
+    }
+
     /// The rank among this many rows, from one; one where there are no rows.
     pub fn rank(self, rows: u64) -> u64 {
         let product = u128::from(self.num) * u128::from(rows);
@@ -131,6 +140,18 @@ impl Quantile {
                 let larger = u128::from(self.num.max(self.den - self.num));
                 let distances = u128::from(ranks) * u128::from(self.den) / larger;
                 u64::try_from(distances).unwrap_or(u64::MAX)
+            }
+        })
+    }
+
+    /// The smallest window that fixes the local sensitivity at this many distances.
+    pub fn reach_for(self, distances: u64, adjacency: Adjacency) -> Reach {
+        Reach::Ranks(match adjacency {
+            Adjacency::Replace => distances,
+            Adjacency::AddRemove => {
+                let larger = u128::from(self.num.max(self.den - self.num));
+                let ranks = (u128::from(distances) * larger).div_ceil(u128::from(self.den));
+                u64::try_from(ranks).expect("at most the distances")
             }
         })
     }

@@ -56,18 +56,18 @@ pub struct WindowParts {
 }
 
 /// The first and the last rank of a window, from one; empty where there are no rows.
-fn bounds(rank: u64, rows: u64, reach: Reach) -> (u64, u64) {
+pub(super) fn bounds(rank: u64, rows: u64, reach: Reach) -> (u64, u64) {
     match reach {
         Reach::All => (1, rows),
         Reach::Ranks(ranks) => (rank.saturating_sub(ranks).max(1), rank.saturating_add(ranks).min(rows)),
     }
 }
 
-fn index(count: u64) -> usize {
+pub(super) fn index(count: u64) -> usize {
     usize::try_from(count).expect("a rank of rows in memory")
 }
 
-fn count(rows: usize) -> u64 {
+pub(super) fn count(rows: usize) -> u64 {
     u64::try_from(rows).expect("64 bits count the rows in memory")
 }
 
@@ -240,7 +240,7 @@ impl Sorted {
 }
 
 /// The rows of these places in sorted order, in any order among themselves.
-fn select_ranks(rows: &mut [i64], first: usize, last: usize) -> &mut [i64] {
+pub(super) fn select_ranks(rows: &mut [i64], first: usize, last: usize) -> &mut [i64] {
     let (_, _, _) = rows.select_nth_unstable(first);
     let rest = &mut rows[first..];
     let (_, _, _) = rest.select_nth_unstable(last - first);

@@ -37,6 +37,16 @@ impl TrimmedMean {
         Ok(Self { count, trim })
     }
 
+    /// How many values there are.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
+    /// How many are left out on each side.
+    pub fn trim(self) -> u64 {
+        self.trim
+    }
+
     /// The trimmed mean. Panics unless there are as many values as was said.
     pub fn value(self, values: &Sorted) -> Ratio {
         assert_eq!(values.count(), self.count, "the public number of values");

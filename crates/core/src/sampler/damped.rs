@@ -1,0 +1,367 @@
+//! A whole number k, with probability proportional to `count(k)·e^(-step·k)`.
+//!
+//! # Guarantee
+//!
+//! k is returned with probability exactly `count(k)·e^(-step·k)` over the sum of these numbers.
+//!
+//! # Why
+//!
+//! 1. A uniform number U in [0, 1) times the sum falls between two cumulative sums; the chance that it
+//!    falls just below the k-th and not below the one before is the k-th share.
+//! 2. The powers of `e^-step` are written down once, in units of 2^-190, each too small by less than two
+//!    units. Counts add up to at most 2^64, so each cumulative sum is too small by less than 2^65 units,
+//!    and the total, which holds a count at k = 0, is at least 2^190 units.
+//! 3. A number is returned only if every U with the known bits and all sums within these errors agree on
+//!    it. Otherwise enclosures of any precision go on with the same U.
+//!
+//! # Grade
+//!
+//! Constant coins: two words, whatever the counts and the outcome; a third with probability below
+//! `len·2^-123`. The work is two passes over all counts, the same number of machine operations for each,
+//! whether it is zero or not.
+//!
+//! # Differs
+//!
+//! [`Weighted`] draws from the same law for any weights, on big numbers. Here the powers are made in
+//! advance, and a choice among a thousand counts takes microseconds.
+
+use super::weighted::{Power, Weighted};
+use crate::{
+    chance::exp_neg,
+    coins::{Coins, Law, Uniform},
+    interval::Interval,
+    ratio::Ratio,
+};
+use dashu_int::UBig;
+
+/// The powers of `e^-step`, made once for many draws.
+#[derive(Clone, Debug)]
+pub struct Damping {
+    step: Ratio,
+    /// `e^(-step·k)` in units, the lowest 64 bits first.
+    powers: Vec<[u64; 3]>,
+}
+
+/// The unit is 2^-190, so that 2^64 counts of one stay within four words.
+const UNIT_BITS: usize = 190;
+/// Spare bits while powers are multiplied up.
+const SPARE_BITS: usize = 48;
+/// A power is too small by less than this many units.
+const POWER_ERROR: u128 = 2;
+
+impl Damping {
+    /// The powers for k = 0 ..= last. Panics if the step is negative.
+    pub fn new(step: &Ratio, last: usize) -> Self {
+        assert!(!step.is_negative(), "powers go down");
+        let ratio = exp_neg(step, UNIT_BITS + SPARE_BITS);
+        let mut power = Interval::one(UNIT_BITS + SPARE_BITS);
+        let mut powers = Vec::with_capacity(last + 1);
+        for _ in 0..=last {
+            let units = power.low_scaled() >> SPARE_BITS;
+            // Each product adds a unit of 2^-238 or two: this holds for billions of powers.
+            assert!(power.high_scaled() >> SPARE_BITS <= &units + 1, "the enclosures stay narrow");
+            powers.push(words(&UBig::try_from(units).expect("powers are positive")));
+            power = power.mul(&ratio);
+        }
+        Self { step: step.clone(), powers }
+    }
+
+    /// The last k.
+    pub fn last(&self) -> usize {
+        self.powers.len() - 1
+    }
+
+    /// The law of k for these counts, one for each k. Panics unless the first is positive and they add up
+    /// to at most 2^64.
+    pub fn law(&self, counts: Vec<u64>) -> Damped<'_> {
+        assert_eq!(counts.len(), self.powers.len(), "one count for each power");
+        assert!(counts[0] > 0, "something weighs one");
+        let (mut all, mut total, mut last) = (0u128, Sum::ZERO, 0);
+        for (k, (&count, power)) in counts.iter().zip(&self.powers).enumerate() {
+            all += u128::from(count);
+            total.add_product(count, power);
+            last = if count > 0 { k } else { last };
+        }
+        assert!(all <= 1 << 64, "at most 2^64 are counted");
+        Damped { damping: self, counts, total, error: POWER_ERROR * all, last }
+    }
+}
+
+fn words(value: &UBig) -> [u64; 3] {
+    let mut bytes = [0; 24];
+    let written = value.to_le_bytes();
+    bytes[..written.len()].copy_from_slice(&written);
+    let (words, _) = bytes.as_chunks();
+    [0, 1, 2].map(|index| u64::from_le_bytes(words[index]))
+}
+
+/// A number of units, of 256 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Sum {
+    high: u128,
+    low: u128,
+}
+
+fn join(low: u64, high: u64) -> u128 {
+    u128::from(low) | u128::from(high) << 64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+fn halves(value: u128) -> (u64, u64) {
+    (value as u64, (value >> 64) as u64)
+}
+
+impl Sum {
+    const ZERO: Self = Self { high: 0, low: 0 };
+
+    #[inline]
+    fn add(&mut self, other: Self) {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        self.low = low;
+        self.high += other.high + u128::from(carry);
+    }
+
+    #[inline]
+    fn add_product(&mut self, count: u64, power: &[u64; 3]) {
+        let (first, carry) = power[0].carrying_mul(count, 0);
+        let (second, carry) = power[1].carrying_mul(count, carry);
+        let (third, fourth) = power[2].carrying_mul(count, carry);
+        self.add(Self { low: join(first, second), high: join(third, fourth) });
+    }
+
+    fn plus(mut self, small: u128) -> Self {
+        self.add(Self { high: 0, low: small });
+        self
+    }
+
+    /// This number times `fraction`/2^128, rounded down.
+    fn times_fraction(self, fraction: u128) -> Self {
+        let [low, high] = [self.low, self.high].map(|part| wide_product(part, fraction));
+        // (high·2^128 + low)·fraction / 2^128: the product of the high part, and the high part of the other.
+        let mut product = high;
+        product.add(Self { high: 0, low: low.high });
+        product
+    }
+
+    /// This number over 2^bits, rounded down, for at most 128 bits.
+    fn shifted(self, bits: u32) -> Self {
+        match bits {
+            0 => self,
+            128 => Self { high: 0, low: self.high },
+            _ => Self { high: self.high >> bits, low: self.low >> bits | self.high << (128 - bits) },
+        }
+    }
+}
+
+/// The product of two numbers of 128 bits.
+fn wide_product(a: u128, b: u128) -> Sum {
+    let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
+    let (first, carry) = a0.carrying_mul(b0, 0);
+    let (second, third) = a1.carrying_mul(b0, carry);
+    let mut product = Sum { low: join(first, second), high: u128::from(third) };
+    let (second, carry) = a0.carrying_mul(b1, 0);
+    let (third, fourth) = a1.carrying_mul(b1, carry);
+    product.add(Sum { low: u128::from(second) << 64, high: join(third, fourth) });
+    product
+}
+
+/// The law of k for some counts.
+#[derive(Clone, Debug)]
+pub struct Damped<'a> {
+    damping: &'a Damping,
+    counts: Vec<u64>,
+    /// The sum of all, in units, too small by less than `error`; and so is every part of it.
+    total: Sum,
+    error: u128,
+    /// The last k that can be returned.
+    last: usize,
+}
+
+impl Damped<'_> {
+    /// The k of the part of the total that a uniform number of at most 128 known bits falls in, once that
+    /// is certain.
+    fn find(&self, uniform: &Uniform) -> Option<usize> {
+        let known = u32::try_from(uniform.known()).expect("at most 128 bits");
+        let bits = u128::try_from(uniform.numerator()).expect("at most 128 bits");
+        let fraction = if known == 0 { 0 } else { bits << (128 - known) };
+        let from = self.total.times_fraction(fraction);
+        // U is below (bits + 1)/2^known and the total below total + error: what that adds to `from`, and
+        // one unit for each of the two roundings.
+        let mut to = from.plus(self.error + 2);
+        to.add(self.total.shifted(known));
+        let (mut passed, mut reached) = (0, 0);
+        let mut sum = Sum::ZERO;
+        for (&count, power) in self.counts.iter().zip(&self.damping.powers) {
+            sum.add_product(count, power);
+            passed += usize::from(sum.plus(self.error) <= from);
+            reached += usize::from(sum < to);
+        }
+        // The sum up to the last is the total, which U never reaches, whatever the errors say.
+        let (passed, reached) = (passed.min(self.last), reached.min(self.last));
+        (passed == reached).then_some(passed)
+    }
+
+    fn exact(&self) -> Weighted {
+        let power = |(steps, &multiplier): (u64, &u64)| Power { multiplier: multiplier.into(), steps };
+        Weighted::powers(&self.damping.step, (0..).zip(&self.counts).map(power))
+    }
+}
+
+impl Law for Damped<'_> {
+    type Value = usize;
+
+    fn draw<C: Coins>(&self, coins: &mut C) -> usize {
+        let mut uniform = Uniform::unknown();
+        coins.refine(&mut uniform);
+        loop {
+            coins.refine(&mut uniform);
+            if uniform.known() > 128 {
+                return self.exact().settle(uniform, coins);
+            }
+            if let Some(k) = self.find(&uniform) {
+                return k;
+            }
+        }
+    }
+
+    fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(usize, Interval)> {
+        let mut masses = self.exact().masses(floor, bits);
+        masses.retain(|&(k, _)| self.counts[k] > 0);
+        masses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        coins::ScriptedWords,
+        tape::{confirm, enumerate},
+    };
+    use dashu_int::IBig;
+    use proptest::prelude::*;
+
+    fn ratio(text: &str) -> Ratio {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn powers_are_too_small_by_less_than_two_units() {
+        for step in ["0.05", "0.5", "3", "1e-9", "0"] {
+            let damping = Damping::new(&ratio(step), 300);
+            for (k, power) in damping.powers.iter().enumerate() {
+                let written = (IBig::from(power[2]) << 128) + (IBig::from(power[1]) << 64) + power[0];
+                let truth = exp_neg(&(&ratio(step) * &Ratio::from(k as u64)), UNIT_BITS + 20);
+                let unit = IBig::ONE << 20;
+                assert!(&(&written * &unit) <= truth.high_scaled(), "{step} {k}");
+                assert!(&((written + IBig::from(2)) * unit) > truth.low_scaled(), "{step} {k}");
+            }
+        }
+    }
+
+    /// Counts that are zero in the middle and at the end, large, and alone.
+    fn cases() -> Vec<(&'static str, Vec<u64>)> {
+        vec![
+            ("0.5", vec![1, 0, 3, 7, 0, 40, 0, 0]),
+            ("0.05", vec![1, 1 << 40, 0, u64::MAX >> 1]),
+            ("3", vec![2, 1, 1]),
+            ("1", vec![1, 0, 0]),
+            ("0", vec![1, 2, 0, 3]),
+            ("44", vec![1, u64::MAX - 1, 0]),
+            ("1", vec![u64::MAX, 1]),
+        ]
+    }
+
+    #[test]
+    fn exact_audit_of_every_share() {
+        for (step, counts) in cases() {
+            let damping = Damping::new(&ratio(step), counts.len() - 1);
+            let lost = confirm(&damping.law(counts.clone()), &ratio("1e-9")).unwrap();
+            assert!(lost.upper() < ratio("1e-7"), "{counts:?} loses {}", lost.to_f64());
+        }
+    }
+
+    #[test]
+    fn a_mutant_with_one_step_changed_is_caught() {
+        struct Mutant(Damping, Damping);
+        impl Law for Mutant {
+            type Value = usize;
+            fn draw<C: Coins>(&self, coins: &mut C) -> usize {
+                self.0.law(vec![1, 5, 40]).draw(coins)
+            }
+            fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(usize, Interval)> {
+                self.1.law(vec![1, 5, 40]).masses(floor, bits)
+            }
+        }
+        let [a, b] = ["0.5", "0.500001"].map(|step| Damping::new(&ratio(step), 2));
+        assert!(confirm(&Mutant(a, b), &ratio("1e-9")).is_err());
+    }
+
+    #[test]
+    fn decisions_beyond_the_first_become_half_as_likely_with_each() {
+        let damping = Damping::new(&ratio("0.5"), 3);
+        let law = damping.law(vec![1, 5, 0, 40]);
+        let pmf = enumerate(&ratio("1e-9"), |tape| {
+            law.draw(tape);
+            tape.decisions()
+        });
+        for bits in 2..25 {
+            let more = pmf.iter().filter(|(decisions, _)| **decisions > bits);
+            let doubt = more.fold(pmf.lost().clone(), |sum, (_, mass)| sum.add(mass));
+            assert!(doubt.certainly_at_most(&Ratio::new(4, 1 << bits)), "{bits}: {}", doubt.to_f64());
+        }
+    }
+
+    #[test]
+    fn two_words_decide_and_a_tie_takes_more() {
+        // Counts 1 and 2 without damping: the only sum is a third of the total, 0x5555…
+        let damping = Damping::new(&Ratio::zero(), 1);
+        let law = damping.law(vec![1, 2]);
+        let third = 0x5555_5555_5555_5555;
+        for (words, k, used) in [
+            (vec![0, 0], 0, 2),
+            (vec![u64::MAX, u64::MAX], 1, 2),
+            (vec![third, third - 9], 0, 2),
+            (vec![third, third + 9], 1, 2),
+            (vec![third, third, 0], 0, 3),
+            (vec![third, third, third, u64::MAX], 1, 4),
+        ] {
+            let mut coins = ScriptedWords::new(words);
+            assert_eq!((law.draw(&mut coins), coins.used()), (k, used));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "something weighs one")]
+    fn a_first_count_of_zero_is_a_broken_invariant() {
+        Damping::new(&Ratio::one(), 1).law(vec![0, 1]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn words_find_what_big_numbers_find(
+            mut counts in proptest::collection::vec(0u64..1 << 60, 2..12),
+            zero in 0usize..12,
+            step in 1u64..200,
+            words in any::<[u64; 2]>(),
+        ) {
+            counts[0] += 1;
+            if zero > 0 && zero < counts.len() { counts[zero] = 0; }
+            let damping = Damping::new(&Ratio::new(1, step), counts.len() - 1);
+            let law = damping.law(counts);
+            let draw = |law: &dyn Fn(&mut ScriptedWords) -> usize| {
+                law(&mut ScriptedWords::new(words.iter().copied().chain([7, 7, 7]).collect()))
+            };
+            prop_assert_eq!(draw(&|coins| law.draw(coins)), draw(&|coins| law.exact().draw(coins)));
+        }
+
+        #[test]
+        fn wide_arithmetic_agrees_with_big_numbers(a in any::<[u128; 2]>(), fraction in any::<u128>(), bits in 0u32..=128) {
+            let sum = Sum { high: a[1], low: a[0] };
+            let big = |sum: Sum| (UBig::from(sum.high) << 128) + sum.low;
+            prop_assert_eq!(big(sum.times_fraction(fraction)), (big(sum) * fraction) >> 128);
+            prop_assert_eq!(big(sum.shifted(bits)), big(sum) >> bits as usize);
+        }
+    }
+}
