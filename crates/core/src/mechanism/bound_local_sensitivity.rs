@@ -32,7 +32,7 @@
 //!
 //! ```
 //! use equipoise_core::mechanism::bound_local_sensitivity::{BoundLocalSensitivity, Ceiling};
-//! use equipoise_core::{coins::ScriptedWords, mechanism::laplace::Values, ratio::Ratio, stability::triangles::Graph};
+//! use equipoise_core::{coins::ScriptedWords, mechanism::Values, ratio::Ratio, stability::triangles::Graph};
 //!
 //! // How many triangles does a graph of 30 people have, if the edges are private? One edge moves the count by
 //! // up to 28, but here by 2 only.
@@ -402,14 +402,14 @@ mod tests {
     fn exact_audit_over_every_value_and_local_bound() {
         // A local bound may exceed what is answered; a floor near zero makes a failed bound show everything.
         for (delta, ceiling, floor) in [
-            ("0.05", global(4), "1"),
-            ("0.05", global(4), "0.05"),
-            ("0.2", Ceiling::RefuseAbove(ratio("2.5")), "0.05"),
+            ("0.05", global(3), "1"),
+            ("0.05", global(3), "0.05"),
+            ("0.2", Ceiling::RefuseAbove(ratio("1.5")), "0.05"),
         ] {
             let shape =
                 BoundLocalSensitivity { floor: ratio(floor), ..shape("1", "2", delta, ceiling.clone()) };
             let calibrated = shape.calibrate().unwrap();
-            let most = if ceiling == global(4) { 3 } else { 4 };
+            let most = if ceiling == global(3) { 2 } else { 3 };
             let delta = worst(&ratio("3"), &pairs(most), shipped(&calibrated));
             assert!(delta.upper() <= &ratio("1e-5") + shape.delta.ratio(), "{ceiling:?} {}", delta.to_f64());
             // With hardly any noise below the bound, the whole chance of a failed bound counts.
@@ -438,13 +438,13 @@ mod tests {
 
     #[test]
     fn a_mutant_without_the_logarithm_of_delta_is_caught() {
-        let shape = BoundLocalSensitivity { floor: ratio("0.05"), ..shape("1", "2", "0.05", global(4)) };
+        let shape = BoundLocalSensitivity { floor: ratio("0.05"), ..shape("1", "2", "0.05", global(2)) };
         let mutant = Calibrated { offset: 0, ..shape.calibrate().unwrap() };
-        let delta = worst(&ratio("3"), &pairs(2), shipped(&mutant));
+        let delta = worst(&ratio("3"), &pairs(1), shipped(&mutant));
         // P(Z < 0) = q/(1+q) = .269 instead of .05.
         assert!(delta.lower() > ratio("0.26"), "{}", delta.to_f64());
         let off_by_one = Calibrated { offset: shape.calibrate().unwrap().offset - 1, ..mutant };
-        assert!(worst(&ratio("3"), &pairs(2), shipped(&off_by_one)).lower() > ratio("0.05"));
+        assert!(worst(&ratio("3"), &pairs(1), shipped(&off_by_one)).lower() > ratio("0.05"));
     }
 
     #[test]
@@ -517,8 +517,11 @@ mod tests {
         for (local, words) in [("1e300", 7), ("-1e300", 1 << 58)] {
             for ceiling in [global(9), Ceiling::RefuseAbove(ratio("9"))] {
                 let calibrated = shape("1", "1", "0.26", ceiling).calibrate().unwrap();
-                let release =
-                    calibrated.run(&ratio("1e200"), &ratio(local), &mut ScriptedWords::new(vec![words; 12]));
+                let release = calibrated.run(
+                    &ratio("1e200"),
+                    &ratio(local),
+                    &mut ScriptedWords::new(vec![1 << 58, sign, 1 << 58, sign]),
+                );
                 assert!(release.bound >= Ratio::one() && release.bound <= ratio("10"));
             }
         }

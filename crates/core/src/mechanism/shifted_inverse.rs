@@ -32,7 +32,7 @@
 //! selecting the rows is the same for all rows: two weights for each length, whatever the number of answers.
 //! The shift uses the tight form of the error bound.
 //!
-//! Constant coins: four words, and more with probability below 2^-60.
+//! Constant coins: five words, and more with probability below 2^-60.
 //!
 //! # Example
 //!
