@@ -503,18 +503,17 @@ mod tests {
 
     #[test]
     fn a_scripted_run() {
-        // Scale one: column one of 64 begins with one, a minus sign; then a zero at the scale of the bound.
+        // A strip of one, a negative sign: the bound is 3 + 1 - 1. At that scale a strip of two: the value is 7 + 2.
         let calibrated = shape("1", "1", "0.26", global(9)).calibrate().unwrap();
-        let words = vec![1 << 58, 1 << 63, 0, 0];
+        let words = vec![1 << 58, 1 << 63, 1 << 57, 0];
         let release = calibrated.run(&ratio("7"), &ratio("3"), &mut ScriptedWords::new(words));
-        // The bound is 3 + 1 - 1, the value 7 + 0.
         assert_eq!(release.bound, ratio("3"));
-        assert_eq!(release.value, Outcome::Value(ratio("7")));
+        assert_eq!(release.value, Outcome::Value(ratio("9")));
     }
 
     #[test]
     fn the_ends_are_public_whatever_the_local_bound() {
-        for (local, words) in [("1e300", 7), ("-1e300", 1 << 58)] {
+        for (local, sign) in [("1e300", 0), ("-1e300", 1 << 63)] {
             for ceiling in [global(9), Ceiling::RefuseAbove(ratio("9"))] {
                 let calibrated = shape("1", "1", "0.26", ceiling).calibrate().unwrap();
                 let release = calibrated.run(
