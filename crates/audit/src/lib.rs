@@ -2,7 +2,7 @@
 //!
 //! An [`Audit`] runs the shipped code of one mechanism on the enumerating tape, over every neighbouring
 //! pair of a small universe, and encloses the least delta that the claimed epsilon needs. A claim holds
-//! when the whole enclosure lies at or below the claimed delta. Beside each claim stands a mutant, the same
+//! when the whole enclosure lies at or below the claimed delta, up to the resolution of 1e-9. Beside each claim stands a mutant, the same
 //! code with one constant or one comparison changed, which the same measurement must catch. The zoo holds
 //! mechanisms that were published or are often written, and are not private: each must be caught.
 
@@ -61,7 +61,7 @@ pub struct Audit {
 
 /// What an audit expects of its measurements.
 pub enum Kind {
-    /// Every measurement must hold, and every mutant must be refuted.
+    /// Every measurement must hold, and some measurement of the mutant must be refuted.
     Claim {
         /// The shipped code.
         shipped: fn() -> Vec<Measured>,

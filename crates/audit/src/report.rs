@@ -56,7 +56,8 @@ impl Finding {
     /// What this finding comes to.
     pub fn verdict(&self) -> Verdict {
         let caught = |measured: &[Measured]| measured.iter().any(Measured::refuted);
-        let holds = !self.measured.is_empty() && self.measured.iter().all(Measured::holds);
+        let holds = !self.measured.is_empty()
+            && self.measured.iter().all(|measured| measured.pairs > 0 && measured.holds());
         match self.audit.kind {
             Kind::Zoo { .. } if caught(&self.measured) => Verdict::Caught,
             Kind::Claim { .. } if !holds => Verdict::Refuted,

@@ -1,6 +1,10 @@
 //! Probabilities known to any precision: what a single decision is made with.
 
-use crate::{interval::Interval, ratio::Ratio};
+use crate::{
+    interval::{Interval, point},
+    ratio::Ratio,
+};
+use dashu_base::UnsignedAbs;
 use dashu_int::{IBig, UBig};
 
 /// A probability whose first 64 bits are at hand and whose further bits can be computed.
@@ -102,12 +106,33 @@ impl ExpNeg {
     }
 }
 
-/// e^-x for an exact x >= 0.
+/// e^-x for an exact x >= 0, in a number of steps that depends on the precision alone: x may be private.
 pub(crate) fn exp_neg(exponent: &Ratio, bits: usize) -> Interval {
+    let beyond = Ratio::from(bits as u64);
+    // Beyond the precision the answer is known, but not sooner than any other.
+    let capped = exponent.min(&beyond);
+    let near = exp_neg_of(capped, bits);
     if exponent.is_zero() {
-        return Interval::one(bits);
+        Interval::one(bits)
+    } else if *exponent > beyond {
+        Interval::dyadic(IBig::ZERO, IBig::ONE, bits, bits)
+    } else {
+        near
     }
-    Interval::exact(&-exponent.clone(), bits + 8).exp().to_precision(bits)
+}
+
+/// e^-x = 2^-k·e^-r for x = k·ln 2 + r with r between 0 and 0.7.
+fn exp_neg_of(exponent: &Ratio, bits: usize) -> Interval {
+    let work = bits + 40;
+    let point = Interval::exact(exponent, work);
+    let ln_two = point::ln_two(work);
+    let halvings = point.low_scaled() / (ln_two.high_scaled());
+    let rest = point.sub(&ln_two.mul_ratio(&Ratio::whole(halvings.clone())));
+    let end = |value: &IBig| point::exp(&value.clone().max(IBig::ZERO).unsigned_abs(), work, work);
+    let grown = end(rest.low_scaled()).hull(&end(rest.high_scaled()));
+    let part = Interval::one(work).div(&grown);
+    let halvings = usize::try_from(halvings).expect("at most the precision");
+    Interval::dyadic(part.low_scaled().clone(), part.high_scaled().clone(), work + halvings, bits)
 }
 
 impl Chance for ExpNeg {
@@ -146,6 +171,35 @@ impl<F: Fn(usize) -> Interval> Chance for Enclosed<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_steady_exponential_is_the_other_one() {
+        for exponent in [
+            "1e-30",
+            "0.001",
+            "0.3",
+            "0.6931471805599453",
+            "0.6931471805599454",
+            "1",
+            "2.0794415416798",
+            "17.5",
+            "127.9",
+            "128",
+            "128.1",
+            "1000",
+        ] {
+            let x: Ratio = exponent.parse().unwrap();
+            for bits in [70, 128, 200] {
+                let (steady, plain) = (exp_neg(&x, bits), Interval::exact(&-x.clone(), bits + 40).exp());
+                assert!(
+                    steady.lower() <= plain.upper() && plain.lower() <= steady.upper(),
+                    "{exponent} {bits}"
+                );
+                let width = &steady.upper() - &steady.lower();
+                assert!(width <= Ratio::dyadic(IBig::from(4), bits), "{exponent} {bits}");
+            }
+        }
+    }
 
     #[test]
     fn heads_are_the_first_64_bits() {

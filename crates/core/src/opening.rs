@@ -39,13 +39,14 @@ pub(crate) enum Opening {
 }
 
 impl Opening {
-    /// For these parameters, both positive, delta below one.
-    pub(crate) fn new(eps: &Ratio, delta: &Ratio) -> Self {
+    /// For these parameters, both positive, delta below one. `None` where epsilon is so small that rows would
+    /// have to be counted beyond 64 bits.
+    pub(crate) fn new(eps: &Ratio, delta: &Ratio) -> Option<Self> {
         let bits = SIGNIFICANT_BITS + delta.bits_of_inverse();
-        match table(eps, delta, bits) {
+        Some(match table(eps, delta, bits) {
             Some(table) => Self::Table(table),
-            None => Self::Formula(Box::new(Formula::new(eps, delta, bits))),
-        }
+            None => Self::Formula(Box::new(Formula::new(eps, delta, bits)?)),
+        })
     }
 
     /// p(rows), exactly.
@@ -126,7 +127,8 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    fn new(eps: &Ratio, delta: &Ratio, bits: usize) -> Self {
+    /// `None` where rows would have to be counted beyond 64 bits.
+    fn new(eps: &Ratio, delta: &Ratio, bits: usize) -> Option<Self> {
         let full_delta = delta;
         let delta = delta * &(Ratio::one() - Ratio::dyadic(IBig::ONE, RESERVE_BITS));
         // delta/(e^eps - 1) has as many bits before its point as 1/eps; cancelling them needs twice as many.
@@ -135,7 +137,10 @@ impl Formula {
         let (one, small) = (Interval::one(work), Interval::exact(&delta, work));
         let sum = growth_minus_one.add(&one).add(&one).mul(&small);
         let steps = growth_minus_one.add(&small).add(&small).div(&sum).ln().mul_ratio(&eps.recip());
-        let switch = u64::try_from(steps.lower().floor_big()).map_or(1, |steps| steps.saturating_add(1));
+        let steps = steps.lower().floor_big();
+        let switch = if steps < IBig::ZERO { 1 } else { u64::try_from(steps).ok()?.checked_add(1)? };
+        // Certainty lies at most as far beyond; all of it must be countable.
+        switch.checked_mul(4)?;
         let mut formula = Self {
             eps: eps.clone(),
             delta,
@@ -151,7 +156,7 @@ impl Formula {
             let [here, next] = [rows, rows.saturating_add(1)].map(|rows| formula.probability(rows));
             assert!(allowed(&growth_down, full_delta, &here, &next), "the switch of the closed form");
         }
-        formula
+        Some(formula)
     }
 
     fn before_switch(&self, rows: u64) -> Interval {
@@ -194,7 +199,7 @@ mod tests {
     fn formula(eps: &str, delta: &str) -> Opening {
         let (eps, delta) = (ratio(eps), ratio(delta));
         let bits = SIGNIFICANT_BITS + delta.bits_of_inverse();
-        Opening::Formula(Box::new(Formula::new(&eps, &delta, bits)))
+        Opening::Formula(Box::new(Formula::new(&eps, &delta, bits).unwrap()))
     }
 
     fn assert_allowed(opening: &Opening, eps: &str, delta: &str, rows: impl IntoIterator<Item = u64>) {
@@ -221,7 +226,7 @@ mod tests {
     #[test]
     fn every_entry_of_a_table_is_allowed() {
         for (eps, delta) in SMALL {
-            let opening = Opening::new(&ratio(eps), &ratio(delta));
+            let opening = Opening::new(&ratio(eps), &ratio(delta)).unwrap();
             let Opening::Table(table) = &opening else { panic!("{eps} {delta} is short") };
             assert_allowed(&opening, eps, delta, 0..table.len() as u64 + 2);
             assert_eq!(opening.probability(u64::MAX), Ratio::one());
@@ -231,7 +236,7 @@ mod tests {
     #[test]
     fn the_formula_is_the_table_up_to_its_reserve() {
         for (eps, delta) in SMALL.into_iter().filter(|(eps, _)| ratio(eps) < ratio("10")) {
-            let (table, formula) = (Opening::new(&ratio(eps), &ratio(delta)), formula(eps, delta));
+            let (table, formula) = (Opening::new(&ratio(eps), &ratio(delta)).unwrap(), formula(eps, delta));
             let end = table.first_reaching(&Ratio::one()).unwrap();
             assert_allowed(&formula, eps, delta, 0..end + 2);
             for rows in 1..end {
@@ -245,7 +250,7 @@ mod tests {
     #[test]
     fn tiny_parameters_have_a_formula_at_every_distance() {
         for (eps, delta) in [("1e-6", "1e-6"), ("1e-9", "1e-30"), ("1e-200", "1e-12"), ("1e-4", "1e-400")] {
-            let opening = Opening::new(&ratio(eps), &ratio(delta));
+            let opening = Opening::new(&ratio(eps), &ratio(delta)).unwrap();
             let Opening::Formula(formula) = &opening else { panic!("{eps} {delta} is long") };
             let powers = (0..64).map(|bit| 1u64 << bit);
             let near_switch = formula.switch.saturating_sub(3)..formula.switch.saturating_add(3);
@@ -258,7 +263,7 @@ mod tests {
 
     #[test]
     fn first_reaching_is_the_inverse() {
-        let opening = Opening::new(&ratio("1"), &ratio("1e-6"));
+        let opening = Opening::new(&ratio("1"), &ratio("1e-6")).unwrap();
         assert_eq!(opening.first_reaching(&Ratio::zero()), Some(0));
         assert_eq!(opening.first_reaching(&ratio("2")), None);
         for rows in 1..20 {

@@ -96,6 +96,19 @@ mod tests {
     }
 
     #[test]
+    fn words_at_a_split_find_the_option_they_should() {
+        let pick = Pick::new(vec![(1 << 63) - 5, (1 << 62) + 3, (1 << 62) + 2]);
+        for (own, column) in pick.columns.iter().enumerate() {
+            let first = (own as u64) << (64 - pick.column_bits);
+            let (split, other) = (column >> pick.column_bits, column & ((1 << pick.column_bits) - 1));
+            assert_eq!(pick.find(first + split) as u64, other);
+            if split > 0 {
+                assert_eq!(pick.find(first + split - 1), own);
+            }
+        }
+    }
+
+    #[test]
     fn words_at_the_ends_find_an_option() {
         let pick = Pick::new(vec![1 << 63, 1 << 62, 1 << 62]);
         assert!(pick.find(0) < 3 && pick.find(u64::MAX) < 3);

@@ -2,20 +2,27 @@
 
 use crate::Audit;
 
+mod black_box;
+mod bound_local_sensitivity;
 mod conditions;
 mod exponential;
 mod exponential_density;
 mod gate;
 mod gaussian;
 mod histogram_keys;
+mod inverse_sensitivity;
 mod laplace;
 mod noisy_distance;
 mod noisy_max;
 mod permute_and_flip;
 mod propose_test_release;
+mod quantile_interval;
+mod quantiles;
 mod released_scale;
 mod sampled;
+mod scale;
 mod searched_bound;
+mod shifted_inverse;
 mod small_rows;
 mod smooth;
 mod stable;
@@ -37,9 +44,16 @@ pub const ALL: &[&Audit] = &[
     &permute_and_flip::AUDIT,
     &noisy_max::AUDIT,
     &sampled::AUDIT,
+    &bound_local_sensitivity::AUDIT,
+    &shifted_inverse::AUDIT,
+    &black_box::AUDIT,
+    &scale::AUDIT,
     &gate::AUDIT,
     &threshold::AUDIT,
     &noisy_distance::AUDIT,
+    &inverse_sensitivity::AUDIT,
+    &quantiles::AUDIT,
+    &quantile_interval::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
     &propose_test_release::AUDIT,

@@ -2,7 +2,6 @@
 
 use super::{ADJACENCY, CatalogError, EPSILON, Entry, Given, Number, Parameter, cost};
 use crate::{
-    adjacency::Adjacency,
     loss::Approx,
     mechanism::sampled::{InnerLoss, PoissonSampled},
 };
@@ -12,7 +11,11 @@ pub(super) static SAMPLED: Entry = Entry {
     about: "runs a mechanism on a secret random sample of the rows, which loses less",
     parameters: &[
         EPSILON,
-        Parameter { name: "delta", default: Some("0"), about: "delta of the mechanism inside" },
+        Parameter {
+            name: "delta",
+            default: Some("0"),
+            about: "delta of the mechanism inside, under add-remove",
+        },
         Parameter { name: "rate", default: None, about: "probability that a row is in the sample" },
         ADJACENCY,
     ],
@@ -22,14 +25,11 @@ pub(super) static SAMPLED: Entry = Entry {
 fn sampled(given: &Given) -> Result<Vec<Number>, CatalogError> {
     let inner = Approx::new(&given.eps()?, &given.delta()?);
     let adjacency = given.adjacency()?;
-    let inner = match adjacency {
-        Adjacency::AddRemove => InnerLoss::add_remove(inner),
-        // The same numbers are taken to hold under both relations, which Poisson sampling under replace needs.
-        Adjacency::Replace => InnerLoss::both(inner.clone(), inner),
-    };
+    // What is given holds when a row of the sample comes or goes; a replaced row costs two such steps.
+    let inner = InnerLoss::add_remove(inner);
     let calibrated = PoissonSampled { rate: given.read("rate")?, adjacency, inner }.calibrate()?;
     let mut numbers = cost(&calibrated.cost());
-    let about = "of the cost; the mechanism inside must be private under add-remove too";
+    let about = "of the cost; epsilon and delta of the mechanism inside are those under add-remove";
     numbers.push(Number::text("adjacency", &adjacency, about));
     Ok(numbers)
 }

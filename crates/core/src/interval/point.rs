@@ -101,6 +101,11 @@ fn terms(bits: usize, bits_each: usize, divisor: impl Fn(usize) -> usize) -> usi
     index
 }
 
+/// The natural logarithm of two.
+pub(crate) fn ln_two(bits: usize) -> Interval {
+    LN_TWO.enclose(bits)
+}
+
 /// e to the power `value·2^-scale`, for a value of at least zero; relative precision about `2^-scale`.
 pub(crate) fn exp(value: &UBig, scale: usize, bits: usize) -> Interval {
     const HALVINGS: usize = 8;

@@ -86,7 +86,10 @@ impl Gate {
                 "release-or-refuse needs a delta above 0 such as 1e-6; without one use a mechanism that always answers",
             ));
         }
-        let opening = Opening::new(self.eps.ratio(), self.delta.ratio());
+        let opening = Opening::new(self.eps.ratio(), self.delta.ratio()).ok_or_else(|| {
+            let accepted = "so small a budget would need more rows than can be counted; give a larger one";
+            ParameterError::out_of_range("epsilon", &self.eps, accepted)
+        })?;
         Ok(Calibrated { gate: self.clone(), opening })
     }
 

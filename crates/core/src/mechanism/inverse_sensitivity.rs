@@ -47,7 +47,7 @@
 //! // Among all finite floats, with probability 0.95, at most 47 ranks from the middle.
 //! assert_eq!(calibrated.accuracy(&"0.05".parse()?)?, 47);
 //! let salaries: Vec<f64> = (0..1000).map(|i| 20_000.0 + 50.0 * f64::from(i)).collect();
-//! # let mut coins = ScriptedWords::new(vec![1 << 62; 4]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 62; 5]);
 //! let answer = calibrated.run_floats(&salaries, &mut coins);
 //! assert!((answer - 45_000.0).abs() < 1000.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -127,6 +127,14 @@ impl InverseSensitivity {
         Ok(solve::smallest_eps(within))
     }
 
+    /// How many ranks from the target the answer lies at most, with probability 1 - beta.
+    pub(super) fn ranks_for(&self, beta: &Ratio) -> Result<u64, ParameterError> {
+        let units = units_up(&self.other_values(), beta)?;
+        // The cut-off is where all values together weigh 2^-64, so it is not below this one.
+        let kept = *beta >= Ratio::dyadic(IBig::ONE, CUT_OFF_BITS);
+        self.ranks_at(&units, self.eps.ratio()).filter(|_| kept).ok_or_else(|| beyond_cut_off(beta))
+    }
+
     fn step(&self) -> Ratio {
         self.eps.ratio() / &Ratio::from(2u64)
     }
@@ -175,7 +183,8 @@ impl Calibrated {
         spans.push(Span { low: range.lo(), high: range.hi() });
         let length = coins.sample(&self.damping.law(counts(&spans)));
         let shell = Shell::of(&spans, length);
-        shell.value(coins.sample(&UpTo(shell.count() - 1)))
+        let place = coins.sample(&UpTo(u128::from(shell.count() - 1)));
+        shell.value(u64::try_from(place).expect("below the count"))
     }
 
     /// The quantile of whole numbers.
@@ -200,10 +209,12 @@ impl Calibrated {
         let units = units_up(&self.params.other_values(), beta)?;
         let cut_off = Ratio::from(self.damping.last() as u64) * self.params.step();
         let ranks = self.params.ranks_at(&units, self.params.eps.ratio()).filter(|_| units <= cut_off);
-        ranks.ok_or_else(|| {
-            ParameterError::out_of_range("beta", beta, "give a number of at least 1e-19: lengths are cut off")
-        })
+        ranks.ok_or_else(|| beyond_cut_off(beta))
     }
+}
+
+fn beyond_cut_off(beta: &Ratio) -> ParameterError {
+    ParameterError::out_of_range("beta", beta, "give a number of at least 1e-19: lengths are cut off")
 }
 
 /// How many values have each length.
@@ -429,7 +440,7 @@ mod tests {
 
     #[test]
     fn ends_and_empty_data_have_answers() {
-        let coins = || ScriptedWords::new(vec![0x9e37_79b9_7f4a_7c15, 1, 2 << 60, 3]);
+        let coins = || ScriptedWords::new(vec![0x9e37_79b9_7f4a_7c15, 1, 2 << 60, 3, 4]);
         for adjacency in Adjacency::ALL {
             for range in [Range::WHOLE, lattice::FLOATS, Range::new(5, 5).unwrap()] {
                 let calibrated = params("1", "1/2", range, adjacency).calibrate().unwrap();
@@ -446,9 +457,9 @@ mod tests {
         }
         let calibrated = params("1", "1/2", lattice::FLOATS, Adjacency::AddRemove).calibrate().unwrap();
         let rows = [vec![f64::NAN; 5000], vec![2.5; 400], vec![f64::INFINITY; 9]].concat();
-        assert_eq!(calibrated.run_floats(&rows, &mut coins()), 2.5);
+        assert_eq!(calibrated.run_floats(&rows, &mut coins()).to_bits(), 2.5f64.to_bits());
         let calibrated = params("1", "1/2", lattice::FLOATS, Adjacency::Replace).calibrate().unwrap();
-        assert_eq!(calibrated.run_floats(&rows, &mut coins()), f64::MIN);
+        assert_eq!(calibrated.run_floats(&rows, &mut coins()).to_bits(), f64::MIN.to_bits());
     }
 
     #[test]
@@ -487,8 +498,8 @@ mod tests {
         ] {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a word of a script")]
             let word = (first * 2f64.powi(64)) as u64;
-            let mut coins = ScriptedWords::new(vec![word, 0, place, 0]);
-            assert_eq!((calibrated.run_integers(&[1, 3, 1], &mut coins), coins.used()), (answer, 4));
+            let mut coins = ScriptedWords::new(vec![word, 0, place, 0, 0]);
+            assert_eq!((calibrated.run_integers(&[1, 3, 1], &mut coins), coins.used()), (answer, 5));
         }
     }
 

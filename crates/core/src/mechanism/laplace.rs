@@ -84,10 +84,18 @@ enum NoiseLaw {
     Real,
 }
 
+/// Noise beyond 2^63 steps would be cut there, around the private value, which would show it. At this scale that
+/// has probability e^-2048.
+const LARGEST_SCALE_STEPS: u64 = 1 << 52;
+
 impl Laplace {
     /// Compute the noise. Sees no data, so it may fail freely and costs nothing.
     pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
         let scale_steps = &self.sensitivity_steps()? / self.eps.ratio();
+        if scale_steps > Ratio::from(LARGEST_SCALE_STEPS) {
+            let accepted = "the noise scale must be at most 2^52 grid steps; use a coarser grid";
+            return Err(ParameterError::out_of_range("noise scale", scale_steps, accepted));
+        }
         let law = match self.noise {
             Noise::Discrete => NoiseLaw::Discrete(Box::new(DiscreteLaplace::new(&scale_steps)?)),
             Noise::Real => NoiseLaw::Real,
@@ -152,11 +160,11 @@ impl Laplace {
 }
 
 /// The least t with P(|Z| > t) <= beta, perhaps one more: P(|Z| > t) = 2 q^(t+1)/(1 + q), q = e^(-1/scale).
-fn discrete_tail_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
-    const BITS: usize = 160;
-    let one = Interval::one(BITS);
-    let q = Interval::exact(&-scale.recip(), BITS).exp();
-    let log = one.add(&one).div(&one.add(&q)).div(&Interval::exact(beta, BITS)).ln();
+pub(super) fn discrete_tail_steps(scale: &Ratio, beta: &Ratio) -> Ratio {
+    let bits = 160 + beta.bits_of_inverse();
+    let one = Interval::one(bits);
+    let q = Interval::exact(&-scale.recip(), bits).exp();
+    let log = one.add(&one).div(&one.add(&q)).div(&Interval::exact(beta, bits)).ln();
     let beyond = Ratio::whole(log.mul_ratio(scale).upper().ceil_big()) - Ratio::one();
     beyond.max(Ratio::zero())
 }
@@ -362,6 +370,22 @@ mod tests {
         let words = vec![0, 0, 3 << 57, 1 << 63];
         let answer = calibrated.run(&[ratio("3"), ratio("4.5")], &mut ScriptedWords::new(words));
         assert_eq!(answer, vec![ratio("3"), ratio("3")]);
+    }
+
+    /// Real noise once had no largest scale: on a fine grid it was cut at 2^63 steps around the value.
+    #[test]
+    fn noise_that_would_be_cut_around_the_value_is_refused() {
+        for noise in [Noise::Discrete, Noise::Real] {
+            let fine = Laplace { noise, ..laplace("0.1", "1000", "1e-15", 1, Values::Any) };
+            let error = fine.calibrate().unwrap_err().to_string();
+            assert!(error.starts_with("noise scale") && error.contains("coarser grid"), "{error}");
+        }
+    }
+
+    #[test]
+    fn extreme_confidences_have_finite_bounds() {
+        let calibrated = laplace("1", "1", "1", 1, Values::OnGrid).calibrate().unwrap();
+        assert_eq!(calibrated.accuracy(&ratio("1e-100")).to_decimal_up(0), "230");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Mechanisms, one file each: parameters, calibration, cost, run, accuracy, and the audit of the claim.
 
+pub mod black_box;
+pub mod bound_local_sensitivity;
 pub mod exponential;
 pub mod exponential_density;
 pub mod gate;
@@ -13,12 +15,16 @@ pub mod noisy_max;
 mod outputs;
 pub mod permute_and_flip;
 pub mod propose_test_release;
+pub mod quantile_interval;
+pub mod quantiles;
 pub mod released_scale;
 pub mod sampled;
+pub mod scale;
 pub mod searched_bound;
 pub mod selection;
 #[cfg(test)]
 mod selection_audit;
+pub mod shifted_inverse;
 pub mod smooth;
 pub mod smooth_plan;
 pub mod stable;

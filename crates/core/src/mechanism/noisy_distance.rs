@@ -33,7 +33,7 @@
 //! let shape = NoisyDistance { eps: "1".parse()?, delta: "1e-6".parse()?, adjacency: Adjacency::Replace };
 //! let calibrated = shape.calibrate()?;
 //! assert_eq!(calibrated.threshold(), 14);
-//! # let mut coins = ScriptedWords::new(vec![0, u64::MAX, u64::MAX]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 58, 0]);
 //! let seen = calibrated.run("red", Slack::steps_to_unstable(30, Adjacency::Replace), &mut coins);
 //! assert_eq!((seen.distance, seen.outcome), (Some(31), Outcome::Value("red")));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -45,7 +45,7 @@
 //! // A hundred ages around thirty, in a range where the median could move by 120.
 //! let ages: Vec<i64> = (0..100).map(|i| 25 + i / 10).collect();
 //! let window = Median.window(&ages, Range::new(0, 120)?, calibrated.reach());
-//! # let mut coins = ScriptedWords::new(vec![0, u64::MAX, u64::MAX, 0]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 58, 0, 0]);
 //! let Outcome::Value(age) = calibrated.median(&window, &mut coins) else { panic!("far from unsafe") };
 //! assert!((25..35).contains(&age));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,14 +18,14 @@
 //!
 //! Constant per round: a round is one decision, ends with probability above one half, and its end says
 //! nothing about the number; but how likely it is to end depends on n. [`UpTo`], for an n that is private,
-//! has constant coins: two words, and a third with probability at most 2^-64.
+//! has constant coins: three words, and a fourth with probability at most `n·2^-192`.
 
 use crate::{
     coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
 };
-use dashu_int::UBig;
+use dashu_int::{IBig, UBig};
 
 /// One round: a number below n, or nothing if the bits showed a larger one. Panics if n is zero.
 pub fn below_round<C: Coins>(n: u64, coins: &mut C) -> Option<u64> {
@@ -75,25 +75,26 @@ impl Law for Below {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpTo(
     /// The last number.
-    pub u64,
+    pub u128,
 );
 
 impl UpTo {
     /// The number that U times the count rounds down to, once that is certain.
-    fn find(self, uniform: &Uniform) -> Option<u64> {
-        let count = UBig::from(u128::from(self.0) + 1);
+    fn find(self, uniform: &Uniform) -> Option<u128> {
+        let count = UBig::from(self.0) + UBig::ONE;
         let low = (uniform.numerator() * &count) >> uniform.known();
         // U lies strictly below the next numerator, so what it is multiplied to lies below this by one unit.
         let high = ((uniform.numerator() + UBig::ONE) * count - UBig::ONE) >> uniform.known();
-        (low == high).then(|| u64::try_from(low).expect("at most the last number"))
+        (low == high).then(|| u128::try_from(low).expect("at most the last number"))
     }
 }
 
 impl Law for UpTo {
-    type Value = u64;
+    type Value = u128;
 
-    fn draw<C: Coins>(&self, coins: &mut C) -> u64 {
+    fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
         let mut uniform = Uniform::unknown();
+        coins.refine(&mut uniform);
         coins.refine(&mut uniform);
         loop {
             coins.refine(&mut uniform);
@@ -103,8 +104,8 @@ impl Law for UpTo {
         }
     }
 
-    fn masses(&self, _floor: &Ratio, bits: usize) -> Vec<(u64, Interval)> {
-        let count = Ratio::from(self.0) + Ratio::one();
+    fn masses(&self, _floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+        let count = Ratio::from_parts(IBig::from(self.0) + IBig::ONE, UBig::ONE);
         let each = Interval::exact(&count.recip(), bits);
         (0..=self.0).map(|value| (value, each.clone())).collect()
     }
@@ -138,36 +139,39 @@ mod tests {
         }
     }
 
+    /// A mutant that leaves out the last number.
+    struct Mutant;
+    impl Law for Mutant {
+        type Value = u128;
+        fn draw<C: Coins>(&self, coins: &mut C) -> u128 {
+            UpTo(4).draw(coins)
+        }
+        fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u128, Interval)> {
+            UpTo(5).masses(floor, bits)
+        }
+    }
+
     #[test]
     fn numbers_in_constant_coins_are_equally_likely() {
         for last in [0, 1, 2, 4, 6, 7, 30] {
             let lost = confirm(&UpTo(last), &"1e-9".parse().unwrap()).unwrap();
             assert!(lost.upper() < "1e-6".parse().unwrap(), "{last} loses {}", lost.to_f64());
         }
-        // The mutant leaves out the last number.
-        struct Mutant;
-        impl Law for Mutant {
-            type Value = u64;
-            fn draw<C: Coins>(&self, coins: &mut C) -> u64 {
-                UpTo(4).draw(coins)
-            }
-            fn masses(&self, floor: &Ratio, bits: usize) -> Vec<(u64, Interval)> {
-                UpTo(5).masses(floor, bits)
-            }
-        }
         assert!(confirm(&Mutant, &"1e-9".parse().unwrap()).is_err());
     }
 
     #[test]
-    fn two_words_give_any_number_and_a_tie_takes_a_third() {
+    fn three_words_give_any_number_and_a_tie_takes_a_fourth() {
+        let third = 0x5555_5555_5555_5555;
         for (last, words, number, used) in [
-            (u64::MAX, vec![7, 0], 7, 2),
-            (u64::MAX, vec![u64::MAX, u64::MAX], u64::MAX, 2),
-            (0, vec![u64::MAX, u64::MAX], 0, 2),
-            (2, vec![0x5555_5555_5555_5555, 0x5555_5555_5555_5554], 0, 2),
-            (2, vec![0x5555_5555_5555_5555, 0x5555_5555_5555_5556], 1, 2),
-            (2, vec![0x5555_5555_5555_5555, 0x5555_5555_5555_5555, 0], 0, 3),
-            (2, vec![0x5555_5555_5555_5555, 0x5555_5555_5555_5555, u64::MAX], 1, 3),
+            (u64::MAX.into(), vec![7, 0, 0], 7, 3),
+            (u64::MAX.into(), vec![u64::MAX; 3], u64::MAX.into(), 3),
+            (u128::MAX, vec![u64::MAX; 3], u128::MAX, 3),
+            (0, vec![u64::MAX; 3], 0, 3),
+            (2, vec![third, third, third - 1], 0, 3),
+            (2, vec![third, third, third + 1], 1, 3),
+            (2, vec![third, third, third, 0], 0, 4),
+            (2, vec![third, third, third, u64::MAX], 1, 4),
         ] {
             let mut coins = ScriptedWords::new(words);
             assert_eq!((UpTo(last).draw(&mut coins), coins.used()), (number, used));

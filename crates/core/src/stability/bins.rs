@@ -47,12 +47,9 @@ impl Bins {
                 "give a whole number from 1 to 16, such as 2",
             ));
         }
-        let root = Interval::exact(base, BITS).pow(&Interval::exact(&Ratio::new(1, shifts.into()), BITS));
+        // Every position begins at the number one, below which only zero lies.
         let mut bounds = vec![vec![1]; shifts as usize];
-        let mut power = Interval::one(BITS);
-        for exponent in 1.. {
-            power = power.mul(&root);
-            let Some(bound) = smallest_not_below(&power, base, exponent, shifts) else { break };
+        for (exponent, bound) in powers_up(base, shifts).into_iter().enumerate().skip(1) {
             let table: &mut Vec<u64> = &mut bounds[exponent % shifts as usize];
             if table.last() != Some(&bound) {
                 table.push(bound);
@@ -72,6 +69,20 @@ impl Bins {
         let above = bounds.partition_point(|&bound| bound <= number);
         Bin { lower: if above == 0 { 0 } else { bounds[above - 1] }, upper: bounds.get(above).copied() }
     }
+}
+
+/// The smallest whole numbers not below `base^(j / parts)` for j = 0, 1, 2, … as far as 64 bits go. The base is
+/// above one.
+pub fn powers_up(base: &Ratio, parts: u32) -> Vec<u64> {
+    let root = Interval::exact(base, BITS).pow(&Interval::exact(&Ratio::new(1, parts.into()), BITS));
+    let mut powers = vec![1];
+    let mut power = Interval::one(BITS);
+    for exponent in 1.. {
+        power = power.mul(&root);
+        let Some(whole) = smallest_not_below(&power, base, exponent, parts) else { break };
+        powers.push(whole);
+    }
+    powers
 }
 
 /// The smallest whole number not below `base^(exponent / shifts)`, which lies in `power`; `None` beyond

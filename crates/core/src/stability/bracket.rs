@@ -79,6 +79,13 @@ pub fn window<T: Row>(
     question.bracketed(rows).unwrap_or_else(|| question.whole(rows))
 }
 
+/// All rows as places, cleaned for this adjacency.
+pub fn places<T: Row>(rows: &[T], range: Range, adjacency: Adjacency) -> Vec<i64> {
+    let mut places = Vec::with_capacity(rows.len());
+    places.extend(rows.iter().filter_map(|row| row.place(range, adjacency)));
+    places
+}
+
 #[derive(Clone, Copy)]
 struct Question {
     target: Target,
@@ -114,8 +121,7 @@ struct Scan {
 
 impl Question {
     fn whole<T: Row>(self, rows: &[T]) -> Window {
-        let mut places = Vec::with_capacity(rows.len());
-        places.extend(rows.iter().filter_map(|row| row.place(self.range, self.adjacency)));
+        let mut places = places(rows, self.range, self.adjacency);
         let rank = self.target.nearest_rank(count(places.len()));
         Window::select_in_place(&mut places, rank, self.range, self.reach)
     }
@@ -165,7 +171,7 @@ impl Question {
         let mut sample = Vec::with_capacity(rows.len() / stride(rows.len()) + 1);
         for stretch in rows.chunks_exact(stride(rows.len())) {
             offset = (offset ^ offset >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(GOLDEN);
-            let chosen = u128::from(offset) * u128::from(count(stretch.len())) >> 64;
+            let chosen = (u128::from(offset) * u128::from(count(stretch.len()))) >> 64;
             let row = stretch[usize::try_from(chosen).expect("below the length")];
             sample.extend(row.place(self.range, self.adjacency));
         }
@@ -173,6 +179,11 @@ impl Question {
     }
 
     /// Count the rows below the bracket and sort out the others that are not above it.
+    #[expect(
+        clippy::needless_bitwise_bool,
+        clippy::neg_cmp_op_on_partial_ord,
+        reason = "no branch, and what is not a number must count as near"
+    )]
     fn scan<T: Row>(self, rows: &[T], bracket: &Bracket<T>) -> Scan {
         let mut scan = Scan::default();
         let mut near = [T::LEAST; GROUP];

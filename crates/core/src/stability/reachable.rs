@@ -120,21 +120,25 @@ impl Target {
     pub fn reachable(self, window: &Window, count: usize, adjacency: Adjacency) -> Vec<Span> {
         debug_assert_eq!(window.rank(), self.nearest_rank(window.rows()));
         let rows = Rows::new(window);
-        let mut spans = Vec::with_capacity(count);
-        let (mut more, mut fewer) = (RankWalk::at(self, window.rows()), RankWalk::at(self, window.rows()));
+        let span = |(low, high)| Span { low: rows.at(low), high: rows.at(high) };
+        self.reachable_ranks(window.rows(), adjacency).take(count).map(span).collect()
+    }
+
+    /// The first and the last rank that k changes of this many rows can reach, for k = 0, 1, …
+    pub(crate) fn reachable_ranks(self, rows: u64, adjacency: Adjacency) -> impl Iterator<Item = (i64, i64)> {
+        let (mut more, mut fewer) = (RankWalk::at(self, rows), RankWalk::at(self, rows));
         let rank = more.rank();
         let adding_lowers = self.quantile.at_most_half();
-        for k in (0..).take(count) {
-            let (low, high) = match adjacency {
+        (0..).map(move |k| {
+            let ends = match adjacency {
                 Adjacency::Replace => (rank - k, rank + k),
                 Adjacency::AddRemove if adding_lowers => (more.rank() - k, fewer.rank() + k),
                 Adjacency::AddRemove => (fewer.rank(), more.rank()),
             };
-            spans.push(Span { low: rows.at(low), high: rows.at(high) });
             more.up();
             fewer.down();
-        }
-        spans
+            ends
+        })
     }
 }
 
@@ -180,7 +184,7 @@ impl RankWalk {
 struct Rows<'a> {
     range: Range,
     below: i64,
-    rows: i64,
+    count: i64,
     values: &'a [i64],
 }
 
@@ -188,13 +192,13 @@ impl<'a> Rows<'a> {
     fn new(window: &'a Window) -> Self {
         let [below, rows] =
             [window.below(), window.rows()].map(|n| i64::try_from(n).expect("fewer than 2^62 rows"));
-        Self { range: window.range(), below, rows, values: window.values() }
+        Self { range: window.range(), below, count: rows, values: window.values() }
     }
 
     fn at(&self, rank: i64) -> i64 {
         if rank < 1 {
             self.range.lo()
-        } else if rank > self.rows {
+        } else if rank > self.count {
             self.range.hi()
         } else {
             let place = usize::try_from(rank - 1 - self.below).ok();

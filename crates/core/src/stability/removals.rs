@@ -43,6 +43,17 @@ impl Removals {
         self.steps.get(reached).map_or(self.limit.saturating_add(1), |&(removed, _)| removed)
     }
 
+    /// The least value after at most this many removals, or after as many as the limit allows.
+    pub fn least_after(&self, removed: u64) -> u128 {
+        let reached = self.steps.partition_point(|&(steps, _)| steps <= removed);
+        self.steps[reached - 1].1
+    }
+
+    /// How many removals were looked at.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// The most that removing one row lowers the value. Needs a limit of one or more.
     pub fn down_sensitivity(&self) -> u128 {
         assert!(self.limit > 0, "a limit of at least one removal");
@@ -129,5 +140,6 @@ pub(super) mod tests {
         let removals = Removals::new([(0, 9), (1, 9), (2, 4), (3, 0)], 2);
         assert_eq!((removals.least(), removals.down_sensitivity()), (4, 0));
         assert_eq!([9, 8, 4, 3].map(|y| removals.length(y)), [0, 2, 2, 3]);
+        assert_eq!([0, 1, 2, 3].map(|removed| removals.least_after(removed)), [9, 9, 4, 4]);
     }
 }
