@@ -44,6 +44,7 @@ use crate::{
     interval::{Interval, ln_lower, ln_upper},
     ratio::Ratio,
 };
+use dashu_base::BitTest;
 
 const BITS: usize = 192;
 /// Shifts are rounded down to this many bits.
@@ -125,10 +126,29 @@ pub fn poly_place_shift_lower(alpha: &Ratio, eps: &Ratio, spread: &Ratio) -> Opt
 pub fn laplace_pair_delta(eps: &Ratio, moves: &Moves) -> Interval {
     let Moves { shift, spread } = moves;
     assert!(spread.is_positive() && spread <= eps && shift <= eps, "the proof needs small moves");
-    let growth = exact(spread).exp_minus_one();
-    let tail = |numerator: Ratio| exact(&numerator).div(&growth).neg().exp();
+    let pair = LaplacePair::new(spread);
+    let tail = |numerator: Ratio| pair.over_growth(&numerator).neg().exp();
     let tails = tail(eps + spread - shift).add(&tail(eps + spread + shift));
-    one().sub(&exact(&-spread.clone()).exp()).mul(&tails).div_small(2)
+    pair.fall.mul(&tails).div_small(2)
+}
+
+/// `e^spread - 1` and `1 - e^-spread`, precise enough for any spread.
+struct LaplacePair {
+    growth: Interval,
+    fall: Interval,
+}
+
+impl LaplacePair {
+    fn new(spread: &Ratio) -> Self {
+        let bits = BITS + spread.denominator().bit_len();
+        let one = Interval::one(bits);
+        let power = |t: &Ratio| Interval::exact(t, bits).exp();
+        Self { growth: power(spread).sub(&one), fall: one.sub(&power(&-spread.clone())) }
+    }
+
+    fn over_growth(&self, numerator: &Ratio) -> Interval {
+        Interval::exact(numerator, self.growth.bits()).div(&self.growth)
+    }
 }
 
 /// The largest shift, up to epsilon, that Laplace noise hides with this epsilon, delta and spread, rounded
@@ -139,22 +159,21 @@ pub fn laplace_pair_shift_lower(eps: &Ratio, delta: &Ratio, spread: &Ratio) -> O
     if !delta.is_positive() || !spread.is_positive() || spread > eps {
         return None;
     }
-    let growth = exact(spread).exp_minus_one();
-    let ln_delta = Interval::between(&ln_lower(delta), &ln_upper(delta), BITS);
-    let ln_cosh = ln_delta
-        .add(&exact(&(eps + spread)).div(&growth))
-        .sub(&one().sub(&exact(&-spread.clone()).exp()).ln());
+    let pair = LaplacePair::new(spread);
+    let bits = pair.growth.bits();
+    let ln_delta = Interval::between(&ln_lower(delta), &ln_upper(delta), bits);
+    let ln_cosh = ln_delta.add(&pair.over_growth(&(eps + spread))).sub(&pair.fall.ln());
     if !ln_cosh.lower().is_positive() {
         return None;
     }
     let angle = if ln_cosh.lower() > Ratio::from(40u64) {
         // acosh x >= ln 2x - x^-2, without a number as large as x.
-        let ln_two = one().add(&one()).ln();
+        let ln_two = Interval::integer(2, bits).ln();
         ln_cosh.add(&ln_two).sub(&ln_cosh.add(&ln_cosh).neg().exp())
     } else {
         ln_cosh.exp().acosh()
     };
-    positive_down(&growth.mul(&angle).min(&exact(eps)))
+    positive_down(&pair.growth.mul(&angle).min(&Interval::exact(eps, bits)))
 }
 
 #[cfg(test)]
@@ -254,6 +273,14 @@ mod tests {
         none(laplace_pair_shift_lower(&ratio("1"), &ratio("1e-6"), &ratio("0.5")));
         none(laplace_pair_shift_lower(&ratio("1"), &ratio("0.9"), &ratio("1.01")));
         assert!(student_shift_lower(&ratio("3"), &ratio("1"), &ratio("0.333")).is_some());
+        // Numbers too small or too large for any use are answered all the same.
+        none(student_shift_lower(&ratio("1e300"), &ratio("1"), &ratio("1e-301")));
+        none(poly_place_shift_lower(&ratio("1e300"), &ratio("1"), &ratio("1e-301")));
+        for spread in ["1e-70", "1e-300"] {
+            let shift = laplace_pair_shift_lower(&ratio("1"), &ratio("1e-300"), &ratio(spread)).unwrap();
+            assert!(shift > ratio("0.999999") && shift <= Ratio::one());
+            assert!(laplace_pair_delta(&ratio("1"), &moves("0.5", spread)).upper() < ratio("1e-50"));
+        }
     }
 
     /// Two neighbours as (centre, scale), the first at (0, 1); all extremes and some between.

@@ -55,7 +55,7 @@
 use super::outputs::Outputs;
 use crate::{
     coins::Coins,
-    interval::{exp_upper, ln_upper},
+    interval::{exp_upper, ln_upper, point},
     loss::{Delta, Eps, Loss, ParameterError, significant_down},
     ratio::Ratio,
     sampler::{
@@ -68,6 +68,8 @@ use crate::{
         smooth::{Bound, Decay},
     },
 };
+use dashu_base::UnsignedAbs;
+use dashu_int::UBig;
 use std::ops::RangeInclusive;
 
 /// The logarithm of a bound is rounded up by at most 2^-63.
@@ -223,7 +225,7 @@ impl Calibrated {
     pub fn accuracy_for(&self, bound: &Ratio, failure: &Ratio) -> Ratio {
         let half = failure * &Ratio::new(1, 2);
         let most = Ratio::from(self.outputs.range.width());
-        if bound.is_zero() {
+        if bound.is_zero() || !failure.is_positive() {
             return self.outputs.error(&RealLaplace, bound, failure);
         }
         // Rounding adds at most half a step. One side of the noise makes the bound larger: P(Z > t) = e^-t/2.
@@ -239,9 +241,11 @@ fn exp_at_most(log: &Ratio, most: &Ratio) -> Ratio {
     if *log >= log_up(most) { most.clone() } else { exp_upper(log).min(most.clone()) }
 }
 
-/// The logarithm of a number above zero, rounded up by at most 2^-63.
+/// The logarithm of a number above zero, rounded up by at most 2^-63, in a number of steps that does not depend on it.
 fn log_up(value: &Ratio) -> Ratio {
-    ln_upper(value).dyadic_up(LOG_BITS)
+    let ln = |part: UBig| point::ln(&part, 0, LOG_BITS + 32);
+    let ln = ln(value.numerator().clone().unsigned_abs()).sub(&ln(value.denominator().clone()));
+    ln.upper().dyadic_up(LOG_BITS)
 }
 
 #[cfg(test)]
@@ -351,6 +355,14 @@ mod tests {
                 assert!(chance <= ratio(delta), "{delta} {}", chance.to_f64());
                 assert!(pmf.iter().all(|(released, _)| *released <= *bound.most()));
             }
+        }
+    }
+
+    #[test]
+    fn logarithms_are_rounded_up_a_little() {
+        for text in ["1", "1e-30", "3", "12345678901234567890", "7/3", "1e-300", "1e300"] {
+            let (found, exact) = (log_up(&ratio(text)), ln_upper(&ratio(text)));
+            assert!(found >= &exact - &ratio("1e-23") && found <= exact + Ratio::dyadic(2.into(), LOG_BITS));
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! # Claim
 //!
+//! [`Ends::widest`] finds the widest weighted window exactly, with as many products for all rows.
 //! [`weights`] starts with one and never rises; each weight is at most e^beta times the next. A [`Scaled`]
 //! is the exact product of a whole number and two weights, and is ordered as a number.
 
@@ -118,6 +119,40 @@ impl Scaled {
     }
 }
 
+/// As many lower ends, going down, as upper ends, going up, with a weight for each place.
+pub(super) struct Ends<'a> {
+    pub lows: &'a [i64],
+    pub highs: &'a [i64],
+    pub weights: &'a [Weight],
+}
+
+impl Ends<'_> {
+    /// Raises `best` to the widest weighted window; tells how many products were compared.
+    pub(super) fn widest(&self, best: &mut Scaled) -> usize {
+        // A full tree of lower ends, the last one repeated, so that every level compares as many products.
+        let rows = (self.lows.len() + 1).next_power_of_two() - 1;
+        if self.lows.is_empty() { 0 } else { self.search((0, rows), (0, self.highs.len()), best) }
+    }
+
+    /// The lower ends `rows.0..rows.1` have their best upper ends in `columns.0..columns.1`.
+    fn search(&self, rows: (usize, usize), columns: (usize, usize), best: &mut Scaled) -> usize {
+        if rows.0 == rows.1 {
+            return 0;
+        }
+        let middle = usize::midpoint(rows.0, rows.1);
+        let row = middle.min(self.lows.len() - 1);
+        let scaled = |column: usize, other| {
+            Scaled::new(self.highs[column].abs_diff(self.lows[row]), self.weights[column], other)
+        };
+        let by_size = |column: &usize| scaled(*column, Weight::ONE);
+        let column = (columns.0..columns.1).max_by_key(by_size).expect("at least one upper end");
+        *best = (*best).max(scaled(column, self.weights[row]));
+        columns.1 - columns.0
+            + self.search((rows.0, middle), (column, columns.1), best)
+            + self.search((middle + 1, rows.1), (columns.0, column + 1), best)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +195,33 @@ mod tests {
             let (x, y) = (Scaled::new(first, a, b), Scaled::new(second, b, b));
             prop_assert_eq!(x.ratio(), product(first, a, b));
             prop_assert_eq!(x.cmp(&y), product(first, a, b).cmp(&product(second, b, b)));
+        }
+
+        #[test]
+        fn the_search_finds_the_widest_window_in_a_fixed_number_of_steps(
+            mut lows in proptest::collection::vec(-1000i64..0, 1..40),
+            mut highs in proptest::collection::vec(0i64..1000, 40),
+            spread in 0u32..20,
+            beta in 1u64..2000,
+        ) {
+            lows.sort_unstable_by(|a, b| b.cmp(a));
+            for low in &mut lows {
+                *low <<= spread;
+            }
+            highs.truncate(lows.len());
+            highs.sort_unstable();
+            let list = weights(&Ratio::new(1, beta), |weights| weights.len() > 40);
+            let ends = Ends { lows: &lows, highs: &highs, weights: &list };
+            let mut found = Scaled::ZERO;
+            let compared = ends.widest(&mut found);
+            let all = (0..lows.len()).flat_map(|row| (0..highs.len()).map(move |column| (row, column)));
+            let naive = all.map(|(row, column)| {
+                Scaled::new(highs[column].abs_diff(lows[row]), list[column], list[row])
+            });
+            prop_assert_eq!(found, naive.max().unwrap());
+            let rows = (lows.len() + 1).next_power_of_two();
+            let levels = rows.ilog2() as usize;
+            prop_assert_eq!(compared, levels * lows.len() + rows - 1 - levels);
         }
     }
 }

@@ -31,6 +31,7 @@ pub mod max;
 pub mod mean;
 pub mod median;
 pub mod mode;
+pub mod on_grid;
 pub mod quantile;
 pub mod reachable;
 pub mod removals;

@@ -43,7 +43,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::{Answer, Profile, Range, Reach, ValueAndSlack, Window, smallest_from_one};
+use super::{Answer, Profile, Range, Reach, ValueAndSlack, Window, reachable::Target, smallest_from_one};
 use crate::{
     adjacency::Adjacency::{self, AddRemove},
     loss::ParameterError,
@@ -146,14 +146,7 @@ impl Quantile {
 
     /// The smallest window that fixes the local sensitivity at this many distances.
     pub fn reach_for(self, distances: u64, adjacency: Adjacency) -> Reach {
-        Reach::Ranks(match adjacency {
-            Adjacency::Replace => distances,
-            Adjacency::AddRemove => {
-                let larger = u128::from(self.num.max(self.den - self.num));
-                let ranks = (u128::from(distances) * larger).div_ceil(u128::from(self.den));
-                u64::try_from(ranks).expect("at most the distances")
-            }
-        })
+        Reach::Ranks(Target::from(self).ranks_within(distances, adjacency))
     }
 
     /// The most that one row can move the quantile after at most k changes; `None` where the window is
