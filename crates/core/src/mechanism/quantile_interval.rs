@@ -109,6 +109,13 @@ impl QuantileInterval {
         Ok(Calibrated { low: low?.calibrate()?, high: high?.calibrate()?, shift, params: self })
     }
 
+    /// The ends at this shift, lengths cut off at this number, for audits: any are as private, but the
+    /// interval need not hold anything.
+    pub fn with_details(self, shift: u64, cut_off: usize) -> Result<Calibrated, ParameterError> {
+        let [low, high] = [-shift.cast_signed(), shift.cast_signed()].map(|shift| self.end(shift));
+        Ok(Calibrated { low: low?.cut_off_at(cut_off), high: high?.cut_off_at(cut_off), shift, params: self })
+    }
+
     /// One of the two ends.
     fn end(&self, shift: i64) -> Result<InverseSensitivity, ParameterError> {
         let eps = Eps::new(self.eps.ratio() / &Ratio::from(2u64))?;
@@ -339,9 +346,7 @@ mod tests {
 
     /// Both ends one rank from the median, so that the few rows of a small universe matter.
     fn narrow(eps: &str, adjacency: Adjacency) -> Calibrated {
-        let wanted = params(eps, "1/2", Range::new(0, 2).unwrap(), adjacency, 3);
-        let end = |shift| wanted.end(shift).unwrap().cut_off_at(6);
-        Calibrated { low: end(-1), high: end(1), shift: 1, params: wanted }
+        params(eps, "1/2", Range::new(0, 2).unwrap(), adjacency, 3).with_details(1, 6).unwrap()
     }
 
     #[test]

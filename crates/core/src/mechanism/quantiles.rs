@@ -198,8 +198,8 @@ impl Quantiles {
         if self.fractions.is_empty() || self.fractions.len() > MOST_QUANTILES {
             return refuse(self.fractions.len().to_string(), "give between 1 and 1000 of them");
         }
-        if let Some(pair) = self.fractions.windows(2).find(|pair| pair[0] >= pair[1]) {
-            return refuse(format!("{},{}", pair[0], pair[1]), "give them in increasing order, each once");
+        if let Some([a, b]) = self.fractions.array_windows().find(|[a, b]| a >= b) {
+            return refuse(format!("{a},{b}"), "give them in increasing order, each once");
         }
         for fraction in &self.fractions {
             Quantile::new(fraction)?;
@@ -292,7 +292,7 @@ impl Calibrated {
         let slice = Slice { from: 0, to: rows.rows().len(), low: 0, high: labelled.last() };
         let answers = vec![range.lo(); self.params.fractions.len()];
         let mut run = Run { rows: labelled, answers, coins };
-        self.cut(&self.tree, &self.levels, slice, &mut run);
+        run.cut(&self.tree, &self.levels, slice);
         run.answers
     }
 
@@ -326,19 +326,21 @@ impl Calibrated {
         let Quantiles { range, adjacency, .. } = self.params;
         Sorted::new(&bracket::places(rows, range, adjacency), range)
     }
+}
 
+impl<C: Coins> Run<'_, C> {
     /// Draw a cut of these rows, then the cuts of either side at the levels below.
-    fn cut<C: Coins>(&self, tree: &Tree, levels: &[Level], slice: Slice, run: &mut Run<'_, C>) {
-        let cut = levels[0].draw(tree.target, slice, &run.rows, run.coins);
+    fn cut(&mut self, tree: &Tree, levels: &[Level], slice: Slice) {
+        let cut = levels[0].draw(tree.target, slice, &self.rows, self.coins);
         if let Some(index) = tree.answer {
-            run.answers[index] = run.rows.value(cut);
+            self.answers[index] = self.rows.value(cut);
         }
         if let Some(sides) = &tree.sides {
-            let middle = run.rows.count_up_to(cut).clamp(slice.from, slice.to);
+            let middle = self.rows.count_up_to(cut).clamp(slice.from, slice.to);
             let left = Slice { to: middle, high: cut, ..slice };
             let right = Slice { from: middle, low: (cut + 1).min(slice.high), ..slice };
-            self.cut(&sides[0], &levels[1..], left, run);
-            self.cut(&sides[1], &levels[1..], right, run);
+            self.cut(&sides[0], &levels[1..], left);
+            self.cut(&sides[1], &levels[1..], right);
         }
     }
 }

@@ -171,7 +171,7 @@ impl Question {
         let mut sample = Vec::with_capacity(rows.len() / stride(rows.len()) + 1);
         for stretch in rows.chunks_exact(stride(rows.len())) {
             offset = (offset ^ offset >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(GOLDEN);
-            let chosen = u128::from(offset) * u128::from(count(stretch.len())) >> 64;
+            let chosen = (u128::from(offset) * u128::from(count(stretch.len()))) >> 64;
             let row = stretch[usize::try_from(chosen).expect("below the length")];
             sample.extend(row.place(self.range, self.adjacency));
         }
@@ -187,9 +187,9 @@ impl Question {
             let mut count = 0;
             for &row in group {
                 near[count % GROUP] = row;
-                let below = row < bracket.low;
+                let (below, above) = (row < bracket.low, row > bracket.high);
                 scan.below += u64::from(below);
-                count += usize::from(!below & !(row > bracket.high));
+                count += 1 - usize::from(below) - usize::from(above);
             }
             self.sort_out(&near[..count], bracket, &mut scan);
         }
