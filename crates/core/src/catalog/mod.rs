@@ -5,6 +5,7 @@
 
 mod given;
 mod noise;
+mod ranks;
 mod sampling;
 
 pub use given::{CatalogError, Given};
@@ -94,7 +95,8 @@ const ADJACENCY: Parameter =
     Parameter { name: "adjacency", default: Some("add-remove"), about: "add-remove or replace" };
 
 /// Every mechanism that can be calibrated.
-pub const ALL: &[&Entry] = &[&noise::LAPLACE, &sampling::SAMPLED];
+pub const ALL: &[&Entry] =
+    &[&noise::LAPLACE, &sampling::SAMPLED, &ranks::INVERSE_SENSITIVITY, &ranks::QUANTILE_INTERVAL];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {

@@ -64,7 +64,7 @@ use crate::{
     solve,
     stability::{
         Range, Reach, Window, bracket,
-        lattice::{FLOATS, float},
+        lattice::{FLOATS, Grid, float},
         reachable::{Span, Target},
     },
 };
@@ -98,17 +98,22 @@ const CUT_OFF_BITS: usize = 64;
 impl InverseSensitivity {
     /// Choose the cut-off and write down the weights of all lengths.
     pub fn calibrate(self) -> Result<Calibrated, ParameterError> {
+        let cut_off = self.cut_off()?;
+        Ok(self.cut_off_at(cut_off))
+    }
+
+    /// The least length at which all values together weigh at most 2^-64.
+    fn cut_off(&self) -> Result<usize, ParameterError> {
         let values = self.other_values() + Ratio::one();
         let whole = &values * &Ratio::from_parts(IBig::ONE << CUT_OFF_BITS, UBig::ONE);
-        let cut_off = (ln_upper(&whole) / self.step()).ceil_i64().filter(|&most| most <= MOST_LENGTHS);
-        match cut_off.and_then(|most| usize::try_from(most).ok()) {
-            Some(cut_off) => Ok(self.cut_off_at(cut_off)),
-            None => Err(ParameterError::out_of_range(
+        let length = (ln_upper(&whole) / self.step()).ceil_i64().filter(|&length| length <= MOST_LENGTHS);
+        length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| {
+            ParameterError::out_of_range(
                 "epsilon",
                 &self.eps,
                 "a range this wide needs a larger one; 0.0002 is enough for every range",
-            )),
-        }
+            )
+        })
     }
 
     /// The mechanism whose lengths are cut off at this number, for audits: any number is as private, but
@@ -199,6 +204,14 @@ impl Calibrated {
         let InverseSensitivity { target, range, adjacency, .. } = self.params;
         let place = self.run(&bracket::window(rows, target, range, self.reach(), adjacency), coins);
         float(FLOATS.clamp(place)).expect("the ordinal of a finite float")
+    }
+
+    /// The quantile of floats rounded to a grid, with a range of the grid's places; cleaned as above.
+    pub fn run_grid<C: Coins>(&self, rows: &[f64], grid: &Grid, coins: &mut C) -> Ratio {
+        let InverseSensitivity { range, adjacency, .. } = self.params;
+        let places: Vec<i64> =
+            rows.iter().filter_map(|&row| grid.clean(Some(row), range, adjacency)).collect();
+        grid.value(self.run_integers(&places, coins))
     }
 
     /// With probability 1 - beta, the answer lies between the rows this many ranks before and after the
@@ -323,7 +336,7 @@ mod tests {
             error.to_string(),
             "epsilon 0.00001 is not accepted: a range this wide needs a larger one; 0.0002 is enough for every range"
         );
-        assert!(params("0.0002", "1/2", Range::WHOLE, Adjacency::AddRemove).calibrate().is_ok());
+        assert!(params("0.0002", "1/2", Range::WHOLE, Adjacency::AddRemove).cut_off().is_ok());
         let calibrated = params("1", "1/2", Range::WHOLE, Adjacency::AddRemove).calibrate().unwrap();
         for (beta, accepted) in [("0", false), ("1", false), ("1e-20", false), ("1e-19", true)] {
             assert_eq!(calibrated.accuracy(&ratio(beta)).is_ok(), accepted, "{beta}");
@@ -458,7 +471,13 @@ mod tests {
         let calibrated = params("1", "1/2", lattice::FLOATS, Adjacency::AddRemove).calibrate().unwrap();
         let rows = [vec![f64::NAN; 5000], vec![2.5; 400], vec![f64::INFINITY; 9]].concat();
         assert_eq!(lattice::ordinal(calibrated.run_floats(&rows, &mut coins())), lattice::ordinal(2.5));
+        let cents = lattice::Grid::new(ratio("0.01")).unwrap();
+        let salaries = params("1", "1/2", Range::new(0, 100_000_000).unwrap(), Adjacency::AddRemove);
+        let rows = [vec![f64::NAN; 300], vec![1234.567; 300]].concat();
+        let answer = salaries.calibrate().unwrap().run_grid(&rows, &cents, &mut coins());
+        assert_eq!(answer, ratio("1234.57"));
         let calibrated = params("1", "1/2", lattice::FLOATS, Adjacency::Replace).calibrate().unwrap();
+        let rows = [vec![f64::NAN; 5000], vec![2.5; 400]].concat();
         assert_eq!(lattice::ordinal(calibrated.run_floats(&rows, &mut coins())), lattice::ordinal(f64::MIN));
     }
 
