@@ -426,6 +426,35 @@ mod tests {
     }
 
     #[test]
+    fn the_median_follows_the_closed_lengths_of_the_theory_page() {
+        for adjacency in Adjacency::ALL {
+            let calibrated = params("1", "1/2", small(), adjacency).calibrate().unwrap();
+            for data in (1..=4).flat_map(|size| crate::universe::multisets(&[0, 1, 2, 3, 4], size)) {
+                let length = |y: i64| {
+                    let count = |holds: fn(&i64, &i64) -> bool| {
+                        i32::try_from(data.iter().filter(|row| holds(row, &y)).count()).unwrap()
+                    };
+                    let (less, equal, more) = (count(i64::lt), count(i64::eq), count(i64::gt));
+                    let rank = (less + equal + more + 1) / 2;
+                    match adjacency {
+                        Adjacency::Replace => (less - rank + 1).max(rank - less - equal).max(0),
+                        Adjacency::AddRemove => (less - equal - more + 1).max(more - less - equal).max(0),
+                    }
+                };
+                let weights = [0, 1, 2, 3, 4].map(|y| (-0.5 * f64::from(length(y))).exp());
+                let total: f64 = weights.iter().sum();
+                let pmf = distribution(&calibrated, &data);
+                for (y, weight) in (0..).zip(weights) {
+                    assert!(
+                        (pmf.mass(&y).to_f64() - weight / total).abs() < 1e-12,
+                        "{data:?} {y} {adjacency}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn errors_keep_to_their_bound_and_one_case_attains_it() {
         for (p, adjacency) in ["1/4", "1/2", "0.9"].iter().flat_map(|p| Adjacency::ALL.map(|a| (p, a))) {
             let calibrated = params("2", p, small(), adjacency).calibrate().unwrap();
