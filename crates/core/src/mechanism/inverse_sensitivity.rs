@@ -23,13 +23,14 @@
 //!
 //! # Differs
 //!
-//! The source divides the lattice by search and samples in floats. Cutting off the length instead of
-//! widening the window when a draw asks for it keeps the work the same for all rows, and moves the
-//! distribution by less than 2^-64. Under add/remove the length of a value is up to twice its distance in
-//! ranks, which errs half as far as the usual distance; at no quantile is it less.
+//! The text names the framework only; the paper draws from a density between sorted rows. A finite lattice
+//! needs no bounds and no floats. Cutting off the length, instead of widening the window when a draw asks
+//! for it, keeps the work the same for all rows and moves the distribution by less than 2^-64. Under
+//! add/remove the length of a value is up to twice its distance in ranks, at every quantile at least that
+//! distance, so that answers err up to half as far.
 //!
-//! No rows count as rows at the low end. After selection the number of steps depends on public numbers
-//! only, apart from a further word with a probability below 2^-60.
+//! No rows read as the low end. After selection the number of steps depends on public numbers only, apart
+//! from a further word with a probability below 2^-60.
 //!
 //! # Example
 //!
