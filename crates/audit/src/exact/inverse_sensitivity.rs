@@ -1,38 +1,50 @@
-//! Inverse sensitivity: one quantile over a lattice, without bounds.
+//! Quantiles by inverse sensitivity, on a lattice of five values.
 
-use super::small_rows::{VALUES, range};
 use crate::{
     Audit, Kind, Measured,
     pairs::{self, claim},
 };
 use equipoise_core::{
-    adjacency::Adjacency, mechanism::inverse_sensitivity::InverseSensitivity, stability::Quantile,
+    adjacency::Adjacency,
+    loss::Eps,
+    mechanism::inverse_sensitivity::InverseSensitivity,
+    ratio::Ratio,
+    stability::{Quantile, Range},
     tape::enumerate,
 };
 
 pub(super) static AUDIT: Audit = Audit {
     name: "inverse-sensitivity",
-    about: "a value is drawn with probability falling by e^(-epsilon/2) for each row that must change to make it the quantile",
-    source: "Asi, Duchi 2020; our lengths under both adjacencies",
+    about: "a value whose length is k changes weighs e^(-epsilon k/2); lengths cut off early are as private",
+    source: "Asi and Duchi; 002_c9075a084346ce80.txt, section 1.5",
     kind: Kind::Claim {
-        shipped: || [measure("1", Adjacency::AddRemove), measure("1", Adjacency::Replace)].concat(),
-        change: "the exponent is epsilon·length instead of epsilon·length/2",
-        mutant: || [measure("2", Adjacency::AddRemove), measure("2", Adjacency::Replace)].concat(),
+        shipped: || [measure(1, None), measure(1, Some(2))].concat(),
+        change: "a step of length weighs the whole epsilon instead of half of it",
+        mutant: || measure(2, None),
     },
 };
 
-/// Quantiles drawn at this epsilon, against a promise of one; with an early cut-off and with none.
-fn measure(eps: &str, adjacency: Adjacency) -> Vec<Measured> {
-    let claim = claim("1", "0", adjacency);
-    let mut measured = Vec::new();
-    for (fraction, cut_off) in [("1/4", 92), ("1/2", 92), ("1/2", 2), ("0.9", 92)] {
-        let quantile = Quantile::new(&fraction.parse().expect("a fraction")).expect("between 0 and 1");
-        let eps = eps.parse().expect("an epsilon");
-        let mechanism = InverseSensitivity { eps, target: quantile.into(), range: range(), adjacency };
-        let calibrated = mechanism.cut_off_at(cut_off);
-        measured.push(claim.over_universe(&VALUES, 4, |rows| {
-            enumerate(&pairs::floor(), |tape| calibrated.run_integers(rows, tape))
-        }));
-    }
-    measured
+const VALUES: [i64; 5] = [0, 1, 2, 3, 4];
+const ROWS: usize = 4;
+
+/// Every quantile and adjacency, with `times` the epsilon of the claim.
+fn measure(times: u64, cut_off: Option<usize>) -> Vec<Measured> {
+    let range = Range::new(0, 4).expect("in order");
+    let cases =
+        ["1/4", "1/2", "0.9"].into_iter().flat_map(|p| Adjacency::ALL.map(|adjacency| (p, adjacency)));
+    cases
+        .map(|(p, adjacency)| {
+            let claim = claim("1", "0", adjacency);
+            let eps = Eps::new(&claim.eps * &Ratio::from(times)).expect("in range");
+            let quantile = Quantile::new(&p.parse().expect("a fraction")).expect("between 0 and 1");
+            let mechanism = InverseSensitivity { eps, target: quantile.into(), range, adjacency };
+            let calibrated = match cut_off {
+                None => mechanism.calibrate().expect("a small lattice"),
+                Some(length) => mechanism.cut_off_at(length),
+            };
+            claim.over_universe(&VALUES, ROWS, |rows| {
+                enumerate(&pairs::floor(), |tape| calibrated.run_integers(rows, tape))
+            })
+        })
+        .collect()
 }

@@ -1,37 +1,47 @@
-//! Several quantiles at once, the middle first.
+//! Several quantiles by recursion, on a lattice of three values with labels of at most one bit.
 
 use crate::{
     Audit, Kind, Measured,
     pairs::{self, claim},
 };
 use equipoise_core::{
-    adjacency::Adjacency, mechanism::quantiles::Quantiles, stability::Range, tape::enumerate,
+    adjacency::Adjacency, loss::Eps, mechanism::quantiles::Quantiles, ratio::Ratio, stability::Range,
+    tape::enumerate,
 };
 
 pub(super) static AUDIT: Audit = Audit {
     name: "quantiles",
-    about: "the middle quantile cuts the rows in two, each half is asked for itself; a level costs an equal share of epsilon",
-    source: "Kaplan, Schnapp, Stemmer 2022, over a lattice",
+    about: "cuts of disjoint halves of the rows cost, for both halves, what one costs; a replaced row costs twice",
+    source: "Kaplan, Schnapp and Stemmer 2022; 002_c9075a084346ce80.txt, section 1.5",
     kind: Kind::Claim {
         shipped: || {
-            [measure("1", Adjacency::AddRemove, 3, 1), measure("1", Adjacency::Replace, 3, 1)].concat()
+            [
+                measure(&["1/4", "3/4"], 1, 1, Adjacency::AddRemove),
+                measure(&["1/4", "1/2", "3/4"], 1, 1, Adjacency::AddRemove),
+                measure(&["1/4", "1/2", "3/4"], 1, 0, Adjacency::Replace),
+            ]
+            .concat()
         },
-        change: "each of two levels spends the whole epsilon",
-        mutant: || measure("2", Adjacency::AddRemove, 4, 1),
+        change: "a replaced row is taken for one step, and the whole epsilon is spent on it",
+        mutant: || measure(&["1/4", "1/2", "3/4"], 2, 0, Adjacency::Replace),
     },
 };
 
-/// The quartiles of up to `size` rows drawn at this epsilon, against a promise of one.
-fn measure(eps: &str, adjacency: Adjacency, size: usize, label_bits: u32) -> Vec<Measured> {
+const VALUES: [i64; 3] = [0, 1, 2];
+
+/// These quantiles with `times` the epsilon of the claim.
+fn measure(fractions: &[&str], times: u64, label_bits: u32, adjacency: Adjacency) -> Vec<Measured> {
+    // As many rows as show the mutant; under add/remove the smaller data sets are measured too.
+    let rows = if adjacency == Adjacency::Replace { 5 } else { 4 };
     let claim = claim("1", "0", adjacency);
     let quantiles = Quantiles {
-        eps: eps.parse().expect("an epsilon"),
-        fractions: ["1/4", "1/2", "3/4"].map(|p| p.parse().expect("a fraction")).to_vec(),
+        eps: Eps::new(&claim.eps * &Ratio::from(times)).expect("in range"),
+        fractions: fractions.iter().map(|p| p.parse().expect("a fraction")).collect(),
         range: Range::new(0, 2).expect("in order"),
         adjacency,
     };
-    let calibrated = quantiles.with_details(6, label_bits).expect("valid parameters");
-    vec![claim.over_universe(&[0, 1, 2], size, |rows| {
+    let calibrated = quantiles.with_details(6, label_bits).expect("in order");
+    vec![claim.over_universe(&VALUES, rows, |rows| {
         enumerate(&pairs::coarse_floor(), |tape| calibrated.run_integers(rows, tape))
     })]
 }

@@ -6,6 +6,7 @@
 mod gates;
 mod given;
 mod noise;
+mod ranks;
 mod sampling;
 mod selection;
 
@@ -105,6 +106,8 @@ pub const ALL: &[&Entry] = &[
     &gates::GATE,
     &gates::THRESHOLD,
     &sampling::SAMPLED,
+    &ranks::INVERSE_SENSITIVITY,
+    &ranks::QUANTILE_INTERVAL,
 ];
 
 /// The mechanism of this name.

@@ -23,13 +23,14 @@
 //!
 //! # Differs
 //!
-//! The source divides the lattice by search and samples in floats. Cutting off the length instead of
-//! widening the window when a draw asks for it keeps the work the same for all rows, and moves the
-//! distribution by less than 2^-64. Under add/remove the length of a value is up to twice its distance in
-//! ranks, which errs half as far as the usual distance; at no quantile is it less.
+//! The text names the framework only; the paper draws from a density between sorted rows. A finite lattice
+//! needs no bounds and no floats. Cutting off the length, instead of widening the window when a draw asks
+//! for it, keeps the work the same for all rows and moves the distribution by less than 2^-64. Under
+//! add/remove the length of a value is up to twice its distance in ranks, at every quantile at least that
+//! distance, so that answers err up to half as far.
 //!
-//! No rows count as rows at the low end. After selection the number of steps depends on public numbers
-//! only, apart from a further word with a probability below 2^-60.
+//! No rows read as the low end. After selection the number of steps depends on public numbers only, apart
+//! from a further word with a probability below 2^-60.
 //!
 //! # Example
 //!
@@ -64,7 +65,7 @@ use crate::{
     solve,
     stability::{
         Range, Reach, Window, bracket,
-        lattice::{FLOATS, float},
+        lattice::{FLOATS, Grid, float},
         reachable::{Span, Target},
     },
 };
@@ -98,17 +99,22 @@ const CUT_OFF_BITS: usize = 64;
 impl InverseSensitivity {
     /// Choose the cut-off and write down the weights of all lengths.
     pub fn calibrate(self) -> Result<Calibrated, ParameterError> {
+        let cut_off = self.cut_off()?;
+        Ok(self.cut_off_at(cut_off))
+    }
+
+    /// The least length at which all values together weigh at most 2^-64.
+    fn cut_off(&self) -> Result<usize, ParameterError> {
         let values = self.other_values() + Ratio::one();
         let whole = &values * &Ratio::from_parts(IBig::ONE << CUT_OFF_BITS, UBig::ONE);
-        let cut_off = (ln_upper(&whole) / self.step()).ceil_i64().filter(|&most| most <= MOST_LENGTHS);
-        match cut_off.and_then(|most| usize::try_from(most).ok()) {
-            Some(cut_off) => Ok(self.cut_off_at(cut_off)),
-            None => Err(ParameterError::out_of_range(
+        let length = (ln_upper(&whole) / self.step()).ceil_i64().filter(|&length| length <= MOST_LENGTHS);
+        length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| {
+            ParameterError::out_of_range(
                 "epsilon",
                 &self.eps,
                 "a range this wide needs a larger one; 0.0002 is enough for every range",
-            )),
-        }
+            )
+        })
     }
 
     /// The mechanism whose lengths are cut off at this number, for audits: any number is as private, but
@@ -199,6 +205,14 @@ impl Calibrated {
         let InverseSensitivity { target, range, adjacency, .. } = self.params;
         let place = self.run(&bracket::window(rows, target, range, self.reach(), adjacency), coins);
         float(FLOATS.clamp(place)).expect("the ordinal of a finite float")
+    }
+
+    /// The quantile of floats rounded to a grid, with a range of the grid's places; cleaned as above.
+    pub fn run_grid<C: Coins>(&self, rows: &[f64], grid: &Grid, coins: &mut C) -> Ratio {
+        let InverseSensitivity { range, adjacency, .. } = self.params;
+        let places: Vec<i64> =
+            rows.iter().filter_map(|&row| grid.clean(Some(row), range, adjacency)).collect();
+        grid.value(self.run_integers(&places, coins))
     }
 
     /// With probability 1 - beta, the answer lies between the rows this many ranks before and after the
@@ -323,7 +337,7 @@ mod tests {
             error.to_string(),
             "epsilon 0.00001 is not accepted: a range this wide needs a larger one; 0.0002 is enough for every range"
         );
-        assert!(params("0.0002", "1/2", Range::WHOLE, Adjacency::AddRemove).calibrate().is_ok());
+        assert!(params("0.0002", "1/2", Range::WHOLE, Adjacency::AddRemove).cut_off().is_ok());
         let calibrated = params("1", "1/2", Range::WHOLE, Adjacency::AddRemove).calibrate().unwrap();
         for (beta, accepted) in [("0", false), ("1", false), ("1e-20", false), ("1e-19", true)] {
             assert_eq!(calibrated.accuracy(&ratio(beta)).is_ok(), accepted, "{beta}");
@@ -413,6 +427,35 @@ mod tests {
     }
 
     #[test]
+    fn the_median_follows_the_closed_lengths_of_the_theory_page() {
+        for adjacency in Adjacency::ALL {
+            let calibrated = params("1", "1/2", small(), adjacency).calibrate().unwrap();
+            for data in (1..=4).flat_map(|size| crate::universe::multisets(&[0, 1, 2, 3, 4], size)) {
+                let length = |y: i64| {
+                    let count = |holds: fn(&i64, &i64) -> bool| {
+                        i32::try_from(data.iter().filter(|row| holds(row, &y)).count()).unwrap()
+                    };
+                    let (less, equal, more) = (count(i64::lt), count(i64::eq), count(i64::gt));
+                    let rank = (less + equal + more + 1) / 2;
+                    match adjacency {
+                        Adjacency::Replace => (less - rank + 1).max(rank - less - equal).max(0),
+                        Adjacency::AddRemove => (less - equal - more + 1).max(more - less - equal).max(0),
+                    }
+                };
+                let weights = [0, 1, 2, 3, 4].map(|y| (-0.5 * f64::from(length(y))).exp());
+                let total: f64 = weights.iter().sum();
+                let pmf = distribution(&calibrated, &data);
+                for (y, weight) in (0..).zip(weights) {
+                    assert!(
+                        (pmf.mass(&y).to_f64() - weight / total).abs() < 1e-12,
+                        "{data:?} {y} {adjacency}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn errors_keep_to_their_bound_and_one_case_attains_it() {
         for (p, adjacency) in ["1/4", "1/2", "0.9"].iter().flat_map(|p| Adjacency::ALL.map(|a| (p, a))) {
             let calibrated = params("2", p, small(), adjacency).calibrate().unwrap();
@@ -457,9 +500,15 @@ mod tests {
         }
         let calibrated = params("1", "1/2", lattice::FLOATS, Adjacency::AddRemove).calibrate().unwrap();
         let rows = [vec![f64::NAN; 5000], vec![2.5; 400], vec![f64::INFINITY; 9]].concat();
-        assert_eq!(calibrated.run_floats(&rows, &mut coins()).to_bits(), 2.5f64.to_bits());
+        assert_eq!(lattice::ordinal(calibrated.run_floats(&rows, &mut coins())), lattice::ordinal(2.5));
+        let cents = lattice::Grid::new(ratio("0.01")).unwrap();
+        let salaries = params("1", "1/2", Range::new(0, 100_000_000).unwrap(), Adjacency::AddRemove);
+        let rows = [vec![f64::NAN; 300], vec![1234.567; 300]].concat();
+        let answer = salaries.calibrate().unwrap().run_grid(&rows, &cents, &mut coins());
+        assert_eq!(answer, ratio("1234.57"));
         let calibrated = params("1", "1/2", lattice::FLOATS, Adjacency::Replace).calibrate().unwrap();
-        assert_eq!(calibrated.run_floats(&rows, &mut coins()).to_bits(), f64::MIN.to_bits());
+        let rows = [vec![f64::NAN; 5000], vec![2.5; 400]].concat();
+        assert_eq!(lattice::ordinal(calibrated.run_floats(&rows, &mut coins())), lattice::ordinal(f64::MIN));
     }
 
     #[test]

@@ -133,6 +133,7 @@ struct Run<'a, C> {
 const LABEL_BITS: u32 = 32;
 /// Values beyond the cut-off weigh at most 2^-64 of the best one.
 const CUT_OFF_BITS: usize = 64;
+/// More lengths take too long.
 const MOST_LENGTHS: i64 = 1 << 20;
 const MOST_QUANTILES: usize = 1000;
 
@@ -309,7 +310,7 @@ impl Calibrated {
     }
 
     /// With probability 1 - beta, each answer lies between the rows this many ranks before and after its
-    /// quantile, all of them together, whatever the rows.
+    /// quantile, all of them together, whatever the rows (no 2^32 of them equal).
     pub fn accuracy(&self, beta: &Ratio) -> Result<Vec<u64>, ParameterError> {
         let units = self.params.units(&self.tree, beta)?;
         let shares: Vec<Ratio> = self.levels.iter().map(|level| level.share.clone()).collect();
@@ -554,13 +555,7 @@ mod tests {
         for fractions in [&["0.15", "0.25", "0.75", "0.85"][..], &["1/4", "3/4"], &deciles] {
             let calibrated =
                 params("2", fractions, lattice::FLOATS, Adjacency::AddRemove).calibrate().unwrap();
-            let mut word = 0u64;
-            let words: Vec<u64> = std::iter::repeat_with(|| {
-                word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                word.rotate_left(17)
-            })
-            .take(200)
-            .collect();
+            let words = (1..200u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)).collect();
             let answers = calibrated.run_integers(&rows, &mut ScriptedWords::new(words));
             assert!(answers.is_sorted());
             for (p, answer) in fractions.iter().zip(answers) {

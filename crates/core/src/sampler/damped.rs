@@ -134,6 +134,14 @@ impl Sum {
         self
     }
 
+    fn minus_or_zero(self, small: u128) -> Self {
+        let (low, borrow) = self.low.overflowing_sub(small);
+        match self.high.checked_sub(borrow.into()) {
+            Some(high) => Self { high, low },
+            None => Self::ZERO,
+        }
+    }
+
     /// This number times `fraction`/2^128, rounded down.
     fn times_fraction(self, fraction: u128) -> Self {
         let [low, high] = [self.low, self.high].map(|part| wide_product(part, fraction));
@@ -189,11 +197,13 @@ impl Damped<'_> {
         // one unit for each of the two roundings.
         let mut to = from.plus(self.error + 2);
         to.add(self.total.shifted(known));
+        // Sums are never zero, so that none is passed where less than the error is left.
+        let certain = from.minus_or_zero(self.error);
         let (mut passed, mut reached) = (0, 0);
         let mut sum = Sum::ZERO;
         for (&count, power) in self.counts.iter().zip(&self.damping.powers) {
             sum.add_product(count, power);
-            passed += usize::from(sum.plus(self.error) <= from);
+            passed += usize::from(sum <= certain);
             reached += usize::from(sum < to);
         }
         // The sum up to the last is the total, which U never reaches, whatever the errors say.
@@ -362,6 +372,10 @@ mod tests {
             let big = |sum: Sum| (UBig::from(sum.high) << 128) + sum.low;
             prop_assert_eq!(big(sum.times_fraction(fraction)), (big(sum) * fraction) >> 128);
             prop_assert_eq!(big(sum.shifted(bits)), big(sum) >> bits as usize);
+            let less = sum.minus_or_zero(fraction);
+            prop_assert_eq!(big(less), if big(sum) < fraction.into() { UBig::ZERO } else { big(sum) - fraction });
+            let small = Sum { high: 0, low: a[0] };
+            prop_assert_eq!(big(small.minus_or_zero(fraction)), UBig::from(a[0].saturating_sub(fraction)));
         }
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_constant_coins_are_equally_likely() {
+    fn exact_audit_of_numbers_in_constant_coins() {
         for last in [0, 1, 2, 4, 6, 7, 30] {
             let lost = confirm(&UpTo(last), &"1e-9".parse().unwrap()).unwrap();
             assert!(lost.upper() < "1e-6".parse().unwrap(), "{last} loses {}", lost.to_f64());

@@ -192,9 +192,9 @@ impl Question {
             let mut count = 0;
             for &row in group {
                 near[count % GROUP] = row;
-                let below = row < bracket.low;
+                let (below, above) = (row < bracket.low, row > bracket.high);
                 scan.below += u64::from(below);
-                count += usize::from(!below & !(row > bracket.high));
+                count += 1 - usize::from(below) - usize::from(above);
             }
             self.sort_out(&near[..count], bracket, &mut scan);
         }

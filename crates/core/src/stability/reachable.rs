@@ -119,7 +119,7 @@ impl Target {
     /// number of steps is the same whatever the rows.
     pub fn reachable(self, window: &Window, count: usize, adjacency: Adjacency) -> Vec<Span> {
         debug_assert_eq!(window.rank(), self.nearest_rank(window.rows()));
-        let rows = Rows::new(window);
+        let rows = ByRank::new(window);
         let span = |(low, high)| Span { low: rows.at(low), high: rows.at(high) };
         self.reachable_ranks(window.rows(), adjacency).take(count).map(span).collect()
     }
@@ -181,18 +181,18 @@ impl RankWalk {
 }
 
 /// Rows by rank, with the ends of the range around them.
-struct Rows<'a> {
+struct ByRank<'a> {
     range: Range,
     below: i64,
     count: i64,
     values: &'a [i64],
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ByRank<'a> {
     fn new(window: &'a Window) -> Self {
-        let [below, rows] =
+        let [below, count] =
             [window.below(), window.rows()].map(|n| i64::try_from(n).expect("fewer than 2^62 rows"));
-        Self { range: window.range(), below, count: rows, values: window.values() }
+        Self { range: window.range(), below, count, values: window.values() }
     }
 
     fn at(&self, rank: i64) -> i64 {
