@@ -179,11 +179,6 @@ impl Question {
     }
 
     /// Count the rows below the bracket and sort out the others that are not above it.
-    #[expect(
-        clippy::needless_bitwise_bool,
-        clippy::neg_cmp_op_on_partial_ord,
-        reason = "no branch, and what is not a number must count as near"
-    )]
     fn scan<T: Row>(self, rows: &[T], bracket: &Bracket<T>) -> Scan {
         let mut scan = Scan::default();
         let mut near = [T::LEAST; GROUP];
