@@ -11,6 +11,30 @@ pub fn shown(text: &str) -> String {
     short
 }
 
+/// "; did you mean '…'?" where one of the names is close, else "."
+pub fn nearest(typed: &str, names: &[&str]) -> String {
+    let best = names.iter().min_by_key(|name| edit_distance(typed, name));
+    match best {
+        Some(name) if edit_distance(typed, name) <= 2 => format!("; did you mean '{name}'?"),
+        _ => ".".to_string(),
+    }
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(60).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
