@@ -11,6 +11,11 @@ pub fn shown(text: &str) -> String {
     short
 }
 
+/// A text of ours, as one line without characters that command a terminal.
+pub fn line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 /// "; did you mean '…'?" where one of the names is close, else "."
 pub fn nearest(typed: &str, names: &[&str]) -> String {
     let best = names.iter().min_by_key(|name| edit_distance(typed, name));
