@@ -2,7 +2,7 @@
 
 use crate::{
     Exit,
-    args::{CountOptions, ModeOptions, NumberOptions, Question, QuantileOptions, Values},
+    args::{CountOptions, ModeOptions, NumberOptions, QuantileOptions, Question, Values},
     books::{data_name, ledger_path},
     fail, show,
 };
@@ -18,23 +18,23 @@ use std::{fmt::Display, path::Path};
 
 pub(crate) fn count(options: &CountOptions) -> Exit {
     let request = Request { column: options.column.clone(), ..Request::new("count") };
-    ask(with_privacy(request, &options.question), &options.question)
+    ask(&with_privacy(request, &options.question), &options.question)
 }
 
 pub(crate) fn number(statistic: &str, options: &NumberOptions) -> Exit {
     let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    ask(with_values(with_privacy(request, &options.question), &options.values), &options.question)
+    ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
 }
 
 pub(crate) fn quantile(options: &QuantileOptions) -> Exit {
     let fraction = options.fraction.clone().or_else(|| options.fraction_flag.clone());
     let request = Request { column: options.column.clone(), fraction, ..Request::new("quantile") };
-    ask(with_values(with_privacy(request, &options.question), &options.values), &options.question)
+    ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
 }
 
 pub(crate) fn mode(options: &ModeOptions) -> Exit {
     let request = Request { column: options.column.clone(), ..Request::new("mode") };
-    ask(with_privacy(request, &options.question), &options.question)
+    ask(&with_privacy(request, &options.question), &options.question)
 }
 
 fn with_privacy(request: Request, question: &Question) -> Request {
@@ -59,8 +59,8 @@ fn with_values(request: Request, values: &Values) -> Request {
 }
 
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
-fn ask(request: Request, question: &Question) -> Exit {
-    match answer(&request, question) {
+fn ask(request: &Request, question: &Question) -> Exit {
+    match answer(request, question) {
         Ok(exit) | Err(exit) => exit,
     }
 }
@@ -83,7 +83,9 @@ fn answer(request: &Request, question: &Question) -> Result<Exit, Exit> {
     drop(known);
     let opened = Ledger::open(&path).map_err(ledger)?;
     let mut session = Session::new(opened, question.books.analyst.clone()).map_err(internal)?;
-    let paid = session.charge(plan, question.books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
+    let paid = session
+        .charge(plan, question.books.request_id.clone())
+        .map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
         Paid::Before(release) => *release,
         Paid::Charged(charged) => session.run(*charged, &source).map_err(internal)?,

@@ -22,7 +22,8 @@ pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf 
 pub(crate) fn data_name(data: &Path, ledger: &Path) -> io::Result<String> {
     let data = data.canonicalize()?;
     let ledger = env::current_dir()?.join(folder(ledger));
-    let beside = ledger.canonicalize().ok().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
+    let beside =
+        ledger.canonicalize().ok().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
     Ok(beside.unwrap_or(data).to_string_lossy().into_owned())
 }
 

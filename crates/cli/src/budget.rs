@@ -56,7 +56,9 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
         rows.push((data_set, balance));
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
-        return Err(usage(format!("{name} is not in this ledger yet; its first answer or 'budget set' enters it")));
+        return Err(usage(format!(
+            "{name} is not in this ledger yet; its first answer or 'budget set' enters it"
+        )));
     }
     if options.json {
         let all: Vec<Value> = rows
@@ -113,7 +115,9 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         .set_limit(&name, options.analyst.as_deref(), Some(&limit))
         .map_err(|error| fail(&error, error.exit_code()))?;
     for other in &registration.same_content {
-        eprintln!("equipoise: warning: {other} has the same content; what is spent there is spent on the same people");
+        eprintln!(
+            "equipoise: warning: {other} has the same content; what is spent there is spent on the same people"
+        );
     }
     let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
     if options.json {

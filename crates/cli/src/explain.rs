@@ -29,11 +29,14 @@ fn explain(options: &ExplainOptions) -> Result<(), Exit> {
         return Err(unknown(&options.receipt));
     };
     let question: Value = serde_json::from_str(question).unwrap_or_default();
-    let promise: Promise = serde_json::from_value(question["guarantee"].clone())
-        .map_err(|_| internal("this charge was written by another version; see 'equipoise budget log --json'"))?;
-    let release: Option<Release> = recorded.as_ref().and_then(|kept| serde_json::from_str(&kept.release).ok());
+    let promise: Promise = serde_json::from_value(question["guarantee"].clone()).map_err(|_| {
+        internal("this charge was written by another version; see 'equipoise budget log --json'")
+    })?;
+    let release: Option<Release> =
+        recorded.as_ref().and_then(|kept| serde_json::from_str(&kept.release).ok());
     let data = entry.data_set.clone().unwrap_or_default();
-    let words = paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), release.as_ref());
+    let words =
+        paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), release.as_ref());
     if options.json {
         let document = json!({
             "receipt": id, "time": entry.time, "data": data,
@@ -52,7 +55,8 @@ fn explain(options: &ExplainOptions) -> Result<(), Exit> {
 fn whole_id(opened: &Ledger, typed: &str) -> Result<String, Exit> {
     let entries = opened.log().map_err(ledger)?;
     let charges = entries.iter().filter(|entry| matches!(entry.event, Event::Charged { .. }));
-    let mut found: Vec<&str> = charges.map(|entry| entry.id.as_str()).filter(|id| id.starts_with(typed)).collect();
+    let mut found: Vec<&str> =
+        charges.map(|entry| entry.id.as_str()).filter(|id| id.starts_with(typed)).collect();
     found.dedup();
     match found[..] {
         [id] if typed.len() >= 4 => Ok(id.to_string()),
@@ -79,7 +83,9 @@ fn paragraph(
     let text = |name: &str| question[name].as_str().unwrap_or_default();
     let of = question["column"].as_str().map_or(String::new(), |column| format!(" of the column '{column}'"));
     let neighbours = match promise.adjacency.as_str() {
-        "add-remove" => format!("one {} is added or removed; the number of them is protected too", promise.unit),
+        "add-remove" => {
+            format!("one {} is added or removed; the number of them is protected too", promise.unit)
+        }
         _ => format!("one {} takes other values; the number of them is taken as public", promise.unit),
     };
     let meaning = match promise.delta.as_str() {

@@ -37,14 +37,22 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         return;
     }
     let confidence = plan.expected().error.map_or(1.0, |error| error.confidence);
-    let sure = if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
-    println!("{} (planned; nothing was read or charged)", question(plan.statistic(), plan.request().column.as_deref()));
+    let sure =
+        if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
+    println!(
+        "{} (planned; nothing was read or charged)",
+        question(plan.statistic(), plan.request().column.as_deref())
+    );
     println!("  expect     {}{sure}", plan.expected().words);
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(&charge));
     match (balance, remaining) {
         (Some(balance), Some(left)) => {
-            println!("  budget     {} spent, {} left", amount(&balance.spent().into()), amount(&(&left).into()));
+            println!(
+                "  budget     {} spent, {} left",
+                amount(&balance.spent().into()),
+                amount(&(&left).into())
+            );
         }
         (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
         (None, _) => println!("  budget     nothing spent, no limit"),
@@ -81,7 +89,8 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         promise.adjacency,
         release.mechanism
     );
-    let left = release.remaining.as_ref().map_or("no limit".to_string(), |left| format!("{} left", amount(left)));
+    let left =
+        release.remaining.as_ref().map_or("no limit".to_string(), |left| format!("{} left", amount(left)));
     println!("  budget     {} spent on {}, {left}", amount(&release.spent), release.data);
     if let Some(receipt) = &release.receipt {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
@@ -117,7 +126,11 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
         ErrorKind::Exact => "none: this is the exact value".to_string(),
         ErrorKind::Noise => {
             let end = |end: Option<f64>| value(&json!(end));
-            format!("the true value lies between {} and {} ({sure} confidence)", end(error.low), end(error.high))
+            format!(
+                "the true value lies between {} and {} ({sure} confidence)",
+                end(error.low),
+                end(error.high)
+            )
         }
         ErrorKind::Rank => {
             let ranks = error.rank.as_ref().map_or(String::new(), value);

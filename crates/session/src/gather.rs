@@ -200,7 +200,6 @@ impl Visitor for Worker {
     }
 }
 
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod columns;
 mod gather;
 pub mod ledger;
 pub mod plan;

@@ -5,6 +5,7 @@
 //! public, so a plan and its errors are free.
 
 use crate::{
+    columns,
     gather::Need,
     request::Request,
     space::not_a_number,
@@ -58,7 +59,15 @@ impl Plan {
             _ => cost.clone(),
         };
         let guarantee = Guarantee { loss, adjacency: said.adjacency, unit: Unit::Row };
-        Ok(Self { request: request.clone(), data: facts.name.clone(), task, guarantee, cost, charge, charged_in })
+        Ok(Self {
+            request: request.clone(),
+            data: facts.name.clone(),
+            task,
+            guarantee,
+            cost,
+            charge,
+            charged_in,
+        })
     }
 
     /// What was said.
@@ -146,7 +155,11 @@ impl<'a> Said<'a> {
             None => Ratio::new(95, 100),
         };
         let failure = Ratio::one() - &confidence;
-        if !failure.is_positive() || !confidence.is_positive() || confidence.is_zero() || failure < Ratio::new(1, 1_000_000_000) {
+        if !failure.is_positive()
+            || !confidence.is_positive()
+            || confidence.is_zero()
+            || failure < Ratio::new(1, 1_000_000_000)
+        {
             let accepted = "give a number above 0 and at most 0.999999999, such as 0.95";
             return Err(ParameterError::out_of_range("confidence", &confidence, accepted).into());
         }
@@ -208,7 +221,12 @@ impl<'a> Said<'a> {
     pub fn rows(&self) -> Result<Option<u64>, PlanError> {
         let read = |text: &str| {
             text.parse().map_err(|_| {
-                ParameterError::out_of_range("rows", text, "give the number of rows as a whole number, such as 1000").into()
+                ParameterError::out_of_range(
+                    "rows",
+                    text,
+                    "give the number of rows as a whole number, such as 1000",
+                )
+                .into()
             })
         };
         self.request.rows.as_deref().map(read).transpose()
@@ -247,20 +265,9 @@ impl<'a> Said<'a> {
     /// The place of the column, where one was named.
     pub fn optional_column(&self) -> Result<Option<usize>, PlanError> {
         let Some(name) = self.request.column.as_deref() else { return Ok(None) };
-        let places: Vec<usize> =
-            (0..self.facts.columns.len()).filter(|&place| self.facts.columns[place] == name).collect();
-        match places[..] {
-            [place] => Ok(Some(place)),
-            [] => {
-                let names: Vec<&str> = self.facts.columns.iter().map(String::as_str).collect();
-                Err(PlanError::unknown("column", name, &names))
-            }
-            _ => Err(PlanError::line(format!(
-                "there are {} columns called '{}'; rename one in the header",
-                places.len(),
-                wording::shown(name)
-            ))),
-        }
+        columns::place(&self.facts.columns, name)
+            .map(Some)
+            .map_err(|error| PlanError::line(error.to_string()))
     }
 }
 
@@ -299,7 +306,7 @@ impl PlanError {
     }
 
     pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
-        let hint = wording::nearest(name, known);
+        let hint = wording::hint(name, known);
         let names: Vec<String> = known.iter().map(ToString::to_string).collect();
         Self(format!("no {what} is called '{}'{hint} There are: {}", wording::shown(name), list(&names)))
     }

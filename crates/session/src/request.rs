@@ -52,7 +52,8 @@ impl Request {
 
     /// Read a JSON object. The error is one line and quotes nothing but names.
     pub fn from_json(text: &str) -> Result<Self, RequestError> {
-        serde_json::from_str(text).map_err(|error| RequestError(equipoise_core::wording::line(&error.to_string())))
+        serde_json::from_str(text)
+            .map_err(|error| RequestError(equipoise_core::wording::line(&error.to_string())))
     }
 
     /// One text for one question: what is charged, hashed and kept.

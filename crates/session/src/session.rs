@@ -78,7 +78,8 @@ impl Session {
 
     /// Pay for a plan, durably, or say why not.
     pub fn charge(&mut self, plan: Plan, request_id: Option<String>) -> Result<Paid, PayError> {
-        let data_set = DataSet { name: plan.data().to_string(), unit: Unit::Row, adjacency: plan.charged_in() };
+        let data_set =
+            DataSet { name: plan.data().to_string(), unit: Unit::Row, adjacency: plan.charged_in() };
         let request = ChargeRequest {
             data_set,
             analyst: self.analyst.clone(),

@@ -38,10 +38,18 @@ impl Space {
             Some((lo, hi)) => {
                 let places = (lo / grid.step()).ceil_i64().zip((hi / grid.step()).floor_i64());
                 let (lo, hi) = places.ok_or_else(|| {
-                    ParameterError::out_of_range("resolution", grid.step(), "give one with fewer than 2^63 steps in the range")
+                    ParameterError::out_of_range(
+                        "resolution",
+                        grid.step(),
+                        "give one with fewer than 2^63 steps in the range",
+                    )
                 })?;
                 Range::new(lo, hi).map_err(|_| {
-                    ParameterError::out_of_range("resolution", grid.step(), "give one with a multiple in the range")
+                    ParameterError::out_of_range(
+                        "resolution",
+                        grid.step(),
+                        "give one with a multiple in the range",
+                    )
                 })?
             }
             None => Range::WHOLE,
@@ -57,7 +65,9 @@ impl Space {
     /// Each row's place, cleaned record by record for this adjacency.
     pub fn places(&self, rows: &[f64], adjacency: Adjacency) -> Vec<i64> {
         match &self.grid {
-            Some(grid) => rows.iter().filter_map(|&row| grid.clean(Some(row), self.range, adjacency)).collect(),
+            Some(grid) => {
+                rows.iter().filter_map(|&row| grid.clean(Some(row), self.range, adjacency)).collect()
+            }
             None => bracket::places(rows, self.range, adjacency),
         }
     }
@@ -85,7 +95,13 @@ impl Space {
 }
 
 fn ends(text: &str) -> Result<(Ratio, Ratio), PlanError> {
-    let wrong = || ParameterError::out_of_range("range", text, "give LO,HI as finite numbers with LO at most HI, such as 0,100");
+    let wrong = || {
+        ParameterError::out_of_range(
+            "range",
+            text,
+            "give LO,HI as finite numbers with LO at most HI, such as 0,100",
+        )
+    };
     let (lo, hi) = text.split_once(',').ok_or_else(wrong)?;
     let (lo, hi): (Ratio, Ratio) = lo.trim().parse().ok().zip(hi.trim().parse().ok()).ok_or_else(wrong)?;
     if lo > hi { Err(wrong().into()) } else { Ok((lo, hi)) }

@@ -3,8 +3,14 @@
 use std::fmt::Write as _;
 
 const ROWS: u64 = 5_000;
-const TOWNS: [(&str, u64); 6] =
-    [("Arden", 1_900), ("Bexley", 1_300), ("Corwen", 900), ("Dunmore", 600), ("Elsfield", 270), ("Farrow", 30)];
+const TOWNS: [(&str, u64); 6] = [
+    ("Arden", 1_900),
+    ("Bexley", 1_300),
+    ("Corwen", 900),
+    ("Dunmore", 600),
+    ("Elsfield", 270),
+    ("Farrow", 30),
+];
 const DEPARTMENTS: [&str; 5] = ["care", "office", "repair", "sales", "transport"];
 
 /// Steele, Lea and Flood's mixer: enough for examples, never used for privacy.

@@ -24,7 +24,7 @@ pub(crate) enum Guard {
     /// Stated by the data holder.
     Declared(u64),
     /// Bought: noise, and how far it goes.
-    Bought { noise: laplace::Calibrated, within: i64 },
+    Bought { noise: Box<laplace::Calibrated>, within: i64 },
 }
 
 /// Whether there are rows enough, and how many there seem to be.
@@ -46,7 +46,7 @@ impl Guard {
         let noise = whole_noise(&share)?;
         let within = within(&noise, said.failure())?;
         let rest = Eps::new(said.eps().ratio() - share.ratio())?;
-        Ok((Self::Bought { noise, within }, rest))
+        Ok((Self::Bought { noise: Box::new(noise), within }, rest))
     }
 
     /// What the number of rows costs, where it is bought.
@@ -98,9 +98,13 @@ impl Guard {
 
     /// What to do after a refusal.
     pub fn advice(&self, rank_error: u64) -> String {
+        let or_state = match self {
+            Self::Bought { .. } => ", or state --rows where their number is public",
+            Self::Public | Self::Declared(_) => "",
+        };
         format!(
             "too few rows: the answer may be off by {rank_error} ranks, which takes at least {} rows; \
-             raise epsilon, declare --range and --resolution, or state --rows if the number is public",
+             raise epsilon, or declare --range and --resolution{or_state}",
             needed(rank_error)
         )
     }

@@ -19,7 +19,7 @@ pub(crate) enum Task {
     Count(count::Count),
     Mode(mode::Mode),
     Quantiles(quantiles::Quantiles),
-    Scale(scale::Scale),
+    Scale(Box<scale::Scale>),
 }
 
 /// What can be told of an answer before any data is read.
@@ -40,7 +40,7 @@ impl Task {
         Ok(match said.statistic() {
             "count" => Self::Count(count::Count::plan(said)?),
             "mode" => Self::Mode(mode::Mode::plan(said)?),
-            "iqr" if said.mechanism() == Some("scale") => Self::Scale(scale::Scale::plan(said)?),
+            "iqr" if said.mechanism() == Some("scale") => Self::Scale(Box::new(scale::Scale::plan(said)?)),
             "median" | "quantile" | "iqr" => Self::Quantiles(quantiles::Quantiles::plan(said)?),
             other => return Err(PlanError::unknown("statistic", other, &STATISTICS)),
         })

@@ -39,7 +39,8 @@ impl Mode {
                 "mode needs a delta above 0, because its values are not known beforehand; give --delta 1e-6 or one over ten times the rows",
             ));
         }
-        let stable = Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
+        let stable =
+            Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
         let stable = stable.calibrate()?;
         let slack = stable.slack_for(&Ratio::new(1, 20));
         let lead = slack.and_then(Slack::until_change);
@@ -63,7 +64,9 @@ impl Mode {
     fn released_from(&self) -> String {
         match (self.lead, self.adjacency) {
             (Some(changes), Adjacency::AddRemove) => {
-                format!("a value is released in 19 cases of 20 when it has about {changes} rows more than any other")
+                format!(
+                    "a value is released in 19 cases of 20 when it has about {changes} rows more than any other"
+                )
             }
             (Some(changes), Adjacency::Replace) => format!(
                 "a value is released in 19 cases of 20 when it has about {} rows more than any other",

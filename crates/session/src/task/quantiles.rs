@@ -60,7 +60,8 @@ impl Quantiles {
         let space = Space::new(said.range(), said.resolution())?;
         let (fractions, shape) = fractions(said)?;
         let several = fractions.len() > 1;
-        let names: &[&str] = if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
+        let names: &[&str] =
+            if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
         let also: &[&str] = if said.statistic() == "iqr" { &["scale"] } else { &[] };
         said.accepts(names, also)?;
         let kind = match said.mechanism() {
@@ -146,7 +147,8 @@ impl Quantiles {
             Kind::Stable { mechanism, quantile, changes } => {
                 let places = self.space.places(rows, self.adjacency);
                 let range = self.space.range();
-                let window = bracket::window(&places, (*quantile).into(), range, Reach::Ranks(0), self.adjacency);
+                let window =
+                    bracket::window(&places, (*quantile).into(), range, Reach::Ranks(0), self.adjacency);
                 match mechanism.quantile(*quantile, &window, coins) {
                     Outcome::Value(Found::Value(place)) => {
                         Answer::released(self.value(&[place]), ErrorBar::exact())
@@ -206,7 +208,8 @@ fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanEr
 fn plan_several(said: &Said, space: &Space, fractions: Vec<Ratio>) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
     let mechanism =
-        quantiles::Quantiles { eps, fractions, range: space.range(), adjacency: said.adjacency() }.calibrate()?;
+        quantiles::Quantiles { eps, fractions, range: space.range(), adjacency: said.adjacency() }
+            .calibrate()?;
     let rank_errors = mechanism.accuracy(said.failure())?;
     guard.check_declared(largest(&rank_errors))?;
     Ok(Kind::Several { mechanism, guard, rank_errors })
@@ -214,7 +217,9 @@ fn plan_several(said: &Said, space: &Space, fractions: Vec<Ratio>) -> Result<Kin
 
 fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {
     if said.delta().is_zero() {
-        return Err(PlanError::line("the mechanism stable needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity"));
+        return Err(PlanError::line(
+            "the mechanism stable needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity",
+        ));
     }
     let stable = Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
     let mechanism = stable.calibrate()?;
@@ -242,7 +247,13 @@ fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
                 PlanError::line("quantile needs a fraction between 0 and 1, such as 0.9 or 0.25,0.5,0.75")
             })?;
             let one = |part: &str| {
-                let wrong = || ParameterError::out_of_range("fraction", part, "give a number between 0 and 1, such as 0.9");
+                let wrong = || {
+                    ParameterError::out_of_range(
+                        "fraction",
+                        part,
+                        "give a number between 0 and 1, such as 0.9",
+                    )
+                };
                 let fraction: Ratio = part.trim().parse().map_err(|_| wrong())?;
                 Quantile::new(&fraction)?;
                 Ok::<_, PlanError>(fraction)

@@ -40,10 +40,14 @@ impl Scale {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         let column = said.column()?;
         if said.delta().is_zero() {
-            return Err(PlanError::line("the mechanism scale needs a delta above 0; give --delta 1e-6, or leave the mechanism to auto"));
+            return Err(PlanError::line(
+                "the mechanism scale needs a delta above 0; give --delta 1e-6, or leave the mechanism to auto",
+            ));
         }
         let Some(resolution) = said.resolution() else {
-            return Err(PlanError::line("the mechanism scale measures in steps; give --resolution, such as 0.01"));
+            return Err(PlanError::line(
+                "the mechanism scale measures in steps; give --resolution, such as 0.01",
+            ));
         };
         let space = Space::new(said.range(), Some(resolution))?;
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
@@ -59,7 +63,15 @@ impl Scale {
         .calibrate()?;
         let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
         let step = space.distance(0, 1);
-        Ok(Self { column, adjacency: said.adjacency(), space, step, mechanism, confidence: said.confidence(), factor })
+        Ok(Self {
+            column,
+            adjacency: said.adjacency(),
+            space,
+            step,
+            mechanism,
+            confidence: said.confidence(),
+            factor,
+        })
     }
 
     pub fn cost(&self) -> Loss {
@@ -85,7 +97,8 @@ impl Scale {
             Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
             Outcome::Value(Spread::Zero) => Answer::released(json!(0.0), ErrorBar::exact()),
             Outcome::Value(spread) => {
-                let estimate = self.mechanism.estimate(&spread).map_or(0.0, |steps| steps.to_f64()) * self.step;
+                let estimate =
+                    self.mechanism.estimate(&spread).map_or(0.0, |steps| steps.to_f64()) * self.step;
                 let error = ErrorBar {
                     confidence: self.confidence,
                     kind: ErrorKind::Noise,
