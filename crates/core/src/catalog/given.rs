@@ -39,7 +39,7 @@ impl CatalogError {
     pub(super) fn unknown_mechanism(name: &str) -> Self {
         let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         let shown = wording::shown(name);
-        let hint = wording::hint(name, &names);
+        let hint = wording::nearest(name, &names);
         Self::Name(format!("no mechanism is called '{shown}'{hint} There are: {}", names.join(", ")))
     }
 }
@@ -61,7 +61,7 @@ impl Given {
         for (name, value) in pairs {
             let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) else {
                 let shown = wording::shown(&name);
-                let hint = wording::hint(&name, &names);
+                let hint = wording::nearest(&name, &names);
                 let taken = names.join(", ");
                 let text = format!("{} takes no parameter '{shown}'{hint} It takes {taken}", entry.name);
                 return Err(CatalogError::Name(text));
