@@ -193,4 +193,6 @@ fn entry_of(row: &entry::Row) -> Fallible<Entry> {
 }
 
 #[cfg(test)]
+mod tamper_tests;
+#[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use std::{
     io::{self, ErrorKind},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
-    process,
+    process, thread,
     time::Duration,
 };
 
@@ -23,15 +23,19 @@ use std::{
 pub(super) const VERSION: i64 = 1;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
-/// How long to wait for other processes.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
+fn be_patient(times_before: i32) -> bool {
+    let (short, long) = (Duration::from_millis(1), Duration::from_millis(10));
+    thread::sleep(if times_before < 200 { short } else { long });
+    times_before < 6200
+}
 
 /// The columns of a row, in the order in which [`row`] reads them.
 pub(super) const ROW: &str = "number, kind, id, time, data_set, analyst, request_id, body, hash";
 
 /// One table that only grows. Every sum stands in the entry that it belongs to, so there is nothing to keep
 /// in step; the indexes find the last entry of an account.
-const SCHEMA: [&str; 8] = [
+pub(super) const SCHEMA: [&str; 8] = [
     "CREATE TABLE entries (\
        number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, time TEXT NOT NULL, \
        data_set TEXT NOT NULL, analyst TEXT NOT NULL, request_id TEXT, body TEXT NOT NULL, hash TEXT NOT NULL\
@@ -194,8 +198,8 @@ fn said(error: &io::Error) -> Error {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Fallible<Connection> {
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(be_patient))?;
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
     Ok(connection)
 }

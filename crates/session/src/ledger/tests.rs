@@ -392,10 +392,17 @@ fn the_export_names_events_that_dp_accounting_knows() {
     assert_eq!((&data_set["name"], &data_set["unit"]), (&"salaries".into(), &"row".into()));
     assert_eq!(data_set["charges"][0]["epsilon"], "1/3");
     assert_eq!(data_set["charges"][0]["question"]["statistic"], "median");
+    assert_eq!(data_set["event_delta"], "0.000001");
     let event = &data_set["event"];
     assert_eq!(event["class_name"], "ComposedDpEvent");
     let events = event["events"].as_array().unwrap();
-    assert_eq!(events[1]["class_name"], "EpsilonDeltaDpEvent");
-    assert!(events[0]["epsilon"].as_f64().unwrap() * 3.0 >= 1.0);
-    assert_eq!(events[1]["epsilon"].as_f64(), Some(0.1));
+    assert_eq!((&events[1]["class_name"], &events[1]["xi"]), (&"ZCDpEvent".into(), &0.0.into()));
+    // 0.1·tanh(0.05) = 0.0049958374957879972…
+    let rho = events[1]["rho"].as_f64().unwrap();
+    assert!(rho > 0.004_995_837_495_787_9 && rho < 0.004_995_837_495_788_1, "{rho}");
+    // Without a known rho there is no event that holds.
+    let mut plain = request("1");
+    plain.cost.zcdp = None;
+    let _ = granted(&mut ledger, &plain);
+    assert!(ledger.export().unwrap().contains("UnsupportedDpEvent"));
 }
