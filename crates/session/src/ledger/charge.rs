@@ -12,6 +12,7 @@ use super::{
     store::{self, ROW},
 };
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
 
 /// What is to be paid for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +95,7 @@ pub struct Recorded {
 }
 
 /// What shows later that an answer was paid for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The id of the charge.
     pub id: String,
