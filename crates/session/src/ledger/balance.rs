@@ -74,6 +74,17 @@ impl Ledger {
         self.read(|connection| balance(connection, data_set, analyst))
     }
 
+    /// Everybody who asked or has a limit on a data set, in order.
+    pub fn analysts(&self, data_set: &str) -> Result<Vec<String>, LedgerError> {
+        let sql = "SELECT DISTINCT analyst FROM entries \
+                   WHERE kind IN ('charge', 'limit') AND data_set = ?1 AND analyst <> '' ORDER BY analyst";
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let names = statement.query_map([data_set], |row| row.get(0))?;
+            Ok(names.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// Allow so much in total from now on, what was already spent included; `None` lifts the limit. A limit
     /// below what was spent grants nothing more. The data set must be registered.
     pub fn set_limit(

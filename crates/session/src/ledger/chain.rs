@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::{fmt, fmt::Write, str::FromStr};
 
 /// What stands before the first entry.
-const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+pub(super) const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The last entry of a ledger: who knows it can tell later whether entries were lost.
 ///
@@ -132,7 +132,7 @@ pub(super) fn walk(connection: &Connection, mut each: impl FnMut(Row, bool) -> F
 }
 
 /// The hash of a row after this one. Lengths stand before texts, so that no two rows read the same.
-fn hash(before: &str, row: &Row) -> String {
+pub(super) fn hash(before: &str, row: &Row) -> String {
     let mut state = Sha256::new_with_prefix(b"equipoise ledger entry 1");
     let mut feed = |text: &str| {
         state.update((text.len() as u64).to_le_bytes());

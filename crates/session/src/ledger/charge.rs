@@ -43,7 +43,7 @@ pub struct ChargeRequest {
 /// # use equipoise_session::ledger::Charge;
 /// let free = Charge { id: "free".into() };
 /// ```
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 #[must_use = "a charge is paid for; run its plan"]
 pub struct Charge {
     id: String,
@@ -76,7 +76,7 @@ impl Charge {
 }
 
 /// What came of a charge that was not an error.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and its caller moves the charge on")]
 pub enum Charging {
     /// It is durable; go on.
@@ -111,10 +111,10 @@ impl Ledger {
     /// Pay for a request, in one durable transaction, or say why not. What is not granted changes nothing.
     pub fn charge(&mut self, request: &ChargeRequest) -> Result<Charging, ChargeError> {
         check_names(request)?;
-        let cost = request.cost.written_up();
-        if !cost.is_accountable() {
-            return Err(ChargeError::TooMuch { requested: cost.approx });
+        if !request.cost.is_accountable() {
+            return Err(ChargeError::TooMuch { requested: request.cost.approx.clone() });
         }
+        let cost = request.cost.written_up();
         let ledger = self.path.is_some().then(|| self.id.clone());
         self.write(|transaction, coins| {
             if let Some(earlier) = earlier(transaction, request)? {

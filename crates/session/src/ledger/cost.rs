@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 const LONGEST_NUMBER: usize = 100;
 /// A sum whose text is longer than this is rounded up. `Ratio` reads up to 400 characters.
 const LONGEST_SUM: usize = 200;
+/// No cost and no limit is larger than 10^12: sums of them stay short for ever.
+const LARGEST: u64 = 1_000_000_000_000;
 /// Places after the point that rounding leaves.
 const PLACES: usize = 60;
 
@@ -54,7 +56,7 @@ impl Cost {
         }
     }
 
-    /// As it is written down: not below.
+    /// As it is written down: not below. Only for what is accountable.
     #[must_use]
     pub(super) fn written_up(&self) -> Self {
         let up = |value: &Amount| amount(written(value.ratio(), LONGEST_NUMBER));
@@ -66,7 +68,7 @@ impl Cost {
 
     /// Is every part small enough to be added up for ever?
     pub(super) fn is_accountable(&self) -> bool {
-        let fits = |value: &Amount| *value.ratio() <= Ratio::from(1_000_000_000_000u64);
+        let fits = |value: &Amount| *value.ratio() <= Ratio::from(LARGEST);
         let (approx, zcdp) = (&self.approx, self.zcdp.as_ref());
         fits(&approx.eps)
             && fits(&approx.delta)
@@ -99,9 +101,12 @@ impl From<Approx> for Cost {
     }
 }
 
-/// A limit as it is written down: not above.
+/// A limit as it is written down: not above, and not above what may ever be charged.
 pub(super) fn written_down(limit: &Approx) -> Approx {
-    let down = |value: &Amount| amount(-written(&-value.ratio().clone(), LONGEST_NUMBER));
+    let down = |value: &Amount| {
+        let value = value.ratio().clone().min(Ratio::from(LARGEST));
+        amount(-written(&-value, LONGEST_NUMBER))
+    };
     Approx { eps: down(&limit.eps), delta: down(&limit.delta) }
 }
 
@@ -186,6 +191,7 @@ mod tests {
         let down = written_down(&cost(&long, "1e-200").approx);
         assert_eq!(down, cost("0", "0").approx);
         assert!(!cost("1e13", "0").is_accountable() && cost("1e12", "0").is_accountable());
+        assert_eq!(written_down(&cost("1e400", "1e400").approx), cost("1e12", "1e12").approx);
     }
 
     #[test]

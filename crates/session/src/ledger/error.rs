@@ -49,6 +49,8 @@ pub enum Fault {
         /// What is wrong there.
         what: String,
     },
+    /// Its file was removed, or another took its name, while it was open.
+    Replaced,
     /// It was opened by a process and used by a forked child of it.
     Forked,
     /// The charge is not one of this ledger.
@@ -107,6 +109,9 @@ impl fmt::Display for LedgerError {
             Fault::Damaged { entry: 0, what } => write!(f, "damaged: {what}; run 'equipoise budget verify'"),
             Fault::Damaged { entry, what } => {
                 write!(f, "damaged at entry {entry}: {what}; run 'equipoise budget verify'")
+            }
+            Fault::Replaced => {
+                f.write_str("removed or replaced while it was open; nothing was charged, open it again")
             }
             Fault::Forked => f.write_str("opened before a fork; open it again in the child"),
             Fault::NotItsCharge => {

@@ -3,6 +3,7 @@
 use super::{
     Ledger,
     charge::{self, Recorded},
+    cost::{self, Cost},
     entry::{Entry, Event, kind},
     entry_of,
     error::LedgerError,
@@ -10,7 +11,7 @@ use super::{
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
-    loss::Amount,
+    loss::{Amount, Approx},
     ratio::Ratio,
 };
 use serde_json::{Value, json};
@@ -39,40 +40,33 @@ impl Ledger {
         })
     }
 
-    /// What was spent, as JSON. For each data set: the exact charges, and under `event` one composed event in
-    /// the form of `dp_accounting`, whose numbers are floats rounded up.
+    /// What was spent, as JSON. For each data set: every charge in exact numbers, and under `event` all of
+    /// them as one event in the form of `dp_accounting`, whose numbers are floats rounded up.
+    ///
+    /// A charge is an event of zero-concentrated privacy, because that is what `dp_accounting` knows of any
+    /// mechanism. Where charges have a delta, the events hold outside of it: add `event_delta` to the delta
+    /// that is computed from them. A charge without a known rho is an `UnsupportedDpEvent`.
     pub fn export(&self) -> Result<String, LedgerError> {
         let head = self.head()?;
-        let mut data_sets: Vec<(String, Value, Vec<Value>, Vec<Value>)> = Vec::new();
+        let mut data_sets: Vec<Exported> = Vec::new();
         for entry in self.log()? {
-            let Some(name) = entry.data_set.clone() else { continue };
-            let at = data_sets.iter().position(|(known, ..)| *known == name);
+            let at = data_sets.iter().position(|known| Some(&known.name) == entry.data_set.as_ref());
             match (&entry.event, at) {
-                (Event::Registered { unit, adjacency }, None) => {
-                    data_sets.push((name, facts(unit, *adjacency), Vec::new(), Vec::new()));
-                }
-                (Event::Charged { .. }, Some(at)) => {
-                    let (charge, event) = charged(&entry);
-                    data_sets[at].2.push(charge);
-                    data_sets[at].3.push(event);
+                (Event::Registered { unit, adjacency }, None) => data_sets.push(Exported {
+                    name: entry.data_set.clone().unwrap_or_default(),
+                    unit: unit.clone(),
+                    adjacency: *adjacency,
+                    charges: Vec::new(),
+                    events: Vec::new(),
+                    delta: Cost::nothing(),
+                }),
+                (Event::Charged { cost, question, .. }, Some(at)) => {
+                    data_sets[at].add(&entry, cost, question);
                 }
                 _ => {}
             }
         }
-        let data_sets: Vec<Value> = data_sets
-            .into_iter()
-            .map(|(name, facts, charges, events)| {
-                json!({
-                    "name": name,
-                    "unit": facts["unit"],
-                    "adjacency": facts["adjacency"],
-                    "charges": charges,
-                    "event": {
-                        "module_name": EVENTS, "class_name": "ComposedDpEvent", "events": events,
-                    },
-                })
-            })
-            .collect();
+        let data_sets: Vec<Value> = data_sets.into_iter().map(Exported::json).collect();
         let whole = json!({
             "ledger": head.ledger, "entries": head.entries, "hash": head.hash, "data_sets": data_sets,
         });
@@ -80,29 +74,54 @@ impl Ledger {
     }
 }
 
-/// Where the names of the events come from.
-const EVENTS: &str = "dp_accounting.dp_event";
-
-fn facts(unit: &Unit, adjacency: Adjacency) -> Value {
-    json!({ "unit": unit.to_string(), "adjacency": adjacency.to_string() })
+struct Exported {
+    name: String,
+    unit: Unit,
+    adjacency: Adjacency,
+    charges: Vec<Value>,
+    events: Vec<Value>,
+    /// Its delta is the sum of those that lie outside the events.
+    delta: Cost,
 }
 
-/// A charge in exact numbers, and as an event of (epsilon, delta).
-fn charged(entry: &Entry) -> (Value, Value) {
-    let Event::Charged { cost, question, .. } = &entry.event else { unreachable!("only charges come here") };
-    let mut exact = cost.to_json();
-    exact["id"] = entry.id.clone().into();
-    exact["time"] = entry.time.clone().into();
-    exact["analyst"] = entry.analyst.clone().into();
-    // The planner writes JSON; another caller's text stays text.
-    exact["question"] = serde_json::from_str(question).unwrap_or_else(|_| question.clone().into());
-    let event = json!({
-        "module_name": EVENTS,
-        "class_name": "EpsilonDeltaDpEvent",
-        "epsilon": float_up(&cost.approx.eps),
-        "delta": float_up(&cost.approx.delta),
-    });
-    (exact, event)
+impl Exported {
+    fn add(&mut self, entry: &Entry, cost: &Cost, question: &str) {
+        let mut exact = cost.to_json();
+        exact["id"] = entry.id.clone().into();
+        exact["time"] = entry.time.clone().into();
+        exact["analyst"] = entry.analyst.clone().into();
+        // The planner writes JSON; another caller's text stays text.
+        exact["question"] = serde_json::from_str(question).unwrap_or_else(|_| question.into());
+        self.charges.push(exact);
+        self.events.push(match &cost.zcdp {
+            Some(loss) => {
+                let delta = Approx { eps: Amount::zero(), delta: loss.delta.clone() };
+                self.delta = self.delta.plus(&Cost { approx: delta, zcdp: None });
+                event("ZCDpEvent", &[("rho", float_up(&loss.rho).into()), ("xi", 0.0.into())])
+            }
+            None => event("UnsupportedDpEvent", &[]),
+        });
+    }
+
+    fn json(self) -> Value {
+        json!({
+            "name": self.name,
+            "unit": self.unit.to_string(),
+            "adjacency": self.adjacency.to_string(),
+            "charges": self.charges,
+            "event": event("ComposedDpEvent", &[("events", self.events.into())]),
+            "event_delta": cost::text(&self.delta.approx.delta),
+        })
+    }
+}
+
+/// An event with the names that `dp_accounting` gives to modules, classes and fields.
+fn event(class: &str, fields: &[(&str, Value)]) -> Value {
+    let mut event = json!({ "module_name": "dp_accounting.dp_event", "class_name": class });
+    for (name, value) in fields {
+        event[*name] = value.clone();
+    }
+    event
 }
 
 /// A float that is not below the number.

@@ -91,6 +91,8 @@ pub struct Ledger {
     coins: OsCoins,
     id: String,
     path: Option<PathBuf>,
+    /// Device and inode.
+    file: Option<(u64, u64)>,
     read_only: bool,
     /// SQLite does not survive a fork.
     process: u32,
@@ -150,6 +152,12 @@ impl From<Fault> for Error {
 }
 
 impl Error {
+    /// SQLite could not make or use a file beside the ledger.
+    fn is_about_the_folder(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    }
+
     fn damaged(entry: u64, what: impl Into<String>) -> Self {
         Self::Fault(Fault::Damaged { entry, what: what.into() })
     }
@@ -192,5 +200,7 @@ fn entry_of(row: &entry::Row) -> Fallible<Entry> {
     row.entry().map_err(|what| Error::damaged(row.number.unsigned_abs(), what))
 }
 
+#[cfg(test)]
+mod tamper_tests;
 #[cfg(test)]
 mod tests;

@@ -11,11 +11,15 @@ use equipoise_core::coins::Words;
 use equipoise_entropy::OsCoins;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::{
+    fmt::Write,
     fs::{self, File, OpenOptions},
     io::{self, ErrorKind},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{MetadataExt, OpenOptionsExt},
+    },
     path::{Path, PathBuf},
-    process,
+    process, thread,
     time::Duration,
 };
 
@@ -23,15 +27,19 @@ use std::{
 pub(super) const VERSION: i64 = 1;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
-/// How long to wait for other processes.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
+fn be_patient(times_before: i32) -> bool {
+    let (short, long) = (Duration::from_millis(1), Duration::from_millis(10));
+    thread::sleep(if times_before < 200 { short } else { long });
+    times_before < 6200
+}
 
 /// The columns of a row, in the order in which [`row`] reads them.
 pub(super) const ROW: &str = "number, kind, id, time, data_set, analyst, request_id, body, hash";
 
 /// One table that only grows. Every sum stands in the entry that it belongs to, so there is nothing to keep
 /// in step; the indexes find the last entry of an account.
-const SCHEMA: [&str; 8] = [
+pub(super) const SCHEMA: [&str; 8] = [
     "CREATE TABLE entries (\
        number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, time TEXT NOT NULL, \
        data_set TEXT NOT NULL, analyst TEXT NOT NULL, request_id TEXT, body TEXT NOT NULL, hash TEXT NOT NULL\
@@ -81,13 +89,19 @@ impl Ledger {
         Self::over(connection, coins, Some(path), false).map_err(at)
     }
 
-    /// Open the ledger in this file to look at it. It must be there.
+    /// Open the ledger in this file to look at it. It must be there. Nothing is written, except that SQLite
+    /// may make its index of the log beside it.
     pub fn open_read_only(path: &Path) -> Result<Self, LedgerError> {
         let at = |error: Error| error.at(Some(path));
         look_at(path).map_err(at)?.ok_or_else(|| at(Fault::Missing.into()))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = connect(path, flags).map_err(at)?;
-        if !recognise(&connection).map_err(at)? {
+        let mut connection = connect(path, flags).map_err(at)?;
+        let mut begun = recognise(&connection);
+        if begun.as_ref().is_err_and(Error::is_about_the_folder) && !has_log(path) {
+            connection = connect(&frozen(path), flags | OpenFlags::SQLITE_OPEN_URI).map_err(at)?;
+            begun = recognise(&connection);
+        }
+        if !begun.map_err(at)? {
             return Err(at(Fault::Missing.into()));
         }
         Self::over(connection, coins().map_err(at)?, Some(path), true).map_err(at)
@@ -106,8 +120,9 @@ impl Ledger {
         let Some((first, _)) = chain::ends(&connection)? else {
             return Err(Error::damaged(0, "it has no entries"));
         };
+        let file = path.map(identity).transpose()?;
         let path = path.map(PathBuf::from);
-        Ok(Self { connection, coins, id: first.id, path, read_only, process: process::id() })
+        Ok(Self { connection, coins, id: first.id, path, file, read_only, process: process::id() })
     }
 
     /// Run this inside a transaction that excludes every other writer, and make it durable. What is refused or
@@ -128,6 +143,12 @@ impl Ledger {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| at(error.into()))?;
+        // What is charged in a file that was moved away or removed is charged nowhere.
+        if let (Some(path), Some(file)) = (path, self.file)
+            && !identity(path).is_ok_and(|now| now == file)
+        {
+            return Err(at(Fault::Replaced.into()));
+        }
         let done = match work(&transaction, &mut self.coins) {
             Ok(done) => done,
             Err(Stop::Refused(error)) => return Err(error),
@@ -172,7 +193,11 @@ fn look_at(path: &Path) -> Fallible<Option<fs::Metadata>> {
 fn make_file(path: &Path) -> Fallible<()> {
     if let Some(found) = look_at(path)? {
         // The mode is a wish of the steward, also towards a user who could override it.
-        return if found.permissions().readonly() { Err(Fault::ReadOnly.into()) } else { Ok(()) };
+        if found.permissions().readonly() {
+            return Err(Fault::ReadOnly.into());
+        }
+        // An empty file may be what a crash left before the next line but one was reached.
+        return if found.len() == 0 { keep_folder(path) } else { Ok(()) };
     }
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => {}
@@ -182,8 +207,43 @@ fn make_file(path: &Path) -> Fallible<()> {
         }
         Err(error) => return Err(said(&error)),
     }
+    keep_folder(path)
+}
+
+/// Make the file's name durable, where the file system knows how to.
+fn keep_folder(path: &Path) -> Fallible<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| said(&error))
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(said(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// What tells the file from any other that takes its name.
+fn identity(path: &Path) -> Fallible<(u64, u64)> {
+    fs::metadata(path).map(|found| (found.dev(), found.ino())).map_err(|error| said(&error))
+}
+
+/// Are there entries that are not yet in the file itself?
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|found| found.len() > 0)
+}
+
+/// The file as one that nobody can change, for a folder in which SQLite cannot make its index of the log.
+pub(super) fn frozen(path: &Path) -> PathBuf {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_bytes() {
+        if plain(byte) {
+            uri.push(char::from(byte));
+        } else {
+            write!(uri, "%{byte:02X}").expect("writing to a string");
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
 }
 
 fn said(error: &io::Error) -> Error {
@@ -193,15 +253,15 @@ fn said(error: &io::Error) -> Error {
     }
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Fallible<Connection> {
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+pub(super) fn connect(path: &Path, flags: OpenFlags) -> Fallible<Connection> {
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(be_patient))?;
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
     Ok(connection)
 }
 
 /// True for a ledger, false for an empty file, an error for anything else. Nothing is written.
-fn recognise(connection: &Connection) -> Fallible<bool> {
+pub(super) fn recognise(connection: &Connection) -> Fallible<bool> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     match (application, version) {

@@ -109,6 +109,7 @@ fn an_analyst_has_a_limit_within_that_of_all() {
     let error = ledger.charge(&named("0.2", "ada", "")).unwrap_err().to_string();
     assert!(error.starts_with("the budget of data set 'salaries' has epsilon 0.1 left of 2"), "{error}");
     assert_eq!(ledger.balance("salaries", Some("bob")).unwrap().analyst.unwrap().limit, None);
+    assert_eq!(ledger.analysts("salaries").unwrap(), ["ada", "bob"]);
     ledger.verify(None).unwrap();
 }
 
@@ -261,7 +262,15 @@ fn names_are_short_and_clean() {
             .to_string(),
         "analyst '' is not accepted: give 1 to 200 characters without control characters"
     );
-    assert_eq!(ledger.charge(&request("1e13")).unwrap_err().exit_code(), 2);
+    for huge in ["1e13", "1e400"] {
+        assert_eq!(
+            ledger.charge(&ChargeRequest {
+                cost: Cost { approx: loss(huge, "0"), zcdp: None },
+                ..request("1")
+            }),
+            Err(ChargeError::TooMuch { requested: loss(huge, "0") })
+        );
+    }
     assert_eq!(ledger.verify(None).unwrap().charges, 0);
 }
 
@@ -392,10 +401,83 @@ fn the_export_names_events_that_dp_accounting_knows() {
     assert_eq!((&data_set["name"], &data_set["unit"]), (&"salaries".into(), &"row".into()));
     assert_eq!(data_set["charges"][0]["epsilon"], "1/3");
     assert_eq!(data_set["charges"][0]["question"]["statistic"], "median");
+    assert_eq!(data_set["event_delta"], "0.000001");
     let event = &data_set["event"];
     assert_eq!(event["class_name"], "ComposedDpEvent");
     let events = event["events"].as_array().unwrap();
-    assert_eq!(events[1]["class_name"], "EpsilonDeltaDpEvent");
-    assert!(events[0]["epsilon"].as_f64().unwrap() * 3.0 >= 1.0);
-    assert_eq!(events[1]["epsilon"].as_f64(), Some(0.1));
+    assert_eq!((&events[1]["class_name"], &events[1]["xi"]), (&"ZCDpEvent".into(), &0.0.into()));
+    // 0.1·tanh(0.05) = 0.0049958374957879972…
+    let rho = events[1]["rho"].as_f64().unwrap();
+    assert!(rho > 0.004_995_837_495_787_9 && rho < 0.004_995_837_495_788_1, "{rho}");
+    // Without a known rho there is no event that holds.
+    let mut plain = request("1");
+    plain.cost.zcdp = None;
+    let _ = granted(&mut ledger, &plain);
+    assert!(ledger.export().unwrap().contains("UnsupportedDpEvent"));
+}
+
+#[test]
+fn a_file_that_was_replaced_takes_no_charges() {
+    let (_folder, path) = on_disk();
+    let mut ledger = Ledger::open(&path).unwrap();
+    let charge = granted(&mut ledger, &request("1"));
+    fs::rename(&path, path.with_extension("away")).unwrap();
+    for _ in 0..2 {
+        let error = ledger.charge(&request("1")).unwrap_err().to_string();
+        assert!(error.ends_with("removed or replaced while it was open; nothing was charged, open it again"));
+        assert_eq!(ledger.record(&charge, "{}").unwrap_err().fault, Fault::Replaced);
+        // The second time, another file stands there.
+        fs::write(&path, "").unwrap();
+    }
+    fs::rename(path.with_extension("away"), &path).unwrap();
+    ledger.record(&charge, "{}").unwrap();
+}
+
+#[test]
+fn a_forked_child_opens_its_own() {
+    let (_folder, path) = on_disk();
+    let mut ledger = Ledger::open(&path).unwrap();
+    ledger.process += 1;
+    let error = ledger.charge(&request("1")).unwrap_err().to_string();
+    assert!(error.ends_with("opened before a fork; open it again in the child"));
+    assert_eq!(ledger.head().unwrap_err().fault, Fault::Forked);
+}
+
+#[test]
+fn a_file_in_a_folder_without_write_access_can_be_looked_at() {
+    let (folder, path) = on_disk();
+    drop(Ledger::open(&path).unwrap());
+    let odd = folder.path().join("a b%41?#\u{e9}.ledger");
+    fs::rename(&path, &odd).unwrap();
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+    let connection = store::connect(&store::frozen(&odd), flags).unwrap();
+    assert!(store::recognise(&connection).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no file is made beside it");
+}
+
+#[test]
+fn every_look_up_uses_an_index() {
+    let ledger = Ledger::in_memory().unwrap();
+    let everybody = "SELECT number FROM entries WHERE kind = ?1 AND data_set = ?2 AND ?3 = '' \
+                     ORDER BY number DESC LIMIT 1";
+    let analyst = "SELECT number FROM entries WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 \
+                   ORDER BY number DESC LIMIT 1";
+    let request = "SELECT number FROM entries WHERE analyst = ?1 AND request_id = ?2";
+    let id = "SELECT number FROM entries WHERE id = ?1 AND kind = ?2";
+    for (sql, index) in [
+        (everybody, "entries_by_data_set"),
+        (analyst, "entries_by_analyst"),
+        (request, "charges_by_request"),
+        (id, "entries_by_id"),
+    ] {
+        let mut statement = ledger.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let nothing = vec![""; statement.parameter_count()];
+        let plan: Vec<String> = statement
+            .query_map(rusqlite::params_from_iter(nothing), |row| row.get(3))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        let plan = plan.join("; ");
+        assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("B-TREE"), "{sql}: {plan}");
+    }
 }

@@ -126,9 +126,10 @@ struct State {
     accounts: HashMap<(String, String), Account>,
     limited: bool,
     requests: HashSet<(String, String)>,
-    /// Charges in order, with the data set and the analyst of each.
-    charges: Vec<(String, Row)>,
-    places: HashMap<String, usize>,
+    /// The data set and the analyst of each charge, by its id.
+    charges: HashMap<String, (String, String)>,
+    /// The ids of charges, in order.
+    order: Vec<String>,
     answered: HashSet<String>,
 }
 
@@ -159,8 +160,7 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
     if let Some(what) = kept.and_then(|kept| kept_fault(kept, &ledger, count)) {
         return Ok(Err(VerifyError::Broken { entry: 0, what }));
     }
-    let lost: Vec<String> =
-        state.charges.iter().map(|(id, _)| id).filter(|id| !state.answered.contains(*id)).cloned().collect();
+    let lost = state.order.into_iter().filter(|id| !state.answered.contains(id)).collect();
     Ok(Ok(Verified {
         head: Head { ledger, entries: count, hash },
         charges: state.charges.len() as u64,
@@ -245,17 +245,16 @@ impl State {
         {
             return Some("its request id was charged before".to_string());
         }
-        if self.places.insert(row.id.clone(), self.charges.len()).is_some() {
-            return Some("its id was used before".to_string());
-        }
-        self.charges.push((row.id.clone(), row));
-        None
+        self.order.push(row.id.clone());
+        let earlier = self.charges.insert(row.id, (row.data_set, row.analyst));
+        earlier.map(|_| "its id was used before".to_string())
     }
 
     fn record(&mut self, row: &Row) -> Option<String> {
-        let charge = self.places.get(&row.id).map(|&place| &self.charges[place].1);
-        let Some(charge) = charge else { return Some("an answer without a charge before it".to_string()) };
-        if charge.data_set != row.data_set || charge.analyst != row.analyst {
+        let Some((data_set, analyst)) = self.charges.get(&row.id) else {
+            return Some("an answer without a charge before it".to_string());
+        };
+        if *data_set != row.data_set || *analyst != row.analyst {
             return Some("an answer to a charge of another data set or analyst".to_string());
         }
         (!self.answered.insert(row.id.clone())).then(|| "a second answer to one charge".to_string())
