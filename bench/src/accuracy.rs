@@ -3,9 +3,8 @@
 //! Everything searches all finite floats under add/remove. Errors are against the same statistic of the
 //! same rows; the coverage of intervals is against the population.
 
-mod coins;
 mod data;
-use coins::OsCoins;
+use equipoise_entropy::OsCoins;
 
 use equipoise_core::{
     adjacency::Adjacency,
