@@ -478,7 +478,7 @@ fn other_parameters_that_cannot_be() {
     exit 2: equipoise: no mechanism is called 'smoth'; did you mean 'smooth'? `equipoise calibrate --list` shows all names
 
     propose-test-release --epsilon 1
-    exit 2: equipoise: no mechanism is called 'propose-test-release'; `equipoise calibrate --list` shows all names
+    exit 2: equipoise: no mechanism is called 'propose-test-release'. `equipoise calibrate --list` shows all names
     "##);
 }
 

@@ -40,36 +40,9 @@ impl CatalogError {
     pub(super) fn unknown_mechanism(name: &str) -> Self {
         let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         let (shown, all) = (wording::shown(name), "`equipoise calibrate --list` shows all names");
-        Self::Name(match closest(name, &names) {
-            Some(near) => format!("no mechanism is called '{shown}'; did you mean '{near}'? {all}"),
-            None => format!("no mechanism is called '{shown}'; {all}"),
-        })
+        let hint = wording::hint(name, &names);
+        Self::Name(format!("no mechanism is called '{shown}'{hint} {all}"))
     }
-}
-
-/// One of the names, if it is close to what was typed or begins like it.
-fn closest<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
-    let near = names.iter().min_by_key(|name| edit_distance(typed, name));
-    let near = near.filter(|name| edit_distance(typed, name) <= 2);
-    let begun = || {
-        names.iter().find(|name| typed.len() >= 3 && (name.starts_with(typed) || typed.starts_with(*name)))
-    };
-    near.or_else(begun).copied()
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(60).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// The range as two whole numbers; `None` where nothing was said.
@@ -113,8 +86,7 @@ impl Given {
         for (name, value) in pairs {
             let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) else {
                 let shown = wording::shown(&name);
-                let hint = closest(&name, &names)
-                    .map_or_else(|| ".".to_string(), |near| format!("; did you mean '{near}'?"));
+                let hint = wording::hint(&name, &names);
                 let taken = names.join(", ");
                 let text = format!("{} takes no parameter '{shown}'{hint} It takes {taken}", entry.name);
                 return Err(CatalogError::Name(text));
