@@ -45,7 +45,7 @@ pub mod trimmed_mean;
 pub mod vector;
 pub mod winsorized_mean;
 
-use crate::{loss::ParameterError, outcome::Slack};
+use crate::{loss::ParameterError, outcome::Slack, redact::debug_only_public};
 pub use median::Median;
 pub use quantile::Quantile;
 pub use selection::{Reach, Sorted, Window};
@@ -112,7 +112,7 @@ impl<T> Answer<T> {
 }
 
 /// A statistic, and how far the rows are from another value of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ValueAndSlack<T> {
     /// The exact value: private, it must pass a gate before anyone sees it.
     pub value: Answer<T>,
@@ -120,19 +120,23 @@ pub struct ValueAndSlack<T> {
     pub slack: Slack,
 }
 
+debug_only_public!(impl[T] ValueAndSlack[T] {});
+
 /// Local sensitivities by distance, with a ceiling where the list ends.
 ///
 /// Entry k bounds what one row can move the value after any k rows have changed; it never decreases,
 /// and entry k of a data set is at most entry k + 1 of each neighbour. The length of the list and the
 /// ceiling are public, so the same holds where the list ends, and the largest `e^(-beta k) entry(k)` is
 /// a beta-smooth bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Profile<S> {
     /// The local sensitivity at distances 0, 1, 2, ...
     pub at_distance: Vec<S>,
     /// A public bound for every distance beyond the list.
     pub beyond: S,
 }
+
+debug_only_public!(impl[S: std::fmt::Debug] Profile[S] { beyond });
 
 impl<S: Clone> Profile<S> {
     /// The entry at this distance.
