@@ -39,33 +39,9 @@ impl CatalogError {
     pub(super) fn unknown_mechanism(name: &str) -> Self {
         let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         let shown = wording::shown(name);
-        let hint = nearest(name, &names);
+        let hint = wording::hint(name, &names);
         Self::Name(format!("no mechanism is called '{shown}'{hint} There are: {}", names.join(", ")))
     }
-}
-
-/// "; did you mean '…'?" where one of the names is close, else "."
-fn nearest(typed: &str, names: &[&str]) -> String {
-    let best = names.iter().min_by_key(|name| edit_distance(typed, name));
-    match best {
-        Some(name) if edit_distance(typed, name) <= 2 => format!("; did you mean '{name}'?"),
-        _ => ".".to_string(),
-    }
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(60).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// What was given for a mechanism, defaults filled in.
@@ -85,7 +61,7 @@ impl Given {
         for (name, value) in pairs {
             let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) else {
                 let shown = wording::shown(&name);
-                let hint = nearest(&name, &names);
+                let hint = wording::hint(&name, &names);
                 let taken = names.join(", ");
                 let text = format!("{} takes no parameter '{shown}'{hint} It takes {taken}", entry.name);
                 return Err(CatalogError::Name(text));
