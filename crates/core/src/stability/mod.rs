@@ -158,6 +158,20 @@ fn smallest_from_one(holds: impl Fn(u64) -> bool) -> u64 {
     fails.saturating_add(1)
 }
 
+/// The smallest k from one to `limit` with `holds(k)`, for a condition that stays true once it is true; `None` if
+/// there is none. As many evaluations, none beyond the limit, whatever the rows.
+fn smallest_up_to(limit: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    let mut fails = 0;
+    for bit in (0..u64::BITS - limit.leading_zeros()).rev() {
+        let candidate = fails + (1 << bit);
+        let held = holds(candidate.min(limit));
+        if candidate <= limit && !held {
+            fails = candidate;
+        }
+    }
+    (fails < limit).then(|| fails + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +191,22 @@ mod tests {
     fn the_search_finds_the_first_true() {
         for wanted in [1, 2, 3, 64, 1000, u64::MAX - 1, u64::MAX] {
             assert_eq!(smallest_from_one(|k| k >= wanted), wanted);
+        }
+    }
+
+    #[test]
+    fn the_search_with_a_limit_asks_as_often_whatever_the_answer() {
+        for limit in [1u64, 2, 3, 7, 8, 100, u64::MAX] {
+            for wanted in [1, 2, 5, 7, 8, 99, 100, 101, u64::MAX] {
+                let asked = std::cell::Cell::new(0);
+                let found = smallest_up_to(limit, |k| {
+                    assert!((1..=limit).contains(&k));
+                    asked.set(asked.get() + 1);
+                    k >= wanted
+                });
+                assert_eq!(found, (wanted <= limit).then_some(wanted), "{wanted} up to {limit}");
+                assert_eq!(asked.get(), u64::BITS - limit.leading_zeros());
+            }
         }
     }
 
