@@ -9,6 +9,9 @@ mod books;
 mod budget;
 mod calibrate;
 mod explain;
+mod plan;
+mod plan_file;
+mod sampled;
 mod show;
 
 use clap::Parser;
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         args::Command::Audit(options) => audit::run(&options),
+        args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
     };
     ExitCode::from(exit as u8)
