@@ -43,7 +43,11 @@ fn look(options: &BooksOptions) -> Result<(Ledger, Option<String>), Exit> {
 }
 
 fn no_file(file: &Path, error: &std::io::Error) -> String {
-    format!("{}: {}", equipoise_core::wording::shown(&file.to_string_lossy()), error.kind())
+    let shown = equipoise_core::wording::shown(&file.to_string_lossy());
+    match error.kind() {
+        std::io::ErrorKind::NotFound => format!("there is no file '{shown}'; check the path"),
+        kind => format!("'{shown}' cannot be read ({kind}); check its permissions"),
+    }
 }
 
 fn show(options: &BooksOptions) -> Result<(), Exit> {

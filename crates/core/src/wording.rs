@@ -16,17 +16,17 @@ pub fn line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The name that was probably meant: at most two slips away, however it is capitalised.
-pub fn nearest<'a, N: AsRef<str>>(typed: &str, names: &'a [N]) -> Option<&'a str> {
+/// "; did you mean '…'?" where one of the names is at most two slips away, however it is capitalised, else "."
+pub fn nearest<N: AsRef<str>>(typed: &str, names: &[N]) -> String {
     let typed = typed.to_lowercase();
     let slips = |name: &&str| edit_distance(&typed, &name.to_lowercase());
-    let best = names.iter().map(AsRef::as_ref).min_by_key(slips)?;
-    (slips(&best) <= 2.min(typed.chars().count().saturating_sub(1))).then_some(best)
-}
-
-/// "; did you mean '...'?" where one of the names is near, else a full stop.
-pub fn hint<N: AsRef<str>>(typed: &str, names: &[N]) -> String {
-    nearest(typed, names).map_or(".".to_string(), |name| format!("; did you mean '{}'?", shown(name)))
+    match names.iter().map(AsRef::as_ref).min_by_key(slips) {
+        // Not a name that shares nothing with a short word.
+        Some(name) if slips(&name) <= 2.min(typed.chars().count().saturating_sub(1)) => {
+            format!("; did you mean '{}'?", shown(name))
+        }
+        _ => ".".to_string(),
+    }
 }
 
 /// Insertions, deletions and substitutions of characters; names differ early or not at all.
@@ -72,8 +72,9 @@ mod tests {
             ("xy", Some("x")),
         ];
         for (typed, name) in table {
-            assert_eq!(nearest(typed, &names), name, "{typed}");
+            let hint = name.map_or(".".to_string(), |name| format!("; did you mean '{name}'?"));
+            assert_eq!(nearest(typed, &names), hint, "{typed}");
         }
-        assert_eq!(nearest::<&str>("salary", &[]), None);
+        assert_eq!(nearest::<&str>("salary", &[]), ".");
     }
 }

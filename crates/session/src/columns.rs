@@ -7,7 +7,7 @@ use std::fmt;
 pub fn place(columns: &[String], name: &str) -> Result<usize, UnknownColumn> {
     columns.iter().position(|column| column == name).ok_or_else(|| UnknownColumn {
         typed: name.to_string(),
-        nearest: wording::nearest(name, columns).map(str::to_string),
+        hint: wording::nearest(name, columns),
         columns: columns.iter().take(LISTED).cloned().collect(),
         more: columns.len().saturating_sub(LISTED),
     })
@@ -21,8 +21,8 @@ const LISTED: usize = 8;
 pub struct UnknownColumn {
     /// What was typed.
     pub typed: String,
-    /// What was probably meant.
-    pub nearest: Option<String>,
+    /// What was probably meant, in words.
+    hint: String,
     /// The first columns there are.
     pub columns: Vec<String>,
     /// How many more there are.
@@ -31,11 +31,7 @@ pub struct UnknownColumn {
 
 impl fmt::Display for UnknownColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no column is called '{}'", wording::shown(&self.typed))?;
-        match &self.nearest {
-            Some(name) => write!(f, "; did you mean '{}'?", wording::shown(name))?,
-            None => f.write_str(".")?,
-        }
+        write!(f, "no column is called '{}'{}", wording::shown(&self.typed), self.hint)?;
         let names: Vec<String> = self.columns.iter().map(|name| wording::shown(name)).collect();
         write!(f, " There are: {}", names.join(", "))?;
         if self.more > 0 {

@@ -306,7 +306,7 @@ impl PlanError {
     }
 
     pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
-        let hint = wording::hint(name, known);
+        let hint = wording::nearest(name, known);
         let names: Vec<String> = known.iter().map(ToString::to_string).collect();
         Self(format!("no {what} is called '{}'{hint} There are: {}", wording::shown(name), list(&names)))
     }

@@ -1,5 +1,7 @@
 //! What a plan will do: each statistic's mechanism, ready to run on what a scan has gathered.
 
+#[cfg(test)]
+mod audits;
 mod count;
 mod guard;
 mod mode;
