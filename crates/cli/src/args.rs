@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Audit(AuditOptions),
     /// Print every number that a mechanism derives from its parameters: scale, threshold, cost, error
     #[command(
-        after_help = "Examples:\n  equipoise calibrate\n  equipoise calibrate laplace --epsilon 0.5 --sensitivity 1\n  equipoise calibrate --json sampled --epsilon 1 --rate 0.1\n\nWithout a mechanism, lists all mechanisms and their parameters."
+        after_help = "Examples:\n  equipoise calibrate\n  equipoise calibrate laplace --epsilon 0.5 --sensitivity 1\n  equipoise calibrate --list\n  equipoise calibrate --json sampled --epsilon 1 --rate 0.1\n\nWithout a mechanism, lists all mechanisms and their parameters."
     )]
     Calibrate(CalibrateOptions),
 }
@@ -282,6 +282,9 @@ pub(crate) struct CalibrateOptions {
     /// Print one JSON document instead of text (before the mechanism)
     #[arg(long)]
     pub json: bool,
+    /// List the mechanisms, one a line (before the mechanism)
+    #[arg(long)]
+    pub list: bool,
     /// The mechanism, such as laplace
     pub mechanism: Option<String>,
     /// Its parameters, as --name value
