@@ -22,6 +22,7 @@ pub mod sampler;
 pub mod solve;
 pub mod stability;
 mod strips;
+pub mod subsample;
 pub mod tape;
 pub mod universe;
 pub mod wording;
