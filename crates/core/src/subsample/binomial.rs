@@ -30,8 +30,10 @@ fn work_bits(trials: u64, p: &Ratio) -> usize {
     let smaller = p.clone().min(Ratio::one() - p);
     let each = if smaller.is_zero() { 1.0 } else { -smaller.to_f64().log2() };
     // An accuracy hint: too few bits make the enclosures wide, never wrong. The product can be no smaller than this.
-    let most = trials as f64 * each.max(1.0);
-    160 + if most < 1e6 { most as usize } else { 1_000_000 }
+    let most = (trials as f64 * each.max(1.0)).min(1e6);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1e6")]
+    let bits = 160 + most as usize;
+    bits
 }
 
 fn power(base: &Ratio, exponent: u64, bits: usize) -> Interval {
@@ -101,11 +103,11 @@ fn mass_upper(trials: u64, p: &Ratio, k: u64) -> Ratio {
 
 /// P(Bin(n, p) >= k) <= e^(-n·KL(k/n, p)) for k above np, rounded up.
 fn chernoff_upper(trials: u64, p: &Ratio, k: u64) -> Ratio {
+    const BITS: usize = 256;
     let share = Ratio::from(k) / Ratio::from(trials);
     if share <= *p {
         return Ratio::one();
     }
-    const BITS: usize = 256;
     let ln = |x: &Ratio| Interval::exact(x, BITS).ln();
     let rest = Ratio::one() - &share;
     let mut exponent = ln(&(&share / p)).mul_ratio(&share);

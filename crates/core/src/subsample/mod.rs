@@ -11,9 +11,17 @@
 //!    many votes as the partition lets them touch. Nothing else about the data matters from here on.
 //! 4. An aggregator releases something about the votes: [`majority`], and others.
 
+pub mod arg_max;
+pub mod ball;
 pub mod blocks;
+pub mod choice;
+pub mod clip;
+pub mod location;
 pub mod majority;
 pub mod partition;
+
+pub mod plan;
+pub mod vectors;
 
 mod binomial;
 

@@ -473,34 +473,37 @@ mod tests {
         a.iter().zip(b).filter(|(a, b)| a != b).count()
     }
 
+    /// One more edge of a matching, along an alternating path.
+    fn augment(
+        from: usize,
+        edges: &dyn Fn(usize, usize) -> bool,
+        seen: &mut [bool],
+        partner: &mut [usize],
+    ) -> bool {
+        for to in 0..partner.len() {
+            if !seen[to] && edges(from, to) {
+                seen[to] = true;
+                if partner[to] == usize::MAX || augment(partner[to], edges, seen, partner) {
+                    partner[to] = from;
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Is there a coupling of the two laws under which at most `most` blocks differ? Both are uniform over paths of
     /// equal probability, so this is a matching: by Hall's theorem it is enough to look at a maximum matching.
     fn coupled(a: &Pmf<Vec<Vec<u8>>>, b: &Pmf<Vec<Vec<u8>>>, most: usize, copies: f64) -> bool {
         // Copies of each outcome in proportion to its mass.
         let spread = |pmf: &Pmf<Vec<Vec<u8>>>, copies: f64| -> Vec<Vec<Vec<u8>>> {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred")]
             let count = |mass: f64| (mass * copies).round() as usize;
             pmf.iter().flat_map(|(blocks, mass)| vec![blocks.clone(); count(mass.to_f64())]).collect()
         };
         let (a, b) = (spread(a, copies), spread(b, copies));
         assert_eq!(a.len(), b.len());
         let mut partner = vec![usize::MAX; b.len()];
-        fn augment(
-            from: usize,
-            edges: &dyn Fn(usize, usize) -> bool,
-            seen: &mut [bool],
-            partner: &mut [usize],
-        ) -> bool {
-            for to in 0..partner.len() {
-                if !seen[to] && edges(from, to) {
-                    seen[to] = true;
-                    if partner[to] == usize::MAX || augment(partner[to], edges, seen, partner) {
-                        partner[to] = from;
-                        return true;
-                    }
-                }
-            }
-            false
-        }
         let edges = |from: usize, to: usize| differ(&a[from], &b[to]) <= most;
         (0..a.len()).all(|from| augment(from, &edges, &mut vec![false; b.len()], &mut partner))
     }
