@@ -3,6 +3,7 @@
 //! The command line and the Python package both answer `calibrate NAME …` from this list, so that they
 //! cannot disagree. Nothing here sees data.
 
+mod blocks;
 mod gates;
 mod given;
 mod noise;
@@ -108,6 +109,9 @@ pub const ALL: &[&Entry] = &[
     &sampling::SAMPLED,
     &ranks::INVERSE_SENSITIVITY,
     &ranks::QUANTILE_INTERVAL,
+    &blocks::WINSORIZED,
+    &blocks::SUBSAMPLE,
+    &blocks::BOOTSTRAP,
 ];
 
 /// The mechanism of this name.

@@ -153,8 +153,9 @@ impl Ball {
     /// The same with this split.
     pub fn with_split(&self, split: Split) -> Result<Calibrated, ParameterError> {
         let votes = self.touch.votes();
-        if self.dimensions == 0 {
-            return Err(ParameterError::out_of_range("dimensions", 0, "give at least one coordinate"));
+        if self.dimensions == 0 || self.dimensions >= 1 << 14 {
+            let accepted = "give between 1 and 16383 coordinates";
+            return Err(ParameterError::out_of_range("dimensions", self.dimensions, accepted));
         }
         if !(4..=MOST_VOTES).contains(&votes) {
             let accepted = "give between 4 and 2^20 blocks for a consensus of vectors";
@@ -354,7 +355,7 @@ pub struct Core {
 impl Core {
     /// Votes are weighted by how many lie within this radius. The work depends on the number of votes and their length
     /// alone.
-    pub fn of(votes: &[Vec<i64>], radius: i64) -> Self {
+    pub fn of(votes: &[Vec<i64>], radius: u32) -> Self {
         let count = i64::try_from(votes.len()).expect("a list in memory");
         let mut nearby = vec![1i64; votes.len()];
         for (i, vote) in votes.iter().enumerate() {
@@ -390,11 +391,12 @@ impl Core {
     }
 }
 
-/// Is the distance at most the radius? Exact, in the same number of operations for all votes.
-fn is_near(a: &[i64], b: &[i64], radius: i64) -> bool {
-    let beyond = radius.unsigned_abs() + 1;
-    let gap = |(a, b): (&i64, &i64)| u128::from(a.abs_diff(*b).min(beyond)).pow(2);
-    a.iter().zip(b).map(gap).sum::<u128>() <= u128::from(radius.unsigned_abs()).pow(2)
+/// Is the distance at most the radius, of at most 2^24 steps? Exact, in the same number of operations for all votes.
+fn is_near(a: &[i64], b: &[i64], radius: u32) -> bool {
+    debug_assert!(radius <= 1 << 24 && a.len() < 1 << 14, "squares add up within 64 bits");
+    let radius = u64::from(radius);
+    let gap = |(a, b): (&i64, &i64)| a.abs_diff(*b).min(radius + 1).pow(2);
+    a.iter().zip(b).map(gap).sum::<u64>() <= radius * radius
 }
 
 #[cfg(test)]
@@ -423,7 +425,7 @@ mod tests {
 
     /// Steps 3 and 4: how far the weights and the weighted mean move when one vote is replaced. The largest move of the
     /// mean, times A'/(r(m - 1)), that was found.
-    fn check_moves(all: &[Vec<Vec<i64>>], points: &[Vec<i64>], radius: i64) -> f64 {
+    fn check_moves(all: &[Vec<Vec<i64>>], points: &[Vec<i64>], radius: u32) -> f64 {
         let mut worst = 0f64;
         for votes in all {
             let (here, count) = (Core::of(votes, radius), votes.len() as u128);
@@ -442,7 +444,7 @@ mod tests {
                     .map(|(a, b)| (a - &b).squared())
                     .sum();
                 let scale = Ratio::from(u64::try_from(here.weight.max(there.weight)).unwrap())
-                    / Ratio::from(radius * i64::try_from(count - 1).unwrap());
+                    / Ratio::from(u64::from(radius) * u64::try_from(count - 1).unwrap());
                 assert!(squared.clone() * scale.squared() <= Ratio::from(36u64), "{votes:?} {other:?}");
                 worst = worst.max((squared.to_f64()).sqrt() * scale.to_f64());
             }
@@ -454,7 +456,7 @@ mod tests {
     fn weights_and_mean_move_as_little_as_claimed() {
         let mut worst = 0f64;
         for (count, radius) in [(4, 1), (5, 1), (5, 2), (6, 1), (6, 2), (7, 2)] {
-            let values: Vec<i64> = (0..=4 * radius).collect();
+            let values: Vec<i64> = (0..=4 * i64::from(radius)).collect();
             let all: Vec<Vec<Vec<i64>>> = multisets(&values, count).iter().map(|v| lists(v)).collect();
             worst = worst.max(check_moves(&all, &lists(&values), radius));
         }

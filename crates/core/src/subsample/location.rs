@@ -115,8 +115,8 @@ impl Location {
     }
 }
 
-/// Noise for a sum of votes from 0 to `most`.
-fn sum_noise(eps: Eps, touch: Touch, most: u64) -> Laplace {
+/// Noise for a sum of votes from 0 to `most` each: the last step, for audits of it.
+pub fn sum_noise(eps: Eps, touch: Touch, most: u64) -> Laplace {
     let sensitivity = Ratio::from(most) * Ratio::from(touch.per_unit());
     let (values, noise) = (Values::OnGrid, Noise::Discrete);
     Laplace { eps, sensitivity, grid: Ratio::one(), dimensions: 1, values, noise }

@@ -9,18 +9,27 @@
 //!    Python function may do this step instead.
 //! 3. The votes, as many as was said beforehand, are a data set of their own in which one person replaces as
 //!    many votes as the partition lets them touch. Nothing else about the data matters from here on.
-//! 4. An aggregator releases something about the votes: [`majority`], and others.
+//! 4. An aggregator releases something about the votes: labels by [`majority`] or [`arg_max`], numbers by [`location`] or
+//!    [`robust_mean`], vectors by [`ball`] or [`vectors`], sets by [`features`], near agreement by [`grid`] or [`consensus`].
+//!
+//! [`plan`] says how many blocks and which aggregator; [`choice`] pays for choosing by the data; [`bootstrap`] has the
+//! algorithms of the texts by name; [`stability_estimate`] shows on public data whether a function will be answered.
 
 pub mod arg_max;
 pub mod ball;
 pub mod blocks;
+pub mod bootstrap;
 pub mod choice;
 pub mod clip;
+pub mod consensus;
+pub mod features;
+pub mod grid;
 pub mod location;
 pub mod majority;
 pub mod partition;
-
 pub mod plan;
+pub mod robust_mean;
+pub mod stability_estimate;
 pub mod vectors;
 
 mod binomial;

@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_have_laws_that_differ_in_as_many_blocks_as_was_said() {
+    fn exact_audit_of_how_many_blocks_differ_between_neighbours() {
         let half: Rate = "1/2".parse().unwrap();
         let sampled = Design::SampledRows { samples: 2, rate: half, cap: 1 };
         for (design, copies) in [
