@@ -26,7 +26,13 @@ impl Table {
         Self::make(rows, width, words, label, &weights)
     }
 
-    fn make<W: Words>(rows: usize, width: usize, words: &mut W, response: impl Fn(f64, &mut W) -> f64, weights: &[f64]) -> Self {
+    fn make<W: Words>(
+        rows: usize,
+        width: usize,
+        words: &mut W,
+        response: impl Fn(f64, &mut W) -> f64,
+        weights: &[f64],
+    ) -> Self {
         let features: Vec<f64> = (0..rows * width).map(|_| normal(words)).collect();
         let score = |row: &[f64]| row.iter().zip(weights).map(|(x, w)| x * w).sum::<f64>();
         let response = features.chunks_exact(width).map(|row| response(score(row), words)).collect();
@@ -77,7 +83,8 @@ fn solve(table: &Table, rows: &[usize], weight: impl Fn(usize) -> (f64, f64)) ->
         right[i] = (right[i] - (0..i).map(|k| matrix[i * n + k] * right[k]).sum::<f64>()) / matrix[i * n + i];
     }
     for i in (0..n).rev() {
-        right[i] = (right[i] - (i + 1..n).map(|k| matrix[k * n + i] * right[k]).sum::<f64>()) / matrix[i * n + i];
+        right[i] =
+            (right[i] - (i + 1..n).map(|k| matrix[k * n + i] * right[k]).sum::<f64>()) / matrix[i * n + i];
     }
     right
 }

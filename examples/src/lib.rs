@@ -83,14 +83,19 @@ impl Budget {
     ) -> Result<Outcome<Vec<f64>>, Failure> {
         let blocks = u32::try_from(rows as u64 / rows_per_block)?;
         let (blocks, touch) = deal(rows, blocks, coins)?;
-        let ball = Ball { eps: self.eps.clone(), delta: self.delta.clone(), dimensions, touch }.calibrate()?;
+        let ball =
+            Ball { eps: self.eps.clone(), delta: self.delta.clone(), dimensions, touch }.calibrate()?;
         println!("  plan: {} blocks, {}", touch.votes(), ball.cost());
         let votes = vectors(Runner::default().run(&blocks, function), &vec![0.0; dimensions]);
         Ok(ball.run(&votes, coins).map(|located| located.value))
     }
 }
 
-fn deal(rows: usize, blocks: u32, coins: &mut OsCoins) -> Result<(Blocks, equipoise_core::subsample::Touch), Failure> {
+fn deal(
+    rows: usize,
+    blocks: u32,
+    coins: &mut OsCoins,
+) -> Result<(Blocks, equipoise_core::subsample::Touch), Failure> {
     let design = Design::Rows { blocks, rounds: 1 };
     let partition = Partition { design, adjacency: Adjacency::AddRemove }.calibrate()?;
     Ok((partition.deal_rows(rows, coins), partition.touch()))

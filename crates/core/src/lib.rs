@@ -18,6 +18,7 @@ mod opening;
 pub mod outcome;
 pub mod pick;
 pub mod ratio;
+mod redact;
 pub mod refute;
 pub mod sampler;
 pub mod solve;

@@ -25,8 +25,11 @@ fn main() -> Result<(), Failure> {
         )?;
         let fit = |rows: &[usize]| -> Vec<f64> {
             let data = DatasetBase::from(points.select(Axis(0), rows));
-            let Ok(model) = KMeans::params(3).n_runs(4).max_n_iterations(60).fit(&data) else { return vec![0.0; 6] };
-            let mut found: Vec<Vec<f64>> = model.centroids().rows().into_iter().map(|row| row.to_vec()).collect();
+            let Ok(model) = KMeans::params(3).n_runs(4).max_n_iterations(60).fit(&data) else {
+                return vec![0.0; 6];
+            };
+            let mut found: Vec<Vec<f64>> =
+                model.centroids().rows().into_iter().map(|row| row.to_vec()).collect();
             // By the angle around their middle, so that close centres come in the same order in every block.
             found.sort_by(|a, b| (a[0] + 3.0 * a[1]).total_cmp(&(b[0] + 3.0 * b[1])));
             found.concat()

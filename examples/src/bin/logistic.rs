@@ -24,7 +24,12 @@ fn main() -> Result<(), Failure> {
                 // The library names its classes by itself; the second of the labels is the one we mean.
                 Ok(model) => {
                     let sign = if model.labels().pos.class == 1 { 1.0 } else { -1.0 };
-                    model.params().iter().map(|weight| sign * weight).chain([sign * model.intercept()]).collect()
+                    model
+                        .params()
+                        .iter()
+                        .map(|weight| sign * weight)
+                        .chain([sign * model.intercept()])
+                        .collect()
                 }
                 Err(_) => vec![0.0; 4],
             }

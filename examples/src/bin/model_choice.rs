@@ -26,7 +26,8 @@ fn main() -> Result<(), Failure> {
             }
             (0..64usize).max_by_key(|&coin| heads[coin]).unwrap_or(0)
         };
-        let private = budget.label(rows, 100, &0, |block| best(&mut block.rows().iter().copied()), &mut coins)?;
+        let private =
+            budget.label(rows, 100, &0, |block| best(&mut block.rows().iter().copied()), &mut coins)?;
         show(&private, &best(&mut (0..rows)));
     }
     let path = std::env::args().nth(1).unwrap_or_else(|| "model_choice.svg".to_string());
@@ -43,7 +44,8 @@ fn flips(bias: f64, coins: &mut OsCoins) -> u64 {
 
 /// Exact chances, for votes that are right nine times in ten.
 fn plot(path: &str) -> Result<(), Failure> {
-    let options: Vec<u64> = (1..=12).map(|half| 10f64.powf(f64::from(half) / 2.0) as u64).filter(|&k| k >= 10).collect();
+    let options: Vec<u64> =
+        (1..=12).map(|half| 10f64.powf(f64::from(half) / 2.0) as u64).filter(|&k| k >= 10).collect();
     let agreement = Ratio::new(9, 10);
     let arg_max = |votes: u64| -> Result<Vec<(f64, f64)>, Failure> {
         let chance = |&options: &u64| -> Result<(f64, f64), Failure> {
@@ -59,24 +61,29 @@ fn plot(path: &str) -> Result<(), Failure> {
         let success = election.success_lower(&agreement).to_f64();
         Ok(options.iter().map(|&options| ((options as f64).log10(), success)).collect())
     };
-    println!("\nChance of the right model, votes right nine times in ten, epsilon 1 (delta 1e-6 for the majority)");
+    println!(
+        "\nChance of the right model, votes right nine times in ten, epsilon 1 (delta 1e-6 for the majority)"
+    );
     let root = SVGBackend::new(path, (720, 440)).into_drawing_area();
     root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root).margin(20).build_cartesian_2d(1f64..6f64, 0f64..1.02)?;
-    // Lines alone: text would need fonts of the machine.
-    for level in 0..=4 {
-        let y = f64::from(level) / 4.0;
-        chart.draw_series(LineSeries::new([(1.0, y), (6.0, y)], BLACK.mix(0.15)))?;
-    }
+    let mut chart = ChartBuilder::on(&root)
+        .margin(20)
+        .caption("Is the right model named?", ("sans-serif", 20))
+        .x_label_area_size(40)
+        .y_label_area_size(50)
+        .build_cartesian_2d(1f64..6f64, 0f64..1.02)?;
+    chart.configure_mesh().x_desc("models, power of ten").y_desc("probability").draw()?;
     for (name, line, colour) in [
         ("majority, 60 blocks", majority(60)?, BLUE),
-        ("arg-max, 60 blocks", arg_max(60)?, GREEN),
+        ("arg-max, 40 blocks", arg_max(40)?, GREEN),
         ("arg-max, 25 blocks", arg_max(25)?, RED),
     ] {
         let shown: Vec<String> = line.iter().map(|(x, y)| format!("10^{x:.1}: {y:.3}")).collect();
         println!("  {name}: {}", shown.join(", "));
-        chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
+        let series = chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
+        series.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour));
     }
+    chart.configure_series_labels().position(SeriesLabelPosition::LowerLeft).border_style(BLACK).draw()?;
     root.present()?;
     Ok(())
 }

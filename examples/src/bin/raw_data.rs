@@ -16,8 +16,11 @@ fn main() -> Result<(), Failure> {
     let mut coins = OsCoins::new()?;
     let budget = Budget::new("1", "1e-6")?;
     for (name, effect) in [("income differs between the groups", 1.0), ("nothing differs", 0.0)] {
-        println!("Which of four statistics is worth publishing? {name}, 20000 rows, epsilon 1 for the choice");
-        let table: Vec<([f64; 4], bool)> = (0..20_000).map(|row| person(row % 2 == 0, effect, &mut coins)).collect();
+        println!(
+            "Which of four statistics is worth publishing? {name}, 20000 rows, epsilon 1 for the choice"
+        );
+        let table: Vec<([f64; 4], bool)> =
+            (0..20_000).map(|row| person(row % 2 == 0, effect, &mut coins)).collect();
         // Analysts with an even number compare means, the others count who is above zero.
         let analyst = |index: usize, rows: &[usize]| -> usize {
             let score = |column: usize| {
@@ -25,7 +28,13 @@ fn main() -> Result<(), Failure> {
                     let of_group: Vec<f64> = rows
                         .iter()
                         .filter(|&&row| table[row].1 == group)
-                        .map(|&row| if index % 2 == 0 { table[row].0[column] } else { f64::from(table[row].0[column] > 0.0) })
+                        .map(|&row| {
+                            if index % 2 == 0 {
+                                table[row].0[column]
+                            } else {
+                                f64::from(table[row].0[column] > 0.0)
+                            }
+                        })
                         .collect();
                     of_group.iter().sum::<f64>() / of_group.len() as f64
                 };
@@ -34,7 +43,8 @@ fn main() -> Result<(), Failure> {
             (0..4).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
         };
         let all: Vec<usize> = (0..table.len()).collect();
-        let chosen = budget.label(table.len(), 100, &0, |block| analyst(block.index(), block.rows()), &mut coins)?;
+        let chosen =
+            budget.label(table.len(), 100, &0, |block| analyst(block.index(), block.rows()), &mut coins)?;
         show(&chosen.clone().map(|column| COLUMNS[column]), &COLUMNS[analyst(0, &all)]);
         if let Outcome::Value(column) = chosen {
             let median = InverseSensitivity {

@@ -21,7 +21,7 @@ const ROWS: usize = 30_000;
 fn main() -> Result<(), Failure> {
     let mut coins = OsCoins::new()?;
     let budget = Budget::new("1", "1e-6")?;
-    for (name, strength) in [("three features matter", 1.0), ("they hardly matter", 0.05)] {
+    for (name, strength) in [("three features matter", 1.0), ("they hardly matter", 0.14)] {
         println!("LASSO on {ROWS} rows and {FEATURES} features, {name}, epsilon 1");
         let x = Array2::from_shape_fn((ROWS, FEATURES), |_| normal(&mut coins));
         let y = Array1::from_shape_fn(ROWS, |row| {
@@ -38,14 +38,16 @@ fn main() -> Result<(), Failure> {
         show(&private, &all);
         println!(" feature by feature:");
         let partition =
-            Partition { design: Design::Rows { blocks: 200, rounds: 1 }, adjacency: Adjacency::AddRemove }.calibrate()?;
+            Partition { design: Design::Rows { blocks: 200, rounds: 1 }, adjacency: Adjacency::AddRemove }
+                .calibrate()?;
         let touch = partition.touch();
         let rho = rho_for(&budget.eps, &budget.delta)?;
         let counter = Features { rho, features: FEATURES, largest: 8, touch }.calibrate()?;
         println!("  plan: 200 blocks, {}", counter.cost());
         let blocks = partition.deal_rows(ROWS, &mut coins);
         let votes = labels(Runner::default().run(&blocks, |block| lasso(block.rows())), &Vec::new());
-        let chosen: Vec<usize> = counter.run(&votes, &mut coins).into_iter().map(|(feature, _)| feature).collect();
+        let chosen: Vec<usize> =
+            counter.run(&votes, &mut coins).into_iter().map(|(feature, _)| feature).collect();
         println!("  private: {chosen:?}\n  bare:    {all:?}");
     }
     Ok(())

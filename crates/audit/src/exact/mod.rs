@@ -7,6 +7,7 @@ mod ball;
 mod black_box;
 mod bootstrap;
 mod bound_local_sensitivity;
+mod bounded;
 mod choice;
 mod conditions;
 mod consensus;
@@ -77,6 +78,7 @@ pub const ALL: &[&Audit] = &[
     &robust_mean::AUDIT,
     &location::AUDIT,
     &ball::AUDIT,
+    &bounded::AUDIT,
     &features::AUDIT,
     &grid::AUDIT,
     &consensus::AUDIT,

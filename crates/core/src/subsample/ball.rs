@@ -115,11 +115,13 @@ pub struct Located {
 
 /// The radius is cut into this many steps, as a power of two: votes are rounded to them.
 const STEP_BITS: u32 = 16;
-/// Leading bits of a distance that the radius looks at: right to one part in sixteen, from 2^16 values.
-const RADIUS_BITS: u32 = 4;
-/// Which quantile of the pair distances: three of four pairs are closer.
-const PAIRS: (i64, u64) = (3, 4);
-/// With this probability the radius and the test are as good as planned, if votes are normal.
+/// Leading bits of a distance that the radius looks at: right to one part in eight, from 2^14 values.
+const RADIUS_BITS: u32 = 3;
+/// Which quantile of the pair distances: two of three pairs are closer.
+const PAIRS: (i64, u64) = (2, 3);
+/// How often the radius may lie beyond a quarter of the pairs from there.
+const RADIUS_FAILURE: (i64, u64) = (1, 20);
+/// How often votes that are normal may fail the test.
 const FAILURE: (i64, u64) = (1, 100);
 /// More votes would overflow, and take hours.
 const MOST_VOTES: u64 = 1 << 20;
@@ -203,9 +205,10 @@ impl Ball {
 
     /// The least part of epsilon whose radius lies between the distances of about half and of nearly all pairs.
     fn least_radius_eps(&self) -> Result<Eps, ParameterError> {
-        let ranks = self.touch.votes() / 10;
+        let ranks = self.touch.votes() / 8;
         self.least_part(|eps| {
-            let found = self.radius(eps)?.calibrate()?.accuracy(&Ratio::new(FAILURE.0, FAILURE.1))?;
+            let found =
+                self.radius(eps)?.calibrate()?.accuracy(&Ratio::new(RADIUS_FAILURE.0, RADIUS_FAILURE.1))?;
             Ok(found <= ranks)
         })
     }
@@ -273,7 +276,7 @@ impl Calibrated {
             .map(|mean| Located { value: mean.iter().map(|steps| steps.to_f64() * step).collect(), radius })
     }
 
-    /// A private radius: three quarters of the pairs are closer, widened so that nearly all votes of one cloud have a
+    /// A private radius: two thirds of the pairs are closer, widened so that nearly all votes of one cloud have a
     /// weight.
     fn draw_radius<C: Coins>(&self, votes: &[Vec<f64>], coins: &mut C) -> f64 {
         let shift = 52 - RADIUS_BITS;
@@ -306,7 +309,7 @@ impl Calibrated {
     /// The same in standard deviations of a coordinate of the votes, if those are normal and alike in all coordinates:
     /// a hint that needs no data.
     pub fn noise_in_spreads(&self) -> f64 {
-        // Pairs are sqrt(2d) apart on average, a little more at the upper quartile.
+        // Pairs are sqrt(2d) apart on average, a little more at this quantile and rounded up.
         let pair = (2.0 * self.params.dimensions as f64).sqrt() + 0.5;
         self.noise_in_radii() * pair * self.params.widen()
     }
@@ -315,7 +318,7 @@ impl Calibrated {
 impl Ball {
     /// In few dimensions distances vary more, and the radius must be wider to hold nearly all votes.
     fn widen(&self) -> f64 {
-        1.0 + 2.0 / (self.dimensions as f64).sqrt()
+        1.0 + 2.5 / (self.dimensions as f64).sqrt()
     }
 }
 
@@ -345,11 +348,17 @@ fn whole_steps(vote: &[f64], step: f64) -> Vec<i64> {
     vote.iter().map(|value| ((value / step).round() as i64).clamp(-MOST, MOST)).collect()
 }
 
-/// The sum of the weights, and the weighted sum of the votes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The sum of the weights, and the weighted sum of the votes: private, both.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Core {
     weight: u128,
     sums: Vec<i128>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").finish_non_exhaustive()
+    }
 }
 
 impl Core {
@@ -543,7 +552,9 @@ mod tests {
     fn a_scripted_run_and_edges() {
         let found = ball("2", 3, 500, 1).calibrate().unwrap();
         for (centre, spread) in [(0.0, 1.0), (1e5, 1e-3), (-1e-200, 1e-204), (4.0, 0.0)] {
-            let at = |i: usize, j: usize| centre + spread * (((i * (7 + 4 * j)) % 101) as f64 / 50.0 - 1.0);
+            // Squares, so that votes next to each other are as far apart as any two.
+            let place = |i: usize, j: usize| ((i * i * (3 + j) + 17 * i) % 101) as f64;
+            let at = |i: usize, j: usize| centre + spread * (place(i, j) / 50.0 - 1.0);
             let votes: Vec<Vec<f64>> = (0..500).map(|i| (0..3).map(|j| at(i, j)).collect()).collect();
             let coins = &mut ScriptedWords::new(vec![1 << 61; 60]);
             let Outcome::Value(located) = found.run(&votes, coins) else { panic!("{centre} {spread}") };

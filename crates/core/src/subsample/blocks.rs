@@ -14,7 +14,7 @@
 //! # Why
 //!
 //! 1. Each output is computed from its block and index, and kept at its index; which thread did it leaves no trace.
-//! 2. A panic unwinds into its own block. Its message, which may quote rows, is not printed.
+//! 2. A panic unwinds into its own block. Its message, which may quote rows, is not printed, on any thread.
 //! 3. Defaults are public constants, filled in after the closure returned.
 //!
 //! # Example
@@ -39,7 +39,10 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::{
         Once,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{
+            AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     thread,
     time::{Duration, Instant},
@@ -119,9 +122,8 @@ impl<'a> Block<'a> {
     }
 }
 
-thread_local! {
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
+/// How many blocks are running. While any is, no panic is reported, on any thread: a closure may start threads of its own.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// Keep the message of a panic inside a block from being printed, since it may quote rows. Other panics are reported
 /// as before.
@@ -130,7 +132,7 @@ fn silence_panics_in_blocks() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
+            if RUNNING.load(SeqCst) == 0 {
                 before(info);
             }
         }));
@@ -175,7 +177,7 @@ impl Runner<'_> {
 
     fn run_one<V>(&self, rows: &[usize], index: usize, function: &impl Fn(&Block) -> V) -> Option<V> {
         let block = Block { rows, index, watch: Watch::new(self.limit) };
-        QUIET.set(true);
+        RUNNING.fetch_add(1, SeqCst);
         let output = panic::catch_unwind(AssertUnwindSafe(|| function(&block)));
         let output = match output {
             Ok(output) if !block.expired() => Some(output),
@@ -186,7 +188,7 @@ impl Runner<'_> {
                 None
             }
         };
-        QUIET.set(false);
+        RUNNING.fetch_sub(1, SeqCst);
         output
     }
 }
@@ -290,6 +292,5 @@ mod tests {
     fn panics_elsewhere_are_caught_as_before() {
         Runner::default().run(&ten(), |_| ());
         assert!(panic::catch_unwind(|| panic!("outside")).is_err());
-        assert!(!QUIET.get());
     }
 }

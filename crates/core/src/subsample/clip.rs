@@ -35,7 +35,7 @@ pub(super) struct Finder {
     shift: u32,
     /// Each side is widened by this part of what lies between the quantiles.
     widen: f64,
-    /// How many standard deviations of normal votes the range is wide at most, about.
+    /// How many standard deviations of normal votes the range is wide, about.
     width_in_spreads: f64,
 }
 
@@ -67,12 +67,14 @@ impl Finder {
             (Ratio::new(ranks.cast_signed(), votes), Ratio::new((votes - ranks).cast_signed(), votes));
         let z = normal_quantile(ranks as f64 / votes as f64).abs().max(0.05);
         let widen = ((HALF_RANGE / z - 1.0) / 2.0).max(0.0);
-        let farthest = normal_quantile(1.0 / (votes as f64 + 1.0)).abs().max(z);
+        // A length is off by 2/epsilon on average; twice that is a cautious guess.
+        let usual = 4.0 * touch.per_unit() as f64 / each.ratio().to_f64();
+        let farthest = normal_quantile((ranks as f64 - usual).max(1.0) / (votes as f64 + 1.0)).abs().max(z);
         let width_in_spreads = 2.0 * farthest * (1.0 + 2.0 * widen);
         Ok(Self { low: at(&low)?, high: at(&high)?, shift, widen, width_in_spreads })
     }
 
-    /// How wide a range is at most, in standard deviations of votes, if those are normal: a hint.
+    /// How wide a range is, in standard deviations of votes, if those are normal: a hint.
     pub(super) fn width_in_spreads(&self) -> f64 {
         self.width_in_spreads
     }

@@ -10,7 +10,7 @@
 //! 3. The votes, as many as was said beforehand, are a data set of their own in which one person replaces as
 //!    many votes as the partition lets them touch. Nothing else about the data matters from here on.
 //! 4. An aggregator releases something about the votes: labels by [`majority`] or [`arg_max`], numbers by [`location`] or
-//!    [`robust_mean`], vectors by [`ball`] or [`vectors`], sets by [`features`], near agreement by [`grid`] or [`consensus`].
+//!    [`robust_mean`], vectors by [`ball`], [`vectors`] or [`bounded`], sets by [`features`], near agreement by [`grid`] or [`consensus`].
 //!
 //! [`plan`] says how many blocks and which aggregator; [`choice`] pays for choosing by the data; [`bootstrap`] has the
 //! algorithms of the texts by name; [`stability_estimate`] shows on public data whether a function will be answered.
@@ -19,6 +19,7 @@ pub mod arg_max;
 pub mod ball;
 pub mod blocks;
 pub mod bootstrap;
+pub mod bounded;
 pub mod choice;
 pub mod clip;
 pub mod consensus;

@@ -323,11 +323,17 @@ impl Key {
     }
 }
 
-/// Blocks of rows, each row by its place in the data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Blocks of rows, each row by its place in the data. How many blocks there are is public, who is in them is not.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Blocks {
     members: Vec<usize>,
     starts: Vec<usize>,
+}
+
+impl std::fmt::Debug for Blocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Blocks").field("count", &self.count()).finish_non_exhaustive()
+    }
 }
 
 impl Blocks {

@@ -30,7 +30,7 @@
 //!     people: false,
 //! };
 //! let best = &question.choices()?[0];
-//! assert_eq!((best.aggregator, best.blocks), (Aggregator::Majority, 105));
+//! assert_eq!((best.aggregator, best.blocks), (Aggregator::Majority, 97));
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
@@ -68,7 +68,8 @@ pub struct Question {
     pub output: Output,
     /// How many rows or people there are, and how that is known.
     pub rows: RowCount,
-    /// The fewest rows or people on which the function makes sense: ten for each parameter of a model is a good start.
+    /// The fewest rows or people on which the function makes sense: [`ROWS_PER_PARAMETER`] for each parameter of a model is a
+    /// good start.
     pub rows_per_block: u64,
     /// What one person may change.
     pub adjacency: Adjacency,
@@ -108,6 +109,10 @@ pub struct Choice {
     /// What to expect.
     pub prediction: Prediction,
 }
+
+/// Rows of a block for each parameter of a model, if nothing better is known: fits of fewer rows are biased or do not exist,
+/// fits of more leave too few blocks.
+pub const ROWS_PER_PARAMETER: u64 = 5;
 
 /// What a label's plan aims for: a function that is right on three blocks of four, answered with probability 0.99.
 const STABLE: (i64, u64) = (3, 4);
