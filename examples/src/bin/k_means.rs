@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
             };
             let mut found: Vec<Vec<f64>> =
                 model.centroids().rows().into_iter().map(|row| row.to_vec()).collect();
-            // By the angle around their middle, so that close centres come in the same order in every block.
+            // Along a fixed direction, so that centres come in the same order in every block.
             found.sort_by(|a, b| (a[0] + 3.0 * a[1]).total_cmp(&(b[0] + 3.0 * b[1])));
             found.concat()
         };

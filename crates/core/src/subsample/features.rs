@@ -28,7 +28,7 @@
 //! let touch = Touch::new(200, 1, Adjacency::AddRemove)?;
 //! let features = Features { rho: "0.1".parse()?, features: 50, largest: 5, touch }.calibrate()?;
 //! let votes: Vec<Vec<usize>> = (0..200).map(|i| vec![3, 17, i % 50]).collect();
-//! # let mut coins = ScriptedWords::new(vec![1 << 40; 99]);
+//! # let mut coins = ScriptedWords::new(vec![1 << 40; 400]);
 //! let chosen = features.run(&votes, &mut coins);
 //! # let _ = chosen;
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
