@@ -16,6 +16,19 @@ pub(crate) enum Command {
     /// How many records there are, or how many have a field that is not empty
     #[command(after_help = "Example:\n  equipoise count people.csv --epsilon 0.1")]
     Count(CountOptions),
+    /// The sum of a column of numbers
+    #[command(
+        after_help = "Examples:\n  equipoise sum sales.csv amount --epsilon 1 --range 0,500\n  equipoise sum sales.csv amount --epsilon 1\n\nWithout --range, a part of epsilon finds one; it is told with the answer."
+    )]
+    Sum(MomentOptions),
+    /// The mean of a column of numbers, without bounds
+    #[command(
+        after_help = "Examples:\n  equipoise mean salaries.csv salary --epsilon 1\n  equipoise mean people.csv age --epsilon 0.5 --range 0,110"
+    )]
+    Mean(MomentOptions),
+    /// The variance of a column of numbers, without bounds
+    #[command(after_help = "Example:\n  equipoise variance salaries.csv salary --epsilon 1")]
+    Variance(MomentOptions),
     /// The median of a column of numbers, without bounds
     #[command(
         after_help = "Examples:\n  equipoise median salaries.csv salary --epsilon 1\n  equipoise median salaries.csv salary --epsilon 0.1 --range 0,1000000 --resolution 1 --json\n  equipoise median visits.csv visits --epsilon 1 --delta 1e-6 --mechanism stable\n\nExit codes: 0 released, 3 refused, 4 over the budget, 2 wrong request (nothing charged), 1 lost."
@@ -158,6 +171,17 @@ pub(crate) struct NumberOptions {
     pub column: Option<String>,
     #[command(flatten)]
     pub values: Values,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MomentOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// Rows beyond these count as these; searched privately where it is not given
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
+    pub range: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::{
     Exit,
-    args::{CountOptions, ModeOptions, NumberOptions, QuantileOptions, Question, Values},
+    args::{CountOptions, ModeOptions, MomentOptions, NumberOptions, QuantileOptions, Question, Values},
     books::{data_name, ledger_path},
     fail, show,
 };
@@ -24,6 +24,12 @@ pub(crate) fn count(options: &CountOptions) -> Exit {
 pub(crate) fn number(statistic: &str, options: &NumberOptions) -> Exit {
     let request = Request { column: options.column.clone(), ..Request::new(statistic) };
     ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
+}
+
+pub(crate) fn moment(statistic: &str, options: &MomentOptions) -> Exit {
+    let (column, range) = (options.column.clone(), options.range.clone());
+    let request = Request { column, range, ..Request::new(statistic) };
+    ask(&with_privacy(request, &options.question), &options.question)
 }
 
 pub(crate) fn quantile(options: &QuantileOptions) -> Exit {

@@ -42,6 +42,9 @@ pub(crate) fn fail(error: &dyn std::fmt::Display, code: u8) -> Exit {
 fn main() -> ExitCode {
     let exit = match args::Arguments::parse().command {
         args::Command::Count(options) => ask::count(&options),
+        args::Command::Sum(options) => ask::moment("sum", &options),
+        args::Command::Mean(options) => ask::moment("mean", &options),
+        args::Command::Variance(options) => ask::moment("variance", &options),
         args::Command::Median(options) => ask::number("median", &options),
         args::Command::Quantile(options) => ask::quantile(&options),
         args::Command::Iqr(options) => ask::number("iqr", &options),

@@ -126,11 +126,12 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
         ErrorKind::Exact => "none: this is the exact value".to_string(),
         ErrorKind::Noise => {
             let end = |end: Option<f64>| value(&json!(end));
-            format!(
-                "the true value lies between {} and {} ({sure} confidence)",
-                end(error.low),
-                end(error.high)
-            )
+            let moved = error.range.map_or(String::new(), |[low, high]| {
+                let (low, high) = (end(Some(low)), end(Some(high)));
+                format!("; not covered: rows were moved into {low} to {high}")
+            });
+            let (low, high) = (end(error.low), end(error.high));
+            format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
         }
         ErrorKind::Rank => {
             let ranks = error.rank.as_ref().map_or(String::new(), value);

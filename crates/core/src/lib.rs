@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod adjacency;
 pub mod amplify;
 mod bell;

@@ -20,6 +20,9 @@ pub struct ErrorBar {
     /// answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Value>,
+    /// Rows beyond this range were moved into it, which the bar does not cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
 }
 
 /// What an error bar covers.
@@ -37,7 +40,7 @@ pub enum ErrorKind {
 impl ErrorBar {
     /// The answer is the true value.
     pub fn exact() -> Self {
-        Self { confidence: 1.0, kind: ErrorKind::Exact, low: None, high: None, rank: None }
+        Self { confidence: 1.0, kind: ErrorKind::Exact, low: None, high: None, rank: None, range: None }
     }
 }
 

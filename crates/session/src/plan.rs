@@ -143,7 +143,7 @@ pub(crate) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn new(request: &'a Request, facts: &'a DataFacts) -> Result<Self, PlanError> {
+    pub fn new(request: &'a Request, facts: &'a DataFacts) -> Result<Self, PlanError> {
         if !STATISTICS.contains(&request.statistic.as_str()) {
             return Err(PlanError::unknown("statistic", &request.statistic, &STATISTICS));
         }
@@ -242,12 +242,13 @@ impl<'a> Said<'a> {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
         let numeric = !matches!(self.statistic(), "count" | "mode");
-        for (name, said) in [
-            ("range", self.range().is_some()),
-            ("resolution", self.resolution().is_some()),
-            ("rows", self.request.rows.is_some()),
+        let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
+        for (name, said, taken) in [
+            ("range", self.range().is_some(), numeric),
+            ("resolution", self.resolution().is_some(), ranked),
+            ("rows", self.request.rows.is_some(), ranked),
         ] {
-            if said && !numeric {
+            if said && !taken {
                 return Err(PlanError::line(format!("{} takes no {name}; leave it out", self.statistic())));
             }
         }

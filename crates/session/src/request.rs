@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
-    /// What to compute: count, median, quantile, iqr or mode.
+    /// What to compute: count, sum, mean, variance, median, quantile, iqr or mode.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -94,6 +94,21 @@ impl Space {
     }
 }
 
+/// The ends of a range as finite floats, the lower one below the upper one.
+pub(crate) fn float_ends(text: &str) -> Result<(f64, f64), PlanError> {
+    let (lo, hi) = ends(text)?;
+    let (lo, hi) = (lo.to_f64(), hi.to_f64());
+    if lo < hi && lo.is_finite() && hi.is_finite() {
+        return Ok((lo, hi));
+    }
+    Err(ParameterError::out_of_range(
+        "range",
+        text,
+        "give LO,HI as finite numbers with LO below HI, such as 0,100",
+    )
+    .into())
+}
+
 fn ends(text: &str) -> Result<(Ratio, Ratio), PlanError> {
     let wrong = || {
         ParameterError::out_of_range(

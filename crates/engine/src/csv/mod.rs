@@ -56,7 +56,12 @@ use blocks::{Blocks, Bytes};
 use equipoise_session::source::{Lost, Source, Visitor, Wanted};
 pub use header::{OpenError, Problem};
 use rows::{Rows, Rules};
-use std::{fs::File, path::Path, thread};
+use std::{
+    fs::File,
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+    thread,
+};
 
 /// How a file is to be read. All of it is public.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,14 +174,18 @@ impl Source for Csv {
             }
             Ok(())
         };
-        thread::scope(|scope| {
-            let threads: Vec<_> =
-                visitors.iter_mut().map(|visitor| scope.spawn(|| read(&mut **visitor))).collect();
-            // Wait for all: a panic that nobody asks about would go on in this thread.
-            let ends: Vec<Result<(), Lost>> =
-                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(Lost))).collect();
-            ends.into_iter().collect::<Result<(), Lost>>()
-        })?;
+        match visitors {
+            // A thread costs more than a small file.
+            [only] => panic::catch_unwind(AssertUnwindSafe(|| read(&mut **only))).unwrap_or(Err(Lost)),
+            many => thread::scope(|scope| {
+                let threads: Vec<_> =
+                    many.iter_mut().map(|visitor| scope.spawn(|| read(&mut **visitor))).collect();
+                // Wait for all: a panic that nobody asks about would go on in this thread.
+                let ends: Vec<Result<(), Lost>> =
+                    threads.into_iter().map(|thread| thread.join().unwrap_or(Err(Lost))).collect();
+                ends.into_iter().collect()
+            }),
+        }?;
         let after = self.bytes.stamp().map_err(|_| Lost)?;
         if before == after { Ok(()) } else { Err(Lost) }
     }

@@ -207,4 +207,5 @@ fn a_visitor_that_panics_loses_the_answer() {
     }
     let csv = csv(b"a\n1\n", &CsvOptions::default());
     assert_eq!(csv.scan(&[], &mut [&mut Panics]), Err(Lost));
+    assert_eq!(csv.scan(&[], &mut [&mut Panics, &mut Panics]), Err(Lost));
 }

@@ -36,6 +36,8 @@ pub enum Fault {
     },
     /// The file or its folder cannot be written to.
     ReadOnly,
+    /// The file, or those that belong beside it, cannot be opened by this user.
+    NoAccess,
     /// Its file system does not offer what safe sharing needs.
     NoSharedMemory,
     /// Another process held it for longer than a minute.
@@ -73,6 +75,7 @@ impl LedgerError {
             | Fault::NotALedger
             | Fault::Newer { .. }
             | Fault::ReadOnly
+            | Fault::NoAccess
             | Fault::NoSharedMemory => 2,
             _ => 1,
         }
@@ -99,6 +102,10 @@ impl fmt::Display for LedgerError {
             ),
             Fault::ReadOnly => f.write_str(
                 "read-only, so nothing can be charged; make it and its folder writable or name another \
+                 with --ledger",
+            ),
+            Fault::NoAccess => f.write_str(
+                "it, or a file beside it, cannot be opened; get access to it and its folder or name another \
                  with --ledger",
             ),
             Fault::NoSharedMemory => f.write_str(

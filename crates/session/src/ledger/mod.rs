@@ -168,6 +168,7 @@ impl Error {
             Self::Sql(error) => match error.sqlite_error_code() {
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Busy,
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Fault::ReadOnly,
+                Some(ErrorCode::CannotOpen) => Fault::NoAccess,
                 Some(ErrorCode::DiskFull) => Fault::Full,
                 Some(ErrorCode::NotADatabase) => Fault::NotALedger,
                 Some(ErrorCode::DatabaseCorrupt) => {

@@ -249,6 +249,7 @@ pub(super) fn frozen(path: &Path) -> PathBuf {
 fn said(error: &io::Error) -> Error {
     match error.kind() {
         ErrorKind::StorageFull => Fault::Full.into(),
+        ErrorKind::PermissionDenied => Fault::NoAccess.into(),
         _ => Fault::Io { reason: error.to_string() }.into(),
     }
 }

@@ -481,3 +481,26 @@ fn every_look_up_uses_an_index() {
         assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("B-TREE"), "{sql}: {plan}");
     }
 }
+
+#[test]
+fn every_fault_is_one_line_with_a_next_step() {
+    let (busy, damaged) = (Fault::Busy, Fault::Damaged { entry: 7, what: "its body is not JSON".into() });
+    for (fault, expected) in [
+        (
+            Fault::NoAccess,
+            "it, or a file beside it, cannot be opened; get access to it and its folder or name another with --ledger",
+        ),
+        (
+            Fault::NoSharedMemory,
+            "its file system cannot share memory between processes; put it on a local disk with --ledger",
+        ),
+        (busy, "busy for a minute; nothing was written, try again"),
+        (Fault::Full, "no space left on its disk; free some and try again"),
+        (damaged, "damaged at entry 7: its body is not JSON; run 'equipoise budget verify'"),
+    ] {
+        let error = LedgerError { path: Some("x\n.ledger".into()), fault };
+        assert_eq!(error.to_string(), format!("ledger x\u{fffd}.ledger: {expected}"));
+    }
+    let long = LedgerError { path: Some("y".repeat(500).into()), fault: Fault::Full }.to_string();
+    assert!(long.starts_with("ledger ...yyy") && long.len() < 300, "{long}");
+}

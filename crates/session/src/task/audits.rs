@@ -1,9 +1,10 @@
 //! Exact audits of whole answers: what a release shows, its noisy number of rows included, enumerated over
 //! every neighbouring pair of small files with empty fields in them.
 
+use super::{Task, moments::Moments};
 use crate::{
     gather::{Gathered, tests::Memory},
-    plan::{DataFacts, Plan},
+    plan::{DataFacts, Plan, Said},
     request::Request,
 };
 use equipoise_core::{
@@ -25,28 +26,29 @@ fn source(codes: &[i64]) -> Memory {
     Memory::new(codes.iter().map(number).collect(), &codes.iter().map(text).collect::<Vec<_>>())
 }
 
-fn plan(request: &Request) -> Plan {
-    let facts =
-        DataFacts { name: "people".into(), columns: vec!["salary".into(), "town".into()], registered: None };
-    Plan::new(request, &facts).expect("a good request")
+fn facts() -> DataFacts {
+    DataFacts { name: "people".into(), columns: vec!["salary".into(), "town".into()], registered: None }
 }
 
-fn distribution(plan: &Plan, codes: &[i64]) -> Pmf<String> {
+fn plan(request: &Request) -> Plan {
+    Plan::new(request, &facts()).expect("a good request")
+}
+
+fn distribution(task: &Task, codes: &[i64]) -> Pmf<String> {
     let memory = source(codes);
-    let gathered = Gathered::scan(&memory, &plan.needs(), 1).expect("memory can be read");
+    let gathered = Gathered::scan(&memory, &task.needs(), 1).expect("memory can be read");
     let floor: Ratio = "1e-9".parse().unwrap();
-    enumerate(&floor, |tape| format!("{:?}", plan.task().answer(&gathered, tape)))
+    enumerate(&floor, |tape| format!("{:?}", task.answer(&gathered, tape)))
 }
 
 /// The largest delta that any pair shows at this epsilon.
-fn worst(plan: &Plan, eps: &Ratio, codes: &[i64], size: usize) -> Interval {
-    let adjacency = plan.guarantee().adjacency;
+fn worst(task: &Task, adjacency: Adjacency, eps: &Ratio, codes: &[i64], size: usize) -> Interval {
     let mut seen: BTreeMap<Vec<i64>, Pmf<String>> = BTreeMap::new();
     let mut worst: Option<Interval> = None;
     for (a, b) in neighbouring_pairs(codes, size, adjacency) {
         for data in [&a, &b] {
             if !seen.contains_key(data) {
-                seen.insert(data.clone(), distribution(plan, data));
+                seen.insert(data.clone(), distribution(task, data));
             }
         }
         let delta = delta_between(eps, &seen[&a], &seen[&b]);
@@ -93,7 +95,7 @@ fn whole_answers_keep_what_they_promise() {
             let plan = plan(&request);
             let cost = plan.cost();
             let eps = cost.eps.ratio();
-            let measured = worst(&plan, eps, &codes, 3);
+            let measured = worst(plan.task(), adjacency, eps, &codes, 3);
             let slack: Ratio = "1e-5".parse().unwrap();
             assert!(
                 measured.lower() <= cost.delta.ratio() + &slack
@@ -114,7 +116,25 @@ fn mutants_that_promise_too_much_are_caught() {
     let count = plan(&request("count", Some("town"), "2", Adjacency::AddRemove));
     let median = plan(&on_a_small_grid(request("median", Some("salary"), "8", Adjacency::AddRemove)));
     for (plan, promised) in [(count, "1.9"), (median, "0.38")] {
-        let measured = worst(&plan, &promised.parse().unwrap(), &[0, 2], 2);
+        let measured = worst(plan.task(), Adjacency::AddRemove, &promised.parse().unwrap(), &[0, 2], 2);
         assert!(measured.lower() > "1e-4".parse().unwrap(), "{}", measured.lower().to_f64());
+    }
+}
+
+/// Sums of a declared range in two steps: count, sum and squares together.
+#[test]
+fn moments_keep_what_they_promise_and_a_mutant_does_not() {
+    let facts = facts();
+    for adjacency in Adjacency::ALL {
+        for statistic in ["sum", "mean", "variance"] {
+            let request =
+                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "12", adjacency) };
+            let said = Said::new(&request, &facts).unwrap();
+            let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
+            let measured = worst(&task, adjacency, said.eps().ratio(), &[EMPTY, 0, 2], 2);
+            assert!(measured.upper() <= "1e-5".parse().unwrap(), "{statistic} {adjacency}");
+            let measured = worst(&task, adjacency, &"2".parse().unwrap(), &[EMPTY, 0, 2], 2);
+            assert!(measured.lower() > "1e-5".parse().unwrap(), "{statistic} {adjacency}");
+        }
     }
 }

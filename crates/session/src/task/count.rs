@@ -54,6 +54,7 @@ impl Count {
             low: Some(-(self.within as f64)),
             high: Some(self.within as f64),
             rank: None,
+            range: None,
         };
         let words = format!("the count is off by at most {}; it is never refused", self.within);
         Expected { error: Some(error), words }
@@ -69,6 +70,7 @@ impl Count {
             low: Some(noisy.saturating_sub(self.within).max(0) as f64),
             high: Some(noisy.saturating_add(self.within).max(0) as f64),
             rank: None,
+            range: None,
         };
         Answer::released(json!(noisy), error)
     }

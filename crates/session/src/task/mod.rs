@@ -2,9 +2,11 @@
 
 #[cfg(test)]
 mod audits;
+mod clip;
 mod count;
 mod guard;
 mod mode;
+mod moments;
 mod quantiles;
 mod scale;
 
@@ -20,6 +22,7 @@ use equipoise_core::{coins::Coins, loss::Loss};
 pub(crate) enum Task {
     Count(count::Count),
     Mode(mode::Mode),
+    Moments(Box<moments::Moments>),
     Quantiles(quantiles::Quantiles),
     Scale(Box<scale::Scale>),
 }
@@ -34,7 +37,7 @@ pub struct Expected {
 }
 
 /// The statistics that can be asked for.
-pub const STATISTICS: [&str; 5] = ["count", "median", "quantile", "iqr", "mode"];
+pub const STATISTICS: [&str; 8] = ["count", "sum", "mean", "variance", "median", "quantile", "iqr", "mode"];
 
 impl Task {
     /// Choose and calibrate the mechanism.
@@ -42,6 +45,7 @@ impl Task {
         Ok(match said.statistic() {
             "count" => Self::Count(count::Count::plan(said)?),
             "mode" => Self::Mode(mode::Mode::plan(said)?),
+            "sum" | "mean" | "variance" => Self::Moments(Box::new(moments::Moments::plan(said)?)),
             "iqr" if said.mechanism() == Some("scale") => Self::Scale(Box::new(scale::Scale::plan(said)?)),
             "median" | "quantile" | "iqr" => Self::Quantiles(quantiles::Quantiles::plan(said)?),
             other => return Err(PlanError::unknown("statistic", other, &STATISTICS)),
@@ -51,7 +55,7 @@ impl Task {
     /// The name of the mechanism.
     pub fn mechanism(&self) -> &'static str {
         match self {
-            Self::Count(_) => "laplace",
+            Self::Count(_) | Self::Moments(_) => "laplace",
             Self::Mode(_) => "stable",
             Self::Quantiles(task) => task.mechanism(),
             Self::Scale(_) => "scale",
@@ -63,6 +67,7 @@ impl Task {
         match self {
             Self::Count(task) => task.cost(),
             Self::Mode(task) => task.cost(),
+            Self::Moments(task) => task.cost(),
             Self::Quantiles(task) => task.cost(),
             Self::Scale(task) => task.cost(),
         }
@@ -73,6 +78,7 @@ impl Task {
         match self {
             Self::Count(task) => vec![task.need()],
             Self::Mode(task) => vec![task.need()],
+            Self::Moments(task) => vec![task.need()],
             Self::Quantiles(task) => vec![task.need()],
             Self::Scale(task) => vec![task.need()],
         }
@@ -83,6 +89,7 @@ impl Task {
         match self {
             Self::Count(task) => task.expected(),
             Self::Mode(task) => task.expected(),
+            Self::Moments(task) => task.expected(),
             Self::Quantiles(task) => task.expected(),
             Self::Scale(task) => task.expected(),
         }
@@ -93,6 +100,7 @@ impl Task {
         match self {
             Self::Count(task) => task.answer(gathered, coins),
             Self::Mode(task) => task.answer(gathered, coins),
+            Self::Moments(task) => task.answer(gathered, coins),
             Self::Quantiles(task) => task.answer(gathered, coins),
             Self::Scale(task) => task.answer(gathered, coins),
         }

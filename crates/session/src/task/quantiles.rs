@@ -187,6 +187,7 @@ impl Quantiles {
             low: None,
             high: None,
             rank: Some(rank),
+            range: None,
         }
     }
 }

@@ -105,6 +105,7 @@ impl Scale {
                     low: Some(estimate / self.factor),
                     high: Some(estimate * self.factor),
                     rank: None,
+                    range: None,
                 };
                 Answer::released(json!(estimate), error)
             }
