@@ -5,8 +5,17 @@ use equipoise_core::loss::Approx;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An answer or a refusal, what it promises, what it cost, and its receipt.
+/// An answer or a refusal, what it promises, what it cost, and its receipt. A session makes it; one that was
+/// recorded can be read again.
+///
+/// ```compile_fail
+/// # use equipoise_session::release::Release;
+/// # fn free(paid: Release) -> Release {
+/// Release { value: 4200.into(), ..paid }
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Release {
     /// Whether there is an answer.
     pub outcome: Outcome,
