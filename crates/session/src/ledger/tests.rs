@@ -345,7 +345,7 @@ fn files_that_are_no_ledger_are_left_alone() {
     assert_eq!(Ledger::open(&path).err().unwrap().fault, Fault::NotALedger);
     assert_eq!(fs::read(&path).unwrap(), before);
     let nowhere = Ledger::open(&folder.path().join("no/such/folder.ledger")).err().unwrap();
-    assert!(matches!(nowhere.fault, Fault::Io { .. }), "{nowhere}");
+    assert_eq!((&nowhere.fault, nowhere.exit_code()), (&Fault::NoAccess, 2), "{nowhere}");
 }
 
 #[test]
