@@ -288,8 +288,8 @@ pub(crate) struct LimitOptions {
 pub(crate) struct VerifyOptions {
     #[command(flatten)]
     pub books: BooksOptions,
-    /// A receipt's hash that must be in the chain, to notice a restored old copy
-    #[arg(long, value_name = "HASH")]
+    /// A receipt's hash, or a head that was kept elsewhere, that must be in the chain: tells a restored old copy
+    #[arg(long, value_name = "HASH|HEAD")]
     pub head: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use crate::{
     ask::{internal, ledger, usage},
     books::{data_name, ledger_path},
     fail,
-    show::amount,
+    show::{amount, printable},
 };
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_core::{
@@ -18,7 +18,10 @@ use equipoise_session::{
     release::Spent,
 };
 use serde_json::{Value, json};
-use std::{fs::File, path::Path};
+use std::{
+    fs::{self, File},
+    path::Path,
+};
 
 pub(crate) fn run(command: &BudgetCommand) -> Exit {
     let outcome = match command {
@@ -61,7 +64,8 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
-            "{name} is not in this ledger yet; its first answer or 'budget set' enters it"
+            "{} is not in this ledger yet; its first answer or 'budget set' enters it",
+            printable(&name)
         )));
     }
     if options.json {
@@ -102,10 +106,15 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
     let limit = Approx::new(&eps, &delta);
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
-    let mut content = File::open(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
-    if content.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    let metadata = fs::metadata(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
+    if metadata.is_dir() {
         return Err(usage("a folder has no budget; name a file in it"));
     }
+    // Before it is opened: a pipe waits for a writer, and a device may have no end.
+    if !metadata.is_file() {
+        return Err(usage("a pipe or a device has no budget; save its content to a file first"));
+    }
+    let mut content = File::open(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
     let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
     let name = data_name(&options.file, &path).map_err(internal)?;
     let mut opened = Ledger::open(&path).map_err(ledger)?;
@@ -172,7 +181,8 @@ fn happened(event: &Event) -> String {
         Event::Charged { cost, question, .. } => {
             let question: Value = serde_json::from_str(question).unwrap_or_default();
             let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
-            format!("charged {} for {} {}", amount(&(&cost.approx).into()), text("statistic"), text("column"))
+            let column = printable(&text("column"));
+            format!("charged {} for {} {column}", amount(&(&cost.approx).into()), text("statistic"))
         }
         Event::Recorded { .. } => "answer recorded".to_string(),
         _ => "written by a newer version".to_string(),
@@ -205,12 +215,24 @@ fn entry_json(entry: &Entry) -> Value {
 }
 
 fn verify(options: &VerifyOptions) -> Result<(), Exit> {
-    let head: Option<Head> = options.head.as_deref().map(str::parse).transpose().map_err(usage)?;
+    let typed = options.head.as_deref().map(str::trim);
+    // A receipt knows the hash of its entry only, not the place of it.
+    let receipt = typed.filter(|text| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let head: Option<Head> =
+        typed.filter(|_| receipt.is_none()).map(str::parse).transpose().map_err(usage)?;
     let (opened, _) = look(&options.books)?;
     let verified = opened.verify(head.as_ref()).map_err(|error| match error {
         VerifyError::Ledger(error) => ledger(error),
         broken @ VerifyError::Broken { .. } => internal(broken),
     })?;
+    if let Some(hash) = receipt {
+        let entries = opened.log().map_err(ledger)?;
+        if !entries.iter().any(|entry| entry.hash.eq_ignore_ascii_case(hash)) {
+            return Err(internal(
+                "the ledger does not verify: it lacks the entry of this receipt; is it an older copy, or another ledger?",
+            ));
+        }
+    }
     if options.books.json {
         let document = json!({
             "verified": true, "charges": verified.charges, "recorded": verified.recorded,

@@ -100,16 +100,23 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
 
 fn question(statistic: &str, column: Option<&str>) -> String {
     match column {
-        Some(column) => format!("{statistic} of {column}"),
+        Some(column) => format!("{statistic} of {}", printable(column)),
         None => statistic.to_string(),
     }
+}
+
+/// A text that came out of a file, without characters that command a terminal or turn the line around. JSON keeps it
+/// as it is.
+pub(crate) fn printable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// An answer as text: numbers as they are, a list with commas.
 pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "none (there are no rows)".to_string(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => printable(text),
         Value::Array(values) => values.iter().map(self::value).collect::<Vec<_>>().join(", "),
         Value::Number(number) => {
             let text = number.to_string();
