@@ -165,8 +165,8 @@ fn no_rows_make_an_answer_panic() {
             let (range, mechanism) = (range.map(str::to_string), mechanism.map(str::to_string));
             let plan = plan(&Request {
                 delta,
-                range,
                 mechanism,
+                range,
                 ..request(statistic, Some(column), "4", adjacency)
             });
             for file in &files {
