@@ -79,10 +79,13 @@ fn files_can_be_read_in_one_sitting() {
 fn every_mechanism_states_a_guarantee_and_tests_it() {
     // What mechanisms share, and what their audits share, promises nothing by itself.
     let shared = ["l2", "outputs", "selection", "selection_audit", "smooth_plan"];
-    for name in
-        modules("crates/core/src/mechanism").into_iter().filter(|name| !shared.contains(&name.as_str()))
+    for path in
+        files("crates/core/src/mechanism", ".rs").into_iter().chain(files("crates/core/src/monitor", ".rs"))
     {
-        let path = format!("crates/core/src/mechanism/{name}.rs");
+        let name = Path::new(&path).file_stem().expect("a file").to_string_lossy().into_owned();
+        if name == "mod" || shared.contains(&name.as_str()) {
+            continue;
+        }
         headings_in_order(&path, &["Source:", "# Guarantee", "# Why", "# Example"]);
         let text = read(&path);
         for test in ["exact_audit", "mutant"] {

@@ -3,9 +3,7 @@
 //! Everything searches all finite floats under add/remove. Errors are against the same statistic of the
 //! same rows; the coverage of intervals is against the population.
 
-mod coins;
 mod data;
-use coins::OsCoins;
 
 use equipoise_core::{
     adjacency::Adjacency,
@@ -16,6 +14,7 @@ use equipoise_core::{
     ratio::Ratio,
     stability::{Median, Quantile, lattice::FLOATS},
 };
+use equipoise_entropy::OsCoins;
 use std::error::Error;
 
 const TRIALS: usize = 200;

@@ -2,6 +2,7 @@
 
 use crate::Audit;
 
+mod above_threshold;
 mod black_box;
 mod bound_local_sensitivity;
 mod conditions;
@@ -60,4 +61,5 @@ pub const ALL: &[&Audit] = &[
     &searched_bound::AUDIT,
     &smooth::AUDIT,
     &released_scale::AUDIT,
+    &above_threshold::AUDIT,
 ];

@@ -6,6 +6,7 @@
 mod gates;
 mod given;
 mod noise;
+mod online;
 mod ranks;
 mod sampling;
 mod selection;
@@ -108,6 +109,7 @@ pub const ALL: &[&Entry] = &[
     &sampling::SAMPLED,
     &ranks::INVERSE_SENSITIVITY,
     &ranks::QUANTILE_INTERVAL,
+    &online::ABOVE_THRESHOLD,
 ];
 
 /// The mechanism of this name.
