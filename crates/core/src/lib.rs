@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod chance;
 pub mod coins;
 mod fixed_exp;
+pub mod generalization;
 pub mod interval;
 pub mod ladder;
 pub mod loss;

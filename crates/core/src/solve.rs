@@ -11,7 +11,8 @@ const DIGITS: u32 = 6;
 /// in the search can only make epsilon larger.
 pub fn smallest_eps(mut accurate_enough: impl FnMut(&Eps) -> bool) -> Option<Eps> {
     // 1e-12 .. 1000, both within reach of the smallest and largest request.
-    let eps = smallest_decimal(-12..3, |value| Eps::new(value.clone()).is_ok_and(|eps| accurate_enough(&eps)))?;
+    let eps =
+        smallest_decimal(-12..3, |value| Eps::new(value.clone()).is_ok_and(|eps| accurate_enough(&eps)))?;
     Eps::new(eps).ok()
 }
 

@@ -11,6 +11,7 @@ mod exponential_density;
 mod gate;
 mod gaussian;
 mod histogram_keys;
+mod holdout;
 mod inverse_sensitivity;
 mod laplace;
 mod noisy_distance;
@@ -28,6 +29,7 @@ mod small_rows;
 mod smooth;
 mod stable;
 mod threshold;
+mod threshold_monitor;
 
 pub(crate) use sampled::any_one;
 
@@ -62,4 +64,6 @@ pub const ALL: &[&Audit] = &[
     &smooth::AUDIT,
     &released_scale::AUDIT,
     &above_threshold::AUDIT,
+    &threshold_monitor::AUDIT,
+    &holdout::AUDIT,
 ];

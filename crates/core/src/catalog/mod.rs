@@ -110,6 +110,7 @@ pub const ALL: &[&Entry] = &[
     &ranks::INVERSE_SENSITIVITY,
     &ranks::QUANTILE_INTERVAL,
     &online::ABOVE_THRESHOLD,
+    &online::THRESHOLD_MONITOR,
 ];
 
 /// The mechanism of this name.

@@ -1,10 +1,13 @@
 //! Mechanisms that answer a stream of questions.
 
-use super::{CONFIDENCE, CatalogError, EPSILON, Entry, Given, Number, Parameter, cost};
+use super::{ADJACENCY, CONFIDENCE, CatalogError, Derived, EPSILON, Entry, Given, Number, Parameter, cost};
 use crate::{
     loss::ParameterError,
     mechanism::Values,
-    monitor::above_threshold::{AboveThreshold, Form},
+    monitor::{
+        above_threshold::{AboveThreshold, Form},
+        threshold_monitor::{Contributions, Noise, ThresholdMonitor},
+    },
     ratio::Ratio,
 };
 
@@ -79,6 +82,90 @@ fn above_threshold(given: &Given) -> Result<Vec<Number>, CatalogError> {
         })?;
         let about = "the least epsilon with that error";
         numbers.push(Number::exact("epsilon_for_error", eps.ratio().clone(), about));
+    }
+    Ok(numbers)
+}
+
+pub(super) static THRESHOLD_MONITOR: Entry = Entry {
+    name: "threshold-monitor",
+    about: "tells which questions are above their thresholds, for ever; records drop out once they have helped",
+    parameters: &[
+        EPSILON,
+        Parameter { name: "delta", default: None, about: "above 0, such as 1e-6" },
+        Parameter {
+            name: "budget",
+            default: Some(""),
+            about: "how often each record may contribute to positive answers; a table of several if not given",
+        },
+        Parameter {
+            name: "contributions",
+            default: Some("binary"),
+            about: "binary for yes or no; fractional from 0 to 1; signed from -1 to 1",
+        },
+        Parameter {
+            name: "noise",
+            default: Some("gumbel"),
+            about: "gumbel, saturated, or laplace as printed",
+        },
+        Parameter {
+            name: "scale",
+            default: Some(""),
+            about: "a scale of noise: the epsilon that it keeps at delta is derived instead",
+        },
+        ADJACENCY,
+        QUESTIONS,
+        CONFIDENCE,
+    ],
+    derive: threshold_monitor,
+};
+
+/// As many rings as make a miss at the threshold less likely than this.
+fn strength(questions: u64, beta: &Ratio) -> u64 {
+    let misses = (questions as f64 * 2.0 / beta.to_f64()).ln().ceil();
+    Ratio::from_f64_exact(misses)
+        .and_then(|m| m.round_i64())
+        .and_then(|m| u64::try_from(m).ok())
+        .unwrap_or(1)
+        .max(1)
+}
+
+fn threshold_monitor(given: &Given) -> Result<Vec<Number>, CatalogError> {
+    let (questions, beta) = (given.count("questions")?, given.beta()?);
+    let kinds = [
+        ("binary", Contributions::Binary),
+        ("fractional", Contributions::Fractional { bits: 16 }),
+        ("signed", Contributions::Signed { bits: 16 }),
+    ];
+    let noises = [
+        ("gumbel", Noise::Gumbel),
+        ("saturated", Noise::Saturated { strength: strength(questions, &beta) }),
+        ("laplace", Noise::Laplace),
+    ];
+    let monitor = ThresholdMonitor {
+        eps: given.eps()?,
+        delta: given.delta()?,
+        budget: if given.said("budget") { given.count("budget")? } else { 1 },
+        contributions: given.choice("contributions", &kinds, "write binary, fractional or signed")?,
+        noise: given.choice("noise", &noises, "write gumbel, saturated or laplace")?,
+        adjacency: given.adjacency()?,
+    };
+    let calibrated =
+        if given.said("scale") { monitor.at_scale(&given.ratio("scale")?)? } else { monitor.calibrate()? };
+    let mut numbers = cost(&calibrated.cost());
+    let accuracy = calibrated.accuracy(questions, &beta);
+    numbers.push(Number::exact("scale", calibrated.scale().clone(), "scale of the noise, called b"));
+    numbers.push(Number::exact("error_below", accuracy.below, "values this far below are called below"));
+    if let Some(above) = accuracy.above {
+        numbers.push(Number::exact("error_above", above, "values this far above are called above"));
+    }
+    if !given.said("budget") && !given.said("scale") {
+        let at = |budget| {
+            let scale = ThresholdMonitor { budget, ..monitor.clone() }.calibrate()?.scale().clone();
+            Ok::<_, CatalogError>((budget, scale))
+        };
+        let table = [1, 10, 100, 1000].into_iter().map(at).collect::<Result<_, _>>()?;
+        let about = "scale of the noise by budget";
+        numbers.push(Number { name: "table", value: Derived::Table(table), about });
     }
     Ok(numbers)
 }

@@ -164,9 +164,7 @@ fn renyi_unit_hint(slope: f64, lam: f64) -> f64 {
 /// The Renyi curve of a budget, rounded up. Orders without a finite bound have none.
 pub fn renyi_curve_upper(budget: u64, slope: &Ratio) -> RenyiCurve {
     let budget = Ratio::from(budget);
-    RenyiCurve::from_upper_bounds(|order| {
-        Some(renyi_unit_upper(slope, &(order - &Ratio::one()))? * &budget)
-    })
+    RenyiCurve::from_upper_bounds(|order| Some(renyi_unit_upper(slope, &(order - &Ratio::one()))? * &budget))
 }
 
 /// The least epsilon that some order certifies at delta, rounded up; `None` where none does.
@@ -224,7 +222,8 @@ mod tests {
                     term *= x / (j + 1) as f64;
                 }
                 let arrivals = Arrivals::new(count, &Ratio::one());
-                let tails = arrivals.tails(&Interval::exact(&ratio(s), 256), &LogFactorial::new(count - 1, 256));
+                let tails =
+                    arrivals.tails(&Interval::exact(&ratio(s), 256), &LogFactorial::new(count - 1, 256));
                 assert!((tails.above.to_f64() - fewer).abs() < 1e-12, "{count} {s}");
                 assert!((tails.at_most.to_f64() - (1.0 - fewer)).abs() < 1e-12, "{count} {s}");
             }
