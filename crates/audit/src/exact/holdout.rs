@@ -30,18 +30,18 @@ fn measure(weight: u64) -> Measured {
         tolerance: decimal("0.5"),
         threshold: decimal("0.25"),
         beta: decimal("0.5"),
-        eps: "12".parse().expect(parsed),
+        eps: "6".parse().expect(parsed),
     };
     let calibrated = shape.calibrate().expect("enough rows");
     let run = |ones: u64| -> Pmf<Vec<Answer>> {
         let mean = Ratio::from(ones) / Ratio::from(shape.rows);
-        enumerate(&decimal("1e-16"), |tape| {
+        enumerate(&decimal("1e-13"), |tape| {
             let mut asking = calibrated.start(tape);
             let first = asking.ask(&Ratio::zero(), &mean, tape);
             let training = if matches!(first, Answer::Training(_)) { Ratio::zero() } else { Ratio::one() };
             vec![first, asking.ask(&training, &mean, tape)]
         })
     };
-    let claim = pairs::claim("12", "0", Adjacency::Replace);
-    claim.over([(run(3), run(3 + weight)), (run(4), run(4 + weight))])
+    let claim = pairs::claim("6", "0", Adjacency::Replace);
+    claim.over([(run(3), run(3 + weight))])
 }

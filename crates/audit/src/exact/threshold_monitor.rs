@@ -3,7 +3,7 @@
 use crate::{Audit, Kind, Measured, pairs};
 use equipoise_core::{
     adjacency::Adjacency,
-    monitor::threshold_monitor::{Answer, Contributions, Noise, ThresholdMonitor},
+    monitor::threshold_monitor::{Answer, Calibrated, Contributions, Noise, ThresholdMonitor},
     ratio::Ratio,
     tape::{Pmf, enumerate},
 };
@@ -14,8 +14,8 @@ pub(super) static AUDIT: Audit = Audit {
     source: "003_82bbcee9e9852ea0.txt, ThresholdMonitor, with the exact curve of the k-th arrival",
     kind: Kind::Claim {
         shipped: || measure(7, None),
-        change: "records are never deleted",
-        mutant: || measure(9, Some(1000)),
+        change: "records are never deleted while the adversary asks",
+        mutant: || measure(9, Some(9)),
     },
 };
 
@@ -30,8 +30,7 @@ fn question(answers: &[Answer]) -> ([i64; 2], u64) {
     }
 }
 
-fn transcript(shape: &ThresholdMonitor, scale: &Ratio, rows: &[i64], rounds: usize) -> Pmf<Vec<Answer>> {
-    let watched = shape.at_scale(scale).expect("a scale in range");
+fn transcript(watched: &Calibrated, rows: &[i64], rounds: usize) -> Pmf<Vec<Answer>> {
     enumerate(&pairs::floor(), |tape| {
         let mut watch = watched.start(rows.len());
         let mut answers = Vec::new();
@@ -61,7 +60,8 @@ fn measure(rounds: usize, budget: Option<u64>) -> Vec<Measured> {
         let mut claim = pairs::claim("0.5", "0", Adjacency::AddRemove);
         claim.delta = shape.delta_upper(&scale, &claim.eps).expect("an exact curve");
         let shape = ThresholdMonitor { budget: budget.unwrap_or(1), ..shape };
-        let run = |rows: &[i64]| transcript(&shape, &scale, rows, rounds);
+        let watched = shape.at_scale(&scale).expect("a scale in range");
+        let run = |rows: &[i64]| transcript(&watched, rows, rounds);
         claim.over([(run(&[]), run(&[1])), (run(&[1, 2]), run(&[1, 2, 1]))])
     };
     NOISES.into_iter().map(of).collect()

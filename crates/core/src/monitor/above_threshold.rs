@@ -315,6 +315,17 @@ impl Questions {
     /// Answer one question with this value in grid steps. Total: whatever the value.
     #[inline]
     pub fn ask(&mut self, value: i64, coins: &mut impl Coins) -> Answer {
+        self.answer(value, true, coins)
+    }
+
+    /// The same where nobody looks at the gap: it is not drawn, and said to be zero.
+    #[inline]
+    pub(super) fn ask_without_gap(&mut self, value: i64, coins: &mut impl Coins) -> Answer {
+        self.answer(value, false, coins)
+    }
+
+    #[inline]
+    fn answer(&mut self, value: i64, gap: bool, coins: &mut impl Coins) -> Answer {
         if self.left == 0 {
             return Answer::Halted;
         }
@@ -324,7 +335,7 @@ impl Questions {
                 let above = coins.bernoulli(&tail.at(u64::try_from(missing).unwrap_or(0)));
                 above.then(|| {
                     let surplus = u64::try_from(missing.saturating_neg()).unwrap_or(0);
-                    surplus.saturating_add(coins.sample(&**question))
+                    if gap { surplus.saturating_add(coins.sample(&**question)) } else { 0 }
                 })
             }
             Laws::Textbook { question, .. } => {

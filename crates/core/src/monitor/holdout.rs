@@ -259,7 +259,7 @@ impl Asking {
         self.questions_left -= 1;
         let difference = (training - holdout).abs();
         let steps = self.calibrated.comparison.steps(&difference);
-        match self.comparisons.ask(steps, coins) {
+        match self.comparisons.ask_without_gap(steps, coins) {
             above_threshold::Answer::Below => Answer::Training(training.clone()),
             above_threshold::Answer::Above { .. } => {
                 let noisy = self.calibrated.correction.run(std::slice::from_ref(holdout), coins);
