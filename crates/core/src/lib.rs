@@ -1,7 +1,9 @@
-//! The mathematics of Equipoise: no input or output, no clock, no global state.
+//! The mathematics of Equipoise: no input or output; no clock but the deadline of a block of
+//! [`subsample`].
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod adjacency;
 pub mod amplify;
 mod bell;
@@ -19,11 +21,13 @@ mod opening;
 pub mod outcome;
 pub mod pick;
 pub mod ratio;
+mod redact;
 pub mod refute;
 pub mod sampler;
 pub mod solve;
 pub mod stability;
 mod strips;
+pub mod subsample;
 mod tail;
 pub mod tape;
 pub mod universe;

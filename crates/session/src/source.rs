@@ -1,0 +1,82 @@
+//! Where rows come from. Session says what it needs; the engine and the Python package implement it.
+//!
+//! The columns' names and declared types are public. Everything else about a source is private, its number
+//! of rows too, and is only seen after a charge. Rows are total: a record that cannot be read is a record
+//! of nulls, never an error. What can fail is the disk, and then the answer is lost ([`Lost`]).
+
+use std::fmt;
+
+/// Rows that can be read once for each charge.
+pub trait Source: Sync {
+    /// The names of the columns, from the header or the declared schema.
+    fn columns(&self) -> &[String];
+
+    /// Hand every row to the visitors, batch by batch, each row once and all wanted cells of it together.
+    /// Visitors work side by side, each on a thread of its own; which one sees a row is of no meaning.
+    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost>;
+
+    /// All cells of a column of floats where they lie in memory as such already, so that nobody copies them.
+    fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
+        let _ = wanted;
+        None
+    }
+}
+
+/// A column that a question needs, and how its fields are read. The verb fixes the type, never the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// The place of the column among [`Source::columns`].
+    pub column: usize,
+    /// How its fields are read.
+    pub kind: Kind,
+}
+
+/// How a field is read. A field that cannot be read so is null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A number, as the nearest 64-bit float; null is NaN.
+    Float,
+    /// A whole number of 64 bits.
+    Integer,
+    /// Text, as it stands.
+    Text,
+}
+
+/// The cells of one column in a batch, one for each row.
+#[derive(Clone, Copy, Debug)]
+pub enum Cells<'a> {
+    /// Floats; null is NaN.
+    Floats(&'a [f64]),
+    /// Whole numbers.
+    Integers(&'a [Option<i64>]),
+    /// Texts.
+    Texts(&'a [Option<&'a str>]),
+}
+
+/// Some rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// How many rows; there may be no cells when only rows are counted.
+    pub rows: usize,
+    /// The wanted cells, in the order in which they were wanted.
+    pub cells: &'a [Cells<'a>],
+}
+
+/// Sees rows.
+pub trait Visitor: Send {
+    /// Take in some rows. Never panics and never stops early, whatever they hold.
+    fn batch(&mut self, batch: Batch<'_>);
+}
+
+/// The rows could not be read to the end. It carries no detail on purpose: the charge stands, and what the
+/// disk said may depend on rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost;
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the data could not be read to the end; the charge stands and the answer is lost")
+    }
+}
+
+impl std::error::Error for Lost {}
