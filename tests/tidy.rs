@@ -95,7 +95,9 @@ fn every_mechanism_states_a_guarantee_and_tests_it() {
             continue;
         }
         headings_in_order(&path, &["Source:", "# Guarantee", "# Why", "# Example"]);
-        let text = read(&path);
+        let tests = path.replace(".rs", "_tests.rs");
+        let tests = if root().join(&tests).exists() { read(&tests) } else { String::new() };
+        let text = read(&path) + &tests;
         for test in ["exact_audit", "mutant"] {
             assert!(text.contains(test), "{path}: no test with '{test}' in its name");
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     PredicateError,
-    parse::{Comparison, Constant, Operand, Predicate},
+    parse::{Comparison, Constant, Predicate, Side},
     shown,
 };
 
@@ -136,13 +136,13 @@ fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Ques
         Predicate::Compare(left, comparison, right) => {
             let comparison = if negated { comparison.negated() } else { *comparison };
             match (left, right) {
-                (Operand::Column(name), Operand::Constant(constant)) => {
+                (Side::Column(name), Side::Constant(constant)) => {
                     compare(lookup(name)?, name, comparison, constant)?
                 }
-                (Operand::Constant(constant), Operand::Column(name)) => {
+                (Side::Constant(constant), Side::Column(name)) => {
                     compare(lookup(name)?, name, comparison.mirrored(), constant)?
                 }
-                (Operand::Column(left), Operand::Column(right)) => {
+                (Side::Column(left), Side::Column(right)) => {
                     let ((a, kind), (b, other)) = (lookup(left)?, lookup(right)?);
                     if kind.is_number() != other.is_number() {
                         return Err(PredicateError(format!(
@@ -155,7 +155,7 @@ fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Ques
                     }
                     Question::Columns(a, comparison, b)
                 }
-                (Operand::Constant(left), Operand::Constant(right)) => {
+                (Side::Constant(left), Side::Constant(right)) => {
                     let order = order_of(left, right).ok_or_else(|| {
                         PredicateError("a number and a text are compared; compare like with like".to_string())
                     })?;

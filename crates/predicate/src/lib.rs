@@ -31,7 +31,7 @@ mod parse;
 pub use bind::{Kind, Question, Test};
 pub use bitmap::Bitmap;
 pub use evaluate::{Column, NULL_CODE, Value};
-pub use parse::{Comparison, Constant, Operand, Predicate};
+pub use parse::{Comparison, Constant, Predicate, Side};
 
 use std::fmt;
 

@@ -16,7 +16,7 @@ pub enum Predicate {
     /// The opposite.
     Not(Box<Predicate>),
     /// A comparison.
-    Compare(Operand, Comparison, Operand),
+    Compare(Side, Comparison, Side),
     /// The column has one of these values.
     In(String, Vec<Constant>),
     /// The column lies between both, ends included.
@@ -44,7 +44,7 @@ pub enum Comparison {
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Operand {
+pub enum Side {
     /// A column by name.
     Column(String),
     /// A constant.
@@ -255,7 +255,7 @@ impl Reader {
 
     fn condition(&mut self) -> Result<Predicate, PredicateError> {
         let left = self.operand()?;
-        if let Operand::Column(name) = &left {
+        if let Side::Column(name) = &left {
             let name = name.clone();
             if self.take("is") {
                 let negated = self.take("not");
@@ -293,12 +293,12 @@ impl Reader {
         }
     }
 
-    fn operand(&mut self) -> Result<Operand, PredicateError> {
+    fn operand(&mut self) -> Result<Side, PredicateError> {
         match self.next("a column or a constant")? {
-            Token::Quoted(name) => Ok(Operand::Column(name)),
-            Token::Constant(constant) => Ok(Operand::Constant(constant)),
+            Token::Quoted(name) => Ok(Side::Column(name)),
+            Token::Constant(constant) => Ok(Side::Constant(constant)),
             Token::Word(word) if !KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword)) => {
-                Ok(Operand::Column(word))
+                Ok(Side::Column(word))
             }
             token => Err(error(format!("{token} stands where a column or a constant is expected"))),
         }
