@@ -20,7 +20,7 @@
 //!    transcripts, G being the points of the grid, and each transcript fixes all questions.
 //! 3. For each of at most m·N pairs of a transcript and a question, Hoeffding's bound fails with probability at most
 //!    2·e^(-2·n·tolerance²). So n >= (ln N + ln(2m/beta))/(2·tolerance²) rows suffice, which calibration checks.
-//! 4. Privacy: the comparison is [`above_threshold`](super::above_threshold) with half of epsilon, each of B answers
+//! 4. Privacy: the comparison is [`above_threshold`] with half of epsilon, each of B answers
 //!    Laplace noise with its share of the other half; one row moves a mean by at most 1/n.
 //!
 //! # Differs
