@@ -18,6 +18,7 @@ pub mod outcome;
 pub mod pick;
 pub mod ratio;
 pub mod refute;
+pub mod robust;
 pub mod sampler;
 pub mod solve;
 pub mod stability;
