@@ -16,13 +16,13 @@ pub fn salaries(rows: usize, words: &mut impl Words) -> Vec<f64> {
     (0..rows).map(|_| 45_000.0 * (0.6 * normal(words)).exp()).collect()
 }
 
-/// Poisson with mean 8.
+/// Poisson with this mean.
 #[allow(dead_code, reason = "only one of the programs counts")]
-pub fn counts(rows: usize, words: &mut impl Words) -> Vec<f64> {
-    // The number of uniform numbers whose product stays above e^-8.
+pub fn counts(mean: f64, rows: usize, words: &mut impl Words) -> Vec<f64> {
+    // The number of uniform numbers whose product stays above e^-mean.
     let draw = |_| {
         let (mut product, mut count) = (uniform(words), 0.0);
-        while product > (-8f64).exp() {
+        while product > (-mean).exp() {
             product *= uniform(words);
             count += 1.0;
         }

@@ -3,15 +3,14 @@
 //! Both are asked in turn, five rounds over, each timed by its own CPU clock. Ours searches all finite
 //! floats, without bounds, under add/remove.
 
-mod coins;
 mod data;
-use coins::OsCoins;
 
 use equipoise_core::{
     adjacency::Adjacency,
     mechanism::inverse_sensitivity::InverseSensitivity,
     stability::{Median, lattice::FLOATS},
 };
+use equipoise_entropy::OsCoins;
 use std::{
     env,
     error::Error,

@@ -37,7 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let grid = Grid::new(Ratio::new(1, 100))?;
     let target = Median.quantile().into();
     println!("CPU milliseconds for {ROWS} rows, median of {ROUNDS} rounds (fastest .. slowest).");
-    println!("{:<5} {:<11} {:>24} {:>24} {:>7}", "rows", "adjacency", "numpy.median", "smooth sensitivity", "ratio");
+    println!(
+        "{:<5} {:<11} {:>24} {:>24} {:>7}",
+        "rows", "adjacency", "numpy.median", "smooth sensitivity", "ratio"
+    );
     for adjacency in Adjacency::ALL {
         let reach = decay.reach(Median.quantile(), adjacency);
         for kind in ["f64", "i64"] {

@@ -11,6 +11,7 @@
 pub mod exact;
 pub mod pairs;
 pub mod report;
+pub mod sampled;
 pub mod zoo;
 
 use equipoise_core::{adjacency::Adjacency, interval::Interval, ratio::Ratio};

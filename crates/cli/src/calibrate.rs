@@ -10,6 +10,10 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 pub(crate) fn run(options: &CalibrateOptions) -> Exit {
+    if options.list {
+        print!("{}", names());
+        return Exit::Done;
+    }
     let Some(name) = &options.mechanism else {
         print!("{}", overview());
         return Exit::Done;
@@ -53,6 +57,14 @@ fn pairs(words: &[String]) -> Result<Vec<(String, String)>, CatalogError> {
     Ok(pairs)
 }
 
+/// The mechanisms, one a line.
+fn names() -> String {
+    let width = catalog::ALL.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    catalog::ALL
+        .iter()
+        .fold(String::new(), |text, entry| format!("{text}{:width$}  {}\n", entry.name, entry.about))
+}
+
 /// The mechanisms and what each takes.
 fn overview() -> String {
     let mut text = String::from("Mechanisms and their parameters; those without a default must be given.\n");
@@ -70,38 +82,59 @@ fn overview() -> String {
     text
 }
 
+/// Digits of a number that is too long to be shown exactly, and how long that is.
+const DIGITS: u32 = 12;
+const LONGEST: usize = 24;
+
 /// An exact number in a readable length: as it is where short, else twelve digits, rounded up.
 fn readable(value: &Ratio) -> String {
-    value.to_short_up(12, 24)
+    value.to_short_up(DIGITS, LONGEST)
+}
+
+/// The same rounded down, for what promises something.
+fn readable_down(value: &Ratio) -> String {
+    value.to_short_down(DIGITS, LONGEST)
+}
+
+fn table(rows: &[(u64, Ratio)], readable: impl Fn(&Ratio) -> String) -> String {
+    rows.iter().fold(String::new(), |text, (key, value)| format!("{text}\n    {key:>6}  {}", readable(value)))
+}
+
+fn object(rows: &[(u64, Ratio)], readable: impl Fn(&Ratio) -> String) -> Value {
+    Value::Object(rows.iter().map(|(key, value)| (key.to_string(), json!(readable(value)))).collect())
 }
 
 fn as_text(numbers: &[Number]) -> String {
     let mut text = String::new();
+    let width = numbers.iter().map(|number| number.name.len()).max().unwrap_or(0).max(18);
     for number in numbers {
         let value = match &number.value {
             Derived::Exact(value) => readable(value),
+            Derived::AtLeast(value) => readable_down(value),
             Derived::Text(value) => value.clone(),
-            Derived::Table(rows) => rows.iter().fold(String::new(), |text, (key, value)| {
-                format!("{text}\n    {key:>6}  {}", readable(value))
-            }),
+            Derived::Table(rows) => table(rows, readable),
+            Derived::TableAtLeast(rows) => table(rows, readable_down),
         };
-        let _ = writeln!(text, "{:18} {value}\n{:18}   {}", number.name, "", number.about);
+        let line = format!("{:width$} {value}", number.name);
+        // A table begins on a line of its own.
+        let line = line.split('\n').map(str::trim_end).collect::<Vec<_>>().join("\n");
+        let _ = writeln!(text, "{line}\n{:width$}   {}", "", number.about);
     }
     text
 }
 
 fn as_json(name: &str, numbers: &[Number]) -> Value {
-    let mut object = Map::new();
-    object.insert("mechanism".to_string(), json!(name));
+    let mut entries = Map::new();
+    entries.insert("mechanism".to_string(), json!(name));
     for number in numbers {
         let value = match &number.value {
             Derived::Exact(value) => json!(readable(value)),
+            Derived::AtLeast(value) => json!(readable_down(value)),
             Derived::Text(value) => json!(value),
-            Derived::Table(rows) => Value::Object(
-                rows.iter().map(|(key, value)| (key.to_string(), json!(readable(value)))).collect(),
-            ),
+            Derived::Table(rows) => object(rows, readable),
+            Derived::TableAtLeast(rows) => object(rows, readable_down),
         };
-        object.insert(number.name.to_string(), value);
+        entries.insert(number.name.to_string(), value);
     }
-    Value::Object(object)
+    Value::Object(entries)
 }

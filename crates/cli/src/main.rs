@@ -3,8 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod ask;
 mod audit;
+mod books;
+mod budget;
 mod calibrate;
+mod explain;
+mod show;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -16,12 +21,36 @@ pub(crate) enum Exit {
     Done = 0,
     /// An audit found what must not be.
     Failed = 1,
-    /// The command line was wrong; nothing was done.
+    /// The request was wrong; nothing was done or charged.
     Usage = 2,
+    /// There is no answer; the charge stands.
+    Refused = 3,
+    /// The budget does not allow it; nothing was charged.
+    OverBudget = 4,
+}
+
+/// Say what is wrong in one line; the code is one of those above.
+pub(crate) fn fail(error: &dyn std::fmt::Display, code: u8) -> Exit {
+    eprintln!("equipoise: {error}");
+    match code {
+        2 => Exit::Usage,
+        4 => Exit::OverBudget,
+        _ => Exit::Failed,
+    }
 }
 
 fn main() -> ExitCode {
     let exit = match args::Arguments::parse().command {
+        args::Command::Count(options) => ask::count(&options),
+        args::Command::Sum(options) => ask::moment("sum", &options),
+        args::Command::Mean(options) => ask::moment("mean", &options),
+        args::Command::Variance(options) => ask::moment("variance", &options),
+        args::Command::Median(options) => ask::number("median", &options),
+        args::Command::Quantile(options) => ask::quantile(&options),
+        args::Command::Iqr(options) => ask::number("iqr", &options),
+        args::Command::Mode(options) => ask::mode(&options),
+        args::Command::Budget(options) => budget::run(&options.command),
+        args::Command::Explain(options) => explain::run(&options),
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
     };

@@ -189,7 +189,7 @@ fn bad_parameters_are_one_line_and_exit_2() {
     calibrate laplase --epsilon 1
     exit 2
     --- stderr
-    equipoise: no mechanism is called 'laplase'; did you mean 'laplace'? There are: laplace, gaussian, exponential, permute-and-flip, noisy-max, gate, threshold, sampled, inverse-sensitivity, quantile-interval
+    equipoise: no mechanism is called 'laplase'; did you mean 'laplace'? `equipoise calibrate --list` shows all names
 
     calibrate sampled --epsilon 1 --rate 0
     exit 2

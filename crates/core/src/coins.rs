@@ -12,7 +12,9 @@
 //! If the words are independent and uniform, each decision has exactly the stated probability, whatever
 //! real number that is: a decision looks at 64 bits, and at more with probability 2^-64.
 
-use crate::{chance::Chance, interval::Interval, ladder::Ladder, pick::Pick, ratio::Ratio};
+use crate::{
+    chance::Chance, interval::Interval, ladder::Ladder, pick::Pick, ratio::Ratio, redact::debug_only_public,
+};
 use dashu_int::{IBig, UBig};
 
 /// A source of independent uniform 64-bit words.
@@ -71,11 +73,13 @@ pub trait Law {
 }
 
 /// A uniform number in [0, 1) of which only the leading bits are known so far.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Uniform {
     numerator: UBig,
     known: usize,
 }
+
+debug_only_public!(Uniform { known });
 
 impl Uniform {
     /// A uniform number of which nothing is known.

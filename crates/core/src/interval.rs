@@ -273,7 +273,7 @@ impl Interval {
         self.map_ends(low.low, high.high)
     }
 
-    /// e to this number, minus one, without losing small results.
+    /// e to this number, minus one. Small results keep the bits after the point that the number has, and no more.
     #[must_use]
     pub fn exp_minus_one(&self) -> Self {
         self.exp().sub(&Self::one(self.bits))
@@ -355,12 +355,12 @@ fn pi_by_series(bits: usize) -> Interval {
     sixteen.mul(&atan_of_inverse(5, work)).sub(&four.mul(&atan_of_inverse(239, work))).to_precision(bits)
 }
 
-/// A rational upper bound on e^x, with relative error about 2^-64.
+/// A rational upper bound on e^x, with a relative error of at most 2^-64.
 pub fn exp_upper(x: &Ratio) -> Ratio {
     exp_at(x).upper()
 }
 
-/// A rational lower bound on e^x, with relative error about 2^-64.
+/// A rational lower bound on e^x, with a relative error of at most 2^-64.
 pub fn exp_lower(x: &Ratio) -> Ratio {
     exp_at(x).lower()
 }
@@ -375,12 +375,12 @@ fn exp_at(x: &Ratio) -> Interval {
     Interval::exact(x, 80 + extra).exp()
 }
 
-/// A rational upper bound on ln x for x > 0, within about 2^-64.
+/// A rational upper bound on ln x for x > 0, within 2^-64.
 pub fn ln_upper(x: &Ratio) -> Ratio {
     ln_at(x).upper()
 }
 
-/// A rational lower bound on ln x for x > 0, within about 2^-64.
+/// A rational lower bound on ln x for x > 0, within 2^-64.
 pub fn ln_lower(x: &Ratio) -> Ratio {
     ln_at(x).lower()
 }
@@ -439,6 +439,22 @@ mod tests {
         ] {
             assert!(&y.upper() - &y.lower() <= unit, "{y:?}");
         }
+    }
+
+    #[test]
+    fn bounds_are_as_close_as_they_say() {
+        let close = Ratio::dyadic(IBig::ONE, 64);
+        for x in ["0", "1", "-1", "1/3", "-1/3", "-0.000001", "700", "-700", "12345.678", "-12345.678"] {
+            let (low, high) = (exp_lower(&ratio(x)), exp_upper(&ratio(x)));
+            assert!(low.is_positive() && &high - &low <= &low * &close, "e^{x}");
+        }
+        for x in ["1", "2", "1/3", "1e-300", "1e300", "123456789/1000"] {
+            assert!(ln_upper(&ratio(x)) - ln_lower(&ratio(x)) <= close, "ln {x}");
+        }
+        // The bits after the point, whether the result is small or not.
+        let small = Interval::exact(&ratio("1e-30"), 128).exp_minus_one();
+        assert!(small.upper() - small.lower() <= Ratio::dyadic(IBig::from(64), 128));
+        assert!(small.lower() <= ratio("1e-30") && ratio("1e-30") <= small.upper());
     }
 
     #[test]

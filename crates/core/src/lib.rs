@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod adjacency;
 pub mod amplify;
 mod bell;
@@ -17,6 +18,7 @@ mod opening;
 pub mod outcome;
 pub mod pick;
 pub mod ratio;
+mod redact;
 pub mod refute;
 pub mod robust;
 pub mod sampler;

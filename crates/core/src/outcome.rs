@@ -1,6 +1,7 @@
 //! An answer or a refusal, and how far the data is from another answer.
 
 use crate::adjacency::Adjacency;
+use crate::redact::debug_only_public;
 use std::cmp::Ordering;
 
 /// What a release-or-refuse mechanism says. A refusal is an output, charged like any other.
@@ -35,12 +36,14 @@ impl<T> Outcome<T> {
 /// Two counts are in use in the literature and differ by one; mixing them multiplies delta by e^epsilon.
 /// Both constructors say which they take, and no bare number leaves this type. A slack is compared by how
 /// far it is, so that the smaller of two is always the safe one to act on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Slack {
     /// Changes of records to a data set with another value; at least one, `None` if there is none.
     rows_to_change: Option<u64>,
     adjacency: Adjacency,
 }
+
+debug_only_public!(Slack { adjacency });
 
 impl Slack {
     /// The least number of changes that leads to another *value*: one or more.

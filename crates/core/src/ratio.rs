@@ -210,6 +210,15 @@ impl Ratio {
     /// Itself where that takes at most `longest` characters, else `digits` significant digits that are not below
     /// it, with a power of ten where plain digits would be long.
     pub fn to_short_up(&self, digits: u32, longest: usize) -> String {
+        self.to_short(digits, longest, Self::ceil_big)
+    }
+
+    /// The same with digits that are not above it.
+    pub fn to_short_down(&self, digits: u32, longest: usize) -> String {
+        self.to_short(digits, longest, Self::floor_big)
+    }
+
+    fn to_short(&self, digits: u32, longest: usize, round: impl Fn(&Self) -> IBig) -> String {
         let exact = self.to_string();
         if exact.len() <= longest && !exact.contains('/') {
             return exact;
@@ -225,7 +234,7 @@ impl Ratio {
             head = &head * &ten;
             power -= 1;
         }
-        let head = head.ceil_big();
+        let head = round(&head);
         let places = |power: i64| usize::try_from(power.unsigned_abs()).expect("a short power");
         let plain = if power <= 0 {
             fixed_decimal(&head, places(power))

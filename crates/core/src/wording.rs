@@ -11,19 +11,30 @@ pub fn shown(text: &str) -> String {
     short
 }
 
-/// "; did you mean '…'?" where one of the names is close, else "."
-pub fn nearest(typed: &str, names: &[&str]) -> String {
-    let best = names.iter().min_by_key(|name| edit_distance(typed, name));
-    match best {
-        Some(name) if edit_distance(typed, name) <= 2 => format!("; did you mean '{name}'?"),
+/// A text of ours, as one line without characters that command a terminal.
+pub fn line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// "; did you mean '…'?" where one of the names is at most two slips away, however it is capitalised, else "."
+pub fn nearest<N: AsRef<str>>(typed: &str, names: &[N]) -> String {
+    let typed = typed.to_lowercase();
+    let slips = |name: &&str| edit_distance(&typed, &name.to_lowercase());
+    match names.iter().map(AsRef::as_ref).min_by_key(slips) {
+        // Not a name that shares nothing with a short word.
+        Some(name) if slips(&name) <= 2.min(typed.chars().count().saturating_sub(1)) => {
+            format!("; did you mean '{}'?", shown(name))
+        }
         _ => ".".to_string(),
     }
 }
 
+/// Insertions, deletions and substitutions of characters; names differ early or not at all.
 fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
+    const LONGEST: usize = 60;
+    let b: Vec<char> = b.chars().take(LONGEST).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(60).enumerate() {
+    for (i, x) in a.chars().take(LONGEST).enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, &y) in b.iter().enumerate() {
@@ -45,5 +56,25 @@ mod tests {
         assert_eq!(shown("a\nb\u{1b}[31m"), "a\u{fffd}b\u{fffd}[31m");
         assert_eq!(shown(&"9".repeat(41)), format!("{}...", "9".repeat(37)));
         assert_eq!(shown(&"9".repeat(40)).len(), 40);
+    }
+
+    #[test]
+    fn the_nearest_name_is_at_most_two_slips_away() {
+        let names = ["salary", "city", "x"];
+        let table = [
+            ("salary", Some("salary")),
+            ("slary", Some("salary")),
+            ("SALARY", Some("salary")),
+            ("celery", None),
+            ("ciyt", Some("city")),
+            ("", None),
+            ("y", None),
+            ("xy", Some("x")),
+        ];
+        for (typed, name) in table {
+            let hint = name.map_or(".".to_string(), |name| format!("; did you mean '{name}'?"));
+            assert_eq!(nearest(typed, &names), hint, "{typed}");
+        }
+        assert_eq!(nearest::<&str>("salary", &[]), ".");
     }
 }

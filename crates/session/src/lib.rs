@@ -1,7 +1,20 @@
 //! The only place where a number becomes public.
 //!
-//! A [`Source`](source::Source) shows its columns for free; its rows are read only after a charge.
+//! A [`Request`](request::Request) is what was said. A [`Plan`](plan::Plan) is what it means, with its price; every error a
+//! request can have happens there, for free, before rows are read. A [`Source`](source::Source) shows its columns for
+//! free; its rows are read only after a charge.
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
+pub mod columns;
+mod gather;
+pub mod ledger;
+pub mod plan;
+mod quiet;
+pub mod release;
+pub mod request;
+pub mod session;
 pub mod source;
+mod space;
+pub mod task;

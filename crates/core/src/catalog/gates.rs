@@ -1,18 +1,18 @@
 //! Release-or-refuse tests on a distance.
 
-use super::{ADJACENCY, CatalogError, Derived, EPSILON, Entry, Given, Number, Parameter, cost};
+use super::{ADJACENCY, CatalogError, DELTA, Derived, EPSILON, Entry, Given, Number, Parameter, cost};
 use crate::{
     loss::ParameterError,
     mechanism::{
         gate::Gate,
+        noisy_distance::NoisyDistance,
         threshold::{NoisyThreshold, Threshold},
     },
     outcome::Slack,
     ratio::Ratio,
 };
 
-const DELTA: Parameter = Parameter { name: "delta", default: None, about: "above 0, such as 1e-6" };
-const STEPS: Parameter = Parameter {
+pub(super) const STEPS: Parameter = Parameter {
     name: "steps",
     default: Some(""),
     about: "rows to change until the value changes: the chance of a release there is derived",
@@ -42,8 +42,15 @@ pub(super) static THRESHOLD: Entry = Entry {
     derive: threshold,
 };
 
+pub(super) static NOISY_DISTANCE: Entry = Entry {
+    name: "noisy-distance",
+    about: "makes the noisy distance to another value public, and releases the value where it is large",
+    parameters: &[EPSILON, DELTA, STEPS, ADJACENCY],
+    derive: noisy_distance,
+};
+
 /// Slacks at which the chance of a release passes one half, 99 percent, and certainty.
-fn needed(name: [&'static str; 3], slack_for: impl Fn(&Ratio) -> Option<Slack>) -> Vec<Number> {
+pub(super) fn needed(name: [&'static str; 3], slack_for: impl Fn(&Ratio) -> Option<Slack>) -> Vec<Number> {
     let levels = [Ratio::new(1, 2), Ratio::new(99, 100), Ratio::one()];
     let about = [
         "rows to change at which the chance of a release reaches one half",
@@ -54,7 +61,15 @@ fn needed(name: [&'static str; 3], slack_for: impl Fn(&Ratio) -> Option<Slack>) 
     (0..3).filter_map(|i| Some(Number::exact(name[i], rows(&levels[i])?, about[i]))).collect()
 }
 
-const NEEDED: [&str; 3] = ["steps_for_half", "steps_for_99", "steps_for_certain"];
+pub(super) const NEEDED: [&str; 3] = ["steps_for_half", "steps_for_99", "steps_for_certain"];
+
+/// The chances at one distance, from a bound on that of a refusal.
+pub(super) fn release_at(refusal: Ratio) -> [Number; 2] {
+    [
+        Number::at_least("probability", Ratio::one() - &refusal, "chance of a release there, rounded down"),
+        Number::exact("refusal", refusal, "chance of a refusal there, rounded up"),
+    ]
+}
 
 fn gate(given: &Given) -> Result<Vec<Number>, CatalogError> {
     let adjacency = given.adjacency()?;
@@ -63,17 +78,13 @@ fn gate(given: &Given) -> Result<Vec<Number>, CatalogError> {
     numbers.extend(needed(NEEDED, |level| calibrated.slack_for(level)));
     let at = |steps: u64| calibrated.probability(Slack::rows_to_change(steps, adjacency));
     if given.said("steps") {
-        numbers.push(Number::exact(
-            "probability",
-            at(given.count("steps")?),
-            "chance of a release at these steps",
-        ));
+        numbers.extend(release_at(Ratio::one() - at(given.count("steps")?)));
     } else {
         let last = calibrated.slack_for(&Ratio::one()).and_then(Slack::until_change).unwrap_or(1);
         if last <= 2000 {
             let table = (1..=last).map(|steps| (steps, at(steps))).collect();
             let about = "chance of a release by rows to change";
-            numbers.push(Number { name: "table", value: Derived::Table(table), about });
+            numbers.push(Number { name: "table", value: Derived::TableAtLeast(table), about });
         }
     }
     Ok(numbers)
@@ -101,12 +112,20 @@ fn threshold(given: &Given) -> Result<Vec<Number>, CatalogError> {
     numbers.extend(needed(NEEDED, |level| calibrated.slack_for(level)));
     if given.said("steps") {
         let slack = Slack::rows_to_change(given.count("steps")?, adjacency);
-        let chance = Ratio::one() - calibrated.accuracy(slack);
-        numbers.push(Number::exact(
-            "probability",
-            chance,
-            "chance of a release at these steps, rounded down",
-        ));
+        numbers.extend(release_at(calibrated.accuracy(slack)));
+    }
+    Ok(numbers)
+}
+
+fn noisy_distance(given: &Given) -> Result<Vec<Number>, CatalogError> {
+    let adjacency = given.adjacency()?;
+    let calibrated = NoisyDistance { eps: given.eps()?, delta: given.delta()?, adjacency }.calibrate()?;
+    let mut numbers = cost(&calibrated.cost());
+    let threshold = Ratio::from(calibrated.threshold());
+    numbers.push(Number::exact("threshold", threshold, "the value is released from this noisy distance on"));
+    if given.said("steps") {
+        let slack = Slack::rows_to_change(given.count("steps")?, adjacency);
+        numbers.extend(release_at(calibrated.accuracy(slack)));
     }
     Ok(numbers)
 }

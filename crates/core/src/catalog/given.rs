@@ -5,6 +5,7 @@ use crate::{
     adjacency::Adjacency,
     loss::{Delta, Eps, ParameterError},
     ratio::Ratio,
+    stability::Range,
     wording,
 };
 use std::{collections::BTreeMap, fmt, str::FromStr};
@@ -38,10 +39,34 @@ impl From<ParameterError> for CatalogError {
 impl CatalogError {
     pub(super) fn unknown_mechanism(name: &str) -> Self {
         let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
-        let shown = wording::shown(name);
+        let (shown, all) = (wording::shown(name), "`equipoise calibrate --list` shows all names");
         let hint = wording::nearest(name, &names);
-        Self::Name(format!("no mechanism is called '{shown}'{hint} There are: {}", names.join(", ")))
+        Self::Name(format!("no mechanism is called '{shown}'{hint} {all}"))
     }
+}
+
+/// The range as two whole numbers; `None` where nothing was said.
+pub(super) fn optional_whole_range(given: &Given) -> Result<Option<Range>, CatalogError> {
+    let text = given.text("range");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let ends = text.split_once(',').and_then(|(lo, hi)| lo.trim().parse().ok().zip(hi.trim().parse().ok()));
+    let accepted = "give LO,HI as two whole numbers, counted in steps of the rows' own grid";
+    let (lo, hi) = ends.ok_or_else(|| ParameterError::out_of_range("range", text, accepted))?;
+    Ok(Some(Range::new(lo, hi)?))
+}
+
+/// The same where it must be said.
+pub(super) fn whole_range(given: &Given) -> Result<Range, CatalogError> {
+    let accepted = "give LO,HI as two whole numbers";
+    optional_whole_range(given)?.ok_or_else(|| ParameterError::out_of_range("range", "''", accepted).into())
+}
+
+/// The epsilon for something wanted, or that there is none.
+pub(super) fn required(name: &'static str, wanted: &Ratio, eps: Option<Eps>) -> Result<Eps, CatalogError> {
+    let accepted = "no epsilon up to 1000 is that accurate; allow more";
+    eps.ok_or_else(|| ParameterError::out_of_range(name, wanted, accepted).into())
 }
 
 /// What was given for a mechanism, defaults filled in.
@@ -142,6 +167,26 @@ impl Given {
     pub fn adjacency(&self) -> Result<Adjacency, CatalogError> {
         let options = [("add-remove", Adjacency::AddRemove), ("replace", Adjacency::Replace)];
         self.choice("adjacency", &options, "write add-remove or replace")
+    }
+
+    /// A part of a whole: above zero and below one.
+    pub fn share(&self, name: &'static str) -> Result<Ratio, CatalogError> {
+        let share = self.ratio(name)?;
+        if share.is_positive() && share < Ratio::one() {
+            return Ok(share);
+        }
+        Err(ParameterError::out_of_range(name, share, "give a number between 0 and 1, such as 1/2").into())
+    }
+
+    /// This part of epsilon.
+    pub fn part(&self, share: &Ratio) -> Result<Eps, CatalogError> {
+        Ok(Eps::new(self.eps()?.ratio() * share)?)
+    }
+
+    /// The part of epsilon that this parameter names, and the rest.
+    pub fn split(&self, name: &'static str) -> Result<(Eps, Eps), CatalogError> {
+        let share = self.share(name)?;
+        Ok((self.part(&share)?, self.part(&(Ratio::one() - share))?))
     }
 
     /// One minus the confidence.

@@ -5,10 +5,13 @@
 
 mod gates;
 mod given;
+mod local;
 mod noise;
 mod ranks;
+mod releases;
 mod sampling;
 mod selection;
+mod smooth;
 
 pub use given::{CatalogError, Given};
 
@@ -24,6 +27,14 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// The numbers, or why there are none.
     pub derive: fn(&Given) -> Result<Vec<Number>, CatalogError>,
+}
+
+impl Entry {
+    /// What a parameter takes when nothing is said; empty where there is no such parameter.
+    fn default_of(&self, name: &str) -> &'static str {
+        let parameter = self.parameters.iter().find(|parameter| parameter.name == name);
+        parameter.and_then(|parameter| parameter.default).unwrap_or("")
+    }
 }
 
 /// A parameter of a mechanism.
@@ -50,17 +61,29 @@ pub struct Number {
 /// The value of a derived number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Derived {
-    /// An exact number.
+    /// An exact number, such as a cost or an error; shown rounded up.
     Exact(Ratio),
+    /// An exact number that promises something, such as the chance of an answer; shown rounded down.
+    AtLeast(Ratio),
     /// A sentence, such as a guarantee.
     Text(String),
-    /// A table from whole numbers to exact ones.
+    /// A table from whole numbers to exact ones; shown rounded up.
     Table(Vec<(u64, Ratio)>),
+    /// A table from whole numbers to promises; shown rounded down.
+    TableAtLeast(Vec<(u64, Ratio)>),
 }
 
 impl Number {
     fn exact(name: &'static str, value: Ratio, about: &'static str) -> Self {
         Self { name, value: Derived::Exact(value), about }
+    }
+
+    fn at_least(name: &'static str, value: Ratio, about: &'static str) -> Self {
+        Self { name, value: Derived::AtLeast(value), about }
+    }
+
+    fn table(name: &'static str, rows: Vec<(u64, Ratio)>, about: &'static str) -> Self {
+        Self { name, value: Derived::Table(rows), about }
     }
 
     fn text(name: &'static str, value: &impl ToString, about: &'static str) -> Self {
@@ -88,6 +111,7 @@ fn cost(loss: &Loss) -> Vec<Number> {
 }
 
 const EPSILON: Parameter = Parameter { name: "epsilon", default: None, about: "privacy parameter, above 0" };
+const DELTA: Parameter = Parameter { name: "delta", default: None, about: "above 0, such as 1e-6" };
 const CONFIDENCE: Parameter = Parameter {
     name: "confidence",
     default: Some("0.95"),
@@ -105,9 +129,21 @@ pub const ALL: &[&Entry] = &[
     &selection::NOISY_MAX,
     &gates::GATE,
     &gates::THRESHOLD,
+    &gates::NOISY_DISTANCE,
     &sampling::SAMPLED,
     &ranks::INVERSE_SENSITIVITY,
+    &ranks::QUANTILES,
     &ranks::QUANTILE_INTERVAL,
+    &releases::STABLE,
+    &releases::HISTOGRAM_KEYS,
+    &releases::PTR,
+    &releases::SEARCHED_BOUND,
+    &releases::SCALE,
+    &smooth::SMOOTH,
+    &smooth::RELEASED_SCALE,
+    &local::BOUNDED_LOCAL_SENSITIVITY,
+    &local::SHIFTED_INVERSE,
+    &local::BLACK_BOX,
 ];
 
 /// The mechanism of this name.
@@ -124,14 +160,19 @@ mod tests {
         for entry in ALL {
             let given = |parameter: &Parameter| {
                 let value = match parameter.name {
+                    "epsilon" if entry.name == "black-box" => "8",
                     "epsilon" | "sensitivity" => "1",
                     "delta" => "1e-6",
                     "rate" => "0.5",
-                    "candidates" => "10",
+                    "candidates" | "answers" => "10",
+                    "range" => "0,1000",
+                    "ceiling" => "28",
                     _ => return None,
                 };
+                let needed =
+                    ["gaussian", "searched-bound", "smooth", "released-scale", "bounded-local-sensitivity"];
                 let must_be_said = parameter.default.is_none()
-                    || (entry.name == "gaussian" && parameter.default == Some(""));
+                    || (needed.contains(&entry.name) && parameter.default == Some(""));
                 must_be_said.then(|| (parameter.name.to_string(), value.to_string()))
             };
             let pairs: Vec<_> = entry.parameters.iter().filter_map(given).collect();

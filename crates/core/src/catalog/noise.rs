@@ -20,7 +20,7 @@ const SENSITIVITY: Parameter = Parameter {
 const GRID: Parameter =
     Parameter { name: "grid", default: Some("1"), about: "answers are multiples of this" };
 const DIMENSIONS: Parameter = Parameter { name: "dimensions", default: Some("1"), about: "how many numbers" };
-const VALUES: Parameter = Parameter {
+pub(super) const VALUES: Parameter = Parameter {
     name: "values",
     default: Some("on-grid"),
     about: "on-grid for multiples of the grid, such as counts; any for numbers that are rounded first",
@@ -38,7 +38,7 @@ const ERROR: Parameter = Parameter {
 
 pub(super) static LAPLACE: Entry = Entry {
     name: "laplace",
-    about: "adds discrete Laplace noise; epsilon-DP for an L1 sensitivity",
+    about: "adds Laplace noise, discrete or real and rounded once; epsilon-DP for an L1 sensitivity",
     parameters: &[EPSILON, SENSITIVITY, GRID, DIMENSIONS, VALUES, NOISE, CONFIDENCE, ERROR],
     derive: laplace,
 };
@@ -127,7 +127,7 @@ fn not_that_accurate(error: Ratio) -> ParameterError {
     ParameterError::out_of_range("error", error, accepted)
 }
 
-fn values(given: &Given) -> Result<Values, CatalogError> {
+pub(super) fn values(given: &Given) -> Result<Values, CatalogError> {
     given.choice("values", &[("on-grid", Values::OnGrid), ("any", Values::Any)], "write on-grid or any")
 }
 

@@ -1,9 +1,13 @@
 //! Mechanisms that release quantiles.
 
-use super::{ADJACENCY, CONFIDENCE, CatalogError, EPSILON, Entry, Given, Number, Parameter, cost};
+use super::{
+    ADJACENCY, CONFIDENCE, CatalogError, EPSILON, Entry, Given, Number, Parameter, cost, given::required,
+};
 use crate::{
     loss::ParameterError,
-    mechanism::{inverse_sensitivity::InverseSensitivity, quantile_interval::QuantileInterval},
+    mechanism::{
+        inverse_sensitivity::InverseSensitivity, quantile_interval::QuantileInterval, quantiles::Quantiles,
+    },
     ratio::Ratio,
     stability::{
         Quantile, Range,
@@ -31,6 +35,24 @@ pub(super) static INVERSE_SENSITIVITY: Entry = Entry {
     about: "a quantile over all finite floats or a range of them; epsilon-DP, never refuses",
     parameters: &[EPSILON, QUANTILE, RANGE, ADJACENCY, CONFIDENCE, RANKS],
     derive: inverse_sensitivity,
+};
+
+pub(super) static QUANTILES: Entry = Entry {
+    name: "quantiles",
+    about: "several quantiles at once over all finite floats or a range of them; epsilon-DP, never refuses",
+    parameters: &[
+        EPSILON,
+        Parameter {
+            name: "quantiles",
+            default: Some("0.25,0.5,0.75"),
+            about: "which ones, in increasing order, each between 0 and 1",
+        },
+        RANGE,
+        ADJACENCY,
+        CONFIDENCE,
+        RANKS,
+    ],
+    derive: quantiles,
 };
 
 pub(super) static QUANTILE_INTERVAL: Entry = Entry {
@@ -85,9 +107,40 @@ fn inverse_sensitivity(given: &Given) -> Result<Vec<Number>, CatalogError> {
     ]);
     if given.said("ranks") {
         let ranks = given.count("ranks")?;
-        let eps = mechanism.eps_for(ranks, &beta)?.ok_or_else(|| {
-            ParameterError::out_of_range("ranks", ranks, "no epsilon up to 1000 is that accurate; allow more")
-        })?;
+        let eps = required("ranks", &Ratio::from(ranks), mechanism.eps_for(ranks, &beta)?)?;
+        let about = "the least epsilon with that rank error";
+        numbers.push(Number::exact("epsilon_for_ranks", eps.ratio().clone(), about));
+    }
+    Ok(numbers)
+}
+
+fn quantiles(given: &Given) -> Result<Vec<Number>, CatalogError> {
+    let read = |text: &str| {
+        text.trim()
+            .parse::<Ratio>()
+            .map_err(|reason| ParameterError::NotANumber { name: "quantiles", reason })
+    };
+    let fractions: Vec<Ratio> = given.text("quantiles").split(',').map(read).collect::<Result<_, _>>()?;
+    let (range, adjacency) = (range(given)?, given.adjacency()?);
+    let mechanism = Quantiles { eps: given.eps()?, fractions: fractions.clone(), range, adjacency };
+    let beta = given.beta()?;
+    let calibrated = mechanism.clone().calibrate()?;
+    let mut numbers = cost(&calibrated.cost());
+    let errors = calibrated.accuracy(&beta)?;
+    let worst = Ratio::from(errors.iter().copied().max().unwrap_or(0));
+    let each: Vec<String> =
+        fractions.iter().zip(&errors).map(|(fraction, error)| format!("{fraction}: {error}")).collect();
+    numbers.extend([
+        Number::exact(
+            "rank_error",
+            worst,
+            "no answer is more ranks off, at the confidence given for all together",
+        ),
+        Number::text("rank_errors", &each.join(", "), "the same for each quantile"),
+    ]);
+    if given.said("ranks") {
+        let ranks = given.count("ranks")?;
+        let eps = required("ranks", &Ratio::from(ranks), mechanism.eps_for(ranks, &beta)?)?;
         let about = "the least epsilon with that rank error";
         numbers.push(Number::exact("epsilon_for_ranks", eps.ratio().clone(), about));
     }

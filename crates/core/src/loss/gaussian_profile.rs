@@ -94,12 +94,14 @@ fn gaussian_delta(eps: &Ratio, ratio: &Ratio) -> Interval {
     let (centre, half) = (eps / ratio, ratio / &Ratio::from(2u64));
     let (x, y) = (&centre - &half, &centre + &half);
     let bits = precision(x.to_f64(), y.to_f64(), ratio.to_f64());
-    let at = |value: &Ratio| Interval::exact(value, bits);
-    let tail = mills_ratio(&at(&y));
+    // A small density needs bits after the point; what it is multiplied with needs none of those.
+    let mills_bits = precision(0.0, y.to_f64(), ratio.to_f64()).min(bits);
+    let mills = |value: &Ratio| mills_ratio(&Interval::exact(value, mills_bits)).to_precision(bits);
+    let (density, tail) = (density(&Interval::exact(&x, bits)), mills(&y));
     if x.is_negative() {
-        Interval::one(bits).sub(&density(&at(&x)).mul(&mills_ratio(&at(&-x)).add(&tail)))
+        Interval::one(bits).sub(&density.mul(&mills(&-x).add(&tail)))
     } else {
-        density(&at(&x)).mul(&mills_ratio(&at(&x)).sub(&tail))
+        density.mul(&mills(&x).sub(&tail))
     }
 }
 

@@ -7,7 +7,8 @@
 //! Every function here returns a true upper bound on the loss (or a true lower bound on a budget, where
 //! its name or text says "down"). Sums are exact up to 512 significant bits and rounded up beyond.
 //! Composition is the basic sum of losses whose parameters were fixed beforehand; the mechanisms
-//! themselves may be chosen adaptively.
+//! themselves may be chosen adaptively. Where parameters are chosen along the way, use a filter of
+//! [`crate::account`].
 //!
 //! ```
 //! use equipoise_core::loss::Loss;
@@ -48,6 +49,7 @@ pub use location_scale::{
     Moves, laplace_pair_delta, laplace_pair_shift_lower, poly_place_eps, poly_place_shift_lower, student_eps,
     student_shift_lower,
 };
+pub(crate) use order::order_cost_upper;
 pub use parameter::{Delta, Eps, ParameterError, Rate, Rho};
 pub use renyi::{Renyi, RenyiCurve};
 pub use zcdp::{Zcdp, rho_for};

@@ -49,6 +49,12 @@ impl RenyiCurve {
         Self(Self::orders().iter().map(at).collect())
     }
 
+    /// The curve with these amounts, as they are, one for the index of each order: how a ledger reads back a
+    /// curve that it wrote.
+    pub fn from_amounts(at: impl Fn(usize) -> Option<Amount>) -> Self {
+        Self((0..Self::orders().len()).map(at).collect())
+    }
+
     /// The curve of an epsilon-DP mechanism: that of randomized response, which every one post-processes.
     ///
     /// At order a: `epsilon + ln((1 + e^(-(2a-1)·epsilon)) / (1 + e^-epsilon)) / (a - 1)`, rounded up.

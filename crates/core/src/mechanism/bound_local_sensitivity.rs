@@ -146,6 +146,14 @@ impl BoundLocalSensitivity {
         let scale_steps = &steps / self.bound_eps.ratio();
         let law = DiscreteLaplace::new(&scale_steps)?;
         let last = self.last_bound()?;
+        // A floor between two grid steps may be above the largest bound.
+        DiscreteLaplace::new(&(&self.floor / &self.grid / self.value_eps.ratio())).map_err(|_| {
+            refuse(
+                "floor",
+                &self.floor,
+                "noise of that scale spans more than 2^52 grid steps; use a coarser grid",
+            )
+        })?;
         let offset = offset_up(&scale_steps, self.delta.ratio())?;
         Ok(Calibrated { shape: self.clone(), law, scale_steps, offset, last })
     }
@@ -509,6 +517,18 @@ mod tests {
         let release = calibrated.run(&ratio("7"), &ratio("3"), &mut ScriptedWords::new(words));
         assert_eq!(release.bound, ratio("3"));
         assert_eq!(release.value, Outcome::Value(ratio("9")));
+    }
+
+    #[test]
+    fn a_floor_without_a_noise_is_refused_before_it_is_drawn() {
+        // The largest bound, 2^52 steps, has a noise; the floor between two steps has none.
+        let ceiling = Ceiling::RefuseAbove(ratio("4503599627370496.95"));
+        let floor = ratio("4503599627370496.9");
+        let error =
+            BoundLocalSensitivity { floor, ..shape("1", "1", "1e-6", ceiling) }.calibrate().unwrap_err();
+        assert!(
+            error.to_string().starts_with("floor 4503599627370496.9 is not accepted: noise of that scale")
+        );
     }
 
     #[test]

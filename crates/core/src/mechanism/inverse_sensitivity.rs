@@ -181,10 +181,21 @@ impl Calibrated {
         Reach::Ranks(self.params.target.ranks_within(farthest, self.params.adjacency))
     }
 
-    /// A value of the lattice. Panics unless the window is one of this target, range and reach.
+    /// Whether the window is large enough must not depend on how many rows there happen to be.
+    fn reach_is_enough(&self, reach: Reach) -> bool {
+        match (reach, self.reach()) {
+            (Reach::All, _) => true,
+            (Reach::Ranks(ranks), Reach::Ranks(needed)) => ranks >= needed,
+            (Reach::Ranks(_), Reach::All) => false,
+        }
+    }
+
+    /// A value of the lattice. Panics unless the window is one of this target and range that holds the
+    /// [reach](Self::reach).
     pub fn run<C: Coins>(&self, window: &Window, coins: &mut C) -> i64 {
         let InverseSensitivity { target, range, adjacency, .. } = self.params;
         assert!(window.range() == range, "a window of the same range");
+        assert!(self.reach_is_enough(window.reach()), "a window that reaches as far as the mechanism looks");
         let mut spans = target.reachable(window, self.damping.last(), adjacency);
         spans.push(Span { low: range.lo(), high: range.hi() });
         let length = coins.sample(&self.damping.law(counts(&spans)));
@@ -550,6 +561,20 @@ mod tests {
             let mut coins = ScriptedWords::new(vec![word, 0, place, 0, 0]);
             assert_eq!((calibrated.run_integers(&[1, 3, 1], &mut coins), coins.used()), (answer, 5));
         }
+    }
+
+    #[test]
+    #[should_panic = "a window that reaches as far as the mechanism looks"]
+    fn a_window_that_is_too_small_is_refused_however_few_rows_it_has() {
+        let target = Target::from(crate::stability::Quantile::half());
+        let median = InverseSensitivity {
+            eps: "1".parse().unwrap(),
+            target,
+            range: Range::WHOLE,
+            adjacency: Adjacency::AddRemove,
+        };
+        let window = target.window(&[], Range::WHOLE, Reach::Ranks(1));
+        median.calibrate().unwrap().run(&window, &mut crate::coins::ScriptedWords::new(vec![0; 9]));
     }
 
     #[test]

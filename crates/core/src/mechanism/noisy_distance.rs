@@ -88,7 +88,7 @@ impl NoisyDistance {
             return Err(ParameterError::out_of_range("delta", &self.delta, accepted));
         }
         let law = DiscreteLaplace::new(&self.eps.ratio().recip())?;
-        let threshold = self.threshold_up();
+        let threshold = self.threshold_up()?;
         // Relative precision for the delta that is kept.
         let bits = 160 + self.delta.ratio().bits_of_inverse() + self.eps.ratio().bits_of_inverse();
         let delta = at_least(self.eps.ratio(), threshold, bits).upper();
@@ -103,12 +103,15 @@ impl NoisyDistance {
     }
 
     /// `ceil(ln(1/(delta·(1 + e^-epsilon)))/epsilon)`, at least zero.
-    fn threshold_up(&self) -> i64 {
+    fn threshold_up(&self) -> Result<i64, ParameterError> {
         let eps = self.eps.ratio();
         let bits = 160 + self.delta.ratio().bits_of_inverse() + eps.bits_of_inverse();
         let sum = exp_neg(eps, bits).add(&Interval::one(bits)).mul_ratio(self.delta.ratio());
         let steps_up = (-sum.ln().lower()) / eps;
-        steps_up.ceil_i64().expect("below 2^52 times a logarithm").max(0)
+        steps_up.ceil_i64().map(|steps| steps.max(0)).ok_or_else(|| {
+            let accepted = "so small a budget would need more rows than can be counted; give a larger one";
+            ParameterError::out_of_range("epsilon", &self.eps, accepted)
+        })
     }
 }
 
@@ -256,6 +259,17 @@ mod tests {
             assert_eq!(calibrated.accuracy(slack), Ratio::one());
         }
         assert!(calibrated.accuracy(Slack::constant(AddRemove)).is_zero());
+    }
+
+    #[test]
+    fn a_threshold_beyond_64_bits_is_refused_and_no_panic() {
+        // ln(10^1600)/3e-16 is 1.2e19, above 2^63.
+        let delta = Delta::new(ratio("1e-400").squared().squared()).unwrap();
+        let shape = NoisyDistance { eps: "3e-16".parse().unwrap(), delta, adjacency: Adjacency::Replace };
+        let error = shape.calibrate().unwrap_err().to_string();
+        assert!(
+            error.ends_with("so small a budget would need more rows than can be counted; give a larger one")
+        );
     }
 
     #[test]

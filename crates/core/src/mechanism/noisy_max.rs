@@ -59,6 +59,7 @@ use crate::{
     interval::Interval,
     loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
+    redact::debug_only_public,
     sampler::{
         exponential::Exponential,
         gumbel::Gumbel,
@@ -175,12 +176,14 @@ impl Calibrated {
 }
 
 /// The law of the answer for fixed scores.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NoisyScores {
     noise: Noise,
     /// How far each score is below the best, in units of noise.
     below: Vec<Ratio>,
 }
+
+debug_only_public!(NoisyScores { noise });
 
 impl NoisyScores {
     fn largest<V: RealVariable + Copy, C: Coins>(&self, variable: V, coins: &mut C) -> usize {

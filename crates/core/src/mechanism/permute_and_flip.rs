@@ -62,6 +62,7 @@ use crate::{
     interval::Interval,
     loss::{Eps, Loss, ParameterError},
     ratio::Ratio,
+    redact::debug_only_public,
     sampler::uniform::shuffle,
 };
 
@@ -123,10 +124,12 @@ pub(super) fn chance_of_losing_to(count: usize, x: &Ratio) -> Interval {
 }
 
 /// The law of the answer for fixed scores.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Flips {
     coins: Vec<ExpNeg>,
 }
+
+debug_only_public!(Flips {});
 
 impl Flips {
     /// A coin for each candidate, by how far below the best it is; at least one of them is zero.

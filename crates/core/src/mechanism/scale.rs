@@ -243,6 +243,11 @@ impl Calibrated {
     pub fn chance_of_refusal(&self, slack: Slack) -> Ratio {
         self.gate.accuracy(slack)
     }
+
+    /// The least slack that is refused with probability at most beta.
+    pub fn slack_for(&self, beta: &Ratio) -> Option<Slack> {
+        self.gate.slack_for(&(Ratio::one() - beta))
+    }
 }
 
 /// The form of the text, its threshold divided by epsilon: two positions, a test with Laplace noise for each.

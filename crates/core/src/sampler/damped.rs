@@ -31,6 +31,7 @@ use crate::{
     coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
+    redact::debug_only_public,
 };
 use dashu_int::UBig;
 
@@ -174,7 +175,7 @@ fn wide_product(a: u128, b: u128) -> Sum {
 }
 
 /// The law of k for some counts.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Damped<'a> {
     damping: &'a Damping,
     counts: Vec<u64>,
@@ -184,6 +185,8 @@ pub struct Damped<'a> {
     /// The last k that can be returned.
     last: usize,
 }
+
+debug_only_public!(impl['a] Damped['a] {});
 
 impl Damped<'_> {
     /// The k of the part of the total that a uniform number of at most 128 known bits falls in, once that

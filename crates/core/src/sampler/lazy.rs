@@ -38,17 +38,20 @@ use super::{
 use crate::{
     coins::{Coins, Uniform},
     ratio::Ratio,
+    redact::debug_only_public,
 };
 use std::cmp::Ordering;
 
 /// `offset + scale·Z` for an ideal real variable Z of which some bits are known.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LazyReal<V> {
     variable: V,
     offset: Ratio,
     scale: Ratio,
     uniforms: Vec<Uniform>,
 }
+
+debug_only_public!(impl[V: std::fmt::Debug] LazyReal[V] { variable });
 
 impl<V: RealVariable> LazyReal<V> {
     /// A fresh one, of which nothing is known. Panics unless the scale is positive.

@@ -49,6 +49,7 @@ use crate::{
     coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
+    redact::debug_only_public,
 };
 use dashu_base::{BitTest, DivEuclid, UnsignedAbs};
 use dashu_int::IBig;
@@ -107,7 +108,7 @@ pub(super) fn later_bits(uniforms: &[Uniform]) -> usize {
 pub const EVERY_MULTIPLE: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 
 /// Where a variable is put and how it is rounded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Placement {
     /// What is added to the noise; usually private.
     pub center: Ratio,
@@ -119,8 +120,10 @@ pub struct Placement {
     pub clamp: RangeInclusive<i64>,
 }
 
+debug_only_public!(Placement { grid, clamp });
+
 /// The law of `center + scale·Z`, rounded to a multiple of `grid` and clamped.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Rounded<V> {
     variable: V,
     placement: Placement,
@@ -130,6 +133,8 @@ pub struct Rounded<V> {
     slope: IBig,
     divisor: IBig,
 }
+
+debug_only_public!(impl[V: std::fmt::Debug] Rounded[V] { variable, placement });
 
 impl<V: RealVariable> Rounded<V> {
     /// This variable in this place. Panics if the grid is not positive, the scale is negative or the

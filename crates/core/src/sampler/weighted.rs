@@ -27,12 +27,13 @@ use crate::{
     coins::{Coins, Law, Uniform},
     interval::Interval,
     ratio::Ratio,
+    redact::debug_only_public,
 };
 use dashu_base::{BitTest, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
 /// The number `multiplier·e^-exponent`. The multiplier is zero or more, the exponent has any sign.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Weight {
     /// The factor m.
     pub multiplier: Ratio,
@@ -40,8 +41,10 @@ pub struct Weight {
     pub exponent: Ratio,
 }
 
+debug_only_public!(Weight {});
+
 /// The number `multiplier·e^(-step·steps)`, with one step for all powers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Power {
     /// The factor m: for instance, how many lattice points share a score.
     pub multiplier: u128,
@@ -49,8 +52,10 @@ pub struct Power {
     pub steps: u64,
 }
 
+debug_only_public!(Power {});
+
 /// The law of an index with given weights.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Weighted {
     terms: Terms,
     /// The last index that can be returned; no sum from it on needs a comparison.
@@ -59,6 +64,8 @@ pub struct Weighted {
     guard: usize,
     first: Table,
 }
+
+debug_only_public!(Weighted {});
 
 #[derive(Clone, Debug)]
 enum Terms {

@@ -15,15 +15,17 @@
 //!    that keeps another row.
 
 use super::removals::Removals;
-use crate::{adjacency::Adjacency, outcome::Slack};
+use crate::{adjacency::Adjacency, outcome::Slack, redact::debug_only_public};
 
 /// How often each distinct value occurs, rarest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Multiplicities {
     counts: Vec<u64>,
     /// Does the universe hold a value that no row has?
     unseen: bool,
 }
+
+debug_only_public!(Multiplicities {});
 
 impl Multiplicities {
     /// From the count of each value; counts of zero are left out.

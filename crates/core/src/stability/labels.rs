@@ -10,14 +10,17 @@
 //! Cuts between labelled rows can therefore divide equal rows, by a rule that belongs to no row in particular.
 
 use super::Range;
+use crate::redact::debug_only_public;
 
 /// Sorted rows with labels, looked up by their place in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Labelled<'a> {
     rows: &'a [i64],
     range: Range,
     bits: u32,
 }
+
+debug_only_public!(impl['a] Labelled['a] { range, bits });
 
 impl<'a> Labelled<'a> {
     /// These sorted rows, all in the range, with labels of this many bits, at most 32.

@@ -50,7 +50,7 @@ impl Median {
 
     /// The median, and the fewest changed rows that lead to another value.
     pub fn value_and_slack(self, window: &Window, adjacency: Adjacency) -> ValueAndSlack<i64> {
-        debug_assert_eq!(window.rank(), self.quantile().rank(window.rows()));
+        assert_eq!(window.rank(), self.quantile().rank(window.rows()), "a window around the median");
         let value = window.target();
         let Answer::Value(target) = value else { return of_no_rows(adjacency) };
         let slack = match adjacency {
@@ -91,8 +91,8 @@ impl Median {
     /// How far the rows are from a data set whose local sensitivity exceeds `bound`, cut off where the
     /// window ends.
     pub fn slack_below_sensitivity(self, window: &Window, bound: u64, adjacency: Adjacency) -> Slack {
-        self.quantile().slack_below_sensitivity_by(window, bound, adjacency, |k| {
-            self.local_sensitivity_at_distance(window, k, adjacency)
+        self.quantile().slack_below_sensitivity_by(window, bound, adjacency, |k, _| {
+            self.local_sensitivity_at_distance(window, k, adjacency).expect("within the reach of the window")
         })
     }
 }

@@ -45,7 +45,7 @@ pub mod trimmed_mean;
 pub mod vector;
 pub mod winsorized_mean;
 
-use crate::{loss::ParameterError, outcome::Slack};
+use crate::{loss::ParameterError, outcome::Slack, redact::debug_only_public};
 pub use median::Median;
 pub use quantile::Quantile;
 pub use selection::{Reach, Sorted, Window};
@@ -112,7 +112,7 @@ impl<T> Answer<T> {
 }
 
 /// A statistic, and how far the rows are from another value of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ValueAndSlack<T> {
     /// The exact value: private, it must pass a gate before anyone sees it.
     pub value: Answer<T>,
@@ -120,19 +120,23 @@ pub struct ValueAndSlack<T> {
     pub slack: Slack,
 }
 
+debug_only_public!(impl[T] ValueAndSlack[T] {});
+
 /// Local sensitivities by distance, with a ceiling where the list ends.
 ///
 /// Entry k bounds what one row can move the value after any k rows have changed; it never decreases,
 /// and entry k of a data set is at most entry k + 1 of each neighbour. The length of the list and the
 /// ceiling are public, so the same holds where the list ends, and the largest `e^(-beta k) entry(k)` is
 /// a beta-smooth bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Profile<S> {
     /// The local sensitivity at distances 0, 1, 2, ...
     pub at_distance: Vec<S>,
     /// A public bound for every distance beyond the list.
     pub beyond: S,
 }
+
+debug_only_public!(impl[S: std::fmt::Debug] Profile[S] { beyond });
 
 impl<S: Clone> Profile<S> {
     /// The entry at this distance.
@@ -154,6 +158,20 @@ fn smallest_from_one(holds: impl Fn(u64) -> bool) -> u64 {
     fails.saturating_add(1)
 }
 
+/// The smallest k from one to `limit` with `holds(k)`, for a condition that stays true once it is true; `None` if
+/// there is none. As many evaluations, none beyond the limit, whatever the rows.
+fn smallest_up_to(limit: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    let mut fails = 0;
+    for bit in (0..u64::BITS - limit.leading_zeros()).rev() {
+        let candidate = fails + (1 << bit);
+        let held = holds(candidate.min(limit));
+        if candidate <= limit && !held {
+            fails = candidate;
+        }
+    }
+    (fails < limit).then(|| fails + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +191,22 @@ mod tests {
     fn the_search_finds_the_first_true() {
         for wanted in [1, 2, 3, 64, 1000, u64::MAX - 1, u64::MAX] {
             assert_eq!(smallest_from_one(|k| k >= wanted), wanted);
+        }
+    }
+
+    #[test]
+    fn the_search_with_a_limit_asks_as_often_whatever_the_answer() {
+        for limit in [1u64, 2, 3, 7, 8, 100, u64::MAX] {
+            for wanted in [1, 2, 5, 7, 8, 99, 100, 101, u64::MAX] {
+                let asked = std::cell::Cell::new(0);
+                let found = smallest_up_to(limit, |k| {
+                    assert!((1..=limit).contains(&k));
+                    asked.set(asked.get() + 1);
+                    k >= wanted
+                });
+                assert_eq!(found, (wanted <= limit).then_some(wanted), "{wanted} up to {limit}");
+                assert_eq!(asked.get(), u64::BITS - limit.leading_zeros());
+            }
         }
     }
 

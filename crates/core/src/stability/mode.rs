@@ -28,7 +28,7 @@
 //! ```
 
 use super::{Answer, Range, ValueAndSlack, quantile::of_no_rows};
-use crate::{adjacency::Adjacency, outcome::Slack};
+use crate::{adjacency::Adjacency, outcome::Slack, redact::debug_only_public};
 
 /// Are there values of the universe that no row has, on either side of the mode?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ pub struct Unseen {
 }
 
 /// The mode, its count, and its best competitors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tally<T> {
     mode: T,
     count: u64,
@@ -48,6 +48,8 @@ pub struct Tally<T> {
     below: Side,
     above: Side,
 }
+
+debug_only_public!(impl[T] Tally[T] {});
 
 /// What lies on one side of the mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -43,7 +43,10 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::{Answer, Profile, Range, Reach, ValueAndSlack, Window, reachable::Target, smallest_from_one};
+use super::{
+    Answer, Profile, Range, Reach, ValueAndSlack, Window, reachable::Target, smallest_from_one,
+    smallest_up_to,
+};
 use crate::{
     adjacency::Adjacency::{self, AddRemove},
     loss::ParameterError,
@@ -101,7 +104,7 @@ impl Quantile {
 
     /// The quantile, and the fewest changed rows that lead to another value.
     pub fn value_and_slack(self, window: &Window, adjacency: Adjacency) -> ValueAndSlack<i64> {
-        debug_assert_eq!(window.rank(), self.rank(window.rows()));
+        assert_eq!(window.rank(), self.rank(window.rows()), "a window around the quantile");
         let value = window.target();
         let Answer::Value(target) = value else { return of_no_rows(adjacency) };
         let slack = match adjacency {
@@ -162,10 +165,15 @@ impl Quantile {
     }
 
     fn sensitivity_add_remove(self, window: &Window, k: u64) -> u64 {
+        self.sensitivity_add_remove_among(window, k, k)
+    }
+
+    /// The same in as many steps as for the distance `most`, which is at least k.
+    fn sensitivity_add_remove_among(self, window: &Window, k: u64, most: u64) -> u64 {
         // From no rows, one more can be anything.
-        if k >= window.rows() {
-            return window.range().width();
-        }
+        let (all_gone, width) = (k >= window.rows(), window.range().width());
+        let Some(last) = window.rows().checked_sub(1) else { return width };
+        let (k, most) = (k.min(last), most.min(last));
         let widest = |added: u64| {
             let rows = window.rows() - k + 2 * added;
             let before_one_more = i128::from(self.rank(rows + 1)) - 1;
@@ -177,7 +185,9 @@ impl Quantile {
             };
             best_over_shifts(before_one_more).max(best_over_shifts(with_one_fewer))
         };
-        (0..=k).map(widest).max().expect("at least one way to spend the changes")
+        let ways = (0..=most).map(|added| widest(added.min(k)));
+        let moved = ways.max().expect("at least one way to spend the changes");
+        if all_gone { width } else { moved }
     }
 
     /// Local sensitivities at every distance that the window fixes, at most `distances` of them.
@@ -189,17 +199,19 @@ impl Quantile {
     /// How far the rows are from a data set whose local sensitivity exceeds `bound`, cut off where the
     /// window ends: propose-test-release with noise for `bound` takes this slack.
     pub fn slack_below_sensitivity(self, window: &Window, bound: u64, adjacency: Adjacency) -> Slack {
-        self.slack_below_sensitivity_by(window, bound, adjacency, |k| {
-            self.local_sensitivity_at_distance(window, k, adjacency)
+        self.slack_below_sensitivity_by(window, bound, adjacency, |k, most| {
+            self.sensitivity_add_remove_among(window, k, most)
         })
     }
 
+    /// `add_remove` gives the local sensitivity at a distance, in a number of steps that the second number, the
+    /// largest distance asked for, decides alone.
     pub(crate) fn slack_below_sensitivity_by(
         self,
         window: &Window,
         bound: u64,
         adjacency: Adjacency,
-        sensitivity: impl Fn(u64) -> Option<u64>,
+        add_remove: impl Fn(u64, u64) -> u64,
     ) -> Slack {
         if window.range().width() <= bound || (window.rows() == 0 && adjacency == Adjacency::Replace) {
             return Slack::constant(adjacency);
@@ -209,8 +221,7 @@ impl Quantile {
             Adjacency::Replace => narrowest_above(window, bound).min(limit),
             Adjacency::AddRemove if limit == 0 => 0,
             Adjacency::AddRemove => {
-                let exceeds = |k: u64| k > limit || sensitivity(k - 1).is_none_or(|moved| moved > bound);
-                smallest_from_one(exceeds) - 1
+                smallest_up_to(limit, |k| add_remove(k - 1, limit - 1) > bound).map_or(limit, |k| k - 1)
             }
         };
         Slack::steps_to_unstable(steps, adjacency)
@@ -247,7 +258,7 @@ pub(super) fn sensitivity_replace(window: &Window, k: u64) -> u64 {
 
 /// Under replace: the fewest changes after which some window around the target is wider than `bound`,
 /// among the ranks within reach. As the lower end goes down, the nearest upper end that is far enough
-/// never goes up, so each end passes every rank once.
+/// never goes up, so each end passes every rank once. The number of steps is the same whatever the rows.
 fn narrowest_above(window: &Window, bound: u64) -> u64 {
     let rank = i128::from(window.rank());
     let everything = window.rows() + 1;
@@ -255,15 +266,18 @@ fn narrowest_above(window: &Window, bound: u64) -> u64 {
         Reach::Ranks(ranks) => ranks.min(everything),
         Reach::All => everything,
     });
-    let mut high = rank + farthest;
+    let (mut low, mut high) = (rank, rank + farthest);
     let mut best = u64::MAX;
-    for low in (rank - farthest..=rank).rev() {
-        while high > rank && window.gap(low, high - 1) > bound {
+    // Each step moves one end; once both have arrived, the last window is looked at again.
+    for _ in 0..=2 * farthest {
+        if high > rank && window.gap(low, high - 1) > bound {
             high -= 1;
+            continue;
         }
         if window.gap(low, high) > bound {
             best = best.min(u64::try_from(high - low - 1).expect("the ends lie apart"));
         }
+        low = (low - 1).max(rank - farthest);
     }
     best
 }
@@ -410,6 +424,29 @@ pub(super) mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_steps_of_a_test_do_not_depend_on_the_rows() {
+        let quantile = Quantile::new(&"0.9".parse().unwrap()).unwrap();
+        let steps = |rows: &[i64]| {
+            let window = quantile.window(rows, range(), Reach::Ranks(40));
+            let asked = std::cell::RefCell::new(Vec::new());
+            let sensitivity = |k, most| {
+                asked.borrow_mut().push(most);
+                let moved = quantile.sensitivity_add_remove_among(&window, k, most);
+                assert_eq!(moved, quantile.sensitivity_add_remove(&window, k));
+                moved
+            };
+            quantile.slack_below_sensitivity_by(&window, 2, AddRemove, sensitivity);
+            asked.into_inner()
+        };
+        let flat = steps(&[3; 500]);
+        assert_eq!(flat, [43; 6], "44 distances, six questions, each about as many ways");
+        let far_and_near = [vec![0; 445], vec![3; 10], vec![8; 45]].concat();
+        for rows in [far_and_near, (0..500).map(|row| row / 60).collect()] {
+            assert_eq!(steps(&rows), flat);
         }
     }
 

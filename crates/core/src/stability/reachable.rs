@@ -118,7 +118,7 @@ impl Target {
     /// The window must reach the `ranks_within(count - 1)` ranks around its target; panics otherwise. The
     /// number of steps is the same whatever the rows.
     pub fn reachable(self, window: &Window, count: usize, adjacency: Adjacency) -> Vec<Span> {
-        debug_assert_eq!(window.rank(), self.nearest_rank(window.rows()));
+        assert_eq!(window.rank(), self.nearest_rank(window.rows()), "a window around the target");
         let rows = ByRank::new(window);
         let span = |(low, high)| Span { low: rows.at(low), high: rows.at(high) };
         self.reachable_ranks(window.rows(), adjacency).take(count).map(span).collect()

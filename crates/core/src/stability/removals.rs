@@ -8,13 +8,17 @@
 //! rows after which it is at most y, cut off at a public limit. It moves by at most one when a row is
 //! added or removed. [`Removals::down_sensitivity`] is the most that removing one row lowers it.
 
+use crate::redact::debug_only_public;
+
 /// A statistic after the best choice of removed rows, as far as a public limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Removals {
     /// Rows removed and the least value that leaves: the first growing, the second falling.
     steps: Vec<(u64, u128)>,
     limit: u64,
 }
+
+debug_only_public!(Removals { limit });
 
 impl Removals {
     /// From the least value after each number of removals, the value itself first.

@@ -11,6 +11,7 @@
 //! as the high end.
 
 use super::{Answer, Range};
+use crate::redact::debug_only_public;
 
 /// How many ranks to either side of the target a window holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +23,7 @@ pub enum Reach {
 }
 
 /// The rows around a target rank, sorted, with the counts that decisions need.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Window {
     range: Range,
     reach: Reach,
@@ -34,8 +35,10 @@ pub struct Window {
     equal: u64,
 }
 
+debug_only_public!(Window { range, reach });
+
 /// What a reader of streams found out about its rows, to be checked and made into a [`Window`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WindowParts {
     /// The public range; every row was moved into it.
     pub range: Range,
@@ -54,6 +57,8 @@ pub struct WindowParts {
     /// How many rows equal it, itself included.
     pub equal: u64,
 }
+
+debug_only_public!(WindowParts { range, reach });
 
 /// The first and the last rank of a window, from one; empty where there are no rows.
 pub(super) fn bounds(rank: u64, rows: u64, reach: Reach) -> (u64, u64) {
@@ -194,11 +199,13 @@ impl Window {
 }
 
 /// All rows, sorted: for statistics that need more than one window.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Sorted {
     range: Range,
     rows: Vec<i64>,
 }
+
+debug_only_public!(Sorted { range });
 
 impl Sorted {
     /// Sorts the rows, which are first moved into the range, each on its own.

@@ -54,7 +54,7 @@ use super::{
     Median, Profile, Quantile, Range, Reach, Sorted, TrimmedMean, Window,
     decay::{Ends, Scaled, Weight, weights},
 };
-use crate::{adjacency::Adjacency, loss::ParameterError, ratio::Ratio};
+use crate::{adjacency::Adjacency, loss::ParameterError, ratio::Ratio, redact::debug_only_public};
 
 /// The floor of a bound over a range is below this part of a step, where the table is long enough.
 const FLOOR_BITS: i64 = 16;
@@ -71,13 +71,15 @@ pub struct Decay {
 }
 
 /// A smooth bound on what one row can move a statistic. Private: it depends on the rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Bound {
     beta: Ratio,
     value: Ratio,
     least: Ratio,
     most: Ratio,
 }
+
+debug_only_public!(Bound { beta, least, most });
 
 impl Bound {
     /// The bound, in the unit of the statistic.

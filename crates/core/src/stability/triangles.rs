@@ -16,14 +16,17 @@
 //!    already, two for the others, never more than all other vertices.
 
 use super::Profile;
+use crate::redact::debug_only_public;
 
 /// A simple graph on a public number of vertices.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Graph {
     vertices: usize,
     /// One row of bits per vertex: who is next to it.
     rows: Vec<Vec<u64>>,
 }
+
+debug_only_public!(Graph { vertices });
 
 /// What two vertices have around them.
 #[derive(Clone, Copy)]

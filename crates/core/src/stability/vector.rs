@@ -20,7 +20,7 @@ use super::{
     Profile, Range,
     mean::{over, sum},
 };
-use crate::{adjacency::Adjacency, outcome::Slack, ratio::Ratio};
+use crate::{adjacency::Adjacency, outcome::Slack, ratio::Ratio, redact::debug_only_public};
 
 /// The slack of several statistics taken together. `None` where there are none.
 pub fn slack_of_all(slacks: impl IntoIterator<Item = Slack>) -> Option<Slack> {
@@ -38,13 +38,15 @@ pub fn sum_of_profiles(profiles: &[Profile<Ratio>]) -> Profile<Ratio> {
 }
 
 /// One column of a table: its public range and its rows, in the order of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Column {
     /// The public range.
     pub range: Range,
     /// The rows, all in the range.
     pub rows: Vec<i64>,
 }
+
+debug_only_public!(Column { range });
 
 /// The L1 local sensitivity of the means of these columns, exactly. Panics unless all are equally long.
 pub fn local_sensitivity_of_means(columns: &[Column], adjacency: Adjacency) -> Ratio {

@@ -1,0 +1,340 @@
+//! Audits by sampling: run a mechanism many times on neighbouring data sets and look for an event that gives it away.
+//!
+//! Exact audits enumerate small cases of our own code. These attack anything that can be run: a shipped binary, a whole
+//! pipeline, somebody else's function. They can refute a promise, never confirm one.
+//!
+//! # Guarantee
+//!
+//! If the promise (epsilon, delta) is true of every neighbouring pair, [`attack`] raises an alarm with probability at most
+//! `false_alarm`; and with probability at least `1 - false_alarm` every lower bound it reports is below the truth.
+//!
+//! # Why
+//!
+//! 1. Each round draws two halves. The first chooses a pair, a direction and an event; the second, which is fresh, only
+//!    counts how often the event happens. So the event is fixed as far as the counts are concerned.
+//! 2. Clopper and Pearson's bounds on both chances hold together with probability one minus the round's share of
+//!    `false_alarm`; where they hold, `P(event) - e^epsilon·Q(event)` is at most delta if the promise is true.
+//! 3. The shares of all rounds, halved from round to round, sum to `false_alarm`. Stopping by the clock looks at no output.
+//!
+//! ```
+//! use equipoise_audit::sampled::{Limits, Promise, Seen, Subject, Which, attack};
+//! use equipoise_core::coins::Words;
+//!
+//! // A pipeline that adds a coin to its secret, and promises epsilon 1.
+//! let leaky = |which: Which, words: &mut dyn Words| Seen::Number(f64::from(which.second) + (words.word() >> 63) as f64);
+//! let subject = Subject { pairs: 1, run: &leaky };
+//! let coins = || equipoise_entropy::OsCoins::new().expect("the system has entropy");
+//! let promise = Promise { eps: 1.0, delta: 0.0 };
+//! let found = attack(&subject, &promise, &Limits { seconds: 10.0, ..Limits::default() }, &coins);
+//! assert!(found.alarm && found.eps_lower > 1.0);
+//! ```
+
+pub mod clopper_pearson;
+mod events;
+mod shipped;
+pub mod tracing;
+mod zoo;
+
+use clopper_pearson::{lower, upper};
+use equipoise_core::coins::Words;
+use events::Event;
+use std::{
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// One output of a mechanism, as an attacker sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    /// A number. All of its bits count.
+    Number(f64),
+    /// Several numbers.
+    Numbers(Vec<f64>),
+    /// Anything else, such as a refusal or a name.
+    Text(String),
+}
+
+/// Which data set to run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Which {
+    /// The neighbouring pair, counted from zero.
+    pub pair: usize,
+    /// Its second data set instead of its first.
+    pub second: bool,
+}
+
+/// What is attacked: it can be run on either data set of each neighbouring pair.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// How many neighbouring pairs there are.
+    pub pairs: usize,
+    /// One run. A pipeline with randomness of its own may leave the words alone.
+    pub run: &'a (dyn Fn(Which, &mut dyn Words) -> Seen + Sync),
+}
+
+/// What the mechanism promises.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promise {
+    /// Epsilon.
+    pub eps: f64,
+    /// Delta.
+    pub delta: f64,
+}
+
+/// How long and how surely to attack.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The largest chance of an alarm about a true promise.
+    pub false_alarm: f64,
+    /// About how long.
+    pub seconds: f64,
+    /// The most runs on one data set in one half of a round.
+    pub most_runs: usize,
+    /// Threads.
+    pub threads: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        Self { false_alarm: 1e-6, seconds: 60.0, most_runs: 1 << 20, threads }
+    }
+}
+
+/// What an attack found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The promise is refuted.
+    pub alarm: bool,
+    /// A lower bound on epsilon at the promised delta; zero where nothing was found.
+    pub eps_lower: f64,
+    /// A lower bound on delta at the promised epsilon; zero where nothing was found.
+    pub delta_lower: f64,
+    /// The event, in words.
+    pub event: String,
+    /// The pair on which it was found.
+    pub pair: usize,
+    /// Runs in all.
+    pub runs: usize,
+    /// Seconds in all.
+    pub seconds: f64,
+}
+
+/// Runs on one data set in the first half of the first round, and how much more each round draws.
+const FIRST_RUNS: usize = 1 << 12;
+const GROWTH: usize = 8;
+
+/// Attack until an alarm or a limit.
+pub fn attack<W: Words>(
+    subject: &Subject,
+    promise: &Promise,
+    limits: &Limits,
+    coins: &(impl Fn() -> W + Sync),
+) -> Found {
+    let start = Instant::now();
+    let mut found = Found {
+        alarm: false,
+        eps_lower: 0.0,
+        delta_lower: 0.0,
+        event: String::new(),
+        pair: 0,
+        runs: 0,
+        seconds: 0.0,
+    };
+    let (mut runs, mut share) = (FIRST_RUNS, limits.false_alarm / 2.0);
+    loop {
+        let began = Instant::now();
+        let test_runs = runs * subject.pairs.min(4);
+        round(subject, promise, limits, coins, runs, test_runs, share, &mut found);
+        found.runs += 2 * runs * subject.pairs + 2 * test_runs;
+        let next = began.elapsed() * u32::try_from(GROWTH).unwrap_or(u32::MAX);
+        let late = start.elapsed() + next > Duration::from_secs_f64(limits.seconds);
+        (runs, share) = (runs * GROWTH, share / 2.0);
+        if found.alarm || late || runs > limits.most_runs {
+            found.seconds = start.elapsed().as_secs_f64();
+            return found;
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "one caller, and each is named there")]
+fn round<W: Words>(
+    subject: &Subject,
+    promise: &Promise,
+    limits: &Limits,
+    coins: &(impl Fn() -> W + Sync),
+    runs: usize,
+    test_runs: usize,
+    share: f64,
+    found: &mut Found,
+) {
+    let draw = |which, count| sample(subject, which, count, limits.threads, coins);
+    let mut best: Option<(f64, Which, Event)> = None;
+    for pair in 0..subject.pairs {
+        let halves = [false, true].map(|second| draw(Which { pair, second }, runs));
+        for second in [false, true] {
+            let (likely, other) = (&halves[usize::from(second)], &halves[usize::from(!second)]);
+            if let Some((score, event)) = events::best(likely, other, promise)
+                && best.as_ref().is_none_or(|(known, ..)| score > *known)
+            {
+                best = Some((score, Which { pair, second }, event));
+            }
+        }
+    }
+    let Some((_, which, event)) = best else { return };
+    let count = |second: bool| {
+        let fresh = draw(Which { pair: which.pair, second }, test_runs);
+        fresh.iter().filter(|seen| event.holds(seen)).count()
+    };
+    let (often, rarely) = (count(which.second), count(!which.second));
+    let (low, high) = (lower(often, test_runs, share / 2.0), upper(rarely, test_runs, share / 2.0));
+    // Rounded against the alarm.
+    let delta = low - promise.eps.exp() * (1.0 + 1e-12) * high - 1e-12;
+    let eps =
+        if low > promise.delta && high > 0.0 { ((low - promise.delta) / high).ln() - 1e-12 } else { 0.0 };
+    if eps > found.eps_lower || delta > found.delta_lower {
+        found.eps_lower = eps.max(0.0);
+        found.delta_lower = delta.max(0.0);
+        found.event = event.words();
+        found.pair = which.pair;
+    }
+    found.alarm |= delta > promise.delta;
+}
+
+/// Runs on all threads.
+fn sample<W: Words>(
+    subject: &Subject,
+    which: Which,
+    count: usize,
+    threads: usize,
+    coins: &(impl Fn() -> W + Sync),
+) -> Vec<Seen> {
+    let all = Mutex::new(Vec::with_capacity(count));
+    let threads = threads.clamp(1, count.max(1));
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let all = &all;
+            scope.spawn(move || {
+                let mut words = coins();
+                let share = count / threads + usize::from(thread < count % threads);
+                let seen: Vec<Seen> = (0..share).map(|_| (subject.run)(which, &mut words)).collect();
+                all.lock().expect("no run panicked").extend(seen);
+            });
+        }
+    });
+    all.into_inner().expect("no run panicked")
+}
+
+/// What an audit by sampling expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Shipped: no alarm.
+    Quiet,
+    /// Broken: an alarm.
+    Caught,
+}
+
+/// The run of an entry, made once for each audit.
+pub type Run = Box<dyn Fn(Which, &mut dyn Words) -> Seen + Sync + Send>;
+
+/// One line of `equipoise audit --sampled`.
+pub struct Entry {
+    /// A name that stays.
+    pub name: &'static str,
+    /// What is run.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What should come out.
+    pub expect: Expect,
+    /// What it promises: epsilon and delta as decimals.
+    pub promise: (&'static str, &'static str),
+    /// How many neighbouring pairs.
+    pub pairs: usize,
+    /// The mechanism, calibrated.
+    pub prepare: fn() -> Run,
+}
+
+impl Entry {
+    /// The promise as numbers.
+    pub fn promise(&self) -> Promise {
+        let number = |text: &str| text.parse().expect("a decimal");
+        Promise { eps: number(self.promise.0), delta: number(self.promise.1) }
+    }
+
+    /// Attack it.
+    pub fn attack<W: Words>(&self, limits: &Limits, coins: &(impl Fn() -> W + Sync)) -> Found {
+        let run = (self.prepare)();
+        attack(&Subject { pairs: self.pairs, run: &*run }, &self.promise(), limits, coins)
+    }
+}
+
+/// Every entry: shipped mechanisms first, then the broken ones that only sampling sees.
+pub fn all() -> Vec<&'static Entry> {
+    shipped::ALL.iter().chain(zoo::ALL).collect()
+}
+
+/// Words behind a reference, so that code generic over coins can use them.
+pub struct Borrowed<'a>(pub &'a mut dyn Words);
+
+impl Words for Borrowed<'_> {
+    fn word(&mut self) -> u64 {
+        self.0.word()
+    }
+}
+
+/// A float in (0, 1), as programs without care draw it: 53 bits.
+fn careless_uniform(words: &mut dyn Words) -> f64 {
+    ((words.word() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coins() -> equipoise_entropy::OsCoins {
+        equipoise_entropy::OsCoins::new().expect("the system has entropy")
+    }
+
+    fn quick() -> Limits {
+        Limits { seconds: 2.0, most_runs: 1 << 15, threads: 2, ..Limits::default() }
+    }
+
+    /// The false-alarm rate of this test is below 1e-6.
+    #[test]
+    fn randomized_response_is_found_at_its_epsilon_and_not_above() {
+        // True with probability e/(1 + e) on the second data set, 1/(1 + e) on the first.
+        let answer = |which: Which, words: &mut dyn Words| {
+            let truth = careless_uniform(words) < 1.0 / (1.0 + (-1f64).exp());
+            Seen::Text(format!("{}", truth == which.second))
+        };
+        let subject = Subject { pairs: 1, run: &answer };
+        let honest = attack(&subject, &Promise { eps: 1.0, delta: 0.0 }, &quick(), &coins);
+        assert!(!honest.alarm && honest.eps_lower > 0.9 && honest.eps_lower <= 1.0, "{honest:?}");
+        let lie = attack(&subject, &Promise { eps: 0.9, delta: 0.0 }, &quick(), &coins);
+        assert!(lie.alarm && lie.eps_lower > 0.9, "{lie:?}");
+    }
+
+    #[test]
+    fn a_leak_of_probability_delta_is_found_as_delta() {
+        let leak = |which: Which, words: &mut dyn Words| {
+            Seen::Number(f64::from(u8::from(which.second && words.word() >> 60 == 0)))
+        };
+        let subject = Subject { pairs: 1, run: &leak };
+        let found = attack(&subject, &Promise { eps: 1.0, delta: 0.01 }, &quick(), &coins);
+        assert!(found.alarm && found.delta_lower > 0.04 && found.delta_lower < 1.0 / 16.0, "{found:?}");
+        assert!(!attack(&subject, &Promise { eps: 1.0, delta: 0.07 }, &quick(), &coins).alarm);
+    }
+
+    #[test]
+    fn the_pair_that_leaks_is_found_among_others() {
+        let run = |which: Which, words: &mut dyn Words| {
+            let shift = if which.pair == 2 { f64::from(u8::from(which.second)) } else { 0.0 };
+            Seen::Numbers(vec![careless_uniform(words), careless_uniform(words) + 0.5 * shift])
+        };
+        let found =
+            attack(&Subject { pairs: 4, run: &run }, &Promise { eps: 0.5, delta: 0.0 }, &quick(), &coins);
+        assert!(found.alarm && found.pair == 2, "{found:?}");
+    }
+}

@@ -1,0 +1,243 @@
+//! `equipoise budget`: what was spent, limits, and whether the ledger holds together.
+
+use crate::{
+    Exit,
+    args::{BooksOptions, BudgetCommand, LimitOptions, VerifyOptions},
+    ask::{internal, ledger, usage},
+    books::{data_name, ledger_path},
+    fail,
+    show::amount,
+};
+use comfy_table::{ContentArrangement, Table, presets::NOTHING};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::{Approx, Delta},
+};
+use equipoise_session::{
+    ledger::{DataSet, Entry, Event, Head, Ledger, VerifyError},
+    release::Spent,
+};
+use serde_json::{Value, json};
+use std::{fs::File, path::Path};
+
+pub(crate) fn run(command: &BudgetCommand) -> Exit {
+    let outcome = match command {
+        BudgetCommand::Show(options) => show(options),
+        BudgetCommand::Set(options) => set(options),
+        BudgetCommand::Log(options) => log(options),
+        BudgetCommand::Verify(options) => verify(options),
+        BudgetCommand::Export(options) => export(options),
+    };
+    outcome.map_or_else(|exit| exit, |()| Exit::Done)
+}
+
+/// The ledger for looking, and the name of the file if one was given.
+fn look(options: &BooksOptions) -> Result<(Ledger, Option<String>), Exit> {
+    let path = ledger_path(options.ledger.as_deref(), options.file.as_deref());
+    let opened = Ledger::open_read_only(&path).map_err(ledger)?;
+    let name = match &options.file {
+        Some(file) => Some(data_name(file, &path).map_err(|error| usage(no_file(file, &error)))?),
+        None => None,
+    };
+    Ok((opened, name))
+}
+
+fn no_file(file: &Path, error: &std::io::Error) -> String {
+    let shown = equipoise_core::wording::shown(&file.to_string_lossy());
+    match error.kind() {
+        std::io::ErrorKind::NotFound => format!("there is no file '{shown}'; check the path"),
+        kind => format!("'{shown}' cannot be read ({kind}); check its permissions"),
+    }
+}
+
+fn show(options: &BooksOptions) -> Result<(), Exit> {
+    let (opened, name) = look(options)?;
+    let registered = opened.data_sets().map_err(ledger)?;
+    let chosen = registered.iter().filter(|data_set| name.as_ref().is_none_or(|name| *name == data_set.name));
+    let mut rows = Vec::new();
+    for data_set in chosen {
+        let balance = opened.balance(&data_set.name, None).map_err(ledger)?;
+        rows.push((data_set, balance));
+    }
+    if let Some(name) = name.filter(|_| rows.is_empty()) {
+        return Err(usage(format!(
+            "{name} is not in this ledger yet; its first answer or 'budget set' enters it"
+        )));
+    }
+    if options.json {
+        let all: Vec<Value> = rows
+            .iter()
+            .map(|(data_set, balance)| {
+                json!({
+                    "data": data_set.name,
+                    "adjacency": data_set.adjacency.to_string(),
+                    "unit": data_set.unit.to_string(),
+                    "spent": Spent::from(balance.spent()),
+                    "limit": balance.limit().as_ref().map(Spent::from),
+                    "remaining": balance.remaining().as_ref().map(Spent::from),
+                })
+            })
+            .collect();
+        println!("{:#}", Value::Array(all));
+        return Ok(());
+    }
+    let mut table = table(&["data", "adjacency", "unit", "spent", "limit", "left"]);
+    for (data_set, balance) in rows {
+        let or_none = |loss: Option<Approx>| loss.map_or("none".to_string(), |loss| amount(&(&loss).into()));
+        table.add_row([
+            data_set.name.clone(),
+            data_set.adjacency.to_string(),
+            data_set.unit.to_string(),
+            amount(&balance.spent().into()),
+            or_none(balance.limit()),
+            balance.remaining().map_or("no limit".to_string(), |left| amount(&(&left).into())),
+        ]);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+fn set(options: &LimitOptions) -> Result<(), Exit> {
+    let eps = options.epsilon.parse().map_err(usage)?;
+    let delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
+    let limit = Approx::new(&eps, &delta);
+    let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
+    let mut content = File::open(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
+    if content.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(usage("a folder has no budget; name a file in it"));
+    }
+    let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
+    let name = data_name(&options.file, &path).map_err(internal)?;
+    let mut opened = Ledger::open(&path).map_err(ledger)?;
+    let known = opened.data_set(&name).map_err(ledger)?;
+    let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
+    let unit = known.map_or(Unit::Row, |known| known.unit);
+    let data_set = DataSet { name: name.clone(), unit, adjacency };
+    let registration =
+        opened.register(&data_set, Some(&mut content)).map_err(|error| fail(&error, error.exit_code()))?;
+    opened
+        .set_limit(&name, options.analyst.as_deref(), Some(&limit))
+        .map_err(|error| fail(&error, error.exit_code()))?;
+    for other in &registration.same_content {
+        eprintln!(
+            "equipoise: warning: {other} has the same content; what is spent there is spent on the same people"
+        );
+    }
+    let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
+    if options.json {
+        let left = balance.remaining().as_ref().map(Spent::from);
+        let document = json!({
+            "data": name, "analyst": options.analyst, "limit": Spent::from(&limit),
+            "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
+        });
+        println!("{document:#}");
+    } else {
+        let whose = options.analyst.as_ref().map_or(String::new(), |analyst| format!(" for {analyst}"));
+        let left = balance.remaining().map_or("no limit".to_string(), |left| amount(&(&left).into()));
+        println!("{name}{whose}: limit {}, {} left", amount(&(&limit).into()), left);
+    }
+    Ok(())
+}
+
+fn log(options: &BooksOptions) -> Result<(), Exit> {
+    let (opened, name) = look(options)?;
+    let mut entries = opened.log().map_err(ledger)?;
+    entries.retain(|entry| name.is_none() || entry.data_set == name);
+    if options.json {
+        let all: Vec<Value> = entries.iter().map(entry_json).collect();
+        println!("{:#}", Value::Array(all));
+        return Ok(());
+    }
+    let mut table = table(&["entry", "time", "data", "analyst", "what", "receipt"]);
+    for entry in &entries {
+        table.add_row([
+            entry.number.to_string(),
+            entry.time.clone(),
+            entry.data_set.clone().unwrap_or_default(),
+            entry.analyst.clone().unwrap_or_default(),
+            happened(&entry.event),
+            entry.id.chars().take(12).collect(),
+        ]);
+    }
+    println!("{table}");
+    Ok(())
+}
+
+fn happened(event: &Event) -> String {
+    match event {
+        Event::Created => "ledger begun".to_string(),
+        Event::Registered { unit, adjacency } => format!("registered: {adjacency}, one {unit}"),
+        Event::Limited { limit: Some(limit) } => format!("limit {}", amount(&limit.into())),
+        Event::Limited { limit: None } => "limit lifted".to_string(),
+        Event::Charged { cost, question, .. } => {
+            let question: Value = serde_json::from_str(question).unwrap_or_default();
+            let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
+            format!("charged {} for {} {}", amount(&(&cost.approx).into()), text("statistic"), text("column"))
+        }
+        Event::Recorded { .. } => "answer recorded".to_string(),
+        _ => "written by a newer version".to_string(),
+    }
+}
+
+fn entry_json(entry: &Entry) -> Value {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| json!(text));
+    let event = match &entry.event {
+        Event::Created => json!({"kind": "created"}),
+        Event::Registered { unit, adjacency } => {
+            json!({"kind": "registered", "unit": unit.to_string(), "adjacency": adjacency.to_string()})
+        }
+        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Spent::from)}),
+        Event::Charged { cost, request_id, request, question, spent, .. } => json!({
+            "kind": "charged",
+            "cost": Spent::from(&cost.approx),
+            "request_id": request_id,
+            "request": parsed(request),
+            "question": parsed(question),
+            "spent": Spent::from(&spent.approx),
+        }),
+        Event::Recorded { release } => json!({"kind": "recorded", "release": parsed(release)}),
+        _ => json!({"kind": "newer"}),
+    };
+    json!({
+        "number": entry.number, "id": entry.id, "time": entry.time, "data": entry.data_set,
+        "analyst": entry.analyst, "event": event, "hash": entry.hash,
+    })
+}
+
+fn verify(options: &VerifyOptions) -> Result<(), Exit> {
+    let head: Option<Head> = options.head.as_deref().map(str::parse).transpose().map_err(usage)?;
+    let (opened, _) = look(&options.books)?;
+    let verified = opened.verify(head.as_ref()).map_err(|error| match error {
+        VerifyError::Ledger(error) => ledger(error),
+        broken @ VerifyError::Broken { .. } => internal(broken),
+    })?;
+    if options.books.json {
+        let document = json!({
+            "verified": true, "charges": verified.charges, "recorded": verified.recorded,
+            "lost": verified.lost, "head": verified.head.to_string(),
+        });
+        println!("{document:#}");
+    } else {
+        println!(
+            "the ledger holds together: {} charges, {} answers recorded, {} lost",
+            verified.charges,
+            verified.recorded,
+            verified.lost.len()
+        );
+        println!("head {}", verified.head);
+    }
+    Ok(())
+}
+
+fn export(options: &BooksOptions) -> Result<(), Exit> {
+    let (opened, _) = look(options)?;
+    println!("{}", opened.export().map_err(ledger)?);
+    Ok(())
+}
+
+fn table(headings: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(headings.iter().copied());
+    table
+}

@@ -1,0 +1,119 @@
+//! `equipoise explain`: a release in a paragraph, for a paper or a privacy board.
+
+use crate::{
+    Exit,
+    args::ExplainOptions,
+    ask::{internal, ledger, usage},
+    books::ledger_path,
+    show,
+};
+use equipoise_core::wording;
+use equipoise_session::{
+    ledger::{Event, Ledger},
+    release::{Outcome, Promise, Release, Spent},
+};
+use serde_json::{Value, json};
+
+pub(crate) fn run(options: &ExplainOptions) -> Exit {
+    explain(options).map_or_else(|exit| exit, |()| Exit::Done)
+}
+
+fn explain(options: &ExplainOptions) -> Result<(), Exit> {
+    let path = ledger_path(options.ledger.as_deref(), None);
+    let opened = Ledger::open_read_only(&path).map_err(ledger)?;
+    let id = whole_id(&opened, &options.receipt)?;
+    let Some((entry, recorded)) = opened.find(&id).map_err(ledger)? else {
+        return Err(unknown(&options.receipt));
+    };
+    let Event::Charged { cost, request, question, .. } = &entry.event else {
+        return Err(unknown(&options.receipt));
+    };
+    let question: Value = serde_json::from_str(question).unwrap_or_default();
+    let promise: Promise = serde_json::from_value(question["guarantee"].clone()).map_err(|_| {
+        internal("this charge was written by another version; see 'equipoise budget log --json'")
+    })?;
+    let release: Option<Release> =
+        recorded.as_ref().and_then(|kept| serde_json::from_str(&kept.release).ok());
+    let data = entry.data_set.clone().unwrap_or_default();
+    let words =
+        paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), release.as_ref());
+    if options.json {
+        let document = json!({
+            "receipt": id, "time": entry.time, "data": data,
+            "request": serde_json::from_str::<Value>(request).unwrap_or_default(),
+            "question": question, "charge": Spent::from(&cost.approx),
+            "release": release.map(|release| release.to_json()), "lost": recorded.is_none(), "explanation": words,
+        });
+        println!("{document:#}");
+    } else {
+        println!("{words}");
+    }
+    Ok(())
+}
+
+/// Receipts may be shortened to a unique beginning.
+fn whole_id(opened: &Ledger, typed: &str) -> Result<String, Exit> {
+    let entries = opened.log().map_err(ledger)?;
+    let charges = entries.iter().filter(|entry| matches!(entry.event, Event::Charged { .. }));
+    let mut found: Vec<&str> =
+        charges.map(|entry| entry.id.as_str()).filter(|id| id.starts_with(typed)).collect();
+    found.dedup();
+    match found[..] {
+        [id] if typed.len() >= 4 => Ok(id.to_string()),
+        [] => Err(unknown(typed)),
+        _ => Err(usage(format!("'{}' could be several receipts; give more of it", wording::shown(typed)))),
+    }
+}
+
+fn unknown(typed: &str) -> Exit {
+    usage(format!(
+        "no receipt '{}' in this ledger; 'equipoise budget log' lists them, --ledger names another",
+        wording::shown(typed)
+    ))
+}
+
+fn paragraph(
+    data: &str,
+    time: &str,
+    question: &Value,
+    promise: &Promise,
+    charge: &Spent,
+    release: Option<&Release>,
+) -> String {
+    let text = |name: &str| question[name].as_str().unwrap_or_default();
+    let of = question["column"].as_str().map_or(String::new(), |column| format!(" of the column '{column}'"));
+    let neighbours = match promise.adjacency.as_str() {
+        "add-remove" => {
+            format!("one {} is added or removed; the number of them is protected too", promise.unit)
+        }
+        _ => format!("one {} takes other values; the number of them is taken as public", promise.unit),
+    };
+    let meaning = match promise.delta.as_str() {
+        "0" => format!("by at most a factor of e^{}", promise.epsilon),
+        delta => format!("by at most a factor of e^{}, up to a probability of {delta}", promise.epsilon),
+    };
+    let came = match release {
+        None => "The answer was lost before it was recorded; the charge stands.".to_string(),
+        Some(release) if release.outcome == Outcome::Refused => format!(
+            "The outcome was a refusal, which is part of what the guarantee covers{}.",
+            release.advice.as_ref().map_or(String::new(), |advice| format!(" ({advice})"))
+        ),
+        Some(release) => format!(
+            "The released value is {}; its error: {}.",
+            show::value(&release.value),
+            release.error.as_ref().map_or("not stated".to_string(), show::error_words)
+        ),
+    };
+    format!(
+        "On {time} the {statistic}{of} of the data set '{data}' was released with {promised} by the mechanism \
+         {mechanism}. The guarantee: the probability of any outcome changes {meaning} when {neighbours}. Charged to \
+         the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}. {came} The \
+         guarantee assumes nothing about the data or about what others know; it adds up over all releases from the \
+         same people, which the ledger sums.",
+        statistic = text("statistic"),
+        promised = show::amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
+        mechanism = text("mechanism"),
+        charged = show::amount(charge),
+        expected = text("expected"),
+    )
+}

@@ -1,0 +1,155 @@
+//! Plans and releases in words, or as one JSON object.
+
+use crate::Exit;
+use equipoise_session::{
+    answer::{ErrorBar, ErrorKind},
+    ledger::Balance,
+    plan::Plan,
+    release::{Outcome, Release, Spent},
+};
+use serde_json::{Value, json};
+
+/// Print a plan; nothing of it depends on rows.
+pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
+    let guarantee = plan.guarantee();
+    let remaining = balance.and_then(Balance::remaining);
+    let charge = Spent::from(plan.charge());
+    if as_json {
+        let document = json!({
+            "outcome": "planned",
+            "statistic": plan.statistic(),
+            "column": plan.request().column,
+            "data": plan.data(),
+            "mechanism": plan.mechanism(),
+            "guarantee": {
+                "epsilon": plan.cost().eps.to_string(),
+                "delta": plan.cost().delta.to_string(),
+                "adjacency": guarantee.adjacency.to_string(),
+                "unit": guarantee.unit.to_string(),
+            },
+            "error": plan.expected().error,
+            "expected": plan.expected().words,
+            "charge": charge,
+            "spent": balance.map(|balance| Spent::from(balance.spent())),
+            "remaining": remaining.as_ref().map(Spent::from),
+        });
+        println!("{document:#}");
+        return;
+    }
+    let confidence = plan.expected().error.map_or(1.0, |error| error.confidence);
+    let sure =
+        if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
+    println!(
+        "{} (planned; nothing was read or charged)",
+        question(plan.statistic(), plan.request().column.as_deref())
+    );
+    println!("  expect     {}{sure}", plan.expected().words);
+    println!("  privacy    {guarantee}; {}", plan.mechanism());
+    println!("  charge     {}", amount(&charge));
+    match (balance, remaining) {
+        (Some(balance), Some(left)) => {
+            println!(
+                "  budget     {} spent, {} left",
+                amount(&balance.spent().into()),
+                amount(&(&left).into())
+            );
+        }
+        (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
+        (None, _) => println!("  budget     nothing spent, no limit"),
+    }
+}
+
+/// Print a release; the exit code tells an answer from a refusal.
+pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
+    let exit = match release.outcome {
+        Outcome::Released => Exit::Done,
+        Outcome::Refused => Exit::Refused,
+    };
+    if as_json {
+        println!("{:#}", release.to_json());
+        return exit;
+    }
+    let question = question(&release.statistic, release.column.as_deref());
+    match release.outcome {
+        Outcome::Released => println!("{question}: {}", value(&release.value)),
+        Outcome::Refused => println!("{question}: refused"),
+    }
+    if let Some(error) = &release.error {
+        let rows = release.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
+        println!("  error      {}{rows}", error_words(error));
+    }
+    if let Some(advice) = &release.advice {
+        println!("  advice     {advice}");
+    }
+    let promise = &release.guarantee;
+    println!(
+        "  privacy    {} for one {} ({}); {}",
+        amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
+        promise.unit,
+        promise.adjacency,
+        release.mechanism
+    );
+    let left =
+        release.remaining.as_ref().map_or("no limit".to_string(), |left| format!("{} left", amount(left)));
+    println!("  budget     {} spent on {}, {left}", amount(&release.spent), release.data);
+    if let Some(receipt) = &release.receipt {
+        println!("  receipt    {} ({})", receipt.id, receipt.time);
+    }
+    exit
+}
+
+fn question(statistic: &str, column: Option<&str>) -> String {
+    match column {
+        Some(column) => format!("{statistic} of {column}"),
+        None => statistic.to_string(),
+    }
+}
+
+/// An answer as text: numbers as they are, a list with commas.
+pub(crate) fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "none (there are no rows)".to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(self::value).collect::<Vec<_>>().join(", "),
+        Value::Number(number) => {
+            let text = number.to_string();
+            text.strip_suffix(".0").map_or(text.clone(), str::to_string)
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What an error bar says, as a clause.
+pub(crate) fn error_words(error: &ErrorBar) -> String {
+    let sure = percent(error.confidence);
+    match error.kind {
+        ErrorKind::Exact => "none: this is the exact value".to_string(),
+        ErrorKind::Noise => {
+            let end = |end: Option<f64>| value(&json!(end));
+            let moved = error.range.map_or(String::new(), |[low, high]| {
+                let (low, high) = (end(Some(low)), end(Some(high)));
+                format!("; not covered: rows were moved into {low} to {high}")
+            });
+            let (low, high) = (end(error.low), end(error.high));
+            format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+        }
+        ErrorKind::Rank => {
+            let ranks = error.rank.as_ref().map_or(String::new(), value);
+            format!("within {ranks} ranks of the true one ({sure} confidence)")
+        }
+    }
+}
+
+fn percent(confidence: f64) -> String {
+    let text = format!("{:.6}", confidence * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Epsilon, and delta where there is one.
+pub(crate) fn amount(spent: &Spent) -> String {
+    if spent.delta == "0" {
+        format!("epsilon {}", spent.epsilon)
+    } else {
+        format!("epsilon {}, delta {}", spent.epsilon, spent.delta)
+    }
+}

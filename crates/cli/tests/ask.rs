@@ -1,0 +1,268 @@
+//! Questions about files as a user asks them: answers, charges, and what a wrong request says.
+
+use serde_json::Value;
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+use tempfile::TempDir;
+
+/// A folder with one data file in it.
+struct Folder {
+    folder: TempDir,
+}
+
+impl Folder {
+    fn new(content: &[u8]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("data.csv"), content).expect("a file");
+        Self { folder }
+    }
+
+    /// A thousand rows: values 1 to 1000, and a town.
+    fn thousand() -> Self {
+        let mut text = String::from("value,town\n");
+        for value in 1..=1000 {
+            writeln!(text, "{value},{}", if value % 3 == 0 { "Ayr" } else { "Bath" }).expect("a string");
+        }
+        Self::new(text.as_bytes())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_equipoise"))
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .env_remove("EQUIPOISE_LEDGER")
+            .env_remove("EQUIPOISE_ANALYST")
+            .output()
+            .expect("the program runs")
+    }
+
+    fn json(&self, line: &str) -> Value {
+        let output = self.run(&format!("{line} --json"));
+        let text = String::from_utf8_lossy(&output.stdout);
+        serde_json::from_str(&text)
+            .unwrap_or_else(|_| panic!("{line}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Exit code and the one line of standard error.
+    fn fails(&self, line: &str) -> String {
+        let output = self.run(line);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.stdout.is_empty(), "{line}: {}", String::from_utf8_lossy(&output.stdout));
+        format!("{line}\n  exit {}: {}", output.status.code().expect("no signal"), error.trim_end())
+    }
+
+    fn charges(&self) -> u64 {
+        if !self.path("equipoise.ledger").exists() {
+            return 0;
+        }
+        self.json("budget verify")["charges"].as_u64().expect("a number")
+    }
+}
+
+#[test]
+fn answers_lie_where_their_error_bars_say() {
+    let folder = Folder::thousand();
+    let median = folder.json("median data.csv value --epsilon 1");
+    assert_eq!(median["outcome"], "released");
+    let value = median["value"].as_f64().expect("a number");
+    assert!((400.0..600.0).contains(&value), "{value}");
+    assert_eq!(median["error"]["rank"], 50);
+    assert_eq!(median["guarantee"]["epsilon"], "1");
+    assert_eq!(median["receipt"]["ledger"].as_str().expect("an id").len(), 32);
+    let several = folder.json("quantile data.csv value 0.25,0.75 --epsilon 4");
+    assert_eq!(several["value"].as_array().expect("a list").len(), 2);
+    let count = folder.json("count data.csv --epsilon 5");
+    assert!((count["value"].as_i64().expect("a number") - 1000).abs() < 20);
+    let mode = folder.json("mode data.csv town --epsilon 1 --delta 1e-6");
+    assert_eq!(mode["value"], "Bath");
+    assert_eq!(mode["spent"]["epsilon"], "11");
+    assert_eq!(folder.charges(), 4);
+}
+
+#[test]
+fn a_handful_of_rows_is_refused_and_charged() {
+    let folder = Folder::new(b"value\n1\n2\n3\n");
+    let output = folder.run("median data.csv value --epsilon 1 --json");
+    assert_eq!(output.status.code(), Some(3));
+    let release: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&release["outcome"], &release["value"]), (&Value::from("refused"), &Value::Null));
+    assert!(release["advice"].as_str().expect("advice").contains("too few rows"));
+    assert_eq!(folder.charges(), 1);
+}
+
+#[test]
+fn the_same_request_id_gives_the_same_answer_for_free() {
+    let folder = Folder::thousand();
+    let line = "median data.csv value --epsilon 1 --request-id monday";
+    let first = folder.json(line);
+    assert_eq!(folder.json(line), first);
+    assert_eq!(folder.charges(), 1);
+    let other = folder.fails("median data.csv value --epsilon 2 --request-id monday");
+    assert!(other.contains("exit 2:"), "{other}");
+}
+
+#[test]
+fn a_plan_reads_nothing_and_makes_no_ledger() {
+    let folder = Folder::thousand();
+    let plan = folder.json("median data.csv value --epsilon 1 --dry-run");
+    assert_eq!(plan["outcome"], "planned");
+    assert!(!folder.path("equipoise.ledger").exists());
+    // Neither does what is wrong with the rows show in it.
+    fs::write(folder.path("data.csv"), b"value,town\n\"never,closed\n\xff\xfe\n").expect("a file");
+    assert_eq!(folder.json("median data.csv value --epsilon 1 --dry-run"), plan);
+}
+
+#[test]
+fn a_limit_is_never_exceeded_and_an_odometer_only_counts() {
+    let folder = Folder::thousand();
+    assert_eq!(folder.run("count data.csv --epsilon 1").status.code(), Some(0));
+    assert_eq!(folder.run("budget set data.csv --epsilon 2.5").status.code(), Some(0));
+    assert_eq!(folder.run("count data.csv --epsilon 1.5").status.code(), Some(0));
+    let over = folder.run("count data.csv --epsilon 0.001");
+    assert_eq!(over.status.code(), Some(4));
+    // Another file has no budget here any more.
+    fs::copy(folder.path("data.csv"), folder.path("copy.csv")).expect("a copy");
+    assert_eq!(folder.run("count copy.csv --epsilon 1").status.code(), Some(2));
+    // The steward who registers it is told that it is the same content; an analyst is not.
+    let set = folder.run("budget set copy.csv --epsilon 1");
+    assert!(String::from_utf8_lossy(&set.stderr).contains("data.csv has the same content"));
+    assert_eq!(folder.run("count copy.csv --epsilon 1").status.code(), Some(0));
+}
+
+#[test]
+fn registered_replace_converts_add_remove_upwards() {
+    let folder = Folder::thousand();
+    assert_eq!(folder.run("budget set data.csv --epsilon 10 --adjacency replace").status.code(), Some(0));
+    let own = folder.json("median data.csv value --epsilon 1");
+    assert_eq!((&own["guarantee"]["adjacency"], &own["spent"]["epsilon"]), (&"replace".into(), &"1".into()));
+    let other = folder.json("count data.csv value --epsilon 1 --adjacency add-remove");
+    assert_eq!(
+        (&other["guarantee"]["adjacency"], &other["spent"]["epsilon"]),
+        (&"add-remove".into(), &"3".into())
+    );
+}
+
+#[test]
+fn explanations_name_the_promise() {
+    let folder = Folder::thousand();
+    let release = folder.json("median data.csv value --epsilon 1");
+    let id = release["receipt"]["id"].as_str().expect("an id").to_string();
+    let output = folder.run(&format!("explain {}", &id[..8]));
+    let text = String::from_utf8_lossy(&output.stdout);
+    for part in
+        ["the median of the column 'value'", "'data.csv'", "e^1", "added or removed", "inverse-sensitivity"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(folder.json(&format!("explain {id}"))["release"]["value"], release["value"]);
+    assert_eq!(folder.run("explain 00000000").status.code(), Some(2));
+}
+
+#[test]
+fn wrong_requests_are_one_line_with_the_next_step_and_cost_nothing() {
+    let folder = Folder::thousand();
+    fs::create_dir(folder.path("folder")).expect("a folder");
+    fs::write(folder.path("empty.csv"), b"").expect("a file");
+    let lines = [
+        "median missing.csv value --epsilon 1",
+        "median folder value --epsilon 1",
+        "median empty.csv value --epsilon 1",
+        "median data.csv vaule --epsilon 1",
+        "median data.csv --epsilon 1",
+        "median data.csv value",
+        "median data.csv value --epsilon -1",
+        "median data.csv value --epsilon much",
+        "median data.csv value --epsilon 1 --delta 2",
+        "median data.csv value --epsilon 1 --confidence 1",
+        "median data.csv value --epsilon 1 --adjacency swap",
+        "median data.csv value --epsilon 1 --mechanism smoth",
+        "median data.csv value --epsilon 1 --mechanism stable",
+        "median data.csv value --epsilon 1 --range 9,1",
+        "median data.csv value --epsilon 1 --resolution 0",
+        "median data.csv value --epsilon 1 --rows 20",
+        "median data.csv value --epsilon 1 --rows many",
+        "quantile data.csv value --epsilon 1",
+        "quantile data.csv value 1.5 --epsilon 1",
+        "quantile data.csv value 0.5,0.25 --epsilon 1",
+        "iqr data.csv value --epsilon 1 --mechanism scale",
+        "mode data.csv town --epsilon 1",
+        "count data.csv --epsilon 1 --adjacency replace",
+        "median data.csv value --epsilon 1 --delimiter ;;",
+        "median data.csv value --epsilon 1e-9",
+        "budget show",
+        "budget set missing.csv --epsilon 1",
+        "explain 1234",
+    ];
+    let text = lines.map(|line| folder.fails(line)).join("\n");
+    insta::assert_snapshot!(text);
+    assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
+}
+
+#[test]
+fn a_ledger_that_cannot_be_used_is_one_line() {
+    let folder = Folder::thousand();
+    fs::write(
+        folder.path("notes.txt"),
+        b"These are notes and not a ledger, and longer than a header would be.",
+    )
+    .expect("a file");
+    let said = folder.fails("count data.csv --epsilon 1 --ledger notes.txt");
+    assert!(said.contains("exit 2:") && said.contains("not a ledger"), "{said}");
+    let said = folder.fails("count data.csv --epsilon 1 --ledger .");
+    assert!(said.contains("exit 2:"), "{said}");
+    assert_eq!(folder.run("count data.csv --epsilon 1").status.code(), Some(0));
+    newer(&folder.path("equipoise.ledger"));
+    let said = folder.fails("count data.csv --epsilon 1");
+    assert!(said.contains("exit 2:") && said.contains("newer"), "{said}");
+}
+
+/// Raise the version in the header of the SQLite file, where `PRAGMA user_version` lies.
+fn newer(ledger: &Path) {
+    let mut bytes = fs::read(ledger).expect("a ledger");
+    bytes[60..64].copy_from_slice(&9_999u32.to_be_bytes());
+    fs::write(ledger, bytes).expect("a ledger");
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{ending}", ledger.display()));
+    }
+}
+
+/// One bad record moves the answer no more than one record may, whatever is bad about it: the count of records
+/// that are read is off by at most one, and the exact median does not move at all.
+#[test]
+fn one_bad_record_is_one_record() {
+    let good: Vec<u8> = [b"value,town\n".to_vec(), b"7,Ayr\n".repeat(400), b"9,Bath\n".repeat(300)].concat();
+    let huge = [b"5,".to_vec(), b"x".repeat(3 << 20), b"\n".to_vec()].concat();
+    let bad: [&[u8]; 8] = [
+        b"\"7,Ayr\n",
+        b"7,\"Ayr\n",
+        b"7\n",
+        b"7,Ayr,Ayr,Ayr\n",
+        b"seven,Ayr\n",
+        b"\xff\xfe,\xc3\n",
+        b"\0\0\0\n",
+        &huge,
+    ];
+    for line in bad {
+        for at in [11, 11 + 6 * 200, good.len()] {
+            let folder = Folder::new(&[&good[..at], line, &good[at..]].concat());
+            let median = folder.json("median data.csv value --epsilon 1 --delta 1e-6 --mechanism stable");
+            assert_eq!(
+                median["value"],
+                7.0,
+                "{:?} at {at}",
+                String::from_utf8_lossy(&line[..line.len().min(20)])
+            );
+            let count = folder.json("count data.csv --epsilon 50");
+            let off = count["value"].as_i64().expect("a number") - 701;
+            assert!(off.abs() <= 1, "{off}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The guides in docs/ are run: each command of a `console` block, in order, in a folder with the example file.
+
+#[path = "support/example_data.rs"]
+mod example_data;
+
+use std::{fs, path::Path, process::Command};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// A command, the exit code and the lines it should give.
+struct Step {
+    command: String,
+    exit: i32,
+    lines: Vec<String>,
+}
+
+fn steps(text: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        } else if inside {
+            if let Some(command) = line.strip_prefix("$ ") {
+                steps.push(Step { command: command.to_string(), exit: 0, lines: Vec::new() });
+            } else if let Some(step) = steps.last_mut() {
+                match line.strip_prefix("? ") {
+                    Some(code) => step.exit = code.parse().expect("an exit code"),
+                    None => step.lines.push(line.to_string()),
+                }
+            }
+        }
+    }
+    steps
+}
+
+/// Does a line fit, where `[..]` stands for anything?
+fn fits(pattern: &str, line: &str) -> bool {
+    let mut parts = pattern.split("[..]");
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut last = None;
+    for part in parts {
+        last = Some(part);
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    match last {
+        None => rest.is_empty(),
+        Some(part) => part.is_empty() || rest.is_empty() || line.ends_with(part),
+    }
+}
+
+fn run_guide(name: &str) {
+    let text = fs::read_to_string(root().join("docs").join(name)).expect("a guide");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("salaries.csv"), example_data::salaries()).expect("a file");
+    let program = Path::new(env!("CARGO_BIN_EXE_equipoise")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let steps = steps(&text);
+    assert!(steps.len() > 5, "{name} has commands");
+    for step in steps {
+        let output = Command::new("sh")
+            .args(["-c", &step.command])
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .env_remove("EQUIPOISE_LEDGER")
+            .output()
+            .expect("a shell");
+        let shown =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let lines: Vec<&str> = shown.lines().collect();
+        let agrees = output.status.code() == Some(step.exit)
+            && lines.len() == step.lines.len()
+            && step.lines.iter().zip(&lines).all(|(pattern, line)| fits(pattern, line));
+        assert!(
+            agrees,
+            "{name}: $ {}\nexit {:?}, expected {}\n{shown}\nexpected:\n{}",
+            step.command,
+            output.status.code(),
+            step.exit,
+            step.lines.join("\n")
+        );
+    }
+}
+
+#[test]
+fn the_five_minute_guide_runs() {
+    run_guide("guide.md");
+}
+
+#[test]
+fn the_example_file_is_the_one_that_the_project_generates() {
+    let kept = fs::read_to_string(root().join("examples/salaries.csv")).expect("the example file");
+    assert!(
+        kept == example_data::salaries(),
+        "write it anew: cargo run --example example_data > examples/salaries.csv"
+    );
+}
+
+#[test]
+fn patterns_fit_as_they_should() {
+    for (pattern, line, expected) in [
+        ("a", "a", true),
+        ("a", "ab", false),
+        ("a [..] c", "a b c", true),
+        ("a [..] c", "a b d", false),
+        ("a [..]", "a ", true),
+        ("[..] rows", "about 50 rows", true),
+        ("[..] rows", "about 50 rows more", false),
+        ("x", "", false),
+    ] {
+        assert_eq!(fits(pattern, line), expected, "{pattern} against {line}");
+    }
+}

@@ -1,0 +1,293 @@
+//! The certified distribution against exact answers: never below, and close.
+
+use super::{
+    atoms::{self, Atom, Atoms, Detail, Direction},
+    compose::{Sum, Task, transform_error},
+    grid::OnGrid,
+    *,
+};
+use crate::{
+    account::Homogeneous,
+    interval::Interval,
+    loss::{DiscreteLaplaceLoss, discrete_gaussian_delta_lower, gaussian_delta_lower, laplace_delta_upper},
+};
+use proptest::prelude::*;
+use rustfft::{FftPlanner, num_complex::Complex};
+
+fn amount(text: &str) -> Amount {
+    Amount::new(text.parse().unwrap()).unwrap()
+}
+
+fn ratio(text: &str) -> Ratio {
+    text.parse().unwrap()
+}
+
+fn known(eps: &str, delta: &str) -> Event {
+    Event::Approx(Approx { eps: amount(eps), delta: amount(delta) })
+}
+
+fn sampled(base: Event, rate: &str) -> Event {
+    Event::Sampled { base: Box::new(base), rate: rate.parse().unwrap() }
+}
+
+fn eps_of(event: Event, times: u64, delta: &str) -> f64 {
+    let total = LossDistribution::new([(event, times)]).eps_above(&delta.parse().unwrap());
+    total.unwrap().eps.ratio().to_f64()
+}
+
+/// At least the truth, and above it by at most this part.
+fn close_above(got: &Ratio, truth: &Ratio, part: f64) {
+    assert!(got >= truth, "{} is below {}", got.to_f64(), truth.to_f64());
+    assert!(got.to_f64() <= truth.to_f64() * (1.0 + part), "{} against {}", got.to_f64(), truth.to_f64());
+}
+
+#[test]
+fn a_hundred_gaussians_are_one_of_a_tenth_of_the_noise() {
+    let total = LossDistribution::new([(Event::Gaussian { ratio: Ratio::new(1, 20) }, 100)]);
+    for eps in ["0", "0.5", "1", "2.25", "4", "8", "14"] {
+        let got = total.delta_above(&ratio(eps)).unwrap();
+        close_above(&got, &gaussian_delta_lower(&ratio(eps), &Ratio::new(1, 2)), 0.03);
+    }
+    let eps = eps_of(Event::Gaussian { ratio: Ratio::new(1, 20) }, 100, "1e-6");
+    assert!(eps > 2.254_08 && eps < 2.2543, "{eps}");
+    // As certain far out.
+    let eps = eps_of(Event::Gaussian { ratio: Ratio::new(1, 20) }, 100, "1e-40");
+    let truth = gaussian_delta_lower(&Ratio::from_f64_exact(eps).unwrap(), &Ratio::new(1, 2)).to_f64();
+    assert!(truth <= 1e-40 && truth > 0.98e-40, "{truth}");
+}
+
+#[test]
+fn equal_releases_are_the_optimal_composition() {
+    for (eps, delta, times) in [("0.1", "0", 100u64), ("0.1", "1e-9", 100), ("1", "0", 7), ("3", "1e-5", 2)] {
+        let exact = Homogeneous { each: Approx { eps: amount(eps), delta: amount(delta) }, count: times };
+        let total = LossDistribution::new([(known(eps, delta), times)]);
+        let whole = exact.each.eps.times_up(times).ratio().to_f64();
+        for part in [0.0, 0.1, 0.35, 0.7, 0.9] {
+            let at = Ratio::from_f64_exact(part * whole).unwrap();
+            let (got, truth) = (total.delta_above(&at).unwrap(), exact.delta(&at));
+            assert!(got >= truth.upper(), "{eps} {times} {part}: {} {}", got.to_f64(), truth.to_f64());
+            assert!(got.to_f64() <= truth.to_f64() * 1.05 + 1e-9, "{} {}", got.to_f64(), truth.to_f64());
+        }
+    }
+    // Basic composition says 10, zCDP 5.22, and nothing can say less than 4.7746.
+    let eps = eps_of(known("0.1", "0"), 100, "1e-6");
+    assert!(eps > 4.774_567 && eps < 4.7747, "{eps}");
+}
+
+#[test]
+fn one_release_of_each_kind_is_its_curve() {
+    let one = |event: Event| LossDistribution::new([(event, 1)]);
+    let lattice = DiscreteLaplaceLoss { eps: amount("1"), steps: 5 };
+    let (steps, variance) = (ratio("2"), ratio("9.5"));
+    for eps in ["0", "0.3", "0.9"] {
+        let at = ratio(eps);
+        let laplace = one(Event::Laplace { eps: amount("1") }).delta_above(&at).unwrap();
+        let truth = laplace_delta_upper(&amount("1"), &at);
+        assert!(laplace.to_f64() >= truth.to_f64() * (1.0 - 1e-12));
+        close_above(&laplace, &(truth * ratio("0.999999999999")), 0.01);
+        let discrete = one(Event::DiscreteLaplace(lattice.clone())).delta_above(&at).unwrap();
+        close_above(&discrete, &(lattice.delta_upper(&at) * ratio("0.999999999999")), 0.02);
+        let bell = Event::DiscreteGaussian { steps: steps.clone(), variance: variance.clone() };
+        close_above(
+            &one(bell).delta_above(&at).unwrap(),
+            &discrete_gaussian_delta_lower(&at, &steps, &variance),
+            0.02,
+        );
+    }
+}
+
+/// Every output of `times` sampled randomized responses, in both directions.
+fn enumerate_sampled(eps: f64, rate: f64, times: u32, at: f64) -> f64 {
+    let (yes, no) = (eps.exp() / (1.0 + eps.exp()), 1.0 / (1.0 + eps.exp()));
+    let (with, without) = ([rate * yes + (1.0 - rate) * no, rate * no + (1.0 - rate) * yes], [no, yes]);
+    let stick = |p: [f64; 2], q: [f64; 2]| -> f64 {
+        (0..1u32 << times)
+            .map(|outputs| {
+                let product =
+                    |law: [f64; 2]| -> f64 { (0..times).map(|i| law[(outputs >> i & 1) as usize]).product() };
+                (product(p) - at.exp() * product(q)).max(0.0)
+            })
+            .sum()
+    };
+    stick(with, without).max(stick(without, with))
+}
+
+#[test]
+fn samples_keep_both_directions() {
+    for (eps, rate) in [("1", "0.5"), ("2", "0.1"), ("0.5", "0.9")] {
+        let total = LossDistribution::new([(sampled(known(eps, "0"), rate), 5)]);
+        for at in ["0", "0.2", "0.6", "1.1"] {
+            let truth =
+                enumerate_sampled(eps.parse().unwrap(), rate.parse().unwrap(), 5, at.parse().unwrap());
+            let got = total.delta_above(&ratio(at)).unwrap().to_f64();
+            assert!(
+                got >= truth * (1.0 - 1e-12) && got <= truth * 1.02 + 1e-12,
+                "{eps} {rate} {at}: {got} {truth}"
+            );
+        }
+    }
+    // A sample of everything is no sample.
+    let (all, base) =
+        (sampled(Event::Gaussian { ratio: Ratio::one() }, "1"), Event::Gaussian { ratio: Ratio::one() });
+    assert!((eps_of(all, 3, "1e-6") - eps_of(base, 3, "1e-6")).abs() < 1e-9);
+    // The figure of other accountants for a thousand steps of noise 1 at rate 0.01.
+    let steps = eps_of(sampled(Event::Gaussian { ratio: Ratio::one() }, "0.01"), 1000, "1e-6");
+    assert!(steps > 2.1244 && steps < 2.1252, "{steps}");
+}
+
+#[test]
+fn what_has_no_pair_or_no_delta_has_no_distribution() {
+    let rho = Event::Concentrated(crate::loss::Zcdp::new(&"0.1".parse().unwrap()));
+    assert!(LossDistribution::new([(rho, 1)]).eps_above(&"1e-6".parse().unwrap()).is_none());
+    let leaky = LossDistribution::new([(known("1", "1e-5"), 1)]);
+    assert!(leaky.eps_above(&"1e-6".parse().unwrap()).is_none());
+    assert!(leaky.eps_above(&Delta::zero()).is_none());
+    let nothing = LossDistribution::new([(known("0", "1e-7"), 3)]);
+    assert!(nothing.eps_above(&"1e-6".parse().unwrap()).unwrap().eps.is_zero());
+    assert!(nothing.eps_above(&"2e-7".parse().unwrap()).is_none());
+    assert_eq!(LossDistribution::new([]).delta_above(&Ratio::zero()), Some(Ratio::zero()));
+}
+
+#[test]
+fn the_rule_of_twelve_nodes_is_exact_to_the_23rd_power() {
+    let rule = atoms::NODES;
+    for power in (0..24).step_by(2) {
+        let sum: f64 = rule.iter().map(|&(node, weight)| 2.0 * weight * node.powi(power)).sum();
+        assert!((sum - 2.0 / f64::from(power + 1)).abs() < 4e-16, "{power}: {sum}");
+    }
+}
+
+/// The transform of one impulse is a list of roots of unity: each within the 16 units that the bound allows.
+#[test]
+fn roots_of_unity_are_as_close_as_the_bound_says() {
+    let length = 4096;
+    let mut buffer = vec![Complex::new(0.0, 0.0); length];
+    buffer[1].re = 1.0;
+    FftPlanner::new().plan_fft_forward(length).process(&mut buffer);
+    for (index, value) in buffer.iter().enumerate().step_by(37) {
+        let turn = Interval::exact(&Ratio::new(-i64::try_from(index).unwrap(), length as u64), 128);
+        let (sin, cos) = turn.sin_cos_turns();
+        let off = (value.re - cos.to_f64()).hypot(value.im - sin.to_f64());
+        assert!(off < 16.0 * f64::EPSILON / 2.0, "{index}: {off}");
+    }
+}
+
+#[test]
+fn the_transform_is_within_its_bound_of_an_exact_one() {
+    let length = 64u64;
+    let input: Vec<f64> = (0..length).map(|i| ((i * i * 7 + 3) % 61) as f64 / 61.0).collect();
+    let mut buffer: Vec<_> = input.iter().map(|&value| Complex::new(value, 0.0)).collect();
+    FftPlanner::new().plan_fft_forward(64).process(&mut buffer);
+    let (mut off, mut size) = (0.0, 0.0);
+    for (k, got) in buffer.iter().enumerate() {
+        let (mut re, mut im) = (Interval::zero(160), Interval::zero(160));
+        for (j, value) in input.iter().enumerate() {
+            let turn = Ratio::new(-i64::try_from(j * k).unwrap(), length);
+            let (sin, cos) = Interval::exact(&turn, 160).sin_cos_turns();
+            let value = Ratio::from_f64_exact(*value).unwrap();
+            (re, im) = (re.add(&cos.mul_ratio(&value)), im.add(&sin.mul_ratio(&value)));
+        }
+        off += (got.re - re.to_f64()).powi(2) + (got.im - im.to_f64()).powi(2);
+        size += re.to_f64().powi(2) + im.to_f64().powi(2);
+    }
+    assert!(off.sqrt() <= transform_error(64) * size.sqrt(), "{} {}", off.sqrt(), size.sqrt());
+    assert!(transform_error(1 << 20) < 1e-12);
+}
+
+/// All masses of the sum, by convolution in exact numbers.
+fn exact_power(masses: &[Ratio], times: u64) -> Vec<Ratio> {
+    let mut sum = vec![Ratio::one()];
+    for _ in 0..times {
+        let mut next = vec![Ratio::zero(); sum.len() + masses.len() - 1];
+        for (i, a) in sum.iter().enumerate() {
+            for (j, b) in masses.iter().enumerate() {
+                next[i + j] = &next[i + j] + &(a * b);
+            }
+        }
+        sum = next;
+    }
+    sum
+}
+
+fn exact_delta(masses: &[Ratio], first: i64, step: &Ratio, eps: &Ratio) -> Interval {
+    let bits = 256;
+    let mut delta = Interval::zero(bits);
+    for (index, mass) in (first..).zip(masses) {
+        let over = step * &Ratio::from(index) - eps;
+        if over.is_positive() {
+            let part = Interval::one(bits).sub(&Interval::exact(&-over, bits).exp());
+            delta = delta.add(&part.mul_ratio(mass));
+        }
+    }
+    delta
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The sum by transform against the sum in exact numbers, at tilts good and bad.
+    #[test]
+    fn sums_are_never_below_exact_convolution(
+        weights in proptest::collection::vec(1u32..1000, 2..9), first in -6i64..3, times in 1u64..9,
+        tilt in 0.0f64..6.0, place in 0.0f64..1.0,
+    ) {
+        let total: u32 = weights.iter().sum();
+        let step = 0.0625;
+        let list: Vec<Atom> = (first..).zip(&weights)
+            .map(|(index, &weight)| Atom { loss: index as f64 * step, mass: f64::from(weight) / f64::from(total) })
+            .collect();
+        let masses: Vec<Ratio> =
+            list.iter().map(|atom| Ratio::from_f64_exact(atom.mass).unwrap()).collect();
+        let grid = OnGrid::new(&Atoms::of(list), step);
+        let start = first * i64::try_from(times).unwrap();
+        let shift = cumulant(&grid.outline(), tilt).0;
+        let parts = [(grid, times)];
+        let task = Task { parts: &parts, tilt, steep: tilt + 1.0, enough: 1e-30, shifts: &[shift], length: 128, first: start - 8 };
+        let sum = Sum::new(&task);
+        let end = (start as f64 + (weights.len() as f64 - 1.0) * times as f64) * step;
+        let eps = (start as f64 * step).max(0.0) + place * (end - start as f64 * step).max(0.0);
+        let exact = exact_delta(&exact_power(&masses, times), start, &Ratio::new(1, 16), &Ratio::from_f64_exact(eps).unwrap());
+        let got = sum.delta_above(eps);
+        prop_assert!(Ratio::from_f64_exact(got).unwrap() >= exact.lower(), "{got} {}", exact.to_f64());
+        prop_assert!(got <= exact.to_f64() * (1.0 + 1e-6) + 1e-9, "{got} {}", exact.to_f64());
+        if let Some(back) = sum.eps_above(got) {
+            prop_assert!(back <= eps.max(0.0).max(sum.lowest()) + 1e-6, "{back} {eps}");
+        }
+    }
+
+    /// Splitting an atom between neighbours of the grid keeps both laws: the delta grows, and only a little.
+    #[test]
+    fn losses_are_split_upwards(loss in -3.0f64..3.0, eps in 0.0f64..2.0) {
+        let grid = OnGrid::new(&Atoms::of(vec![Atom { loss, mass: 1.0 }]), 0.125);
+        let stick = |loss: f64| (1.0 - (eps - loss).exp()).max(0.0);
+        let split: f64 = grid.iter().map(|(index, mass)| mass * stick(index as f64 * 0.125)).sum();
+        prop_assert!(split >= stick(loss) && split <= stick(loss + 0.125) * (1.0 + 1e-9) + 1e-9);
+    }
+}
+
+/// A grid that rounds losses down is the mutant that the same comparison catches.
+#[test]
+fn a_mutant_that_rounds_losses_down_is_below_the_truth() {
+    let exact = Homogeneous { each: Approx { eps: amount("0.1"), delta: amount("0") }, count: 20 };
+    let detail = Detail { step: 0.03125, tail: 1e-12 };
+    let event = known("0.1", "0");
+    let at = |round: fn(f64) -> f64| {
+        let mut atoms = atoms::atoms(&event, Direction::Remove, detail).unwrap();
+        for atom in &mut atoms.list {
+            atom.loss = round(atom.loss / detail.step) * detail.step;
+        }
+        let parts = [(OnGrid::new(&atoms, detail.step), 20)];
+        let task = Task {
+            parts: &parts,
+            tilt: 2.0,
+            steep: 3.0,
+            enough: 1e-30,
+            shifts: &[0.02],
+            length: 256,
+            first: -128,
+        };
+        Sum::new(&task).delta_above(0.5)
+    };
+    let truth = exact.delta(&Ratio::new(1, 2)).to_f64();
+    assert!(at(f64::ceil) > truth && at(f64::floor) < truth, "{} {truth} {}", at(f64::floor), at(f64::ceil));
+}

@@ -1,0 +1,265 @@
+//! One scan for any number of questions: what they need of the rows, taken together.
+
+use crate::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
+
+/// What a question needs of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Need {
+    /// How many records there are.
+    Records,
+    /// How many fields of a column are not empty.
+    Present(usize),
+    /// All numbers of a column.
+    Floats(usize),
+    /// Each text of a column and how many records have it; empty fields are one more.
+    Tally(usize),
+}
+
+impl Need {
+    fn wanted(self) -> Option<Wanted> {
+        match self {
+            Self::Records => None,
+            Self::Present(column) | Self::Tally(column) => Some(Wanted { column, kind: Kind::Text }),
+            Self::Floats(column) => Some(Wanted { column, kind: Kind::Float }),
+        }
+    }
+}
+
+/// What the scan found. Private until a mechanism has answered from it.
+#[derive(Default)]
+pub(crate) struct Gathered<'a> {
+    records: u64,
+    present: BTreeMap<usize, u64>,
+    floats: BTreeMap<usize, Cow<'a, [f64]>>,
+    tallies: BTreeMap<usize, Tally>,
+}
+
+/// How many records have each text, and how many have none.
+#[derive(Default)]
+struct Tally {
+    texts: HashMap<Box<str>, u64>,
+    empty: u64,
+}
+
+impl Tally {
+    fn add(&mut self, text: &str, count: u64) {
+        // Looked up by reference first, because most texts have been seen before.
+        match self.texts.get_mut(text) {
+            Some(seen) => *seen += count,
+            None => {
+                self.texts.insert(text.into(), count);
+            }
+        }
+    }
+}
+
+impl<'a> Gathered<'a> {
+    /// Scan the source once for all needs, on this many threads.
+    pub fn scan(source: &'a dyn Source, needs: &[Need], threads: usize) -> Result<Self, Lost> {
+        let mut found = Gathered::default();
+        let mut scanned: Vec<Need> = Vec::new();
+        for &need in needs {
+            let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)));
+            match (need, resident.and_then(|wanted| source.resident(wanted))) {
+                (Need::Floats(column), Some(rows)) => {
+                    found.floats.insert(column, Cow::Borrowed(rows));
+                }
+                _ if scanned.contains(&need) => {}
+                _ => scanned.push(need),
+            }
+        }
+        if !scanned.is_empty() {
+            found.read(source, &scanned, threads)?;
+        }
+        Ok(found)
+    }
+
+    fn read(&mut self, source: &dyn Source, needs: &[Need], threads: usize) -> Result<(), Lost> {
+        let mut wanted: Vec<Wanted> = needs.iter().filter_map(|need| need.wanted()).collect();
+        wanted.sort_unstable_by_key(|wanted| (wanted.column, wanted.kind as u8));
+        wanted.dedup();
+        let mut workers: Vec<Worker> = (0..threads.max(1)).map(|_| Worker::new(needs, &wanted)).collect();
+        let mut visitors: Vec<&mut dyn Visitor> =
+            workers.iter_mut().map(|worker| worker as &mut dyn Visitor).collect();
+        source.scan(&wanted, &mut visitors)?;
+        for worker in workers {
+            self.take(worker);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, worker: Worker) {
+        self.records += worker.records;
+        for part in worker.parts {
+            match (part.need, part.found) {
+                (Need::Present(column), Found::Count(count)) => {
+                    *self.present.entry(column).or_default() += count;
+                }
+                (Need::Floats(column), Found::Floats(rows)) => match self.floats.get_mut(&column) {
+                    Some(all) => all.to_mut().extend_from_slice(&rows),
+                    None => {
+                        self.floats.insert(column, Cow::Owned(rows));
+                    }
+                },
+                (Need::Tally(column), Found::Tally(tally)) => {
+                    let all = self.tallies.entry(column).or_default();
+                    all.empty += tally.empty;
+                    for (text, count) in tally.texts {
+                        all.add(&text, count);
+                    }
+                }
+                _ => unreachable!("a part finds what it needs"),
+            }
+        }
+    }
+
+    /// How many records there are.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How many fields of the column are not empty.
+    pub fn present(&self, column: usize) -> u64 {
+        self.present.get(&column).copied().unwrap_or_default()
+    }
+
+    /// All numbers of the column, not-a-number where there was none.
+    pub fn floats(&self, column: usize) -> &[f64] {
+        self.floats.get(&column).map_or(&[], |rows| rows)
+    }
+
+    /// Each text of the column and how many records have it.
+    pub fn texts(&self, column: usize) -> impl Iterator<Item = (&str, u64)> + Clone {
+        let tally = self.tallies.get(&column);
+        tally.into_iter().flat_map(|tally| tally.texts.iter().map(|(text, &count)| (&**text, count)))
+    }
+
+    /// How many records have no text in the column.
+    pub fn empty(&self, column: usize) -> u64 {
+        self.tallies.get(&column).map_or(0, |tally| tally.empty)
+    }
+}
+
+struct Worker {
+    records: u64,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    need: Need,
+    /// The place of its cells in a batch.
+    cells: usize,
+    found: Found,
+}
+
+enum Found {
+    Count(u64),
+    Floats(Vec<f64>),
+    Tally(Tally),
+}
+
+impl Worker {
+    fn new(needs: &[Need], wanted: &[Wanted]) -> Self {
+        let part = |&need: &Need| {
+            let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
+            let found = match need {
+                Need::Floats(_) => Found::Floats(Vec::new()),
+                Need::Tally(_) => Found::Tally(Tally::default()),
+                Need::Present(_) | Need::Records => Found::Count(0),
+            };
+            Some(Part { need, cells, found })
+        };
+        Self { records: 0, parts: needs.iter().filter_map(part).collect() }
+    }
+}
+
+impl Visitor for Worker {
+    fn batch(&mut self, batch: Batch<'_>) {
+        self.records += batch.rows as u64;
+        for part in &mut self.parts {
+            match (&mut part.found, &batch.cells[part.cells]) {
+                (Found::Count(count), Cells::Texts(texts)) => {
+                    *count += texts.iter().filter(|text| text.is_some()).count() as u64;
+                }
+                (Found::Floats(rows), Cells::Floats(cells)) => rows.extend_from_slice(cells),
+                (Found::Tally(tally), Cells::Texts(texts)) => {
+                    for text in *texts {
+                        match text {
+                            Some(text) => tally.add(text, 1),
+                            None => tally.empty += 1,
+                        }
+                    }
+                }
+                _ => panic!("a source hands over the kinds that were wanted"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Rows of two columns in memory, one of numbers and one of texts.
+    pub(crate) struct Memory {
+        columns: Vec<String>,
+        numbers: Vec<f64>,
+        texts: Vec<Option<String>>,
+        pub readable: bool,
+    }
+
+    impl Memory {
+        pub fn new(numbers: Vec<f64>, texts: &[&str]) -> Self {
+            let text = |row: usize| texts.get(row % texts.len().max(1)).filter(|text| !text.is_empty());
+            let texts = (0..numbers.len()).map(|row| text(row).map(ToString::to_string)).collect();
+            Self { columns: vec!["salary".into(), "town".into()], numbers, texts, readable: true }
+        }
+    }
+
+    impl Source for Memory {
+        fn columns(&self) -> &[String] {
+            &self.columns
+        }
+
+        fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+            if !self.readable {
+                return Err(Lost);
+            }
+            let texts: Vec<Option<&str>> = self.texts.iter().map(Option::as_deref).collect();
+            let many = visitors.len();
+            for (start, visitor) in visitors.iter_mut().enumerate() {
+                for row in (start..self.numbers.len()).step_by(many) {
+                    let cells: Vec<Cells> = wanted
+                        .iter()
+                        .map(|wanted| match wanted.kind {
+                            Kind::Float => Cells::Floats(&self.numbers[row..=row]),
+                            _ => Cells::Texts(&texts[row..=row]),
+                        })
+                        .collect();
+                    visitor.batch(Batch { rows: 1, cells: &cells });
+                }
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn one_scan_serves_every_need_on_any_number_of_threads() {
+        let memory = Memory::new(vec![1.0, f64::NAN, 3.0, 4.0, 5.0], &["a", "b", "", "b"]);
+        let needs = [Need::Records, Need::Floats(0), Need::Present(1), Need::Tally(1), Need::Floats(0)];
+        for threads in [1, 2, 7] {
+            let found = Gathered::scan(&memory, &needs, threads).unwrap();
+            assert_eq!((found.records(), found.present(1), found.empty(1)), (5, 4, 1));
+            let mut floats: Vec<u64> = found.floats(0).iter().map(|row| row.to_bits()).collect();
+            floats.sort_unstable();
+            assert_eq!(floats, [1.0f64, 3.0, 4.0, 5.0, f64::NAN].map(f64::to_bits));
+            let mut texts: Vec<(&str, u64)> = found.texts(1).collect();
+            texts.sort_unstable();
+            assert_eq!(texts, [("a", 2), ("b", 2)]);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Charge, then run; record, then show.
+
+use super::{
+    Fallible, Ledger, Stop,
+    balance::{self, Account, Balance},
+    chain::{self, Link},
+    cost::Cost,
+    entry::{self, ChargeBody, Event, Row, kind},
+    entry_of,
+    error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
+    registry::{self, DataSet, check_name},
+    store::{self, ROW},
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+/// What is to be paid for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChargeRequest {
+    /// The data set with the unit and adjacency that the cost is for.
+    pub data_set: DataSet,
+    /// Who asks.
+    pub analyst: Option<String>,
+    /// A name for this request: asking again under it gives the same answer for free.
+    pub request_id: Option<String>,
+    /// The request as JSON in one canonical form; two requests are the same when their texts are.
+    pub request: String,
+    /// The question and the mechanism that answers it, as JSON, for the log and for explanations.
+    pub question: String,
+    /// What it costs.
+    pub cost: Cost,
+}
+
+/// A charge that is durable. It is the only way to an answer, cannot be copied, and comes from a ledger alone.
+///
+/// ```compile_fail
+/// # fn twice(charge: equipoise_session::ledger::Charge) {
+/// let two = charge.clone();
+/// # }
+/// ```
+///
+/// ```compile_fail
+/// # use equipoise_session::ledger::Charge;
+/// let free = Charge { id: "free".into() };
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a charge is paid for; run its plan"]
+pub struct Charge {
+    id: String,
+    hash: String,
+    time: String,
+    cost: Cost,
+    balance: Balance,
+}
+
+impl Charge {
+    /// Its id, which will be the id of the receipt.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it was made.
+    pub fn time(&self) -> &str {
+        &self.time
+    }
+
+    /// What was charged: what was asked for, rounded up where the exact number does not fit a line.
+    pub fn cost(&self) -> &Cost {
+        &self.cost
+    }
+
+    /// What is spent and left with it.
+    pub fn balance(&self) -> &Balance {
+        &self.balance
+    }
+}
+
+/// What came of a charge that was not an error.
+#[derive(Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and its caller moves the charge on")]
+pub enum Charging {
+    /// It is durable; go on.
+    Granted(Charge),
+    /// The same request was answered before: this is the answer, and nothing was charged.
+    Replay(Recorded),
+}
+
+/// An answer that was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The release without its receipt.
+    pub release: String,
+    /// Its receipt.
+    pub receipt: Receipt,
+}
+
+/// What shows later that an answer was paid for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The id of the charge.
+    pub id: String,
+    /// The hash of the record and of everything in the ledger before it.
+    pub hash: String,
+    /// When the answer was recorded.
+    pub time: String,
+    /// The id of the ledger; `None` for one that ended with its process.
+    pub ledger: Option<String>,
+}
+
+impl Ledger {
+    /// Pay for a request, in one durable transaction, or say why not. What is not granted changes nothing.
+    pub fn charge(&mut self, request: &ChargeRequest) -> Result<Charging, ChargeError> {
+        check_names(request)?;
+        if !request.cost.is_accountable() {
+            return Err(ChargeError::TooMuch { requested: request.cost.approx.clone() });
+        }
+        let cost = request.cost.written_up();
+        let ledger = self.path.is_some().then(|| self.id.clone());
+        self.write(|transaction, coins| {
+            if let Some(earlier) = earlier(transaction, request)? {
+                return Ok(Charging::Replay(replay(transaction, request, &earlier, ledger)?));
+            }
+            admit(transaction, &request.data_set, || store::fresh_id(coins))?;
+            let id = store::fresh_id(coins);
+            Ok(Charging::Granted(enter(transaction, id, request, cost)?))
+        })
+    }
+
+    /// Keep the answer to a charge, before anybody sees it. The receipt completes the release.
+    pub fn record(&mut self, charge: &Charge, release: &str) -> Result<Receipt, LedgerError> {
+        let ledger = self.path.is_some().then(|| self.id.clone());
+        self.write(|transaction, _| {
+            let paid = by_id(transaction, kind::CHARGE, &charge.id)?;
+            let Some(paid) = paid.filter(|paid| paid.hash == charge.hash) else {
+                return Err(Stop::Failed(Fault::NotItsCharge.into()));
+            };
+            if by_id(transaction, kind::RECORD, &charge.id)?.is_some() {
+                return Err(Stop::Failed(Fault::AlreadyRecorded.into()));
+            }
+            let analyst = (!paid.analyst.is_empty()).then_some(paid.analyst.as_str());
+            let link = Link {
+                kind: kind::RECORD,
+                id: &charge.id,
+                data_set: &paid.data_set,
+                analyst,
+                request_id: None,
+                body: entry::record_body(release),
+            };
+            let row = chain::append(transaction, link)?;
+            Ok(receipt(row, ledger))
+        })
+    }
+}
+
+fn check_names(request: &ChargeRequest) -> Result<(), DataSetError> {
+    check_name("data set", &request.data_set.name)?;
+    for (what, name) in [("analyst", &request.analyst), ("request id", &request.request_id)] {
+        if let Some(name) = name {
+            check_name(what, name)?;
+        }
+    }
+    Ok(())
+}
+
+/// The charge that this analyst made under the same request id.
+fn earlier(connection: &Connection, request: &ChargeRequest) -> Fallible<Option<Row>> {
+    let Some(request_id) = &request.request_id else { return Ok(None) };
+    let analyst = request.analyst.as_deref().unwrap_or_default();
+    let sql = format!("SELECT {ROW} FROM entries WHERE analyst = ?1 AND request_id = ?2");
+    Ok(connection.query_row(&sql, params![analyst, request_id], store::row).optional()?)
+}
+
+fn replay(
+    connection: &Connection,
+    request: &ChargeRequest,
+    earlier: &Row,
+    ledger: Option<String>,
+) -> Result<Recorded, Stop<ChargeError>> {
+    let Event::Charged { request: before, request_id, .. } = entry_of(earlier)?.event else {
+        return Err(
+            super::Error::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
+        );
+    };
+    if before != request.request || earlier.data_set != request.data_set.name {
+        let request_id = request_id.unwrap_or_default();
+        return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
+    }
+    let Some(row) = by_id(connection, kind::RECORD, &earlier.id)? else {
+        let (id, time) = (earlier.id.clone(), earlier.time.clone());
+        return Err(Stop::Refused(ChargeError::Lost { id, time }));
+    };
+    Ok(recorded(row, ledger)?)
+}
+
+/// The data set is what the request takes it for; a ledger without limits takes in new names.
+fn admit(
+    connection: &Connection,
+    data_set: &DataSet,
+    fresh_id: impl FnOnce() -> String,
+) -> Result<(), Stop<ChargeError>> {
+    if registry::check::<ChargeError>(connection, data_set)?.is_some() {
+        return Ok(());
+    }
+    if registry::any_limit(connection)? {
+        return Err(DataSetError::Unregistered { name: data_set.name.clone() }.into());
+    }
+    Ok(registry::enter(connection, &fresh_id(), data_set, None)?)
+}
+
+/// Check the limits and write the charge with its sums.
+fn enter(
+    connection: &Connection,
+    id: String,
+    request: &ChargeRequest,
+    cost: Cost,
+) -> Result<Charge, Stop<ChargeError>> {
+    let (name, analyst) = (&request.data_set.name, request.analyst.as_deref());
+    let mut balance = balance::balance(connection, name, analyst)?;
+    let over = |account: &Account, analyst: Option<&str>| {
+        Stop::Refused(ChargeError::OverBudget(Box::new(OverBudget {
+            data_set: name.clone(),
+            analyst: analyst.map(str::to_string),
+            spent: account.spent.approx.clone(),
+            requested: cost.approx.clone(),
+            remaining: account.remaining().expect("only a limit refuses"),
+            limit: account.limit.clone().expect("only a limit refuses"),
+        })))
+    };
+    if let Some(account) = &mut balance.analyst {
+        account.spent = account.after(&cost).map_err(|()| over(account, analyst))?;
+    }
+    let account = &mut balance.data_set;
+    account.spent = account.after(&cost).map_err(|()| over(account, None))?;
+    let body = ChargeBody {
+        cost: &cost,
+        request: &request.request,
+        question: &request.question,
+        spent: &balance.data_set.spent,
+        spent_by_analyst: balance.analyst.as_ref().map(|account| &account.spent),
+    };
+    let link = Link {
+        kind: kind::CHARGE,
+        id: &id,
+        data_set: name,
+        analyst,
+        request_id: request.request_id.as_deref(),
+        body: body.text(),
+    };
+    let row = chain::append(connection, link)?;
+    Ok(Charge { id, hash: row.hash, time: row.time, cost, balance })
+}
+
+/// The row of a kind with this id.
+pub(super) fn by_id(connection: &Connection, kind: &str, id: &str) -> Fallible<Option<Row>> {
+    let sql = format!("SELECT {ROW} FROM entries WHERE id = ?1 AND kind = ?2");
+    Ok(connection.query_row(&sql, [id, kind], store::row).optional()?)
+}
+
+/// What a record holds.
+pub(super) fn recorded(row: Row, ledger: Option<String>) -> Fallible<Recorded> {
+    match entry_of(&row)?.event {
+        Event::Recorded { release } => Ok(Recorded { release, receipt: receipt(row, ledger) }),
+        _ => unreachable!("a row of this kind reads as such an event"),
+    }
+}
+
+fn receipt(row: Row, ledger: Option<String>) -> Receipt {
+    Receipt { id: row.id, hash: row.hash, time: row.time, ledger }
+}

@@ -1,0 +1,196 @@
+//! One entry of the ledger: a line of the log, and the text that is stored and hashed for it.
+
+use super::cost::{self, Cost};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::Approx,
+};
+use serde_json::{Value, json};
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its place, counted from one.
+    pub number: u64,
+    /// Its id. A charge and the record of its answer share one.
+    pub id: String,
+    /// When it was made, in UTC, as RFC 3339.
+    pub time: String,
+    /// The data set; `None` for the entry that began the ledger.
+    pub data_set: Option<String>,
+    /// Who asked, or whose limit it is.
+    pub analyst: Option<String>,
+    /// What happened.
+    pub event: Event,
+    /// The hash of this entry and of all before it, in hexadecimal.
+    pub hash: String,
+}
+
+/// What an entry says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "most entries are charges")]
+pub enum Event {
+    /// The ledger began; its id is the id of this entry.
+    Created,
+    /// A data set was registered, or its content was looked at again.
+    Registered {
+        /// Whose privacy is protected.
+        unit: Unit,
+        /// What one of them may change.
+        adjacency: Adjacency,
+    },
+    /// A limit was set, or lifted.
+    Limited {
+        /// What may be spent in total; `None` for no limit any more.
+        limit: Option<Approx>,
+    },
+    /// A request was paid for.
+    Charged {
+        /// What it cost.
+        cost: Cost,
+        /// The id that came with the request.
+        request_id: Option<String>,
+        /// The request, as it was made.
+        request: String,
+        /// The question and the mechanism that answers it.
+        question: String,
+        /// What was spent on the data set with it.
+        spent: Cost,
+        /// What this analyst spent on the data set with it.
+        spent_by_analyst: Option<Cost>,
+    },
+    /// The answer to a charge, before it was shown.
+    Recorded {
+        /// The release without its receipt.
+        release: String,
+    },
+}
+
+/// A row of the table as it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub number: i64,
+    pub kind: String,
+    pub id: String,
+    pub time: String,
+    pub data_set: String,
+    pub analyst: String,
+    pub request_id: Option<String>,
+    pub body: String,
+    pub hash: String,
+}
+
+/// The kinds of rows.
+pub(super) mod kind {
+    pub const CREATED: &str = "created";
+    pub const REGISTER: &str = "register";
+    pub const LIMIT: &str = "limit";
+    pub const CHARGE: &str = "charge";
+    pub const RECORD: &str = "record";
+}
+
+/// What a charge writes down.
+pub(super) struct ChargeBody<'a> {
+    pub cost: &'a Cost,
+    pub request: &'a str,
+    pub question: &'a str,
+    pub spent: &'a Cost,
+    pub spent_by_analyst: Option<&'a Cost>,
+}
+
+impl ChargeBody<'_> {
+    pub fn text(&self) -> String {
+        json!({
+            "cost": self.cost.to_json(),
+            "request": self.request,
+            "question": self.question,
+            "spent": self.spent.to_json(),
+            "spent_by_analyst": self.spent_by_analyst.map(Cost::to_json),
+        })
+        .to_string()
+    }
+}
+
+pub(super) fn created_body(version: i64, secret_hash: &str) -> String {
+    json!({ "version": version, "secret": secret_hash }).to_string()
+}
+
+pub(super) fn register_body(unit: &Unit, adjacency: Adjacency, fingerprint: Option<&str>) -> String {
+    let unit = match unit {
+        Unit::Row => None,
+        Unit::Column(name) => Some(name),
+    };
+    json!({ "unit": unit, "adjacency": adjacency.to_string(), "fingerprint": fingerprint }).to_string()
+}
+
+pub(super) fn limit_body(limit: Option<&Approx>) -> String {
+    json!({ "limit": limit.map(cost::approx_json) }).to_string()
+}
+
+pub(super) fn record_body(release: &str) -> String {
+    json!({ "release": release }).to_string()
+}
+
+impl Row {
+    /// The entry that the row stands for, or what is wrong with the row.
+    pub fn entry(&self) -> Result<Entry, String> {
+        let body: Value = serde_json::from_str(&self.body).map_err(|_| "its body is not JSON".to_string())?;
+        let event = self.event(&body).ok_or_else(|| format!("its body is not that of a {}", self.kind))?;
+        let optional = |text: &String| (!text.is_empty()).then(|| text.clone());
+        Ok(Entry {
+            number: u64::try_from(self.number).map_err(|_| "its number is negative".to_string())?,
+            id: self.id.clone(),
+            time: self.time.clone(),
+            data_set: optional(&self.data_set),
+            analyst: optional(&self.analyst),
+            event,
+            hash: self.hash.clone(),
+        })
+    }
+
+    fn event(&self, body: &Value) -> Option<Event> {
+        let text = |name: &str| body.get(name)?.as_str().map(str::to_string);
+        Some(match self.kind.as_str() {
+            kind::CREATED => Event::Created,
+            kind::REGISTER => Event::Registered {
+                unit: match body.get("unit")? {
+                    Value::Null => Unit::Row,
+                    unit => Unit::Column(unit.as_str()?.to_string()),
+                },
+                adjacency: body.get("adjacency")?.as_str()?.parse().ok()?,
+            },
+            kind::LIMIT => Event::Limited {
+                limit: match body.get("limit")? {
+                    Value::Null => None,
+                    limit => Some(cost::approx_from_json(limit)?),
+                },
+            },
+            kind::CHARGE => Event::Charged {
+                cost: Cost::from_json(body.get("cost")?)?,
+                request_id: self.request_id.clone(),
+                request: text("request")?,
+                question: text("question")?,
+                spent: Cost::from_json(body.get("spent")?)?,
+                spent_by_analyst: match body.get("spent_by_analyst")? {
+                    Value::Null => None,
+                    spent => Some(Cost::from_json(spent)?),
+                },
+            },
+            kind::RECORD => Event::Recorded { release: text("release")? },
+            _ => return None,
+        })
+    }
+
+    /// The fingerprint of a registration. It never leaves the ledger.
+    pub fn fingerprint(&self) -> Option<String> {
+        let body: Value = serde_json::from_str(&self.body).ok()?;
+        body.get("fingerprint")?.as_str().map(str::to_string)
+    }
+
+    /// What the first entry says about the layout and the secret.
+    pub fn created(&self) -> Option<(i64, String)> {
+        let body: Value = serde_json::from_str(&self.body).ok()?;
+        Some((body.get("version")?.as_i64()?, body.get("secret")?.as_str()?.to_string()))
+    }
+}

@@ -1,0 +1,393 @@
+//! What can go wrong with a ledger, each as one line with the next step.
+
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::{Amount, Approx},
+    wording::shown,
+};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+/// The ledger itself cannot be used. Nothing was charged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerError {
+    /// The file, or `None` for a ledger in memory.
+    pub path: Option<PathBuf>,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// What is wrong with a ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// There is no such file, or it is empty.
+    Missing,
+    /// A folder, or something else that is not a file.
+    NotAFile,
+    /// A file of another kind.
+    NotALedger,
+    /// Written by a newer version of Equipoise.
+    Newer {
+        /// The version of its layout.
+        version: i64,
+    },
+    /// The file or its folder cannot be written to.
+    ReadOnly,
+    /// The file, or those that belong beside it, cannot be opened by this user.
+    NoAccess,
+    /// Its file system does not offer what safe sharing needs.
+    NoSharedMemory,
+    /// Another process held it for longer than a minute.
+    Busy,
+    /// No space left on its disk.
+    Full,
+    /// What is written in it contradicts itself.
+    Damaged {
+        /// The entry, counted from one; zero for the file as a whole.
+        entry: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// Its file was removed, or another took its name, while it was open.
+    Replaced,
+    /// It was opened by a process and used by a forked child of it.
+    Forked,
+    /// The charge is not one of this ledger.
+    NotItsCharge,
+    /// The answer to this charge was already recorded.
+    AlreadyRecorded,
+    /// What the operating system or SQLite said.
+    Io {
+        /// In its words.
+        reason: String,
+    },
+}
+
+impl LedgerError {
+    /// The exit code of the command line: 2 where another file or flag helps, 1 for what failed inside.
+    pub fn exit_code(&self) -> u8 {
+        match self.fault {
+            Fault::Missing
+            | Fault::NotAFile
+            | Fault::NotALedger
+            | Fault::Newer { .. }
+            | Fault::ReadOnly
+            | Fault::NoAccess
+            | Fault::NoSharedMemory => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for LedgerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "ledger {}: ", path_shown(path))?,
+            None => f.write_str("ledger in memory: ")?,
+        }
+        match &self.fault {
+            Fault::Missing => f.write_str("there is none yet; the first charge or 'budget set' makes it"),
+            Fault::NotAFile => f.write_str("not a file; name a file with --ledger"),
+            Fault::NotALedger => {
+                f.write_str("not a ledger of Equipoise, left as it is; name another file with --ledger")
+            }
+            Fault::Newer { version } => write!(
+                f,
+                "its layout has version {version}, this program knows version {} at most; \
+                 use a newer equipoise",
+                super::store::VERSION
+            ),
+            Fault::ReadOnly => f.write_str(
+                "read-only, so nothing can be charged; make it and its folder writable or name another \
+                 with --ledger",
+            ),
+            Fault::NoAccess => f.write_str(
+                "it, or a file beside it, cannot be opened; get access to it and its folder or name another \
+                 with --ledger",
+            ),
+            Fault::NoSharedMemory => f.write_str(
+                "its file system cannot share memory between processes; put it on a local disk with --ledger",
+            ),
+            Fault::Busy => f.write_str("busy for a minute; nothing was written, try again"),
+            Fault::Full => f.write_str("no space left on its disk; free some and try again"),
+            Fault::Damaged { entry: 0, what } => write!(f, "damaged: {what}; run 'equipoise budget verify'"),
+            Fault::Damaged { entry, what } => {
+                write!(f, "damaged at entry {entry}: {what}; run 'equipoise budget verify'")
+            }
+            Fault::Replaced => {
+                f.write_str("removed or replaced while it was open; nothing was charged, open it again")
+            }
+            Fault::Forked => f.write_str("opened before a fork; open it again in the child"),
+            Fault::NotItsCharge => {
+                f.write_str("the charge is not one of this ledger; record it where it was made")
+            }
+            Fault::AlreadyRecorded => f.write_str("the answer to this charge was already recorded"),
+            Fault::Io { reason } => write!(f, "{reason}"),
+        }
+    }
+}
+
+impl std::error::Error for LedgerError {}
+
+/// A path for one line of a message, its end kept: that is where files differ.
+fn path_shown(path: &Path) -> String {
+    const LONGEST: usize = 200;
+    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let text: Vec<char> = path.to_string_lossy().chars().map(clean).collect();
+    match text.len().checked_sub(LONGEST) {
+        None | Some(0) => text.into_iter().collect(),
+        Some(more) => "...".chars().chain(text.into_iter().skip(more + 3)).collect(),
+    }
+}
+
+/// A data set is not what the request takes it for. Nothing was charged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DataSetError {
+    /// The ledger has limits, and the name is not registered.
+    Unregistered {
+        /// The name.
+        name: String,
+    },
+    /// Registered for another privacy unit.
+    OtherUnit {
+        /// The name.
+        name: String,
+        /// As registered.
+        registered: Unit,
+        /// As requested.
+        requested: Unit,
+    },
+    /// Registered for another adjacency.
+    OtherAdjacency {
+        /// The name.
+        name: String,
+        /// As registered.
+        registered: Adjacency,
+        /// As requested.
+        requested: Adjacency,
+    },
+    /// A name that is empty, too long or has control characters.
+    BadName {
+        /// Of what: a data set, an analyst, a request id.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+}
+
+impl fmt::Display for DataSetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unregistered { name } => write!(
+                f,
+                "data set '{}' is not registered, and this ledger has limits; \
+                 its steward registers it with 'equipoise budget set'",
+                shown(name)
+            ),
+            Self::OtherUnit { name, registered, requested } => write!(
+                f,
+                "data set '{}' is registered with unit {}, not {}; ask with {}",
+                shown(name),
+                shown(&registered.to_string()),
+                shown(&requested.to_string()),
+                match registered {
+                    Unit::Row => "no --unit".to_string(),
+                    Unit::Column(column) => format!("--unit {}", shown(column)),
+                }
+            ),
+            Self::OtherAdjacency { name, registered, requested } => write!(
+                f,
+                "data set '{}' is registered under {registered}, not {requested}; \
+                 ask with --adjacency {registered}",
+                shown(name)
+            ),
+            Self::BadName { what, name } => write!(
+                f,
+                "{what} '{}' is not accepted: give 1 to {} characters without control characters",
+                shown(name),
+                super::registry::LONGEST_NAME
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DataSetError {}
+
+/// A data set or a limit was not entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The data set is not what was said.
+    DataSet(DataSetError),
+    /// The ledger cannot be used.
+    Ledger(LedgerError),
+}
+
+impl RegisterError {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::DataSet(_) => 2,
+            Self::Ledger(error) => error.exit_code(),
+        }
+    }
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DataSet(error) => error.fmt(f),
+            Self::Ledger(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
+impl From<DataSetError> for RegisterError {
+    fn from(error: DataSetError) -> Self {
+        Self::DataSet(error)
+    }
+}
+
+impl From<LedgerError> for RegisterError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+/// Why a charge was not made, or why its answer cannot be had again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChargeError {
+    /// A limit does not allow it.
+    OverBudget(Box<OverBudget>),
+    /// The data set is not what the request takes it for.
+    DataSet(DataSetError),
+    /// The request id belongs to another request.
+    RequestIdTaken {
+        /// The id.
+        request_id: String,
+    },
+    /// This request was charged before, and no answer was recorded.
+    Lost {
+        /// The id of that charge.
+        id: String,
+        /// When it was made.
+        time: String,
+    },
+    /// A cost beyond anything that could protect anybody.
+    TooMuch {
+        /// What was asked for.
+        requested: Approx,
+    },
+    /// The ledger cannot be used.
+    Ledger(LedgerError),
+}
+
+/// A limit, and how a request compares with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverBudget {
+    /// The data set.
+    pub data_set: String,
+    /// Whose limit: of this analyst, or of everybody together.
+    pub analyst: Option<String>,
+    /// What was spent before.
+    pub spent: Approx,
+    /// What was asked for.
+    pub requested: Approx,
+    /// What is left.
+    pub remaining: Approx,
+    /// What is allowed in total.
+    pub limit: Approx,
+}
+
+impl ChargeError {
+    /// The exit code of the command line: 4 budget, 2 usage, 1 internal or lost.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::OverBudget(_) => 4,
+            Self::DataSet(_) | Self::RequestIdTaken { .. } | Self::TooMuch { .. } => 2,
+            Self::Lost { .. } => 1,
+            Self::Ledger(error) => error.exit_code(),
+        }
+    }
+}
+
+impl fmt::Display for ChargeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OverBudget(over) => over.fmt(f),
+            Self::DataSet(error) => error.fmt(f),
+            Self::RequestIdTaken { request_id } => write!(
+                f,
+                "request id '{}' was used for another request; give this one an id of its own",
+                shown(request_id)
+            ),
+            Self::Lost { id, time } => write!(
+                f,
+                "this request was charged at {time} ({id}) and no answer was recorded: it is lost, or still \
+                 being computed; ask again under a new request id to pay for a new answer"
+            ),
+            Self::TooMuch { requested } => write!(
+                f,
+                "a cost of {} is not accepted: ask for an epsilon of at most 1000",
+                pair(&requested.eps, &requested.delta)
+            ),
+            Self::Ledger(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ChargeError {}
+
+impl From<DataSetError> for ChargeError {
+    fn from(error: DataSetError) -> Self {
+        Self::DataSet(error)
+    }
+}
+
+impl From<LedgerError> for ChargeError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+impl fmt::Display for OverBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { data_set, analyst, spent, requested, remaining, limit } = self;
+        write!(f, "the budget of data set '{}'", shown(data_set))?;
+        if let Some(analyst) = analyst {
+            write!(f, " for analyst '{}'", shown(analyst))?;
+        }
+        // Only the part that does not fit is named, unless both do not.
+        let eps_fits = requested.eps <= remaining.eps && spent.eps <= limit.eps;
+        let delta_fits = requested.delta <= remaining.delta && spent.delta <= limit.delta;
+        let mut joint = " has";
+        for (name, fits, asked, left, of) in [
+            ("epsilon", eps_fits, &requested.eps, &remaining.eps, &limit.eps),
+            ("delta", delta_fits, &requested.delta, &remaining.delta, &limit.delta),
+        ] {
+            if !fits {
+                write!(f, "{joint} {name} {} left of {of}, and {asked} was asked for", left_shown(left))?;
+                joint = ";";
+            }
+        }
+        f.write_str("; ask for less, or have its steward raise it with 'equipoise budget set'")
+    }
+}
+
+/// What is left is shown rounded down: `Amount` shows what was spent and rounds up.
+fn left_shown(left: &Amount) -> String {
+    let up = left.to_string();
+    let exact = up.parse::<equipoise_core::ratio::Ratio>().is_ok_and(|shown| shown == *left.ratio());
+    if exact { up } else { (-left.ratio().clone()).to_decimal_up(6).trim_start_matches('-').to_string() }
+}
+
+fn pair(eps: &Amount, delta: &Amount) -> String {
+    if delta.is_zero() { format!("epsilon {eps}") } else { format!("epsilon {eps}, delta {delta}") }
+}

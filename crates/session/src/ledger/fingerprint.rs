@@ -1,0 +1,64 @@
+//! Recognises the same content under another name, and tells nobody what the content is.
+//!
+//! A fingerprint is an HMAC-SHA-256 under a secret of the ledger. It is made when the steward registers a data
+//! set, is stored in the ledger and never shown: who knows it without the secret learns nothing, and who has
+//! the secret has the ledger, which only its owner reads.
+
+use super::{Fallible, chain::hex};
+use equipoise_core::coins::Words;
+use hmac::{Hmac, KeyInit, Mac};
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+use std::io::{self, Read};
+
+/// A fresh secret.
+pub(super) fn fresh_secret(coins: &mut impl Words) -> [u8; 32] {
+    let mut secret = [0; 32];
+    for part in secret.chunks_exact_mut(8) {
+        part.copy_from_slice(&coins.word().to_le_bytes());
+    }
+    secret
+}
+
+/// A hash that binds the chain to the secret.
+pub(super) fn seal(secret: &[u8]) -> [u8; 32] {
+    let mut state = Sha256::new_with_prefix(b"equipoise ledger secret 1");
+    state.update(secret);
+    state.finalize().into()
+}
+
+pub(super) fn secret(connection: &Connection) -> Fallible<Vec<u8>> {
+    Ok(connection.query_row("SELECT secret FROM secret", [], |row| row.get(0))?)
+}
+
+/// The fingerprint of everything that the reader has.
+pub(super) fn of(secret: &[u8], content: &mut dyn Read) -> io::Result<String> {
+    let mut state = Hmac::<Sha256>::new_from_slice(secret).expect("a key of any length");
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&state.finalize().into_bytes())),
+            Ok(length) => state.update(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4231, test case 2.
+    #[test]
+    fn a_known_fingerprint() {
+        let found = of(b"Jefe", &mut &b"what do ya want for nothing?"[..]).unwrap();
+        assert_eq!(found, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    }
+
+    #[test]
+    fn the_seal_hides_and_binds_the_secret() {
+        assert_ne!(seal(&[0; 32]), seal(&[1; 32]));
+        assert_ne!(seal(&[7; 32]), [7; 32]);
+    }
+}

@@ -1,0 +1,207 @@
+//! The ledger: what was spent on each data set, durable, exact, and chained by hash.
+//!
+//! Without a limit it is an odometer: it records and shows. With a limit it is a filter: what does not fit is
+//! refused. One SQLite file with one table that only grows; any number of processes may use it at once.
+//!
+//! # Guarantee
+//!
+//! - A [`Charge`] exists only after its entry is durable: no answer without a charge.
+//! - For every limit, after every charge: what was spent, the charge included, is at most the limit. Sums are
+//!   exact, or rounded up where no exact sum fits a line ([`Cost`]).
+//! - A crash at any point loses at most the answer to a charge, never the charge of an answer.
+//! - [`Ledger::verify`] names the first entry that was edited, dropped or put in between.
+//!
+//! # Why
+//!
+//! 1. A charge is one transaction that excludes other writers (`BEGIN IMMEDIATE`), reads the sum, checks the
+//!    limits and appends; it returns after the disk has it (write-ahead log, `synchronous = FULL`).
+//! 2. The sum stands in the entry of the charge, so that it cannot fall behind.
+//! 3. An answer is recorded by a second transaction before anybody sees it, so that asking again under the
+//!    same request id gives the same answer for free.
+//! 4. Each hash covers the entry and the hash before it.
+//!
+//! # What it cannot do
+//!
+//! - Stop who can write the file: it is then an honest record, not a lock.
+//! - Notice that it was replaced by an older copy, unless it is compared with a later receipt or with a
+//!   [`Head`] that was kept elsewhere.
+//! - Survive being copied while in use without its `-wal` file.
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_core::{adjacency::{Adjacency, Unit}, loss::Approx};
+//! use equipoise_session::ledger::{ChargeRequest, Charging, DataSet, Ledger};
+//!
+//! let mut ledger = Ledger::in_memory()?;
+//! let salaries =
+//!     DataSet { name: "salaries".into(), unit: Unit::Row, adjacency: Adjacency::AddRemove };
+//! ledger.register(&salaries, None)?;
+//! let loss = |eps: &str| Approx::new(&eps.parse().unwrap(), &"0".parse().unwrap());
+//! ledger.set_limit("salaries", None, Some(&loss("1")))?;
+//! let request = ChargeRequest {
+//!     data_set: salaries,
+//!     analyst: None,
+//!     request_id: Some("monday".into()),
+//!     request: r#"{"statistic":"median"}"#.into(),
+//!     question: r#"{"mechanism":"inverse-sensitivity"}"#.into(),
+//!     cost: loss("0.7").into(),
+//! };
+//! let Charging::Granted(charge) = ledger.charge(&request)? else { panic!("a new request") };
+//! let receipt = ledger.record(&charge, r#"{"value":4200}"#)?;
+//! assert_eq!(receipt.id, charge.id());
+//! // Asking again is free; asking for more than is left is refused.
+//! assert!(matches!(ledger.charge(&request)?, Charging::Replay(_)));
+//! let more = ChargeRequest { request_id: None, ..request };
+//! assert_eq!(ledger.charge(&more).unwrap_err().exit_code(), 4);
+//! assert_eq!(ledger.verify(None)?.charges, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod balance;
+mod chain;
+mod charge;
+mod clock;
+mod cost;
+mod entry;
+mod error;
+mod export;
+mod fingerprint;
+mod registry;
+mod store;
+mod verify;
+
+pub use balance::{Account, Balance};
+pub use chain::{Head, NotAHead};
+pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
+pub use cost::Cost;
+pub use entry::{Entry, Event};
+pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError};
+pub use registry::{DataSet, Registration};
+pub use verify::{Verified, VerifyError};
+
+use equipoise_entropy::OsCoins;
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use std::path::{Path, PathBuf};
+
+/// A ledger, open in this process.
+pub struct Ledger {
+    connection: Connection,
+    /// For ids only.
+    coins: OsCoins,
+    id: String,
+    path: Option<PathBuf>,
+    /// Device and inode.
+    file: Option<(u64, u64)>,
+    read_only: bool,
+    /// SQLite does not survive a fork.
+    process: u32,
+}
+
+impl Ledger {
+    /// The id that it got when it was made, which its receipts name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its file; `None` in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+}
+
+/// What went wrong inside, before it is known in which file.
+#[derive(Debug)]
+enum Error {
+    Sql(rusqlite::Error),
+    Fault(Fault),
+}
+
+type Fallible<T> = Result<T, Error>;
+
+/// Why a transaction does not commit.
+enum Stop<E> {
+    /// What was asked for is not granted.
+    Refused(E),
+    /// The ledger failed.
+    Failed(Error),
+}
+
+impl<E> From<Error> for Stop<E> {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<E: From<DataSetError>> From<DataSetError> for Stop<E> {
+    fn from(error: DataSetError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Error {
+    /// SQLite could not make or use a file beside the ledger.
+    fn is_about_the_folder(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    }
+
+    fn damaged(entry: u64, what: impl Into<String>) -> Self {
+        Self::Fault(Fault::Damaged { entry, what: what.into() })
+    }
+
+    fn at(self, path: Option<&Path>) -> LedgerError {
+        let fault = match self {
+            Self::Fault(fault) => fault,
+            Self::Sql(error) => match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Busy,
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Fault::ReadOnly,
+                Some(ErrorCode::CannotOpen) => Fault::NoAccess,
+                Some(ErrorCode::DiskFull) => Fault::Full,
+                Some(ErrorCode::NotADatabase) => Fault::NotALedger,
+                Some(ErrorCode::DatabaseCorrupt) => {
+                    Fault::Damaged { entry: 0, what: "SQLite cannot read it".to_string() }
+                }
+                _ => Fault::Io { reason: error.to_string() },
+            },
+        };
+        LedgerError { path: path.map(PathBuf::from), fault }
+    }
+}
+
+/// The last row of a kind for a data set, and for one analyst if one is named.
+fn latest(
+    connection: &Connection,
+    kind: &str,
+    data_set: &str,
+    analyst: Option<&str>,
+) -> Fallible<Option<entry::Row>> {
+    let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
+    let sql = format!(
+        "SELECT {} FROM entries WHERE kind = ?1 AND data_set = ?2 {narrower} ORDER BY number DESC LIMIT 1",
+        store::ROW
+    );
+    let parameters = [kind, data_set, analyst.unwrap_or_default()];
+    Ok(connection.query_row(&sql, parameters, store::row).optional()?)
+}
+
+fn entry_of(row: &entry::Row) -> Fallible<Entry> {
+    row.entry().map_err(|what| Error::damaged(row.number.unsigned_abs(), what))
+}
+
+#[cfg(test)]
+mod tamper_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Data sets by name: what is protected, fixed when the name is first used.
+
+use super::{
+    Fallible, Ledger, Stop,
+    chain::{self, Link},
+    entry::{self, Event, Row, kind},
+    error::{DataSetError, Fault, LedgerError, RegisterError},
+    fingerprint, latest, store,
+};
+use equipoise_core::adjacency::{Adjacency, Unit};
+use rusqlite::{Connection, OptionalExtension};
+use std::io::Read;
+
+/// The longest name of a data set, an analyst or a request, in characters.
+pub(super) const LONGEST_NAME: usize = 200;
+
+/// A data set as the ledger knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DataSet {
+    /// Its name: the budget belongs to it.
+    pub name: String,
+    /// Whose privacy is protected.
+    pub unit: Unit,
+    /// What one of them may change.
+    pub adjacency: Adjacency,
+}
+
+/// What a registration found. It is for the steward, never for an analyst.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// The name is new.
+    pub new: bool,
+    /// Other names under which the same content is registered: what is spent on them adds up on the same
+    /// people, and no limit here sees it.
+    pub same_content: Vec<String>,
+}
+
+impl Ledger {
+    /// Enter a data set, or look at its content again. Its unit and adjacency are fixed from now on.
+    ///
+    /// With `content`, a fingerprint is kept by which the same content is recognised under another name.
+    pub fn register(
+        &mut self,
+        data_set: &DataSet,
+        content: Option<&mut dyn Read>,
+    ) -> Result<Registration, RegisterError> {
+        check_name("data set", &data_set.name)?;
+        let fingerprint = content.map(|content| self.fingerprint(content)).transpose()?;
+        self.write(|transaction, coins| {
+            let new = check(transaction, data_set)?.is_none();
+            let earlier = registrations(transaction)?;
+            let same = |row: &&Row| row.fingerprint().is_some() && row.fingerprint() == fingerprint;
+            let mut same_content: Vec<String> =
+                earlier.iter().filter(same).map(|row| row.data_set.clone()).collect();
+            let known = same_content.contains(&data_set.name);
+            if new || (fingerprint.is_some() && !known) {
+                enter(transaction, &store::fresh_id(coins), data_set, fingerprint.as_deref())?;
+            }
+            same_content.retain(|name| *name != data_set.name);
+            same_content.sort();
+            same_content.dedup();
+            Ok(Registration { new, same_content })
+        })
+    }
+
+    /// What is registered under a name.
+    pub fn data_set(&self, name: &str) -> Result<Option<DataSet>, LedgerError> {
+        self.read(|connection| find(connection, name))
+    }
+
+    /// Every registered data set, in the order of registration.
+    pub fn data_sets(&self) -> Result<Vec<DataSet>, LedgerError> {
+        self.read(|connection| {
+            let mut found: Vec<DataSet> = Vec::new();
+            for row in registrations(connection)? {
+                let data_set = facts(&row)?;
+                if !found.iter().any(|earlier| earlier.name == data_set.name) {
+                    found.push(data_set);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// Was a limit ever set here? Then unregistered names are refused.
+    pub fn has_limits(&self) -> Result<bool, LedgerError> {
+        self.read(any_limit)
+    }
+
+    fn fingerprint(&self, content: &mut dyn Read) -> Result<String, LedgerError> {
+        let secret = self.read(fingerprint::secret)?;
+        fingerprint::of(&secret, content).map_err(|error| LedgerError {
+            path: self.path.clone(),
+            fault: Fault::Io { reason: format!("the content to register could not be read: {error}") },
+        })
+    }
+}
+
+pub(super) fn check_name(what: &'static str, name: &str) -> Result<(), DataSetError> {
+    let length = name.chars().count();
+    if (1..=LONGEST_NAME).contains(&length) && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(DataSetError::BadName { what, name: name.to_string() })
+}
+
+/// What is registered, if it agrees with what is asked for.
+pub(super) fn check<E: From<DataSetError>>(
+    connection: &Connection,
+    wanted: &DataSet,
+) -> Result<Option<DataSet>, Stop<E>> {
+    let Some(registered) = find(connection, &wanted.name)? else { return Ok(None) };
+    let name = wanted.name.clone();
+    if registered.unit != wanted.unit {
+        let (registered, requested) = (registered.unit, wanted.unit.clone());
+        return Err(DataSetError::OtherUnit { name, registered, requested }.into());
+    }
+    if registered.adjacency != wanted.adjacency {
+        let (registered, requested) = (registered.adjacency, wanted.adjacency);
+        return Err(DataSetError::OtherAdjacency { name, registered, requested }.into());
+    }
+    Ok(Some(registered))
+}
+
+pub(super) fn any_limit(connection: &Connection) -> Fallible<bool> {
+    let sql = "SELECT 1 FROM entries WHERE kind = ?1 LIMIT 1";
+    Ok(connection.query_row(sql, [kind::LIMIT], |_| Ok(())).optional()?.is_some())
+}
+
+pub(super) fn find(connection: &Connection, name: &str) -> Fallible<Option<DataSet>> {
+    latest(connection, kind::REGISTER, name, None)?.map(|row| facts(&row)).transpose()
+}
+
+pub(super) fn enter(
+    connection: &Connection,
+    id: &str,
+    data_set: &DataSet,
+    fingerprint: Option<&str>,
+) -> Fallible<()> {
+    let body = entry::register_body(&data_set.unit, data_set.adjacency, fingerprint);
+    let link =
+        Link { kind: kind::REGISTER, id, data_set: &data_set.name, analyst: None, request_id: None, body };
+    chain::append(connection, link).map(|_| ())
+}
+
+fn registrations(connection: &Connection) -> Fallible<Vec<Row>> {
+    let sql = format!("SELECT {} FROM entries WHERE kind = ?1 ORDER BY number", store::ROW);
+    let mut statement = connection.prepare(&sql)?;
+    let rows = statement.query_map([kind::REGISTER], store::row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn facts(row: &Row) -> Fallible<DataSet> {
+    match super::entry_of(row)?.event {
+        Event::Registered { unit, adjacency } => Ok(DataSet { name: row.data_set.clone(), unit, adjacency }),
+        _ => unreachable!("a row of this kind reads as such an event"),
+    }
+}

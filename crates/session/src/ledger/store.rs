@@ -1,0 +1,316 @@
+//! The file: how it is made, opened, and recognised.
+
+use super::{
+    Error, Fallible, Ledger, Stop,
+    chain::{self, Link, hex},
+    entry::{self, Row, kind},
+    error::{Fault, LedgerError},
+    fingerprint,
+};
+use equipoise_core::coins::Words;
+use equipoise_entropy::OsCoins;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::{
+    fmt::Write,
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{MetadataExt, OpenOptionsExt},
+    },
+    path::{Path, PathBuf},
+    process, thread,
+    time::Duration,
+};
+
+/// The version of the layout. A change that an older program would misread raises it.
+pub(super) const VERSION: i64 = 1;
+/// "EQLG": marks the file as ours.
+const APPLICATION: i64 = 0x4551_4c47;
+/// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
+fn be_patient(times_before: i32) -> bool {
+    let (short, long) = (Duration::from_millis(1), Duration::from_millis(10));
+    thread::sleep(if times_before < 200 { short } else { long });
+    times_before < 6200
+}
+
+/// The columns of a row, in the order in which [`row`] reads them.
+pub(super) const ROW: &str = "number, kind, id, time, data_set, analyst, request_id, body, hash";
+
+/// One table that only grows. Every sum stands in the entry that it belongs to, so there is nothing to keep
+/// in step; the indexes find the last entry of an account.
+pub(super) const SCHEMA: [&str; 8] = [
+    "CREATE TABLE entries (\
+       number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, time TEXT NOT NULL, \
+       data_set TEXT NOT NULL, analyst TEXT NOT NULL, request_id TEXT, body TEXT NOT NULL, hash TEXT NOT NULL\
+     ) STRICT",
+    "CREATE TABLE secret (secret BLOB NOT NULL) STRICT",
+    "CREATE UNIQUE INDEX entries_by_id ON entries (id, kind)",
+    "CREATE INDEX entries_by_data_set ON entries (kind, data_set, number)",
+    "CREATE INDEX entries_by_analyst ON entries (kind, data_set, analyst, number)",
+    "CREATE UNIQUE INDEX charges_by_request ON entries (analyst, request_id) WHERE request_id IS NOT NULL",
+    "CREATE TRIGGER entries_stay BEFORE DELETE ON entries \
+     BEGIN SELECT raise(ABORT, 'entries are never deleted'); END",
+    "CREATE TRIGGER entries_are_final BEFORE UPDATE ON entries \
+     BEGIN SELECT raise(ABORT, 'entries are never changed'); END",
+];
+
+/// Read one row of `SELECT {ROW}`.
+pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    Ok(Row {
+        number: row.get(0)?,
+        kind: row.get(1)?,
+        id: row.get(2)?,
+        time: row.get(3)?,
+        data_set: row.get(4)?,
+        analyst: row.get(5)?,
+        request_id: row.get(6)?,
+        body: row.get(7)?,
+        hash: row.get(8)?,
+    })
+}
+
+impl Ledger {
+    /// Open the ledger in this file to charge; make it if there is none. A new file has mode 0600.
+    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+        let at = |error: Error| error.at(Some(path));
+        make_file(path).map_err(at)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = connect(path, flags).map_err(at)?;
+        if connection.is_readonly("main").map_err(|error| at(error.into()))? {
+            return Err(at(Fault::ReadOnly.into()));
+        }
+        let mut coins = coins().map_err(at)?;
+        let begun = recognise(&connection).map_err(at)?;
+        durable(&connection).map_err(at)?;
+        if !begun {
+            begin(&mut connection, &mut coins).map_err(at)?;
+        }
+        Self::over(connection, coins, Some(path), false).map_err(at)
+    }
+
+    /// Open the ledger in this file to look at it. It must be there. Nothing is written, except that SQLite
+    /// may make its index of the log beside it.
+    pub fn open_read_only(path: &Path) -> Result<Self, LedgerError> {
+        let at = |error: Error| error.at(Some(path));
+        look_at(path).map_err(at)?.ok_or_else(|| at(Fault::Missing.into()))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = connect(path, flags).map_err(at)?;
+        let mut begun = recognise(&connection);
+        if begun.as_ref().is_err_and(Error::is_about_the_folder) && !has_log(path) {
+            connection = connect(&frozen(path), flags | OpenFlags::SQLITE_OPEN_URI).map_err(at)?;
+            begun = recognise(&connection);
+        }
+        if !begun.map_err(at)? {
+            return Err(at(Fault::Missing.into()));
+        }
+        Self::over(connection, coins().map_err(at)?, Some(path), true).map_err(at)
+    }
+
+    /// A ledger that ends with the process.
+    pub fn in_memory() -> Result<Self, LedgerError> {
+        let at = |error: Error| error.at(None);
+        let mut connection = Connection::open_in_memory().map_err(|error| at(error.into()))?;
+        let mut coins = coins().map_err(at)?;
+        begin(&mut connection, &mut coins).map_err(at)?;
+        Self::over(connection, coins, None, false).map_err(at)
+    }
+
+    fn over(connection: Connection, coins: OsCoins, path: Option<&Path>, read_only: bool) -> Fallible<Self> {
+        let Some((first, _)) = chain::ends(&connection)? else {
+            return Err(Error::damaged(0, "it has no entries"));
+        };
+        let file = path.map(identity).transpose()?;
+        let path = path.map(PathBuf::from);
+        Ok(Self { connection, coins, id: first.id, path, file, read_only, process: process::id() })
+    }
+
+    /// Run this inside a transaction that excludes every other writer, and make it durable. What is refused or
+    /// fails leaves no trace.
+    pub(super) fn write<T, E: From<LedgerError>>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut OsCoins) -> Result<T, Stop<E>>,
+    ) -> Result<T, E> {
+        let path = self.path.as_deref();
+        let at = |error: Error| E::from(error.at(path));
+        if self.read_only {
+            return Err(at(Fault::ReadOnly.into()));
+        }
+        if self.process != process::id() {
+            return Err(at(Fault::Forked.into()));
+        }
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| at(error.into()))?;
+        // What is charged in a file that was moved away or removed is charged nowhere.
+        if let (Some(path), Some(file)) = (path, self.file)
+            && !identity(path).is_ok_and(|now| now == file)
+        {
+            return Err(at(Fault::Replaced.into()));
+        }
+        let done = match work(&transaction, &mut self.coins) {
+            Ok(done) => done,
+            Err(Stop::Refused(error)) => return Err(error),
+            Err(Stop::Failed(error)) => return Err(at(error)),
+        };
+        transaction.commit().map_err(|error| at(error.into()))?;
+        Ok(done)
+    }
+
+    /// Run this on one consistent state of the ledger.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Fallible<T>) -> Result<T, LedgerError> {
+        let at = |error: Error| error.at(self.path.as_deref());
+        if self.path.is_some() && self.process != process::id() {
+            return Err(at(Fault::Forked.into()));
+        }
+        let transaction = self.connection.unchecked_transaction().map_err(|error| at(error.into()))?;
+        work(&transaction).map_err(at)
+    }
+}
+
+/// 128 random bits.
+pub(super) fn fresh_id(coins: &mut OsCoins) -> String {
+    format!("{:016x}{:016x}", coins.word(), coins.word())
+}
+
+fn coins() -> Fallible<OsCoins> {
+    OsCoins::new().map_err(|error| Fault::Io { reason: error.to_string() }.into())
+}
+
+/// What stands at the path: nothing, or a file of some length that may be written to.
+fn look_at(path: &Path) -> Fallible<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(Some(found)),
+        Ok(_) => Err(Fault::NotAFile.into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(said(&error)),
+    }
+}
+
+/// An empty file that only its owner reads, unless there is one. The folder is synchronised too: a charge is
+/// not durable in a file that a power cut removes.
+fn make_file(path: &Path) -> Fallible<()> {
+    if let Some(found) = look_at(path)? {
+        // The mode is a wish of the steward, also towards a user who could override it.
+        if found.permissions().readonly() {
+            return Err(Fault::ReadOnly.into());
+        }
+        // An empty file may be what a crash left before the next line but one was reached.
+        return if found.len() == 0 { keep_folder(path) } else { Ok(()) };
+    }
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+            return Err(Fault::ReadOnly.into());
+        }
+        Err(error) => return Err(said(&error)),
+    }
+    keep_folder(path)
+}
+
+/// Make the file's name durable, where the file system knows how to.
+fn keep_folder(path: &Path) -> Fallible<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(said(&error)),
+        _ => Ok(()),
+    }
+}
+
+/// What tells the file from any other that takes its name.
+fn identity(path: &Path) -> Fallible<(u64, u64)> {
+    fs::metadata(path).map(|found| (found.dev(), found.ino())).map_err(|error| said(&error))
+}
+
+/// Are there entries that are not yet in the file itself?
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|found| found.len() > 0)
+}
+
+/// The file as one that nobody can change, for a folder in which SQLite cannot make its index of the log.
+pub(super) fn frozen(path: &Path) -> PathBuf {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    let mut uri = String::from("file:");
+    for &byte in path.as_os_str().as_bytes() {
+        if plain(byte) {
+            uri.push(char::from(byte));
+        } else {
+            write!(uri, "%{byte:02X}").expect("writing to a string");
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri.into()
+}
+
+fn said(error: &io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::StorageFull => Fault::Full.into(),
+        ErrorKind::PermissionDenied => Fault::NoAccess.into(),
+        _ => Fault::Io { reason: error.to_string() }.into(),
+    }
+}
+
+pub(super) fn connect(path: &Path, flags: OpenFlags) -> Fallible<Connection> {
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(be_patient))?;
+    connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
+    Ok(connection)
+}
+
+/// True for a ledger, false for an empty file, an error for anything else. Nothing is written.
+pub(super) fn recognise(connection: &Connection) -> Fallible<bool> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
+    match (application, version) {
+        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, version) if version > VERSION => Err(Fault::Newer { version }.into()),
+        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(false),
+        _ => Err(Fault::NotALedger.into()),
+    }
+}
+
+/// A commit returns when the disk has it, and readers never wait for writers.
+fn durable(connection: &Connection) -> Fallible<()> {
+    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(Fault::NoSharedMemory.into());
+    }
+    // The last two matter where a plain fsync leaves data in the disk's own memory.
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;",
+    )?;
+    Ok(())
+}
+
+/// Make the tables and the first entry, unless another process did in the meantime.
+fn begin(connection: &mut Connection, coins: &mut OsCoins) -> Fallible<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if recognise(&transaction)? {
+        return Ok(());
+    }
+    for statement in SCHEMA {
+        transaction.execute_batch(statement)?;
+    }
+    let secret = fingerprint::fresh_secret(coins);
+    transaction.execute("INSERT INTO secret (secret) VALUES (?1)", [&secret[..]])?;
+    let id = fresh_id(coins);
+    let body = entry::created_body(VERSION, &hex(&fingerprint::seal(&secret)));
+    let link = Link { kind: kind::CREATED, id: &id, data_set: "", analyst: None, request_id: None, body };
+    chain::append(&transaction, link)?;
+    transaction
+        .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"))?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Are tables, indexes and triggers as we made them?
+pub(super) fn is_unchanged(connection: &Connection) -> Fallible<bool> {
+    let mut statement =
+        connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
+    let found: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(found == SCHEMA)
+}

@@ -1,0 +1,44 @@
+//! A panic over private rows must not tell what it met.
+//!
+//! While private work is under way the panic hook prints nothing, on any thread, because the message of a
+//! panic can hold a row. What the caller gets is that the answer is lost.
+
+use crate::source::Lost;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},
+    sync::{
+        Once,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+static HOOK: Once = Once::new();
+
+/// Run private work; a panic in it is a lost answer without a word.
+pub(crate) fn quietly<T>(work: impl FnOnce() -> Result<T, Lost>) -> Result<T, Lost> {
+    HOOK.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |info| {
+            if UNDER_WAY.load(Ordering::SeqCst) == 0 {
+                loud(info);
+            }
+        }));
+    });
+    UNDER_WAY.fetch_add(1, Ordering::SeqCst);
+    // What the closure leaves half done is dropped with it: nothing of it is seen again.
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
+    outcome.unwrap_or(Err(Lost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_lost_answer() {
+        assert_eq!(quietly(|| -> Result<(), Lost> { panic!("salary 123456") }), Err(Lost));
+        assert_eq!(quietly(|| Ok(7)), Ok(7));
+    }
+}

@@ -1,0 +1,85 @@
+//! What becomes public: one shape for the command line, the server and Python.
+
+use crate::{answer::ErrorBar, ledger::Receipt};
+use equipoise_core::loss::Approx;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An answer or a refusal, what it promises, what it cost, and its receipt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Release {
+    /// Whether there is an answer.
+    pub outcome: Outcome,
+    /// The answer; null after a refusal, and where the true answer is that there are no rows.
+    pub value: Value,
+    /// What was computed.
+    pub statistic: String,
+    /// Of which column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Of which data set.
+    pub data: String,
+    /// By which mechanism.
+    pub mechanism: String,
+    /// What is promised to the people in the data.
+    pub guarantee: Promise,
+    /// How far off the answer may be.
+    pub error: Option<ErrorBar>,
+    /// The number of rows, where a noisy one was paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// After a refusal: what to do, from public facts only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+    /// All that the data set has spent, this release included.
+    pub spent: Spent,
+    /// What its limit leaves; null without a limit.
+    pub remaining: Option<Spent>,
+    /// Where the charge is written down.
+    pub receipt: Option<Receipt>,
+}
+
+/// Whether there is an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// There is.
+    Released,
+    /// There is none; the charge stands.
+    Refused,
+}
+
+/// A guarantee in words and exact decimals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// Epsilon.
+    pub epsilon: String,
+    /// Delta.
+    pub delta: String,
+    /// What one person may change.
+    pub adjacency: String,
+    /// Whose privacy is protected.
+    pub unit: String,
+}
+
+/// A privacy loss in exact decimals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Epsilon.
+    pub epsilon: String,
+    /// Delta.
+    pub delta: String,
+}
+
+impl From<&Approx> for Spent {
+    fn from(loss: &Approx) -> Self {
+        Self { epsilon: loss.eps.to_string(), delta: loss.delta.to_string() }
+    }
+}
+
+impl Release {
+    /// One JSON object.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("texts and finite numbers are always JSON")
+    }
+}

@@ -1,0 +1,129 @@
+//! What was said: a question as words, before anything is understood or any data is touched.
+//!
+//! The command line, a JSON document and the Python package all fill this one struct. Numbers stay the
+//! decimals that were typed; a JSON number or a float counts as its shortest decimal.
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// A question in words. Fields that were not said are `None` and take their defaults in the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Request {
+    /// What to compute: count, sum, mean, variance, median, quantile, iqr or mode.
+    pub statistic: String,
+    /// Of which column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// Which quantiles, such as 0.9 or 0.25,0.5,0.75.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub fraction: Option<String>,
+    /// The privacy loss.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub epsilon: Option<String>,
+    /// How often the loss may be exceeded.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub delta: Option<String>,
+    /// add-remove or replace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjacency: Option<String>,
+    /// The name of a mechanism, or auto.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<String>,
+    /// LO,HI: answers lie between these, and rows are moved there.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub range: Option<String>,
+    /// Answers and rows are multiples of this.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub resolution: Option<String>,
+    /// The number of rows, where the data holder states it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub rows: Option<String>,
+    /// How sure the error bar is.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub confidence: Option<String>,
+}
+
+impl Request {
+    /// A question about a statistic, nothing else said.
+    pub fn new(statistic: &str) -> Self {
+        Self { statistic: statistic.to_string(), ..Self::default() }
+    }
+
+    /// Read a JSON object. The error is one line and quotes nothing but names.
+    pub fn from_json(text: &str) -> Result<Self, RequestError> {
+        serde_json::from_str(text)
+            .map_err(|error| RequestError(equipoise_core::wording::line(&error.to_string())))
+    }
+
+    /// One text for one question: what is charged, hashed and kept.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("texts and options are always JSON")
+    }
+}
+
+/// A JSON document that is not a request. `Display` is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestError(String);
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the request cannot be read: {}", self.0)
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+/// A string, a number as its shortest decimal, or a list of these joined by commas.
+fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Word {
+        Text(String),
+        Number(serde_json::Number),
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Words {
+        One(Word),
+        Several(Vec<Word>),
+    }
+    let text = |word: Word| match word {
+        Word::Text(text) => text,
+        Word::Number(number) => number.to_string(),
+    };
+    let unreadable = |_| de::Error::custom("a number or a text is due here");
+    Ok(Option::<Words>::deserialize(deserializer).map_err(unreadable)?.map(|words| match words {
+        Words::One(word) => text(word),
+        Words::Several(several) => several.into_iter().map(text).collect::<Vec<_>>().join(","),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_their_shortest_decimals_and_texts_stay() {
+        let json = r#"{"statistic": "quantile", "column": "salary", "fraction": [0.25, "0.5"], "epsilon": 0.1, "rows": 12}"#;
+        let request = Request::from_json(json).unwrap();
+        assert_eq!(request.epsilon.as_deref(), Some("0.1"));
+        assert_eq!(request.fraction.as_deref(), Some("0.25,0.5"));
+        assert_eq!(request.rows.as_deref(), Some("12"));
+        assert_eq!(Request::from_json(&request.to_json()).unwrap(), request);
+    }
+
+    #[test]
+    fn what_is_not_a_request_is_one_line() {
+        for (json, said) in [
+            ("", "EOF while parsing"),
+            ("[]", "invalid length 0"),
+            ("{\"statistic\": \"count\", \"seed\": 7}", "unknown field `seed`"),
+            ("{\"statistic\": \"count\", \"epsilon\": {}}", "a number or a text is due here"),
+            ("{\"statistic\": \"a\nb\"}", "control character"),
+        ] {
+            let error = Request::from_json(json).unwrap_err().to_string();
+            assert!(error.contains(said) && !error.contains('\n'), "{json}: {error}");
+        }
+    }
+}

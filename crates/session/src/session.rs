@@ -1,0 +1,231 @@
+//! Plan, charge, run: the one flow from a question to a release.
+//!
+//! # Guarantee
+//!
+//! - No rows are read before the charge for them is durable: [`Session::run`] takes a [`Charged`], which only
+//!   [`Session::charge`] makes, and takes it by value. One charge, one run.
+//! - No number becomes public before it is recorded: a [`Release`] exists only with its receipt.
+//! - The coins of a session are its own, keyed by the operating system; nobody hands in others.
+//! - After the charge nothing fails with a reason: the data could not be read, or a panic, is [`Lost`].
+//!
+//! ```compile_fail
+//! # fn twice(session: &mut equipoise_session::session::Session,
+//! #     charged: equipoise_session::session::Charged, source: &dyn equipoise_session::source::Source) {
+//! session.run(charged, source);
+//! session.run(charged, source);
+//! # }
+//! ```
+
+use crate::{
+    answer::Answer,
+    gather::Gathered,
+    ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
+    plan::{DataFacts, Plan, PlanError},
+    quiet::quietly,
+    release::{Outcome, Promise, Release, Spent},
+    request::Request,
+    source::{Lost, Source},
+};
+use equipoise_core::adjacency::Unit;
+use equipoise_entropy::{EntropyError, OsCoins};
+use serde_json::{Value, json};
+use std::{fmt, thread};
+
+/// A ledger, coins, and who asks.
+pub struct Session {
+    ledger: Ledger,
+    coins: OsCoins,
+    analyst: Option<String>,
+}
+
+/// A plan that has been paid for.
+#[derive(Debug)]
+#[must_use = "a charge is paid for; run it"]
+pub struct Charged {
+    plan: Plan,
+    charge: crate::ledger::Charge,
+}
+
+/// What came of paying.
+#[derive(Debug)]
+pub enum Paid {
+    /// Go on and run it.
+    Charged(Box<Charged>),
+    /// The same request was answered before under this id; nothing was charged.
+    Before(Box<Release>),
+}
+
+impl Session {
+    /// A session with this ledger.
+    pub fn new(ledger: Ledger, analyst: Option<String>) -> Result<Self, SessionError> {
+        Ok(Self { ledger, coins: OsCoins::new()?, analyst })
+    }
+
+    /// The ledger.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What is public about a data set of this name with these columns.
+    pub fn facts(&self, name: &str, columns: &[String]) -> Result<DataFacts, LedgerError> {
+        facts(Some(&self.ledger), name, columns)
+    }
+
+    /// Understand a request; free.
+    pub fn plan(&self, request: &Request, facts: &DataFacts) -> Result<Plan, PlanError> {
+        Plan::new(request, facts)
+    }
+
+    /// Pay for a plan, durably, or say why not.
+    pub fn charge(&mut self, plan: Plan, request_id: Option<String>) -> Result<Paid, PayError> {
+        let data_set =
+            DataSet { name: plan.data().to_string(), unit: Unit::Row, adjacency: plan.charged_in() };
+        let request = ChargeRequest {
+            data_set,
+            analyst: self.analyst.clone(),
+            request_id,
+            request: plan.request().to_json(),
+            question: question(&plan).to_string(),
+            cost: Cost::from(plan.charge().clone()),
+        };
+        Ok(match self.ledger.charge(&request)? {
+            Charging::Granted(charge) => Paid::Charged(Box::new(Charged { plan, charge })),
+            Charging::Replay(recorded) => Paid::Before(Box::new(stored(&recorded)?)),
+        })
+    }
+
+    /// Read the rows, answer, record. The charge is used up whatever happens.
+    pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Lost> {
+        let Charged { plan, charge } = charged;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let coins = &mut self.coins;
+        let answer = quietly(|| {
+            let gathered = Gathered::scan(source, &plan.needs(), threads)?;
+            Ok(plan.task().answer(&gathered, coins))
+        })?;
+        let mut release = release(&plan, answer, &charge);
+        // Until it is recorded nobody sees it; if that fails, the answer is lost.
+        let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
+        release.receipt = Some(receipt);
+        Ok(release)
+    }
+}
+
+/// What is public about a data set; without a ledger it is not registered.
+pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<DataFacts, LedgerError> {
+    let registered = match ledger {
+        Some(ledger) => ledger.data_set(name)?.map(|data_set| (data_set.unit, data_set.adjacency)),
+        None => None,
+    };
+    Ok(DataFacts { name: name.to_string(), columns: columns.to_vec(), registered })
+}
+
+/// What the log and explanations say of a plan.
+fn question(plan: &Plan) -> Value {
+    let guarantee = promise(plan);
+    json!({
+        "statistic": plan.statistic(),
+        "column": plan.request().column,
+        "mechanism": plan.mechanism(),
+        "guarantee": guarantee,
+        "expected": plan.expected().words,
+    })
+}
+
+fn promise(plan: &Plan) -> Promise {
+    let guarantee = plan.guarantee();
+    let cost = plan.cost();
+    Promise {
+        epsilon: cost.eps.to_string(),
+        delta: cost.delta.to_string(),
+        adjacency: guarantee.adjacency.to_string(),
+        unit: guarantee.unit.to_string(),
+    }
+}
+
+fn release(plan: &Plan, answer: Answer, charge: &crate::ledger::Charge) -> Release {
+    let Answer { value, error, rows, advice } = answer;
+    let balance = charge.balance();
+    Release {
+        outcome: if value.is_some() { Outcome::Released } else { Outcome::Refused },
+        value: value.unwrap_or_default(),
+        statistic: plan.statistic().to_string(),
+        column: plan.request().column.clone(),
+        data: plan.data().to_string(),
+        mechanism: plan.mechanism().to_string(),
+        guarantee: promise(plan),
+        error,
+        rows,
+        advice,
+        spent: Spent::from(balance.spent()),
+        remaining: balance.remaining().as_ref().map(Spent::from),
+        receipt: None,
+    }
+}
+
+/// A release that was recorded, with its receipt.
+fn stored(recorded: &Recorded) -> Result<Release, PayError> {
+    let release: Result<Release, _> = serde_json::from_str(&recorded.release);
+    let release = release.map_err(|_| PayError::Unreadable { receipt: recorded.receipt.id.clone() })?;
+    Ok(Release { receipt: Some(recorded.receipt.clone()), ..release })
+}
+
+/// A plan could not be paid for. `Display` is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayError {
+    /// The ledger does not grant it.
+    Charge(ChargeError),
+    /// The request was answered before, in a form that only another version reads.
+    Unreadable {
+        /// The receipt of that answer.
+        receipt: String,
+    },
+}
+
+impl PayError {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Charge(error) => error.exit_code(),
+            Self::Unreadable { .. } => 1,
+        }
+    }
+}
+
+impl fmt::Display for PayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Charge(error) => error.fmt(f),
+            Self::Unreadable { receipt } => write!(
+                f,
+                "the stored answer of receipt {receipt} was written by another version; read it with 'equipoise budget log --json'"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PayError {}
+
+impl From<ChargeError> for PayError {
+    fn from(error: ChargeError) -> Self {
+        Self::Charge(error)
+    }
+}
+
+/// A session could not begin. `Display` is one line.
+#[derive(Debug)]
+pub struct SessionError(EntropyError);
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for SessionError {}
+
+impl From<EntropyError> for SessionError {
+    fn from(error: EntropyError) -> Self {
+        Self(error)
+    }
+}

@@ -1,0 +1,140 @@
+//! Exact audits of whole answers: what a release shows, its noisy number of rows included, enumerated over
+//! every neighbouring pair of small files with empty fields in them.
+
+use super::{Task, moments::Moments};
+use crate::{
+    gather::{Gathered, tests::Memory},
+    plan::{DataFacts, Plan, Said},
+    request::Request,
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    interval::Interval,
+    ratio::Ratio,
+    tape::{Pmf, delta_between, enumerate},
+    universe::neighbouring_pairs,
+};
+use std::collections::BTreeMap;
+
+/// A record is a code: its number and its text, or empty fields.
+const EMPTY: i64 = -1;
+const TEXTS: [&str; 3] = ["ash", "beech", "cedar"];
+
+fn source(codes: &[i64]) -> Memory {
+    let number = |&code: &i64| if code == EMPTY { f64::NAN } else { code as f64 };
+    let text = |&code: &i64| usize::try_from(code).map_or("", |code| TEXTS[code]);
+    Memory::new(codes.iter().map(number).collect(), &codes.iter().map(text).collect::<Vec<_>>())
+}
+
+fn facts() -> DataFacts {
+    DataFacts { name: "people".into(), columns: vec!["salary".into(), "town".into()], registered: None }
+}
+
+fn plan(request: &Request) -> Plan {
+    Plan::new(request, &facts()).expect("a good request")
+}
+
+fn distribution(task: &Task, codes: &[i64]) -> Pmf<String> {
+    let memory = source(codes);
+    let gathered = Gathered::scan(&memory, &task.needs(), 1).expect("memory can be read");
+    let floor: Ratio = "1e-9".parse().unwrap();
+    enumerate(&floor, |tape| format!("{:?}", task.answer(&gathered, tape)))
+}
+
+/// The largest delta that any pair shows at this epsilon.
+fn worst(task: &Task, adjacency: Adjacency, eps: &Ratio, codes: &[i64], size: usize) -> Interval {
+    let mut seen: BTreeMap<Vec<i64>, Pmf<String>> = BTreeMap::new();
+    let mut worst: Option<Interval> = None;
+    for (a, b) in neighbouring_pairs(codes, size, adjacency) {
+        for data in [&a, &b] {
+            if !seen.contains_key(data) {
+                seen.insert(data.clone(), distribution(task, data));
+            }
+        }
+        let delta = delta_between(eps, &seen[&a], &seen[&b]);
+        worst = Some(worst.map_or(delta.clone(), |worst| worst.max(&delta)));
+    }
+    worst.expect("some pair")
+}
+
+fn request(statistic: &str, column: Option<&str>, eps: &str, adjacency: Adjacency) -> Request {
+    Request {
+        column: column.map(str::to_string),
+        epsilon: Some(eps.into()),
+        adjacency: Some(adjacency.to_string()),
+        ..Request::new(statistic)
+    }
+}
+
+fn on_a_small_grid(request: Request) -> Request {
+    Request { range: Some("0,2".into()), resolution: Some("1".into()), ..request }
+}
+
+#[test]
+fn whole_answers_keep_what_they_promise() {
+    let codes = [EMPTY, 0, 2];
+    for adjacency in Adjacency::ALL {
+        let delta = |request: Request| Request { delta: Some("0.1".into()), ..request };
+        let quantile = Request {
+            fraction: Some("0.9".into()),
+            ..on_a_small_grid(request("quantile", Some("salary"), "8", adjacency))
+        };
+        let stable = Request {
+            mechanism: Some("stable".into()),
+            ..delta(on_a_small_grid(request("median", Some("salary"), "1", adjacency)))
+        };
+        let scale = Request { mechanism: Some("scale".into()), statistic: "iqr".into(), ..stable.clone() };
+        for request in [
+            request("count", Some("town"), "2", adjacency),
+            on_a_small_grid(request("median", Some("salary"), "8", adjacency)),
+            quantile,
+            delta(request("mode", Some("town"), "1", adjacency)),
+            stable,
+            scale,
+        ] {
+            let plan = plan(&request);
+            let cost = plan.cost();
+            let eps = cost.eps.ratio();
+            let measured = worst(plan.task(), adjacency, eps, &codes, 3);
+            let slack: Ratio = "1e-5".parse().unwrap();
+            assert!(
+                measured.lower() <= cost.delta.ratio() + &slack
+                    && measured.upper() <= cost.delta.ratio() + &slack,
+                "{} under {adjacency}: {} to {}",
+                request.to_json(),
+                measured.lower().to_f64(),
+                measured.upper().to_f64()
+            );
+        }
+    }
+}
+
+/// The same audit sees it when a count promises a twentieth less than its noise keeps, and when the bought
+/// number of rows, which costs a twentieth of a median, is not counted.
+#[test]
+fn mutants_that_promise_too_much_are_caught() {
+    let count = plan(&request("count", Some("town"), "2", Adjacency::AddRemove));
+    let median = plan(&on_a_small_grid(request("median", Some("salary"), "8", Adjacency::AddRemove)));
+    for (plan, promised) in [(count, "1.9"), (median, "0.38")] {
+        let measured = worst(plan.task(), Adjacency::AddRemove, &promised.parse().unwrap(), &[0, 2], 2);
+        assert!(measured.lower() > "1e-4".parse().unwrap(), "{}", measured.lower().to_f64());
+    }
+}
+
+/// Sums of a declared range in two steps: count, sum and squares together.
+#[test]
+fn moments_keep_what_they_promise_and_a_mutant_does_not() {
+    let facts = facts();
+    for adjacency in Adjacency::ALL {
+        for statistic in ["sum", "mean", "variance"] {
+            let request =
+                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "12", adjacency) };
+            let said = Said::new(&request, &facts).unwrap();
+            let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
+            let measured = worst(&task, adjacency, said.eps().ratio(), &[EMPTY, 0, 2], 2);
+            assert!(measured.upper() <= "1e-5".parse().unwrap(), "{statistic} {adjacency}");
+            let measured = worst(&task, adjacency, &"2".parse().unwrap(), &[EMPTY, 0, 2], 2);
+            assert!(measured.lower() > "1e-5".parse().unwrap(), "{statistic} {adjacency}");
+        }
+    }
+}

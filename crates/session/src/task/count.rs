@@ -1,0 +1,97 @@
+//! How many records there are, or how many have a field that is not empty: exact noise on whole numbers.
+
+use super::Expected;
+use crate::{
+    answer::{Answer, ErrorBar, ErrorKind},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::Loss,
+    mechanism::laplace::{self, Laplace},
+    ratio::Ratio,
+};
+use serde_json::json;
+
+/// A noisy count.
+#[derive(Clone, Debug)]
+pub(crate) struct Count {
+    column: Option<usize>,
+    noise: laplace::Calibrated,
+    confidence: f64,
+    /// Noise stays within this, with that confidence.
+    within: i64,
+}
+
+impl Count {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        said.accepts(&["laplace"], &[])?;
+        let column = said.optional_column()?;
+        if column.is_none() && said.adjacency() == Adjacency::Replace {
+            return Err(PlanError::line(
+                "under replace the number of rows is public: count it with any tool, or name a column to count its fields that are not empty",
+            ));
+        }
+        let noise = whole_noise(said.eps())?;
+        let within = within(&noise, said.failure())?;
+        Ok(Self { column, noise, confidence: said.confidence(), within })
+    }
+
+    pub fn cost(&self) -> Loss {
+        self.noise.cost()
+    }
+
+    pub fn need(&self) -> Need {
+        self.column.map_or(Need::Records, Need::Present)
+    }
+
+    pub fn expected(&self) -> Expected {
+        let error = ErrorBar {
+            confidence: self.confidence,
+            kind: ErrorKind::Noise,
+            low: Some(-(self.within as f64)),
+            high: Some(self.within as f64),
+            rank: None,
+            range: None,
+        };
+        let words = format!("the count is off by at most {}; it is never refused", self.within);
+        Expected { error: Some(error), words }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let count = self.column.map_or(gathered.records(), |column| gathered.present(column));
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let noisy = self.noise.run_whole(count, coins);
+        let error = ErrorBar {
+            confidence: self.confidence,
+            kind: ErrorKind::Noise,
+            low: Some(noisy.saturating_sub(self.within).max(0) as f64),
+            high: Some(noisy.saturating_add(self.within).max(0) as f64),
+            rank: None,
+            range: None,
+        };
+        Answer::released(json!(noisy), error)
+    }
+}
+
+/// Noise for a count that one unit moves by one.
+pub(super) fn whole_noise(eps: &equipoise_core::loss::Eps) -> Result<laplace::Calibrated, PlanError> {
+    let laplace = Laplace {
+        eps: eps.clone(),
+        sensitivity: Ratio::one(),
+        grid: Ratio::one(),
+        dimensions: 1,
+        values: equipoise_core::mechanism::Values::OnGrid,
+        noise: equipoise_core::mechanism::Noise::Discrete,
+    };
+    Ok(laplace.calibrate()?)
+}
+
+/// How far noise goes, rounded up to a whole number.
+pub(super) fn within(noise: &laplace::Calibrated, failure: &Ratio) -> Result<i64, PlanError> {
+    noise.accuracy(failure).ceil_i64().ok_or_else(|| {
+        PlanError::line("the noise would exceed every count; give a larger epsilon or a smaller confidence")
+    })
+}

@@ -1,0 +1,108 @@
+//! What a plan will do: each statistic's mechanism, ready to run on what a scan has gathered.
+
+#[cfg(test)]
+mod audits;
+mod clip;
+mod count;
+mod guard;
+mod mode;
+mod moments;
+mod quantiles;
+mod scale;
+
+use crate::{
+    answer::{Answer, ErrorBar},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+};
+use equipoise_core::{coins::Coins, loss::Loss};
+
+/// A mechanism with its parameters, calibrated from public facts.
+#[derive(Clone, Debug)]
+pub(crate) enum Task {
+    Count(count::Count),
+    Mode(mode::Mode),
+    Moments(Box<moments::Moments>),
+    Quantiles(quantiles::Quantiles),
+    Scale(Box<scale::Scale>),
+}
+
+/// What can be told of an answer before any data is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// The error bar that a released answer will have.
+    pub error: Option<ErrorBar>,
+    /// The same in words, and when there will be a refusal.
+    pub words: String,
+}
+
+/// The statistics that can be asked for.
+pub const STATISTICS: [&str; 8] = ["count", "sum", "mean", "variance", "median", "quantile", "iqr", "mode"];
+
+impl Task {
+    /// Choose and calibrate the mechanism.
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        Ok(match said.statistic() {
+            "count" => Self::Count(count::Count::plan(said)?),
+            "mode" => Self::Mode(mode::Mode::plan(said)?),
+            "sum" | "mean" | "variance" => Self::Moments(Box::new(moments::Moments::plan(said)?)),
+            "iqr" if said.mechanism() == Some("scale") => Self::Scale(Box::new(scale::Scale::plan(said)?)),
+            "median" | "quantile" | "iqr" => Self::Quantiles(quantiles::Quantiles::plan(said)?),
+            other => return Err(PlanError::unknown("statistic", other, &STATISTICS)),
+        })
+    }
+
+    /// The name of the mechanism.
+    pub fn mechanism(&self) -> &'static str {
+        match self {
+            Self::Count(_) | Self::Moments(_) => "laplace",
+            Self::Mode(_) => "stable",
+            Self::Quantiles(task) => task.mechanism(),
+            Self::Scale(_) => "scale",
+        }
+    }
+
+    /// What a run costs under the adjacency that was asked for.
+    pub fn cost(&self) -> Loss {
+        match self {
+            Self::Count(task) => task.cost(),
+            Self::Mode(task) => task.cost(),
+            Self::Moments(task) => task.cost(),
+            Self::Quantiles(task) => task.cost(),
+            Self::Scale(task) => task.cost(),
+        }
+    }
+
+    /// What it needs of the rows.
+    pub fn needs(&self) -> Vec<Need> {
+        match self {
+            Self::Count(task) => vec![task.need()],
+            Self::Mode(task) => vec![task.need()],
+            Self::Moments(task) => vec![task.need()],
+            Self::Quantiles(task) => vec![task.need()],
+            Self::Scale(task) => vec![task.need()],
+        }
+    }
+
+    /// What can be told beforehand.
+    pub fn expected(&self) -> Expected {
+        match self {
+            Self::Count(task) => task.expected(),
+            Self::Mode(task) => task.expected(),
+            Self::Moments(task) => task.expected(),
+            Self::Quantiles(task) => task.expected(),
+            Self::Scale(task) => task.expected(),
+        }
+    }
+
+    /// The answer. Never fails, whatever was gathered.
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        match self {
+            Self::Count(task) => task.answer(gathered, coins),
+            Self::Mode(task) => task.answer(gathered, coins),
+            Self::Moments(task) => task.answer(gathered, coins),
+            Self::Quantiles(task) => task.answer(gathered, coins),
+            Self::Scale(task) => task.answer(gathered, coins),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The most frequent text of a column, exact, or a refusal where it leads by too little.
+
+use super::Expected;
+use crate::{
+    answer::{Answer, ErrorBar},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::Loss,
+    mechanism::stable::{self, Stable},
+    outcome::{Outcome, Slack},
+    ratio::Ratio,
+    stability::{
+        Answer as Found,
+        mode::{Tally, Unseen},
+    },
+};
+use serde_json::json;
+
+/// A stable mode over every text there is.
+#[derive(Clone, Debug)]
+pub(crate) struct Mode {
+    column: usize,
+    adjacency: Adjacency,
+    stable: stable::Calibrated,
+    /// A mode that leads by this many changed rows is released in 19 cases of 20.
+    lead: Option<u64>,
+}
+
+impl Mode {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        said.accepts(&["stable"], &[])?;
+        let column = said.column()?;
+        if said.delta().is_zero() {
+            return Err(PlanError::line(
+                "mode needs a delta above 0, because its values are not known beforehand; give --delta 1e-6 or one over ten times the rows",
+            ));
+        }
+        let stable =
+            Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
+        let stable = stable.calibrate()?;
+        let slack = stable.slack_for(&Ratio::new(1, 20));
+        let lead = slack.and_then(Slack::until_change);
+        Ok(Self { column, adjacency: said.adjacency(), stable, lead })
+    }
+
+    pub fn cost(&self) -> Loss {
+        self.stable.cost()
+    }
+
+    pub fn need(&self) -> Need {
+        Need::Tally(self.column)
+    }
+
+    pub fn expected(&self) -> Expected {
+        let words = format!("the exact value, or a refusal: {}", self.released_from());
+        Expected { error: Some(ErrorBar::exact()), words }
+    }
+
+    /// The sentence that plans and refusals share.
+    fn released_from(&self) -> String {
+        match (self.lead, self.adjacency) {
+            (Some(changes), Adjacency::AddRemove) => {
+                format!(
+                    "a value is released in 19 cases of 20 when it has about {changes} rows more than any other"
+                )
+            }
+            (Some(changes), Adjacency::Replace) => format!(
+                "a value is released in 19 cases of 20 when it has about {} rows more than any other",
+                changes.saturating_mul(2)
+            ),
+            (None, _) => "no value is released in 19 cases of 20 at this delta".to_string(),
+        }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        // Empty fields are dropped under add/remove; under replace, where the number of rows is public, they
+        // are a value of their own.
+        let empty = match self.adjacency {
+            Adjacency::AddRemove => 0,
+            Adjacency::Replace => gathered.empty(self.column),
+        };
+        let texts = gathered.texts(self.column).map(|(text, count)| (Some(text), count));
+        let tally = Tally::from_counts(texts.chain([(None, empty)]));
+        let unseen = Unseen { below: true, above: true };
+        match self.stable.mode_of_counts(tally, unseen, coins) {
+            Outcome::Value(Found::Value(text)) => Answer::released(json!(text), ErrorBar::exact()),
+            Outcome::Value(Found::Empty) => Answer::released(json!(null), ErrorBar::exact()),
+            Outcome::Refused => Answer::refused(format!(
+                "no value leads by enough: {}; raise epsilon or delta, or ask of a coarser column",
+                self.released_from()
+            )),
+        }
+    }
+}

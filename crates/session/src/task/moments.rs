@@ -1,0 +1,268 @@
+//! Sums, means and variances: exact sums of clipped rows with noise, over a range that was declared or paid for.
+//!
+//! Each row becomes one whole number of steps between public ends; how floats round on the way does not matter,
+//! because one row gives one such number. Under replace the add/remove form runs at half of epsilon: a replaced
+//! row is one that goes and one that comes.
+
+use super::{
+    Expected,
+    clip::{Clip, Search},
+    count::{whole_noise, within},
+};
+use crate::{
+    answer::{Answer, ErrorBar, ErrorKind},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+    space,
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Eps, Loss},
+    mechanism::{
+        Noise, Values,
+        laplace::{self, Laplace},
+    },
+    ratio::Ratio,
+};
+use serde_json::json;
+
+/// One row moves a sum by at most this many steps.
+const STEPS: i64 = 1 << 30;
+/// Hundredths of epsilon where the range is searched: two quartiles, two ends, the number of rows, the sums.
+const SEARCHED: [u64; 4] = [15, 9, 5, 47];
+/// The same where it was declared: the number of rows, the sums.
+const DECLARED: [u64; 2] = [15, 85];
+
+/// Which moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Sum,
+    Mean,
+    Variance,
+}
+
+/// A sum, mean or variance of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Moments {
+    column: usize,
+    moment: Moment,
+    steps: i64,
+    eps: Eps,
+    range: RangeBy,
+    rows: laplace::Calibrated,
+    rows_within: i64,
+    /// Noise for the sum of rows, and of their squares where a variance is due.
+    first: laplace::Calibrated,
+    first_within: i64,
+    second: Option<(laplace::Calibrated, i64)>,
+    confidence: f64,
+}
+
+#[derive(Clone, Debug)]
+enum RangeBy {
+    Declared(Clip),
+    Searched(Box<Search>),
+}
+
+impl Moments {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        Self::with_steps(said, STEPS)
+    }
+
+    /// The same with so many steps from the middle of the range to its end; few can be enumerated.
+    pub fn with_steps(said: &Said, steps: i64) -> Result<Self, PlanError> {
+        said.accepts(&["laplace"], &[])?;
+        let column = said.column()?;
+        let moment = match said.statistic() {
+            "sum" => Moment::Sum,
+            "mean" => Moment::Mean,
+            _ => Moment::Variance,
+        };
+        let half = Ratio::new(if said.adjacency() == Adjacency::Replace { 1 } else { 2 }, 2);
+        let eps = Eps::new(said.eps().ratio() * &half)?;
+        let share = |hundredths: u64| Eps::new(eps.ratio() * &Ratio::new(hundredths.cast_signed(), 100));
+        // Each of the error bars' parts may fail with an equal share.
+        let failure = said.failure() / &Ratio::from(if moment == Moment::Variance { 3u64 } else { 2 });
+        let (range, rows_share, sums_share) = if let Some(text) = said.range() {
+            let (low, high) = space::float_ends(text)?;
+            let clip = Clip { low, high, middle: low / 2.0 + high / 2.0 };
+            (RangeBy::Declared(clip), DECLARED[0], DECLARED[1])
+        } else {
+            let search = Search::new(&share(SEARCHED[0])?, &share(SEARCHED[1])?, said.failure())?;
+            (RangeBy::Searched(Box::new(search)), SEARCHED[2], SEARCHED[3])
+        };
+        let rows = whole_noise(&share(rows_share)?)?;
+        let sums = share(sums_share)?;
+        let (first_eps, second_eps) = match moment {
+            // The sum of squares is what a variance is mostly made of.
+            Moment::Variance => {
+                let part = |of: i64| Eps::new(sums.ratio() * &Ratio::new(of, 3));
+                (part(1)?, Some(part(2)?))
+            }
+            Moment::Sum | Moment::Mean => (sums, None),
+        };
+        let first = step_noise(&first_eps, steps)?;
+        let second = second_eps.map(|eps| step_noise(&eps, steps)).transpose()?;
+        let second =
+            second.map(|noise| within(&noise, &failure).map(|within| (noise, within))).transpose()?;
+        Ok(Self {
+            column,
+            moment,
+            steps,
+            range,
+            rows_within: within(&rows, &failure)?,
+            rows,
+            first_within: within(&first, &failure)?,
+            first,
+            second,
+            confidence: said.confidence(),
+            eps: said.eps().clone(),
+        })
+    }
+
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
+    }
+
+    pub fn need(&self) -> Need {
+        Need::Floats(self.column)
+    }
+
+    pub fn expected(&self) -> Expected {
+        let share = self.first_within as f64 / self.steps as f64;
+        let words = match (&self.range, self.moment) {
+            (RangeBy::Declared(clip), Moment::Sum) => {
+                let error = share * clip.low.abs().max(clip.high.abs());
+                format!(
+                    "off by at most {error:.6} of noise; rows beyond the range are moved into it; never refused"
+                )
+            }
+            (RangeBy::Declared(clip), _) => format!(
+                "off by at most {:.6} over the number of rows; rows beyond the range are moved into it; never refused",
+                share * (clip.high - clip.low) / 2.0
+            ),
+            (RangeBy::Searched(search), _) => format!(
+                "a range is searched privately and told with the answer; the noise is at most {share:.3} times its \
+                 half over the number of rows; refused when a noisy count of the rows is below {}",
+                2 * search.ranks()
+            ),
+        };
+        Expected { error: None, words }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        // Records that are not numbers do not take part.
+        let numbers: Vec<f64> =
+            gathered.floats(self.column).iter().copied().filter(|row| !row.is_nan()).collect();
+        let count = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
+        let rows = self.rows.run_whole(count, coins);
+        let (clip, needed) = match &self.range {
+            RangeBy::Declared(clip) => (*clip, 1),
+            RangeBy::Searched(search) => {
+                (search.run(&numbers, rows, coins), i64::try_from(2 * search.ranks()).unwrap_or(i64::MAX))
+            }
+        };
+        let centre = if self.moment == Moment::Sum { 0.0 } else { clip.middle };
+        let farthest = (clip.high - centre).abs().max((centre - clip.low).abs()).max(f64::MIN_POSITIVE);
+        let step = farthest / self.steps as f64;
+        let first = self.first.run_whole(self.sum(&numbers, &clip, |row| (row - centre) / farthest), coins);
+        let first = Bar::around(first as f64 * step, self.first_within as f64 * step);
+        let second = self.second.as_ref().map(|(noise, within)| {
+            let squared = |row: f64| ((row - centre) / farthest).powi(2);
+            let steps = noise.run_whole(self.sum(&numbers, &clip, squared), coins);
+            Bar::around(steps as f64 * step * farthest, *within as f64 * step * farthest)
+        });
+        if rows < needed && !(self.moment == Moment::Sum && needed == 1) {
+            let advice = format!(
+                "too few rows: a range is found from about {needed} rows on; raise epsilon, or declare --range"
+            );
+            return Answer::refused(advice).with_rows(Some(rows));
+        }
+        let count = Bar::around(rows as f64, self.rows_within as f64);
+        let bar = match (self.moment, second) {
+            (Moment::Sum, _) => first,
+            (Moment::Mean, _) => first.over(count).plus(centre),
+            (Moment::Variance, Some(second)) => second.over(count).minus_square(first.over(count)),
+            (Moment::Variance, None) => unreachable!("a variance has a second sum"),
+        };
+        self.released(bar, &clip).with_rows(Some(rows))
+    }
+
+    /// The exact sum of whole steps, one number of at most `steps` for each row.
+    fn sum(&self, numbers: &[f64], clip: &Clip, share: impl Fn(f64) -> f64) -> i64 {
+        let most = self.steps as f64;
+        let steps = |&row: &f64| {
+            let share = share(row.clamp(clip.low, clip.high));
+            #[expect(clippy::cast_possible_truncation, reason = "clamped; not a number becomes zero")]
+            let steps = (share * most).round().clamp(-most, most) as i64;
+            i128::from(steps)
+        };
+        let sum: i128 = numbers.iter().map(steps).sum();
+        i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
+    }
+
+    fn released(&self, bar: Bar, clip: &Clip) -> Answer {
+        let error = ErrorBar {
+            confidence: self.confidence,
+            kind: ErrorKind::Noise,
+            low: Some(bar.low),
+            high: Some(bar.high),
+            rank: None,
+            range: Some([clip.low, clip.high]),
+        };
+        Answer::released(json!(bar.value), error)
+    }
+}
+
+fn step_noise(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, PlanError> {
+    let laplace = Laplace {
+        eps: eps.clone(),
+        sensitivity: Ratio::from(steps),
+        grid: Ratio::one(),
+        dimensions: 1,
+        values: Values::OnGrid,
+        noise: Noise::Discrete,
+    };
+    Ok(laplace.calibrate()?)
+}
+
+/// A number and where the true one lies.
+#[derive(Clone, Copy, Debug)]
+struct Bar {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Bar {
+    fn around(value: f64, within: f64) -> Self {
+        Self { value, low: value - within, high: value + within }
+    }
+
+    fn plus(self, more: f64) -> Self {
+        Self { value: self.value + more, low: self.low + more, high: self.high + more }
+    }
+
+    /// The quotient by a count, which is at least one.
+    fn over(self, count: Self) -> Self {
+        let (few, many) = (count.low.max(1.0), count.high.max(1.0));
+        let ends = [self.low / few, self.low / many, self.high / few, self.high / many];
+        Self {
+            value: self.value / count.value.max(1.0),
+            low: ends.iter().copied().fold(f64::INFINITY, f64::min),
+            high: ends.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+
+    /// The difference to a square, which is not negative.
+    fn minus_square(self, other: Self) -> Self {
+        let squares = [other.low * other.low, other.high * other.high];
+        let least = if other.low <= 0.0 && other.high >= 0.0 { 0.0 } else { squares[0].min(squares[1]) };
+        Self {
+            value: (self.value - other.value * other.value).max(0.0),
+            low: (self.low - squares[0].max(squares[1])).max(0.0),
+            high: (self.high - least).max(0.0),
+        }
+    }
+}

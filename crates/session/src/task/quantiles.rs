@@ -1,0 +1,274 @@
+//! Medians, quantiles and the interquartile range without bounds, over a lattice of values.
+//!
+//! `inverse-sensitivity` answers from every data set that is large enough, under pure epsilon; `stable`
+//! releases the exact quantile or refuses.
+
+use super::{Expected, guard::Guard};
+use crate::{
+    answer::{Answer, ErrorBar, ErrorKind},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+    space::Space,
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Loss, ParameterError},
+    mechanism::{
+        inverse_sensitivity::{self, InverseSensitivity},
+        quantiles,
+        stable::{self, Stable},
+    },
+    outcome::{Outcome, Slack},
+    ratio::Ratio,
+    stability::{Answer as Found, Quantile, Reach, bracket},
+};
+use serde_json::{Value, json};
+
+/// Quantiles of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Quantiles {
+    column: usize,
+    adjacency: Adjacency,
+    space: Space,
+    kind: Kind,
+    shape: Shape,
+    confidence: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    One { mechanism: inverse_sensitivity::Calibrated, guard: Guard, rank_error: u64 },
+    Several { mechanism: quantiles::Calibrated, guard: Guard, rank_errors: Vec<u64> },
+    Stable { mechanism: stable::Calibrated, quantile: Quantile, changes: Option<u64> },
+}
+
+/// How the quantiles become an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// One number.
+    Single,
+    /// A list, in the order that was asked for.
+    List,
+    /// The last less the first.
+    Difference,
+}
+
+impl Quantiles {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        let column = said.column()?;
+        let space = Space::new(said.range(), said.resolution())?;
+        let (fractions, shape) = fractions(said)?;
+        let several = fractions.len() > 1;
+        let names: &[&str] =
+            if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
+        let also: &[&str] = if said.statistic() == "iqr" { &["scale"] } else { &[] };
+        said.accepts(names, also)?;
+        let kind = match said.mechanism() {
+            Some("stable") => plan_stable(said, &fractions[0])?,
+            _ if several => plan_several(said, &space, fractions)?,
+            _ => plan_one(said, &space, &fractions[0])?,
+        };
+        Ok(Self { column, adjacency: said.adjacency(), space, kind, shape, confidence: said.confidence() })
+    }
+
+    pub fn mechanism(&self) -> &'static str {
+        match self.kind {
+            Kind::One { .. } | Kind::Several { .. } => "inverse-sensitivity",
+            Kind::Stable { .. } => "stable",
+        }
+    }
+
+    pub fn cost(&self) -> Loss {
+        let with_guard = |loss: Loss, guard: &Guard| match guard.cost() {
+            Some(rows) => loss.compose(&rows),
+            None => loss,
+        };
+        match &self.kind {
+            Kind::One { mechanism, guard, .. } => with_guard(mechanism.cost(), guard),
+            Kind::Several { mechanism, guard, .. } => with_guard(mechanism.cost(), guard),
+            Kind::Stable { mechanism, .. } => mechanism.cost(),
+        }
+    }
+
+    pub fn need(&self) -> Need {
+        Need::Floats(self.column)
+    }
+
+    pub fn expected(&self) -> Expected {
+        match &self.kind {
+            Kind::One { guard, rank_error, .. } => Expected {
+                error: Some(self.rank_bar(json!(rank_error))),
+                words: format!("within {rank_error} ranks; {}", guard.words(*rank_error)),
+            },
+            Kind::Several { guard, rank_errors, .. } => {
+                let worst = largest(rank_errors);
+                Expected {
+                    error: Some(self.rank_bar(json!(rank_errors))),
+                    words: format!("each within {worst} ranks; {}", guard.words(worst)),
+                }
+            }
+            Kind::Stable { changes, .. } => Expected {
+                error: Some(ErrorBar::exact()),
+                words: format!("the exact value, or a refusal: {}", released_from(*changes)),
+            },
+        }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let rows = gathered.floats(self.column);
+        match &self.kind {
+            Kind::One { mechanism, guard, rank_error } => {
+                let verdict = guard.verdict(self.counted(rows), *rank_error, coins);
+                let number = if self.space.is_floats() {
+                    mechanism.run_floats(rows, coins)
+                } else {
+                    self.space.number(mechanism.run_integers(&self.space.places(rows, self.adjacency), coins))
+                };
+                let answer = if verdict.enough {
+                    let value = if self.shape == Shape::List { json!([number]) } else { json!(number) };
+                    Answer::released(value, self.rank_bar(json!(rank_error)))
+                } else {
+                    Answer::refused(guard.advice(*rank_error))
+                };
+                answer.with_rows(verdict.noisy_rows)
+            }
+            Kind::Several { mechanism, guard, rank_errors } => {
+                let worst = largest(rank_errors);
+                let verdict = guard.verdict(self.counted(rows), worst, coins);
+                let places = mechanism.run_integers(&self.space.places(rows, self.adjacency), coins);
+                let answer = if verdict.enough {
+                    Answer::released(self.value(&places), self.rank_bar(json!(rank_errors)))
+                } else {
+                    Answer::refused(guard.advice(worst))
+                };
+                answer.with_rows(verdict.noisy_rows)
+            }
+            Kind::Stable { mechanism, quantile, changes } => {
+                let places = self.space.places(rows, self.adjacency);
+                let range = self.space.range();
+                let window =
+                    bracket::window(&places, (*quantile).into(), range, Reach::Ranks(0), self.adjacency);
+                match mechanism.quantile(*quantile, &window, coins) {
+                    Outcome::Value(Found::Value(place)) => {
+                        Answer::released(self.value(&[place]), ErrorBar::exact())
+                    }
+                    Outcome::Value(Found::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
+                    Outcome::Refused => Answer::refused(format!(
+                        "too few rows share the value: {}; raise epsilon or delta, declare a coarser --resolution, \
+                         or use --mechanism inverse-sensitivity",
+                        released_from(*changes)
+                    )),
+                }
+            }
+        }
+    }
+
+    /// How many rows take part: under add/remove those that are numbers, under replace all.
+    fn counted(&self, rows: &[f64]) -> u64 {
+        match self.adjacency {
+            Adjacency::AddRemove => rows.iter().filter(|row| !row.is_nan()).count() as u64,
+            Adjacency::Replace => rows.len() as u64,
+        }
+    }
+
+    fn value(&self, places: &[i64]) -> Value {
+        match self.shape {
+            Shape::Single => json!(self.space.number(places[0])),
+            Shape::List => places.iter().map(|&place| self.space.number(place)).collect(),
+            Shape::Difference => json!(self.space.distance(places[0], places[places.len() - 1]).max(0.0)),
+        }
+    }
+
+    fn rank_bar(&self, rank: Value) -> ErrorBar {
+        ErrorBar {
+            confidence: self.confidence,
+            kind: ErrorKind::Rank,
+            low: None,
+            high: None,
+            rank: Some(rank),
+            range: None,
+        }
+    }
+}
+
+fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanError> {
+    let (guard, eps) = Guard::plan(said)?;
+    let mechanism = InverseSensitivity {
+        eps,
+        target: Quantile::new(fraction)?.into(),
+        range: space.range(),
+        adjacency: said.adjacency(),
+    }
+    .calibrate()?;
+    let rank_error = mechanism.accuracy(said.failure())?;
+    guard.check_declared(rank_error)?;
+    Ok(Kind::One { mechanism, guard, rank_error })
+}
+
+fn plan_several(said: &Said, space: &Space, fractions: Vec<Ratio>) -> Result<Kind, PlanError> {
+    let (guard, eps) = Guard::plan(said)?;
+    let mechanism =
+        quantiles::Quantiles { eps, fractions, range: space.range(), adjacency: said.adjacency() }
+            .calibrate()?;
+    let rank_errors = mechanism.accuracy(said.failure())?;
+    guard.check_declared(largest(&rank_errors))?;
+    Ok(Kind::Several { mechanism, guard, rank_errors })
+}
+
+fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {
+    if said.delta().is_zero() {
+        return Err(PlanError::line(
+            "the mechanism stable needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity",
+        ));
+    }
+    let stable = Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
+    let mechanism = stable.calibrate()?;
+    let changes = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change);
+    Ok(Kind::Stable { mechanism, quantile: Quantile::new(fraction)?, changes })
+}
+
+fn released_from(changes: Option<u64>) -> String {
+    match changes {
+        Some(changes) => format!(
+            "a value is released in 19 cases of 20 when at least {changes} rows must change before it does"
+        ),
+        None => "no value is released in 19 cases of 20 at this delta".to_string(),
+    }
+}
+
+/// Which quantiles the statistic asks for.
+fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
+    let half = || Ratio::new(1, 2);
+    match said.statistic() {
+        "median" => Ok((vec![half()], Shape::Single)),
+        "iqr" => Ok((vec![Ratio::new(1, 4), Ratio::new(3, 4)], Shape::Difference)),
+        _ => {
+            let text = said.fraction().ok_or_else(|| {
+                PlanError::line("quantile needs a fraction between 0 and 1, such as 0.9 or 0.25,0.5,0.75")
+            })?;
+            let one = |part: &str| {
+                let wrong = || {
+                    ParameterError::out_of_range(
+                        "fraction",
+                        part,
+                        "give a number between 0 and 1, such as 0.9",
+                    )
+                };
+                let fraction: Ratio = part.trim().parse().map_err(|_| wrong())?;
+                Quantile::new(&fraction)?;
+                Ok::<_, PlanError>(fraction)
+            };
+            let fractions = text.split(',').map(one).collect::<Result<Vec<_>, _>>()?;
+            if !fractions.windows(2).all(|pair| pair[0] < pair[1]) {
+                return Err(PlanError::line("give the fractions in rising order, each once"));
+            }
+            let shape = if fractions.len() > 1 { Shape::List } else { Shape::Single };
+            Ok((fractions, shape))
+        }
+    }
+}
+
+fn largest(errors: &[u64]) -> u64 {
+    errors.iter().copied().max().unwrap_or_default()
+}

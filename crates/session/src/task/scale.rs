@@ -1,0 +1,117 @@
+//! The interquartile range up to a factor, by one gate over bins of powers: `iqr --mechanism scale`.
+
+use super::Expected;
+use crate::{
+    answer::{Answer, ErrorBar, ErrorKind},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+    space::Space,
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Eps, Loss},
+    mechanism::scale::{self, Spread},
+    outcome::Outcome,
+    ratio::Ratio,
+    stability::Sorted,
+};
+use serde_json::{Value, json};
+
+/// The ratio of the ends of a bin, its positions and its cells: public and fixed.
+const BASE: u64 = 2;
+const SHIFTS: u32 = 4;
+const PARTS: u32 = 8;
+
+/// A private scale over a declared grid.
+#[derive(Clone, Debug)]
+pub(crate) struct Scale {
+    column: usize,
+    adjacency: Adjacency,
+    space: Space,
+    step: f64,
+    mechanism: scale::Calibrated,
+    confidence: f64,
+    /// A released answer is off by at most this factor.
+    factor: f64,
+}
+
+impl Scale {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        let column = said.column()?;
+        if said.delta().is_zero() {
+            return Err(PlanError::line(
+                "the mechanism scale needs a delta above 0; give --delta 1e-6, or leave the mechanism to auto",
+            ));
+        }
+        let Some(resolution) = said.resolution() else {
+            return Err(PlanError::line(
+                "the mechanism scale measures in steps; give --resolution, such as 0.01",
+            ));
+        };
+        let space = Space::new(said.range(), Some(resolution))?;
+        let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
+        let mechanism = scale::Scale {
+            gate_eps: half.clone(),
+            noise_eps: half,
+            delta: said.delta().clone(),
+            base: Ratio::from(BASE),
+            shifts: SHIFTS,
+            parts: PARTS,
+            adjacency: said.adjacency(),
+        }
+        .calibrate()?;
+        let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
+        let step = space.distance(0, 1);
+        Ok(Self {
+            column,
+            adjacency: said.adjacency(),
+            space,
+            step,
+            mechanism,
+            confidence: said.confidence(),
+            factor,
+        })
+    }
+
+    pub fn cost(&self) -> Loss {
+        self.mechanism.cost()
+    }
+
+    pub fn need(&self) -> Need {
+        Need::Floats(self.column)
+    }
+
+    pub fn expected(&self) -> Expected {
+        let words = format!(
+            "within a factor of {:.3}, or a refusal where a few rows can move the range out of a factor of {BASE}",
+            self.factor
+        );
+        Expected { error: None, words }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let places = self.space.places(gathered.floats(self.column), self.adjacency);
+        let rows = Sorted::new(&places, self.space.range());
+        match self.mechanism.run(&rows, coins) {
+            Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
+            Outcome::Value(Spread::Zero) => Answer::released(json!(0.0), ErrorBar::exact()),
+            Outcome::Value(spread) => {
+                let estimate =
+                    self.mechanism.estimate(&spread).map_or(0.0, |steps| steps.to_f64()) * self.step;
+                let error = ErrorBar {
+                    confidence: self.confidence,
+                    kind: ErrorKind::Noise,
+                    low: Some(estimate / self.factor),
+                    high: Some(estimate * self.factor),
+                    rank: None,
+                    range: None,
+                };
+                Answer::released(json!(estimate), error)
+            }
+            Outcome::Refused => Answer::refused(
+                "the interquartile range is not stable enough; raise epsilon or delta, bring more rows, or leave the mechanism to auto",
+            ),
+        }
+    }
+}
