@@ -18,8 +18,12 @@
 //! 2. A deletion between two groups that crosses a tight witness lowers it by its weight, and no cut by more. One that
 //!    does not cross it is followed by a flow in the kernel: if `low` flows between the two groups, no cut that
 //!    the deletion lowered is below `low`; otherwise the flow shows the cut that now is least.
-//! 3. A deletion of weight that is not certified leaves (A) as it is. A deletion of certified weight between groups
-//!    lowers `split_low` by that weight.
+//! 3. A deletion of weight that is not certified leaves (A) as it is. After one of certified weight between groups, let
+//!    X be a cut that splits a group and parts the edge's ends u in X and v outside. If u is alone in its group, X
+//!    without u splits a group too, has not changed, and so has `split_low`; X has less only if more than half
+//!    of u's weight leads into X. So X has one of any neighbours with half of u's weight, and lacks, likewise, one of v's.
+//!    If `split_low` flows from each of the former to each of the latter, (A) holds once these flows and all
+//!    edges at u and v are certified. Otherwise `split_low` falls by the weight.
 //! 4. A deletion of certified weight inside a group is followed by a flow in the graph. Cuts that do not part the
 //!    edge's ends have not changed. If `split_low` flows between them, the others have at least that; the edges
 //!    of the flow become certified. If f less flows, f is the new `split_low`.
@@ -27,18 +31,21 @@
 //!    the ends; all lie inside the largest side of such a cut around one end. If that is small, its vertices become
 //!    groups of their own, so that none of these cuts splits a group, and `split_low` stays. All weight counts as
 //!    certified from then on.
-//! 6. What these rules leave open is computed: the minimum cut of the kernel by [`fixed`](super::fixed), or
+//! 6. What these rules leave open is computed: the minimum cut of the kernel by [`fixed`], or
 //!    new groups of vertices that one scan shows to be k-connected, k a little above the present cut.
 
 use super::{
     fixed::{self, Rows},
     flow::{Flow, Found},
-    graph::{Change, Graph, Misfit},
+    graph::{Change, Graph, Half, Misfit},
 };
 use std::collections::BTreeSet;
 
 /// Sides of cuts up to this size are taken out of their groups.
 const SMALL_SIDE: usize = 64;
+
+/// Flows that one deletion between groups may ask for.
+const MOST_FLOWS: usize = 16;
 
 /// The exact minimum cut of a graph that changes.
 #[derive(Clone, Debug)]
@@ -178,7 +185,7 @@ impl MinCut {
             }
             return;
         }
-        if self.split_low != u64::MAX {
+        if self.split_low != u64::MAX && hit > 0 && !self.splits_stay(ends) {
             self.split_low = self.split_low.saturating_sub(hit);
         }
         self.kernel_change(groups, weight, false);
@@ -252,6 +259,54 @@ impl MinCut {
             }
             Found::GaveUp => self.split_low = self.split_low.saturating_sub(hit),
         }
+    }
+
+    /// Rule 3: after a deletion between groups, is every cut that splits a group certain to have `split_low` still?
+    fn splits_stay(&mut self, ends: [u32; 2]) -> bool {
+        let sources = self.majority(ends[0], ends[1]);
+        let sinks = self.majority(ends[1], ends[0]);
+        if sources.len() * sinks.len() > MOST_FLOWS {
+            return false;
+        }
+        for end in ends {
+            for half in &self.graph.halves[end as usize] {
+                self.certified[half.edge as usize] =
+                    (self.graph.edges[half.edge as usize].weight, self.epoch);
+            }
+        }
+        let steps = 64 + self.graph.edge_count() / 8;
+        for &source in &sources {
+            for &sink in sinks.iter().filter(|&&sink| sink != source) {
+                self.work.flows += 1;
+                if self.flow.run(&self.graph, [source, sink], self.split_low, steps) != Found::Enough {
+                    return false;
+                }
+                self.certify_flow();
+            }
+        }
+        true
+    }
+
+    /// A vertex in company is itself. For a vertex alone in its group: neighbours that have, with the one it lost an
+    /// edge to, at least half of its weight. That one is on the other side of the cuts in question.
+    fn majority(&self, vertex: u32, lost: u32) -> Vec<u32> {
+        if self.members[self.group[vertex as usize] as usize] > 1 {
+            return vec![vertex];
+        }
+        let weight = |half: &Half| self.graph.edges[half.edge as usize].weight;
+        let mut near: Vec<Half> = self.graph.halves[vertex as usize].clone();
+        near.sort_unstable_by_key(|half| (half.to != lost, std::cmp::Reverse(weight(half))));
+        let (mut chosen, mut sum) = (Vec::new(), 0);
+        for half in near {
+            if 2 * sum >= self.graph.degree(vertex) {
+                break;
+            }
+            sum += weight(&half);
+            if half.to != lost {
+                chosen.push(half.to);
+            }
+        }
+        chosen
     }
 
     fn certify_flow(&mut self) {
@@ -476,7 +531,7 @@ mod tests {
         assert_eq!(cut.value(), 1);
         assert_eq!(
             Graph::new(1).unwrap_err().to_string(),
-            "1 vertices have no cut; a graph needs at least 2"
+            "1 vertices are not accepted; a graph has from 2 to 2^28"
         );
     }
 }

@@ -5,6 +5,9 @@ use std::{collections::HashMap, fmt};
 /// The most that all weights may sum to: sums and doubled sums stay far from the end of 64 bits.
 const MOST_WEIGHT: u64 = 1 << 60;
 
+/// How a stored graph begins.
+const TAG: [u8; 8] = *b"eqgraph\x01";
+
 /// One change of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
@@ -26,8 +29,8 @@ pub struct EdgeWeight {
 /// Why a change does not fit a graph. The graph is as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// A cut needs two vertices.
-    TooFewVertices {
+    /// A cut needs two vertices, and memory ends somewhere.
+    VertexCount {
         /// How many were asked for.
         vertices: u32,
     },
@@ -59,8 +62,8 @@ pub enum Misfit {
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFewVertices { vertices } => {
-                write!(f, "{vertices} vertices have no cut; a graph needs at least 2")
+            Self::VertexCount { vertices } => {
+                write!(f, "{vertices} vertices are not accepted; a graph has from 2 to 2^28")
             }
             Self::UnknownVertex { vertex, vertices } => {
                 write!(f, "vertex {vertex} is not in the graph; its vertices are 0 to {}", vertices - 1)
@@ -112,8 +115,8 @@ pub struct Graph {
 impl Graph {
     /// A graph without edges.
     pub fn new(vertices: u32) -> Result<Self, Misfit> {
-        if vertices < 2 {
-            return Err(Misfit::TooFewVertices { vertices });
+        if !(2..=1 << 28).contains(&vertices) {
+            return Err(Misfit::VertexCount { vertices });
         }
         let mut graph = Self::default();
         for _ in 0..vertices {
@@ -166,6 +169,35 @@ impl Graph {
     /// Bytes of memory, about.
     pub fn space(&self) -> usize {
         32 * self.halves.len() + 24 * self.edges.len() + 16 * 2 * self.edge_count() + 24 * self.edge_count()
+    }
+
+    /// The graph as bytes: everything that [`MinCut`](super::exact::MinCut) needs to go on elsewhere.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut edges: Vec<EdgeWeight> = self.edges().collect();
+        edges.sort_unstable();
+        let mut bytes = TAG.to_vec();
+        bytes.extend(self.vertices().to_le_bytes());
+        for EdgeWeight { ends: [u, v], weight } in edges {
+            bytes.extend(u.to_le_bytes());
+            bytes.extend(v.to_le_bytes());
+            bytes.extend(weight.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// A stored graph; `None` if the bytes are not one.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (vertices, edges) = bytes.strip_prefix(&TAG)?.split_first_chunk::<4>()?;
+        let (edges, rest) = edges.as_chunks::<16>();
+        let word = |edge: &[u8; 16], at: usize| {
+            u32::from_le_bytes([edge[at], edge[at + 1], edge[at + 2], edge[at + 3]])
+        };
+        let edges = edges.iter().map(|edge| EdgeWeight {
+            ends: [word(edge, 0), word(edge, 4)],
+            weight: u64::from(word(edge, 8)) | u64::from(word(edge, 12)) << 32,
+        });
+        let graph = Self::with_edges(u32::from_le_bytes(*vertices), edges).ok()?;
+        rest.is_empty().then_some(graph)
     }
 
     /// All edges, in no order that means anything.
@@ -271,4 +303,28 @@ fn count<T>(list: &[T]) -> u32 {
 
 fn sorted([u, v]: [u32; 2]) -> [u32; 2] {
     [u.min(v), u.max(v)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_come_and_go_and_the_rest_is_stored() {
+        let edge = |u, v, weight| EdgeWeight { ends: [u, v], weight };
+        let mut graph =
+            Graph::with_edges(5, [edge(0, 1, 3), edge(2, 1, 1), edge(4, 0, 7), edge(1, 0, 2)]).unwrap();
+        assert_eq!((graph.weight([1, 0]), graph.edge_count(), graph.total_weight()), (5, 3, 13));
+        graph.change(Change::Delete(edge(0, 1, 5))).unwrap();
+        graph.change(Change::Insert(edge(3, 1, 1 << 40))).unwrap();
+        assert_eq!((graph.weight([1, 0]), graph.degree(1), graph.degree(0)), (0, 1 + (1 << 40), 7));
+        let read = Graph::from_bytes(&graph.to_bytes()).unwrap();
+        let edges = |graph: &Graph| graph.edges().collect::<std::collections::BTreeSet<_>>();
+        assert_eq!((read.vertices(), edges(&read)), (5, edges(&graph)));
+        let bytes = graph.to_bytes();
+        assert!(
+            Graph::from_bytes(&bytes[..bytes.len() - 1]).is_none()
+                && Graph::from_bytes(&bytes[1..]).is_none()
+        );
+    }
 }

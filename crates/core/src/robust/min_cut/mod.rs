@@ -2,6 +2,7 @@
 //!
 //! - [`fixed`]: the cut of a graph that stands still (Nagamochi, Ono, Ibaraki), with a certificate and a witness.
 //! - [`exact`]: the exact cut after every change. Deterministic, so nobody can steer it: use this one.
+//! - [`sampled`]: an approximate cut from samples, for [`copies`](super::copies); [`attack`] breaks one without.
 //! - [`stoer_wagner`] is a second, simple algorithm that the tests compare with; [`kinds`] has graphs to try.
 //!
 //! # Example
@@ -18,9 +19,12 @@
 //! # Ok::<(), equipoise_core::robust::min_cut::graph::Misfit>(())
 //! ```
 
+pub mod attack;
 pub mod exact;
 pub mod fixed;
 mod flow;
+mod forests;
 pub mod graph;
 pub mod kinds;
+pub mod sampled;
 pub mod stoer_wagner;
