@@ -2,7 +2,7 @@
 //! copies, and the attack on it. All times are CPU times of one thread.
 //!
 //! `min-cut` prints everything and writes two plots; `min-cut --check` instead compares the exact structure with
-//! the fixed algorithm after every one of 10^5 changes of each kind of graph.
+//! the fixed algorithm after every one of 10^5 changes of each kind of graph; `min-cut --attack` has the attack alone.
 
 mod plot;
 
@@ -39,7 +39,8 @@ fn main() -> Result<(), Failure> {
             attack(&mut coins)
         }
         [flag] if flag == "--check" => check(&mut coins),
-        _ => Err("usage: min-cut [--check]".into()),
+        [flag] if flag == "--attack" => attack(&mut coins),
+        _ => Err("usage: min-cut [--check | --attack]".into()),
     }
 }
 
@@ -250,13 +251,13 @@ fn attacked(target: &mut impl Target, mut graph: Graph) -> Vec<(f64, f64)> {
 }
 
 fn attack(coins: &mut OsCoins) -> Result<(), Failure> {
-    let graph = planted(150);
-    println!("\nAttack that deletes sampled edges: 150 vertices, cut {}.", min_cut(&graph).value);
-    let shape = Levels::new(150, &Ratio::one(), 48)?;
+    let graph = planted(60);
+    println!("\nAttack that deletes sampled edges: 60 vertices, cut {}.", min_cut(&graph).value);
+    let shape = Levels::new(60, &Ratio::one(), 24)?;
     let plain = attacked(&mut Plain(Sampled::init(&shape, &graph, coins)), graph.clone());
     let grid = Grid::growing(&"0.1".parse()?, 1 << 20)?;
-    let wanted = Wanted { answers: 2_000, beta: "0.05".parse()?, grid: grid.len() };
-    let plan = wanted.heuristic(100, "1".parse()?)?;
+    let wanted = Wanted { answers: 1_000, beta: "0.05".parse()?, grid: grid.len() };
+    let plan = wanted.heuristic(60, "1.5".parse()?)?;
     println!(
         "wrapper: {} copies, {} answers a phase, guarantee: {}",
         plan.copies(),

@@ -9,6 +9,7 @@ mod books;
 mod budget;
 mod calibrate;
 mod explain;
+mod robust;
 mod show;
 
 use clap::Parser;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         args::Command::Mode(options) => ask::mode(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
+        args::Command::Robust(options) => robust::run(&options),
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
     };
