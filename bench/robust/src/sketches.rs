@@ -1,6 +1,7 @@
 //! Updates per second of the sketches on one core, in batches; all times are CPU times of one thread. Then, with
 //! `--attack [RUNS]`, plain sketches and copies of them under attacks, and a plot.
 
+#[allow(dead_code, reason = "the other benchmark draws logarithmic axes")]
 mod plot;
 
 use equipoise_core::{
