@@ -94,6 +94,25 @@ fn every_mechanism_states_a_guarantee_and_tests_it() {
 }
 
 #[test]
+fn every_aggregator_states_a_guarantee_and_tests_it() {
+    // What aggregators share, and plans, promise nothing private by themselves; means of vectors are private quantiles and
+    // Gaussian noise, which have audits of their own.
+    let shared = ["binomial", "blocks", "clip", "plan", "stability_estimate", "vectors"];
+    for name in
+        modules("crates/core/src/subsample").into_iter().filter(|name| !shared.contains(&name.as_str()))
+    {
+        let path = format!("crates/core/src/subsample/{name}.rs");
+        headings_in_order(&path, &["# Guarantee", "# Why", "# Example"]);
+        let text = read(&path);
+        for test in ["exact_audit", "mutant"] {
+            assert!(text.contains(test), "{path}: no test with '{test}' in its name");
+        }
+        let audit = format!("crates/audit/src/exact/{name}.rs");
+        assert!(root().join(&audit).exists(), "{path}: no audit in {audit}");
+    }
+}
+
+#[test]
 fn every_sampler_states_a_law_and_a_grade_and_tests_them() {
     // Machinery of the real samplers, without a law of its own.
     let shared = ["real", "real_audit", "span"];
@@ -244,6 +263,11 @@ fn documents_name_every_audit_and_no_other() {
         .map(|audit| (audit.name, matches!(audit.kind, equipoise_audit::Kind::Claim { .. })))
         .collect();
     assert_eq!(names.len(), equipoise_audit::all().len(), "two audits share a name");
+    // Of the audits by sampling, the shipped ones go by the names of the exact ones.
+    let sampled = equipoise_audit::sampled::all();
+    let sampled_zoo = sampled.iter().filter(|entry| entry.expect == equipoise_audit::sampled::Expect::Caught);
+    let names: BTreeMap<&str, bool> =
+        names.into_iter().chain(sampled_zoo.map(|entry| (entry.name, false))).collect();
     let guarantees = audits_named_in("docs/guarantees.md");
     let errata = audits_named_in("docs/errata.md");
     for (name, is_claim) in &names {

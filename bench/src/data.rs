@@ -3,15 +3,18 @@
 use equipoise_core::coins::Words;
 
 /// A number strictly between zero and one.
-fn uniform(words: &mut impl Words) -> f64 {
+#[allow(dead_code, reason = "not every program draws it")]
+pub fn uniform(words: &mut impl Words) -> f64 {
     ((words.word() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
 }
 
-fn normal(words: &mut impl Words) -> f64 {
+#[allow(dead_code, reason = "not every program draws it")]
+pub fn normal(words: &mut impl Words) -> f64 {
     (-2.0 * uniform(words).ln()).sqrt() * (std::f64::consts::TAU * uniform(words)).cos()
 }
 
 /// Lognormal with median 45,000 and sigma 0.6.
+#[allow(dead_code, reason = "not every program has salaries")]
 pub fn salaries(rows: usize, words: &mut impl Words) -> Vec<f64> {
     (0..rows).map(|_| 45_000.0 * (0.6 * normal(words)).exp()).collect()
 }

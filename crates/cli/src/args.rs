@@ -56,9 +56,14 @@ pub(crate) enum Command {
     Robust(crate::robust::RobustOptions),
     /// Attack every privacy claim exactly, and a zoo of broken mechanisms that must be caught
     #[command(
-        after_help = "Examples:\n  equipoise audit\n  equipoise audit --only laplace --json\n  equipoise audit --list\n\nExit code 0 only when every claim holds and every zoo entry is caught."
+        after_help = "Examples:\n  equipoise audit\n  equipoise audit --only laplace --json\n  equipoise audit --list\n  equipoise audit --sampled\n\nExit code 0 only when every claim holds and every zoo entry is caught."
     )]
     Audit(AuditOptions),
+    /// What a fixed list of releases costs in all, under every accountant
+    #[command(
+        after_help = "Examples:\n  equipoise plan batch.json --delta 1e-6\n  equipoise plan batch.json --export > events.json\n\nA file such as {\"delta\": \"1e-6\", \"events\": [{\"mechanism\": \"laplace\", \"epsilon\": \"0.1\", \"times\": 100},\n{\"mechanism\": \"gaussian\", \"noise\": \"real\", \"sigma\": 20, \"rate\": \"0.01\"}]}; events of dp_accounting are read as well."
+    )]
+    Plan(PlanOptions),
     /// Print every number that a mechanism derives from its parameters: scale, threshold, cost, error
     #[command(
         after_help = "Examples:\n  equipoise calibrate\n  equipoise calibrate laplace --epsilon 0.5 --sensitivity 1\n  equipoise calibrate --list\n  equipoise calibrate --json sampled --epsilon 1 --rate 0.1\n\nWithout a mechanism, lists all mechanisms and their parameters."
@@ -295,6 +300,15 @@ pub(crate) struct AuditOptions {
     /// Run only the audits whose name contains this text (may be given several times)
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
+    /// Instead of enumerating, run mechanisms many times and attack what they put out
+    #[arg(long)]
+    pub sampled: bool,
+    /// With --sampled: about how long in all
+    #[arg(long, value_name = "SECONDS", default_value_t = 100.0, requires = "sampled")]
+    pub seconds: f64,
+    /// With --sampled: the confidence that no alarm is false
+    #[arg(long, default_value_t = 0.999, requires = "sampled")]
+    pub confidence: f64,
     /// List the audits without running them
     #[arg(long)]
     pub list: bool,
@@ -316,4 +330,20 @@ pub(crate) struct CalibrateOptions {
     /// Its parameters, as --name value
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "--NAME VALUE")]
     pub parameters: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanOptions {
+    /// A JSON file of events
+    #[arg(value_name = "FILE.json")]
+    pub file: PathBuf,
+    /// The delta of the total, if the file names none
+    #[arg(long)]
+    pub delta: Option<String>,
+    /// Print the plan as an event of dp_accounting instead
+    #[arg(long)]
+    pub export: bool,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
 }

@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
 pub(crate) fn run(options: &AuditOptions) -> Exit {
+    if options.sampled {
+        return crate::sampled::run(options);
+    }
     let chosen = chosen(&options.only);
     if chosen.is_empty() {
         let wanted = wording::shown(&options.only.join(", "));

@@ -9,7 +9,10 @@ mod books;
 mod budget;
 mod calibrate;
 mod explain;
+mod plan;
+mod plan_file;
 mod robust;
+mod sampled;
 mod show;
 
 use clap::Parser;
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         args::Command::Explain(options) => explain::run(&options),
         args::Command::Robust(options) => robust::run(&options),
         args::Command::Audit(options) => audit::run(&options),
+        args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
     };
     ExitCode::from(exit as u8)

@@ -24,13 +24,16 @@ pub(crate) fn read(text: &str) -> Result<PlanFile, String> {
     known_keys(object, &["delta", "events"])?;
     let delta = object.get("delta").map(|value| parse(value, "delta")).transpose()?;
     let list = object.get("events").and_then(Value::as_array).ok_or("no list of \"events\"")?;
-    let events = list.iter().enumerate().map(|(i, event)| own(event).map_err(|e| format!("event {}: {e}", i + 1)));
+    let events =
+        list.iter().enumerate().map(|(i, event)| own(event).map_err(|e| format!("event {}: {e}", i + 1)));
     Ok(PlanFile { plan: Plan { events: events.collect::<Result<_, _>>()? }, delta })
 }
 
 fn known_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
     match object.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(format!("'{}' is not a key here; known are {}", wording::shown(key), known.join(", "))),
+        Some(key) => {
+            Err(format!("'{}' is not a key here; known are {}", wording::shown(key), known.join(", ")))
+        }
         None => Ok(()),
     }
 }
@@ -49,8 +52,20 @@ fn amount(value: Ratio, name: &str) -> Result<Amount, String> {
     Amount::new(value).map_err(|_| format!("{name} is below 0; give 0 or more"))
 }
 
-const KEYS: &[&str] =
-    &["mechanism", "epsilon", "delta", "rho", "sigma", "variance", "sensitivity", "scale", "steps", "rate", "times", "noise"];
+const KEYS: &[&str] = &[
+    "mechanism",
+    "epsilon",
+    "delta",
+    "rho",
+    "sigma",
+    "variance",
+    "sensitivity",
+    "scale",
+    "steps",
+    "rate",
+    "times",
+    "noise",
+];
 
 fn own(value: &Value) -> Result<(Event, u64), String> {
     let object = value.as_object().ok_or("not an object")?;
@@ -68,19 +83,27 @@ fn own(value: &Value) -> Result<(Event, u64), String> {
     let event = match mechanism {
         "laplace" if real => Event::Laplace { eps: amount(laplace_eps(&number, &sensitivity)?, "epsilon")? },
         "discrete-laplace" | "laplace" => {
-            let steps = number("steps")?.unwrap_or_else(Ratio::one).floor_i64().and_then(|n| u64::try_from(n).ok());
+            let steps =
+                number("steps")?.unwrap_or_else(Ratio::one).floor_i64().and_then(|n| u64::try_from(n).ok());
             let eps = amount(laplace_eps(&number, &sensitivity)?, "epsilon")?;
-            Event::DiscreteLaplace(DiscreteLaplaceLoss { eps, steps: steps.ok_or("steps is not a whole number")? })
+            Event::DiscreteLaplace(DiscreteLaplaceLoss {
+                eps,
+                steps: steps.ok_or("steps is not a whole number")?,
+            })
         }
         "gaussian" if real => Event::Gaussian { ratio: &sensitivity / &positive("sigma")? },
-        "discrete-gaussian" | "gaussian" if object.contains_key("sigma") || object.contains_key("variance") => {
+        "discrete-gaussian" | "gaussian"
+            if object.contains_key("sigma") || object.contains_key("variance") =>
+        {
             let variance = match number("variance")? {
                 Some(_) => positive("variance")?,
                 None => positive("sigma")?.squared(),
             };
             let steps = number("steps")?.unwrap_or(sensitivity);
             if !steps.is_integer() || !steps.is_positive() {
-                return Err("steps is not a positive whole number; for real noise write \"noise\": \"real\"".into());
+                return Err(
+                    "steps is not a positive whole number; for real noise write \"noise\": \"real\"".into()
+                );
             }
             Event::DiscreteGaussian { steps, variance }
         }
@@ -102,11 +125,15 @@ fn own(value: &Value) -> Result<(Event, u64), String> {
     Ok((event, object.get("times").map_or(Ok(1), |times| parse(times, "times"))?))
 }
 
-fn laplace_eps(number: &impl Fn(&str) -> Result<Option<Ratio>, String>, sensitivity: &Ratio) -> Result<Ratio, String> {
+fn laplace_eps(
+    number: &impl Fn(&str) -> Result<Option<Ratio>, String>,
+    sensitivity: &Ratio,
+) -> Result<Ratio, String> {
     if let Some(eps) = number("epsilon")? {
         return Ok(eps);
     }
-    let scale = number("scale")?.filter(Ratio::is_positive).ok_or("neither epsilon nor a scale above 0 is given")?;
+    let scale =
+        number("scale")?.filter(Ratio::is_positive).ok_or("neither epsilon nor a scale above 0 is given")?;
     Ok(sensitivity / &scale)
 }
 
@@ -125,7 +152,9 @@ fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
     let one = |event| Ok(vec![(event, times)]);
     match kind {
         "GaussianDpEvent" => one(Event::Gaussian { ratio: positive("noise_multiplier")?.recip() }),
-        "LaplaceDpEvent" => one(Event::Laplace { eps: amount(positive("noise_multiplier")?.recip(), "epsilon")? }),
+        "LaplaceDpEvent" => {
+            one(Event::Laplace { eps: amount(positive("noise_multiplier")?.recip(), "epsilon")? })
+        }
         "DiscreteLaplaceDpEvent" => {
             let steps = positive("sensitivity")?.floor_i64().and_then(|n| u64::try_from(n).ok());
             let steps = steps.filter(|&n| n > 0).ok_or("sensitivity is not a whole number")?;
@@ -133,7 +162,9 @@ fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
             one(Event::DiscreteLaplace(DiscreteLaplaceLoss { eps, steps }))
         }
         "EpsilonDeltaDpEvent" => one(approx(number("epsilon")?, number("delta")?)?),
-        "ZCDpEvent" => one(Event::Concentrated(Zcdp { rho: amount(positive("rho")?, "rho")?, delta: Amount::zero() })),
+        "ZCDpEvent" => {
+            one(Event::Concentrated(Zcdp { rho: amount(positive("rho")?, "rho")?, delta: Amount::zero() }))
+        }
         "NoOpDpEvent" => Ok(Vec::new()),
         "SelfComposedDpEvent" => {
             let count: u64 = parse(&value["count"], "count")?;
@@ -146,7 +177,8 @@ fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
             Ok(parts.concat())
         }
         "PoissonSampledDpEvent" => {
-            let rate: equipoise_core::loss::Rate = parse(&value["sampling_probability"], "sampling_probability")?;
+            let rate: equipoise_core::loss::Rate =
+                parse(&value["sampling_probability"], "sampling_probability")?;
             let mut inner = foreign(&value["event"], 1)?;
             match (inner.pop(), inner.is_empty()) {
                 (Some((base, 1)), true) => one(Event::Sampled { base: Box::new(base), rate }),
@@ -161,7 +193,11 @@ fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
 pub(crate) fn export(plan: &Plan) -> Result<Value, String> {
     let one = |(event, times): &(Event, u64)| {
         let event = exported(event)?;
-        Ok(if *times == 1 { event } else { json!({"type": "SelfComposedDpEvent", "event": event, "count": times}) })
+        Ok(if *times == 1 {
+            event
+        } else {
+            json!({"type": "SelfComposedDpEvent", "event": event, "count": times})
+        })
     };
     let events = plan.events.iter().map(one).collect::<Result<Vec<_>, String>>()?;
     Ok(json!({"type": "ComposedDpEvent", "events": events}))
@@ -173,7 +209,9 @@ fn exported(event: &Event) -> Result<Value, String> {
         Event::Approx(loss) => json!({
             "type": "EpsilonDeltaDpEvent", "epsilon": float(loss.eps.ratio()), "delta": float(loss.delta.ratio())
         }),
-        Event::Gaussian { ratio } => json!({"type": "GaussianDpEvent", "noise_multiplier": float(&ratio.recip())}),
+        Event::Gaussian { ratio } => {
+            json!({"type": "GaussianDpEvent", "noise_multiplier": float(&ratio.recip())})
+        }
         Event::Laplace { eps } => {
             json!({"type": "LaplaceDpEvent", "noise_multiplier": float(&eps.ratio().recip())})
         }
@@ -214,15 +252,23 @@ mod tests {
         let plan = read(text).unwrap().plan;
         assert_eq!(events(&export(&plan).unwrap().to_string()), plan.events);
         assert_eq!(plan.events[2].1, 100);
-        assert!(matches!(&plan.events[2].0, Event::Sampled { base, .. } if matches!(**base, Event::Gaussian { .. })));
+        assert!(
+            matches!(&plan.events[2].0, Event::Sampled { base, .. } if matches!(**base, Event::Gaussian { .. }))
+        );
     }
 
     #[test]
     fn what_cannot_be_read_is_said_in_one_line() {
         for (text, problem) in [
             ("[]", "not an object; write {\"events\": [..]}"),
-            (r#"{"events": [{"epsilom": 1}]}"#, "event 1: 'epsilom' is not a key here; known are mechanism, epsilon"),
-            (r#"{"events": [{"mechanism": "gaussian"}]}"#, "event 1: 'gaussian' says neither epsilon, rho nor sigma"),
+            (
+                r#"{"events": [{"epsilom": 1}]}"#,
+                "event 1: 'epsilom' is not a key here; known are mechanism, epsilon",
+            ),
+            (
+                r#"{"events": [{"mechanism": "gaussian"}]}"#,
+                "event 1: 'gaussian' says neither epsilon, rho nor sigma",
+            ),
             (r#"{"events": [{"mechanism": "gaussian", "sigma": -1}]}"#, "event 1: sigma is not above 0"),
             (r#"{"events": [{"epsilon": -1}]}"#, "event 1: epsilon is below 0; give 0 or more"),
             (r#"{"type": "TreeDpEvent"}"#, "'TreeDpEvent' is not an event we know"),

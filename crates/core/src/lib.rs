@@ -1,4 +1,5 @@
-//! The mathematics of Equipoise: no input or output, no clock, no global state.
+//! The mathematics of Equipoise: no input or output; no clock but the deadline of a block of
+//! [`subsample`].
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +26,7 @@ pub mod sampler;
 pub mod solve;
 pub mod stability;
 mod strips;
+pub mod subsample;
 pub mod tape;
 pub mod universe;
 pub mod wording;

@@ -67,6 +67,36 @@ pub fn neighbouring_pairs(values: &[i64], size: usize, adjacency: Adjacency) -> 
     pairs
 }
 
+/// Every unordered pair of lists of `size` votes of which at most `replaced` differ, each list sorted: what one
+/// person can do to the votes of blocks.
+pub fn votes_within(values: &[i64], size: usize, replaced: usize) -> Vec<(Vec<i64>, Vec<i64>)> {
+    let all = multisets(values, size);
+    let mut pairs = Vec::new();
+    for (index, votes) in all.iter().enumerate() {
+        for other in &all[index + 1..] {
+            if size - shared(votes, other) <= replaced {
+                pairs.push((votes.clone(), other.clone()));
+            }
+        }
+    }
+    pairs
+}
+
+/// How many entries two sorted lists share.
+fn shared(a: &[i64], b: &[i64]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                (i, j, count) = (i + 1, j + 1, count + 1);
+            }
+        }
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +110,7 @@ mod tests {
         // Adding one of two values to each of the multisets of size 0, 1, 2.
         assert_eq!(neighbouring_pairs(&[0, 1], 3, Adjacency::AddRemove).len(), 2 + 4 + 6);
         assert_eq!(neighbouring_pairs(&[0, 1], 3, Adjacency::Replace).len(), 3);
+        assert_eq!(votes_within(&[0, 1], 3, 1), neighbouring_pairs(&[0, 1], 3, Adjacency::Replace));
+        assert_eq!(votes_within(&[0, 1], 3, 2).len(), 5);
     }
 }

@@ -2,23 +2,35 @@
 
 use crate::Audit;
 
+mod arg_max;
+mod ball;
 mod black_box;
+mod bootstrap;
 mod bound_local_sensitivity;
+mod bounded;
+mod choice;
 mod conditions;
+mod consensus;
 mod exponential;
 mod exponential_density;
+mod features;
 mod gate;
 mod gaussian;
+mod grid;
 mod histogram_keys;
 mod inverse_sensitivity;
 mod laplace;
+mod location;
+mod majority;
 mod noisy_distance;
 mod noisy_max;
+pub(crate) mod partition;
 mod permute_and_flip;
 mod propose_test_release;
 mod quantile_interval;
 mod quantiles;
 mod released_scale;
+mod robust_mean;
 mod sampled;
 mod scale;
 mod searched_bound;
@@ -60,4 +72,16 @@ pub const ALL: &[&Audit] = &[
     &searched_bound::AUDIT,
     &smooth::AUDIT,
     &released_scale::AUDIT,
+    &partition::AUDIT,
+    &majority::AUDIT,
+    &arg_max::AUDIT,
+    &robust_mean::AUDIT,
+    &location::AUDIT,
+    &ball::AUDIT,
+    &bounded::AUDIT,
+    &features::AUDIT,
+    &grid::AUDIT,
+    &consensus::AUDIT,
+    &choice::AUDIT,
+    &bootstrap::AUDIT,
 ];

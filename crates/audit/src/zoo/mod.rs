@@ -15,6 +15,7 @@ mod private_rows;
 mod scale_threshold;
 mod sparse_vector;
 mod stable_distance;
+mod subsample;
 mod winsorized;
 
 /// Every broken mechanism.
@@ -26,6 +27,8 @@ pub const ALL: &[&Audit] = &[
     &local_sensitivity::DOWN,
     &cauchy_smooth::AUDIT,
     &winsorized::AUDIT,
+    &subsample::HASHED,
+    &subsample::EQUAL,
     &noisy_max::AUDIT,
     &gaussian_classical::AUDIT,
     &amplification::PRINTED,

@@ -3,6 +3,7 @@
 //! The command line and the Python package both answer `calibrate NAME …` from this list, so that they
 //! cannot disagree. Nothing here sees data.
 
+mod blocks;
 mod gates;
 mod given;
 mod local;
@@ -144,6 +145,9 @@ pub const ALL: &[&Entry] = &[
     &local::BOUNDED_LOCAL_SENSITIVITY,
     &local::SHIFTED_INVERSE,
     &local::BLACK_BOX,
+    &blocks::WINSORIZED,
+    &blocks::SUBSAMPLE,
+    &blocks::BOOTSTRAP,
 ];
 
 /// The mechanism of this name.

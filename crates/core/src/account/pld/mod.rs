@@ -50,11 +50,11 @@ pub struct LossDistribution {
     events: Vec<(Event, u64)>,
 }
 
-/// Half of the window, in standard deviations of the tilted sum.
-const HALF_WINDOW: f64 = 8.0;
+/// The usual length of the window, in standard deviations of the sum.
+const WINDOW: f64 = 8.0;
 /// Places of the window for each root of the number of events: splitting losses between neighbours of the grid
-/// then raises the variance of the sum by less than a part in ten thousand.
-const PLACES: f64 = 768.0;
+/// then raises the variance of the sum by less than a part in two thousand.
+const PLACES: f64 = 160.0;
 const SHORTEST: usize = 1 << 12;
 const LONGEST: usize = 1 << 21;
 
@@ -100,7 +100,16 @@ impl LossDistribution {
             let eps = eps.or_else(|| parts.sum(steep, steep, target).eps_above(wanted));
             worst = worst.max(Ratio::from_f64_exact(eps?)?);
         }
-        Some(Approx { eps: Amount::new(worst).ok()?, delta: delta.into() })
+        // Where nearly all of the largest loss is reached, the plain sum has no grid.
+        let sum = self
+            .events
+            .iter()
+            .try_fold(Approx { eps: Amount::zero(), delta: Amount::zero() }, |sum, event| {
+                Some(sum.compose(&event.0.approx()?.times(event.1)))
+            });
+        let sum = sum.filter(|sum| sum.delta.ratio() <= delta.ratio()).map(|sum| sum.eps);
+        let eps = Amount::new(worst).ok()?;
+        Some(Approx { eps: sum.map_or(eps.clone(), |sum| sum.min(eps)), delta: delta.into() })
     }
 
     /// The delta at this epsilon, rounded up; `None` where an event has no pair.
@@ -153,7 +162,7 @@ impl LossDistribution {
         let variance: f64 =
             self.events.iter().map(|(event, times)| *times as f64 * spread(event).powi(2)).sum();
         let length = length_for(count);
-        let span = 2.0 * HALF_WINDOW * variance.sqrt();
+        let span = WINDOW * variance.sqrt();
         let detail = Detail { step: short(span / length as f64), tail: (tail / count).max(1e-290) };
         let on_grid = |(event, times): &(Event, u64)| {
             Some((OnGrid::new(&atoms::atoms(event, direction, detail)?, detail.step), *times))
@@ -205,10 +214,14 @@ impl Parts {
             Target::Delta(delta) => (delta, (moment - delta.ln()) / steep),
             Target::Eps(eps) => ((moment - steep * eps).exp().clamp(1e-300, 1.0), eps),
         };
-        let away = HALF_WINDOW * variance.sqrt();
-        let top = (mean + away).max(eps + 18.0 / steep);
-        let bottom =
-            (mean - away).min(if let Target::Eps(eps) = target { eps } else { mean }) - 2.0 * self.step;
+        // What lies below the window comes back at its top, where the weights have fallen by e^-(tilt·width): the width
+        // makes that a part in 10^7. Losses beyond the top are as rare.
+        let scale = variance.sqrt();
+        let fall = (tilt * scale).max(0.5);
+        let top = (mean + (18.0 / fall).min(8.0) * scale).max(eps + 18.0 / steep);
+        let bottom = (top - (fall / 2.0 + 19.0 / fall).clamp(7.0, 16.0) * scale).min(mean - 2.0 * scale);
+        let asked = if let Target::Eps(eps) = target { eps } else { bottom };
+        let bottom = bottom.min(asked) - 2.0 * self.step;
         let mut length = self.length;
         while length as f64 * self.step < top - bottom && length < LONGEST {
             length *= 2;

@@ -44,9 +44,12 @@ fn close_above(got: &Ratio, truth: &Ratio, part: f64) {
 #[test]
 fn a_hundred_gaussians_are_one_of_a_tenth_of_the_noise() {
     let total = LossDistribution::new([(Event::Gaussian { ratio: Ratio::new(1, 20) }, 100)]);
-    for eps in ["0", "0.5", "1", "2.25", "4", "8", "14"] {
+    // Splitting losses counts for more the farther out: at 14 the delta is 1.5e-157.
+    for (eps, part) in
+        [("0", 1e-3), ("0.5", 1e-3), ("1", 2e-3), ("2.25", 0.01), ("4", 0.03), ("8", 0.1), ("14", 0.4)]
+    {
         let got = total.delta_above(&ratio(eps)).unwrap();
-        close_above(&got, &gaussian_delta_lower(&ratio(eps), &Ratio::new(1, 2)), 0.03);
+        close_above(&got, &gaussian_delta_lower(&ratio(eps), &Ratio::new(1, 2)), part);
     }
     let eps = eps_of(Event::Gaussian { ratio: Ratio::new(1, 20) }, 100, "1e-6");
     assert!(eps > 2.254_08 && eps < 2.2543, "{eps}");
@@ -251,7 +254,7 @@ proptest! {
         prop_assert!(Ratio::from_f64_exact(got).unwrap() >= exact.lower(), "{got} {}", exact.to_f64());
         prop_assert!(got <= exact.to_f64() * (1.0 + 1e-6) + 1e-9, "{got} {}", exact.to_f64());
         if let Some(back) = sum.eps_above(got) {
-            prop_assert!(back <= eps.max(0.0).max(sum.lowest()) + 1e-6, "{back} {eps}");
+            prop_assert!(sum.delta_above(back) <= got);
         }
     }
 
