@@ -52,6 +52,8 @@ pub(crate) enum Command {
     /// A paragraph about a release, for a paper or a privacy board
     #[command(after_help = "Example:\n  equipoise explain 3f9a2c")]
     Explain(ExplainOptions),
+    /// Answers about a stream that stay right while users react to them: distinct, f2, point, min-cut
+    Robust(crate::robust::RobustOptions),
     /// Attack every privacy claim exactly, and a zoo of broken mechanisms that must be caught
     #[command(
         after_help = "Examples:\n  equipoise audit\n  equipoise audit --only laplace --json\n  equipoise audit --list\n  equipoise audit --sampled\n\nExit code 0 only when every claim holds and every zoo entry is caught."

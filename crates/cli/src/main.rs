@@ -16,6 +16,7 @@ mod calibrate;
 mod explain;
 mod plan;
 mod plan_file;
+mod robust;
 mod sampled;
 mod show;
 
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         args::Command::Mode(options) => ask::mode(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
+        args::Command::Robust(options) => robust::run(&options),
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),

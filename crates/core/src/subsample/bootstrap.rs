@@ -8,7 +8,7 @@
 //! A_samp as printed: (epsilon, delta/2) under replace with a public number of rows; (epsilon, delta/2 + P(Bin(m, q) > 2mq))
 //! under add/remove with m computed from a declared or released number; refused where that is private. SA as printed:
 //! `(epsilon, P(Bin(k, p) > c) + ½e^(-epsilon(n/(16m) - 1)))` under replace, with `p = 1 - (1 - 1/n)^m` and
-//! `c = floor(2km/n)`. Calibrated: (epsilon, delta), see [`majority`](super::majority).
+//! `c = floor(2km/n)`. Calibrated: (epsilon, delta), see [`majority`].
 //!
 //! # Why
 //!

@@ -129,13 +129,14 @@ fn moments_keep_what_they_promise_and_a_mutant_does_not() {
     for adjacency in Adjacency::ALL {
         for statistic in ["sum", "mean", "variance"] {
             let request =
-                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "12", adjacency) };
+                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "4", adjacency) };
             let said = Said::new(&request, &facts).unwrap();
             let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
+            // What is lost below the floor counts e^epsilon times, hence the room.
             let measured = worst(&task, adjacency, said.eps().ratio(), &[EMPTY, 0, 2], 2);
-            assert!(measured.upper() <= "1e-5".parse().unwrap(), "{statistic} {adjacency}");
-            let measured = worst(&task, adjacency, &"2".parse().unwrap(), &[EMPTY, 0, 2], 2);
-            assert!(measured.lower() > "1e-5".parse().unwrap(), "{statistic} {adjacency}");
+            assert!(measured.upper() <= "1e-3".parse().unwrap(), "{statistic} {adjacency}");
+            let measured = worst(&task, adjacency, &"1".parse().unwrap(), &[EMPTY, 0, 2], 2);
+            assert!(measured.lower() > "0.01".parse().unwrap(), "{statistic} {adjacency}");
         }
     }
 }
