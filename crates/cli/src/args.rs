@@ -238,7 +238,7 @@ pub(crate) enum BudgetCommand {
     Show(BooksOptions),
     /// Register a file and limit what may be spent on it, what was already spent included
     #[command(
-        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n\nA ledger with any limit answers only for registered files."
+        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n\nA ledger with any limit answers only for registered files."
     )]
     Set(LimitOptions),
     /// Every entry, oldest first
@@ -266,9 +266,12 @@ pub(crate) struct BooksOptions {
 pub(crate) struct LimitOptions {
     /// The data file
     pub file: PathBuf,
-    /// All that may be spent
+    /// All that may be spent, as the sum of epsilons
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    pub epsilon: String,
+    pub epsilon: Option<String>,
+    /// The same in zero-concentrated loss, which adds up more slowly over many answers
+    #[arg(long, value_name = "R", allow_hyphen_values = true, conflicts_with = "epsilon")]
+    pub rho: Option<String>,
     /// The same for delta [default: 0]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,

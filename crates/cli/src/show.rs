@@ -5,7 +5,7 @@ use equipoise_session::{
     answer::{ErrorBar, ErrorKind},
     ledger::Balance,
     plan::Plan,
-    release::{Outcome, Release, Spent},
+    release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "expected": plan.expected().words,
             "charge": charge,
             "spent": balance.map(|balance| Spent::from(balance.spent())),
-            "remaining": remaining.as_ref().map(Spent::from),
+            "remaining": remaining.as_ref().map(Left::from),
         });
         println!("{document:#}");
         return;
@@ -51,7 +51,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             println!(
                 "  budget     {} spent, {} left",
                 amount(&balance.spent().into()),
-                amount(&(&left).into())
+                left_words(&(&left).into())
             );
         }
         (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
@@ -89,8 +89,10 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         promise.adjacency,
         release.mechanism
     );
-    let left =
-        release.remaining.as_ref().map_or("no limit".to_string(), |left| format!("{} left", amount(left)));
+    let left = release
+        .remaining
+        .as_ref()
+        .map_or("no limit".to_string(), |left| format!("{} left", left_words(left)));
     println!("  budget     {} spent on {}, {left}", amount(&release.spent), release.data);
     if let Some(receipt) = &release.receipt {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
@@ -158,5 +160,16 @@ pub(crate) fn amount(spent: &Spent) -> String {
         format!("epsilon {}", spent.epsilon)
     } else {
         format!("epsilon {}, delta {}", spent.epsilon, spent.delta)
+    }
+}
+
+/// What a limit leaves, in its currency.
+pub(crate) fn left_words(left: &Left) -> String {
+    match (&left.rho, &left.epsilon) {
+        (Some(rho), _) if left.delta == "0" => format!("rho {rho}"),
+        (Some(rho), _) => format!("rho {rho}, delta {}", left.delta),
+        (None, epsilon) => {
+            amount(&Spent { epsilon: epsilon.clone().unwrap_or_default(), delta: left.delta.clone() })
+        }
     }
 }
