@@ -9,7 +9,7 @@ use super::{
 };
 use equipoise_core::coins::Words;
 use equipoise_entropy::OsCoins;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::{
     fmt::Write,
     fs::{self, File, OpenOptions},
@@ -266,20 +266,30 @@ pub(super) fn connect(path: &Path, flags: OpenFlags) -> Fallible<Connection> {
 
 /// True for a ledger, false for an empty file, an error for anything else. Nothing is written.
 pub(super) fn recognise(connection: &Connection) -> Fallible<bool> {
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
-    match (application, version) {
-        (APPLICATION, VERSION) => Ok(true),
-        (APPLICATION, version) if version > VERSION => Err(Fault::Newer { version }.into()),
-        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(false),
+    // Between two reads another process may make the file a ledger, in one step: what is read twice the same is
+    // one state. A transaction would do too, but its lock makes the other processes fail.
+    let (mut seen, mut again) = (marks(connection)?, marks(connection)?);
+    while seen != again {
+        (seen, again) = (again, marks(connection)?);
+    }
+    match seen {
+        (APPLICATION, VERSION, _) => Ok(true),
+        (APPLICATION, version, _) if version > VERSION => Err(Fault::Newer { version }.into()),
+        (0, 0, 0) => Ok(false),
         _ => Err(Fault::NotALedger.into()),
     }
 }
 
+/// Whose file it is, the version of its layout, and how many tables and indexes it has.
+fn marks(connection: &Connection) -> Fallible<(i64, i64, i64)> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
+    Ok((application, version, number("SELECT count(*) FROM sqlite_schema")?))
+}
+
 /// A commit returns when the disk has it, and readers never wait for writers.
 fn durable(connection: &Connection) -> Fallible<()> {
-    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    if mode != "wal" {
+    if write_ahead(connection)? != "wal" {
         return Err(Fault::NoSharedMemory.into());
     }
     // The last two matter where a plain fsync leaves data in the disk's own memory.
@@ -287,6 +297,20 @@ fn durable(connection: &Connection) -> Fallible<()> {
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;",
     )?;
     Ok(())
+}
+
+/// Switch to a write-ahead log. Where two processes do this to a new file at once, SQLite tells one of them that it is
+/// busy without asking the busy handler, because neither would give way; so ask it here.
+fn write_ahead(connection: &Connection) -> Fallible<String> {
+    let mut tries = 0;
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && be_patient(tries) => {
+                tries += 1;
+            }
+            outcome => return Ok(outcome?),
+        }
+    }
 }
 
 /// Make the tables and the first entry, unless another process did in the meantime.
