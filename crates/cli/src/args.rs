@@ -52,6 +52,8 @@ pub(crate) enum Command {
     /// A paragraph about a release, for a paper or a privacy board
     #[command(after_help = "Example:\n  equipoise explain 3f9a2c")]
     Explain(ExplainOptions),
+    /// Answers about a stream that stay right while users react to them: distinct, f2, point, min-cut
+    Robust(crate::robust::RobustOptions),
     /// Attack every privacy claim exactly, and a zoo of broken mechanisms that must be caught
     #[command(
         after_help = "Examples:\n  equipoise audit\n  equipoise audit --only laplace --json\n  equipoise audit --list\n  equipoise audit --sampled\n\nExit code 0 only when every claim holds and every zoo entry is caught."
@@ -236,7 +238,7 @@ pub(crate) enum BudgetCommand {
     Show(BooksOptions),
     /// Register a file and limit what may be spent on it, what was already spent included
     #[command(
-        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n\nA ledger with any limit answers only for registered files."
+        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n\nA ledger with any limit answers only for registered files."
     )]
     Set(LimitOptions),
     /// Every entry, oldest first
@@ -264,9 +266,12 @@ pub(crate) struct BooksOptions {
 pub(crate) struct LimitOptions {
     /// The data file
     pub file: PathBuf,
-    /// All that may be spent
+    /// All that may be spent, as the sum of epsilons
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    pub epsilon: String,
+    pub epsilon: Option<String>,
+    /// The same in zero-concentrated loss, which adds up more slowly over many answers
+    #[arg(long, value_name = "R", allow_hyphen_values = true, conflicts_with = "epsilon")]
+    pub rho: Option<String>,
     /// The same for delta [default: 0]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
@@ -288,8 +293,8 @@ pub(crate) struct LimitOptions {
 pub(crate) struct VerifyOptions {
     #[command(flatten)]
     pub books: BooksOptions,
-    /// A receipt's hash that must be in the chain, to notice a restored old copy
-    #[arg(long, value_name = "HASH")]
+    /// A receipt's hash, or a head that was kept elsewhere, that must be in the chain: tells a restored old copy
+    #[arg(long, value_name = "HASH|HEAD")]
     pub head: Option<String>,
 }
 

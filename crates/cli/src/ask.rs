@@ -51,6 +51,8 @@ fn with_privacy(request: Request, question: &Question) -> Request {
         adjacency: privacy.adjacency.clone(),
         mechanism: privacy.mechanism.clone(),
         confidence: privacy.confidence.clone(),
+        delimiter: question.reading.delimiter.clone(),
+        header: question.reading.no_header.then_some(false),
         ..request
     }
 }

@@ -1,7 +1,7 @@
 //! Which ledger, and under which name it knows a file.
 
 use std::{
-    env, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ const FILE_NAME: &str = "equipoise.ledger";
 pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
     match (named, data) {
         (Some(path), _) => path.to_path_buf(),
-        (None, Some(data)) => folder(data).join(FILE_NAME),
+        (None, Some(data)) => home(data).join(FILE_NAME),
         (None, None) => PathBuf::from(FILE_NAME),
     }
 }
@@ -21,10 +21,24 @@ pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf 
 /// the folder can move, else its whole path.
 pub(crate) fn data_name(data: &Path, ledger: &Path) -> io::Result<String> {
     let data = data.canonicalize()?;
-    let ledger = env::current_dir()?.join(folder(ledger));
-    let beside =
-        ledger.canonicalize().ok().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
-    Ok(beside.unwrap_or(data).to_string_lossy().into_owned())
+    // A link to a ledger is that ledger, also for the names in it; a new one will lie in its folder.
+    let ledger =
+        ledger.canonicalize().map(|ledger| folder(&ledger)).or_else(|_| folder(ledger).canonicalize());
+    let beside = ledger.ok().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
+    let name = beside.unwrap_or(data).into_os_string().into_string();
+    // Replacing what is not text would give two files one budget.
+    name.map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8 text; rename the file")
+    })
+}
+
+/// The folder that a data file lies in; behind a link, that of the file itself, so that it has one ledger.
+fn home(data: &Path) -> PathBuf {
+    let typed = folder(data);
+    match (data.canonicalize(), typed.canonicalize()) {
+        (Ok(real), Ok(near)) if folder(&real) != near => folder(&real),
+        _ => typed,
+    }
 }
 
 fn folder(path: &Path) -> PathBuf {

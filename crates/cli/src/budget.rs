@@ -6,19 +6,22 @@ use crate::{
     ask::{internal, ledger, usage},
     books::{data_name, ledger_path},
     fail,
-    show::amount,
+    show::{amount, left_words, printable},
 };
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
-    loss::{Approx, Delta},
+    loss::{Approx, Delta, Zcdp},
 };
 use equipoise_session::{
-    ledger::{DataSet, Entry, Event, Head, Ledger, VerifyError},
-    release::Spent,
+    ledger::{Cost, DataSet, Entry, Event, Head, Ledger, Limit, VerifyError},
+    release::{Left, Spent},
 };
 use serde_json::{Value, json};
-use std::{fs::File, path::Path};
+use std::{
+    fs::{self, File},
+    path::Path,
+};
 
 pub(crate) fn run(command: &BudgetCommand) -> Exit {
     let outcome = match command {
@@ -61,7 +64,8 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
-            "{name} is not in this ledger yet; its first answer or 'budget set' enters it"
+            "{} is not in this ledger yet; its first answer or 'budget set' enters it",
+            printable(&name)
         )));
     }
     if options.json {
@@ -73,39 +77,73 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
                     "adjacency": data_set.adjacency.to_string(),
                     "unit": data_set.unit.to_string(),
                     "spent": Spent::from(balance.spent()),
-                    "limit": balance.limit().as_ref().map(Spent::from),
-                    "remaining": balance.remaining().as_ref().map(Spent::from),
+                    "concentrated": concentrated(&balance.data_set.spent),
+                    "limit": balance.limit().as_ref().map(Left::from),
+                    "remaining": balance.remaining().as_ref().map(Left::from),
                 })
             })
             .collect();
         println!("{:#}", Value::Array(all));
         return Ok(());
     }
-    let mut table = table(&["data", "adjacency", "unit", "spent", "limit", "left"]);
+    let mut table = table(&["data", "adjacency", "unit", "spent", "concentrated", "limit", "left"]);
     for (data_set, balance) in rows {
-        let or_none = |loss: Option<Approx>| loss.map_or("none".to_string(), |loss| amount(&(&loss).into()));
+        let or_none =
+            |limit: Option<Limit>| limit.map_or("none".to_string(), |limit| left_words(&(&limit).into()));
         table.add_row([
             data_set.name.clone(),
             data_set.adjacency.to_string(),
             data_set.unit.to_string(),
             amount(&balance.spent().into()),
+            concentrated_words(&balance.data_set.spent),
             or_none(balance.limit()),
-            balance.remaining().map_or("no limit".to_string(), |left| amount(&(&left).into())),
+            balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into())),
         ]);
     }
     println!("{table}");
     Ok(())
 }
 
+/// At which delta a concentrated sum is read as epsilon for display.
+const SHOWN_DELTA: &str = "1e-6";
+
+/// The sum in rho, and the epsilon that it comes to at a small delta.
+fn concentrated(spent: &Cost) -> Option<Value> {
+    let loss = spent.zcdp.as_ref()?;
+    let delta: Delta = SHOWN_DELTA.parse().expect("a small number");
+    let eps = loss.to_approx(&delta).map(|approx| approx.eps.to_string());
+    Some(json!({ "rho": loss.rho.to_string(), "epsilon": eps, "delta": SHOWN_DELTA }))
+}
+
+fn concentrated_words(spent: &Cost) -> String {
+    let Some(known) = concentrated(spent) else { return "unknown".to_string() };
+    match (known["rho"].as_str(), known["epsilon"].as_str()) {
+        (Some(rho), Some(eps)) => format!("rho {rho}, so epsilon {eps} at delta {SHOWN_DELTA}"),
+        (Some(rho), None) => format!("rho {rho}"),
+        _ => "unknown".to_string(),
+    }
+}
+
 fn set(options: &LimitOptions) -> Result<(), Exit> {
-    let eps = options.epsilon.parse().map_err(usage)?;
-    let delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
-    let limit = Approx::new(&eps, &delta);
+    let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
+    let limit = match (&options.epsilon, &options.rho) {
+        (Some(eps), None) => Limit::Approx(Approx::new(&eps.parse().map_err(usage)?, &delta)),
+        (None, Some(rho)) => {
+            let delta = Approx::new(&"1".parse().map_err(usage)?, &delta).delta;
+            Limit::Zcdp(Zcdp { delta, ..Zcdp::new(&rho.parse().map_err(usage)?) })
+        }
+        _ => return Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
+    };
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
-    let mut content = File::open(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
-    if content.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    let metadata = fs::metadata(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
+    if metadata.is_dir() {
         return Err(usage("a folder has no budget; name a file in it"));
     }
+    // Before it is opened: a pipe waits for a writer, and a device may have no end.
+    if !metadata.is_file() {
+        return Err(usage("a pipe or a device has no budget; save its content to a file first"));
+    }
+    let mut content = File::open(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
     let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
     let name = data_name(&options.file, &path).map_err(internal)?;
     let mut opened = Ledger::open(&path).map_err(ledger)?;
@@ -125,16 +163,16 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     }
     let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
     if options.json {
-        let left = balance.remaining().as_ref().map(Spent::from);
+        let left = balance.remaining().as_ref().map(Left::from);
         let document = json!({
-            "data": name, "analyst": options.analyst, "limit": Spent::from(&limit),
+            "data": name, "analyst": options.analyst, "limit": Left::from(&limit),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
         });
         println!("{document:#}");
     } else {
         let whose = options.analyst.as_ref().map_or(String::new(), |analyst| format!(" for {analyst}"));
-        let left = balance.remaining().map_or("no limit".to_string(), |left| amount(&(&left).into()));
-        println!("{name}{whose}: limit {}, {} left", amount(&(&limit).into()), left);
+        let left = balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into()));
+        println!("{name}{whose}: limit {}, {} left", left_words(&(&limit).into()), left);
     }
     Ok(())
 }
@@ -167,12 +205,13 @@ fn happened(event: &Event) -> String {
     match event {
         Event::Created => "ledger begun".to_string(),
         Event::Registered { unit, adjacency } => format!("registered: {adjacency}, one {unit}"),
-        Event::Limited { limit: Some(limit) } => format!("limit {}", amount(&limit.into())),
+        Event::Limited { limit: Some(limit) } => format!("limit {}", left_words(&limit.into())),
         Event::Limited { limit: None } => "limit lifted".to_string(),
         Event::Charged { cost, question, .. } => {
             let question: Value = serde_json::from_str(question).unwrap_or_default();
             let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
-            format!("charged {} for {} {}", amount(&(&cost.approx).into()), text("statistic"), text("column"))
+            let column = printable(&text("column"));
+            format!("charged {} for {} {column}", amount(&(&cost.approx).into()), text("statistic"))
         }
         Event::Recorded { .. } => "answer recorded".to_string(),
         _ => "written by a newer version".to_string(),
@@ -186,7 +225,7 @@ fn entry_json(entry: &Entry) -> Value {
         Event::Registered { unit, adjacency } => {
             json!({"kind": "registered", "unit": unit.to_string(), "adjacency": adjacency.to_string()})
         }
-        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Spent::from)}),
+        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Left::from)}),
         Event::Charged { cost, request_id, request, question, spent, .. } => json!({
             "kind": "charged",
             "cost": Spent::from(&cost.approx),
@@ -205,12 +244,24 @@ fn entry_json(entry: &Entry) -> Value {
 }
 
 fn verify(options: &VerifyOptions) -> Result<(), Exit> {
-    let head: Option<Head> = options.head.as_deref().map(str::parse).transpose().map_err(usage)?;
+    let typed = options.head.as_deref().map(str::trim);
+    // A receipt knows the hash of its entry only, not the place of it.
+    let receipt = typed.filter(|text| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let head: Option<Head> =
+        typed.filter(|_| receipt.is_none()).map(str::parse).transpose().map_err(usage)?;
     let (opened, _) = look(&options.books)?;
     let verified = opened.verify(head.as_ref()).map_err(|error| match error {
         VerifyError::Ledger(error) => ledger(error),
         broken @ VerifyError::Broken { .. } => internal(broken),
     })?;
+    if let Some(hash) = receipt {
+        let entries = opened.log().map_err(ledger)?;
+        if !entries.iter().any(|entry| entry.hash.eq_ignore_ascii_case(hash)) {
+            return Err(internal(
+                "the ledger does not verify: it lacks the entry of this receipt; is it an older copy, or another ledger?",
+            ));
+        }
+    }
     if options.books.json {
         let document = json!({
             "verified": true, "charges": verified.charges, "recorded": verified.recorded,

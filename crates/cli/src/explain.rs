@@ -81,7 +81,9 @@ fn paragraph(
     release: Option<&Release>,
 ) -> String {
     let text = |name: &str| question[name].as_str().unwrap_or_default();
-    let of = question["column"].as_str().map_or(String::new(), |column| format!(" of the column '{column}'"));
+    let of = question["column"]
+        .as_str()
+        .map_or(String::new(), |column| format!(" of the column '{}'", show::printable(column)));
     let neighbours = match promise.adjacency.as_str() {
         "add-remove" => {
             format!("one {} is added or removed; the number of them is protected too", promise.unit)

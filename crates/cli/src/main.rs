@@ -2,6 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+/// The same as the standard one, but where the output cannot be written the program says so and ends; it does not panic.
+macro_rules! println {
+    ($($text:tt)*) => { $crate::print_line(format_args!($($text)*)) };
+}
+
 mod args;
 mod ask;
 mod audit;
@@ -11,11 +16,16 @@ mod calibrate;
 mod explain;
 mod plan;
 mod plan_file;
+mod robust;
 mod sampled;
 mod show;
 
 use clap::Parser;
-use std::process::ExitCode;
+use std::{
+    fmt,
+    io::{self, Write},
+    process::{self, ExitCode},
+};
 
 /// How a command ends. The numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +40,20 @@ pub(crate) enum Exit {
     Refused = 3,
     /// The budget does not allow it; nothing was charged.
     OverBudget = 4,
+}
+
+fn print_line(text: fmt::Arguments<'_>) {
+    let mut output = io::stdout().lock();
+    if let Err(error) = output.write_fmt(text).and_then(|()| output.write_all(b"\n")) {
+        // Nobody reads on behind a closed pipe, so that is no news.
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            eprintln!(
+                "equipoise: the output could not be written ({}); 'equipoise budget log --json' has what was answered",
+                error.kind()
+            );
+        }
+        process::exit(i32::from(Exit::Failed as u8));
+    }
 }
 
 /// Say what is wrong in one line; the code is one of those above.
@@ -54,6 +78,7 @@ fn main() -> ExitCode {
         args::Command::Mode(options) => ask::mode(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
+        args::Command::Robust(options) => robust::run(&options),
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),

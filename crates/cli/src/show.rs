@@ -5,7 +5,7 @@ use equipoise_session::{
     answer::{ErrorBar, ErrorKind},
     ledger::Balance,
     plan::Plan,
-    release::{Outcome, Release, Spent},
+    release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "expected": plan.expected().words,
             "charge": charge,
             "spent": balance.map(|balance| Spent::from(balance.spent())),
-            "remaining": remaining.as_ref().map(Spent::from),
+            "remaining": remaining.as_ref().map(Left::from),
         });
         println!("{document:#}");
         return;
@@ -51,7 +51,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             println!(
                 "  budget     {} spent, {} left",
                 amount(&balance.spent().into()),
-                amount(&(&left).into())
+                left_words(&(&left).into())
             );
         }
         (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
@@ -89,8 +89,10 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         promise.adjacency,
         release.mechanism
     );
-    let left =
-        release.remaining.as_ref().map_or("no limit".to_string(), |left| format!("{} left", amount(left)));
+    let left = release
+        .remaining
+        .as_ref()
+        .map_or("no limit".to_string(), |left| format!("{} left", left_words(left)));
     println!("  budget     {} spent on {}, {left}", amount(&release.spent), release.data);
     if let Some(receipt) = &release.receipt {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
@@ -100,16 +102,23 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
 
 fn question(statistic: &str, column: Option<&str>) -> String {
     match column {
-        Some(column) => format!("{statistic} of {column}"),
+        Some(column) => format!("{statistic} of {}", printable(column)),
         None => statistic.to_string(),
     }
+}
+
+/// A text that came out of a file, without characters that command a terminal or turn the line around. JSON keeps it
+/// as it is.
+pub(crate) fn printable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// An answer as text: numbers as they are, a list with commas.
 pub(crate) fn value(value: &Value) -> String {
     match value {
         Value::Null => "none (there are no rows)".to_string(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => printable(text),
         Value::Array(values) => values.iter().map(self::value).collect::<Vec<_>>().join(", "),
         Value::Number(number) => {
             let text = number.to_string();
@@ -151,5 +160,16 @@ pub(crate) fn amount(spent: &Spent) -> String {
         format!("epsilon {}", spent.epsilon)
     } else {
         format!("epsilon {}, delta {}", spent.epsilon, spent.delta)
+    }
+}
+
+/// What a limit leaves, in its currency.
+pub(crate) fn left_words(left: &Left) -> String {
+    match (&left.rho, &left.epsilon) {
+        (Some(rho), _) if left.delta == "0" => format!("rho {rho}"),
+        (Some(rho), _) => format!("rho {rho}, delta {}", left.delta),
+        (None, epsilon) => {
+            amount(&Spent { epsilon: epsilon.clone().unwrap_or_default(), delta: left.delta.clone() })
+        }
     }
 }

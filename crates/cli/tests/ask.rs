@@ -266,3 +266,130 @@ fn one_bad_record_is_one_record() {
         }
     }
 }
+
+/// A file decides what its header and its texts hold; a terminal must not obey them.
+#[test]
+fn texts_of_a_file_do_not_command_the_terminal() {
+    let row = "\u{1b}]0;owned\u{7}\u{1b}[2Jred\u{9b}\u{202e}\n";
+    let folder = Folder::new(format!("co\u{1b}[31mlour\n{}", row.repeat(300)).as_bytes());
+    let column = "co\u{1b}[31mlour";
+    let mode = format!("mode data.csv {column} --epsilon 5 --delta 1e-3");
+    let release = folder.json(&mode);
+    assert_eq!(release["value"], row.trim_end_matches('\n'));
+    let receipt = release["receipt"]["id"].as_str().expect("an id");
+    let explain = format!("explain {receipt}");
+    for line in [&mode, &explain, &format!("{mode} --dry-run"), &"budget log".to_string()] {
+        let output = folder.run(line);
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert!(
+            !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
+            "{line}: {text:?}"
+        );
+    }
+}
+
+#[test]
+fn an_interquartile_range_beyond_floats_is_not_told_as_no_rows() {
+    let folder = Folder::new(format!("v\n{}", "1.7e308\n-1.7e308\n".repeat(500)).as_bytes());
+    let release = folder.json("iqr data.csv v --epsilon 5");
+    assert_eq!(release["value"].as_f64(), Some(f64::MAX));
+}
+
+/// Reading a file in another way is another request.
+#[test]
+fn a_request_id_covers_how_the_file_is_read() {
+    let folder = Folder::new("1;2\n5;6\n".repeat(500).as_bytes());
+    let line = "median data.csv 1 --epsilon 1 --request-id monday --no-header --delimiter";
+    folder.json(&format!("{line} ;"));
+    let other = folder.fails(&format!("{line} ,"));
+    assert!(other.contains("exit 2:") && other.contains("another request"), "{other}");
+    assert_eq!(folder.charges(), 1);
+}
+
+/// However a file is reached, it has one ledger and one name in it; a link to a ledger is that ledger.
+#[cfg(unix)]
+#[test]
+fn links_do_not_split_a_budget() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::thousand();
+    fs::create_dir(folder.path("elsewhere")).expect("a folder");
+    folder.json("count data.csv --epsilon 1");
+    symlink("../data.csv", folder.path("elsewhere/link.csv")).expect("a link");
+    assert_eq!(folder.json("count elsewhere/link.csv --epsilon 1")["spent"]["epsilon"], "2");
+    assert!(!folder.path("elsewhere/equipoise.ledger").exists());
+    symlink("../equipoise.ledger", folder.path("elsewhere/books")).expect("a link");
+    let through = folder.json("count data.csv --epsilon 1 --ledger elsewhere/books");
+    assert_eq!((&through["data"], &through["spent"]["epsilon"]), (&"data.csv".into(), &"3".into()));
+    // Another file of the same name beside the link is another data set.
+    fs::copy(folder.path("data.csv"), folder.path("elsewhere/data.csv")).expect("a copy");
+    let other = folder.json("count elsewhere/data.csv --epsilon 1 --ledger elsewhere/books");
+    assert_eq!((&other["data"], &other["spent"]["epsilon"]), (&"elsewhere/data.csv".into(), &"1".into()));
+}
+
+/// Two names that differ only in bytes that are not text would else share one budget.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_not_text_has_no_budget() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = Folder::thousand();
+    let name = OsStr::from_bytes(b"data\xff.csv");
+    fs::copy(folder.path("data.csv"), folder.folder.path().join(name)).expect("a copy");
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .args([OsStr::new("count"), name, OsStr::new("--epsilon"), OsStr::new("1")])
+        .current_dir(folder.folder.path())
+        .env_remove("EQUIPOISE_LEDGER")
+        .output()
+        .expect("the program runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!folder.path("equipoise.ledger").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_one_line_and_no_panic() {
+    let folder = Folder::thousand();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .args("count data.csv --epsilon 1".split_whitespace())
+        .current_dir(folder.folder.path())
+        .env_remove("EQUIPOISE_LEDGER")
+        .stdout(full)
+        .output()
+        .expect("the program runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    assert_eq!(folder.charges(), 1);
+}
+
+/// Opening a pipe waits for a writer, for ever.
+#[cfg(unix)]
+#[test]
+fn pipes_and_missing_folders_are_refused_at_once() {
+    let folder = Folder::thousand();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo runs");
+    assert!(made.success());
+    for line in [
+        "count pipe --epsilon 1",
+        "budget set pipe --epsilon 1",
+        "budget set /dev/zero --epsilon 1",
+        "count data.csv --epsilon 1 --ledger nowhere/books",
+    ] {
+        let failed = folder.fails(line);
+        assert!(failed.contains("exit 2: equipoise: ") && failed.lines().count() == 2, "{failed}");
+    }
+}
+
+/// A receipt is what most people keep; its hash alone must tell an older copy.
+#[test]
+fn a_receipt_tells_a_restored_old_copy() {
+    let folder = Folder::thousand();
+    folder.json("count data.csv --epsilon 1");
+    fs::copy(folder.path("equipoise.ledger"), folder.path("old")).expect("a copy");
+    let later = folder.json("count data.csv --epsilon 1");
+    let hash = later["receipt"]["hash"].as_str().expect("a hash");
+    assert_eq!(folder.json(&format!("budget verify --head {hash}"))["verified"], true);
+    let old = folder.fails(&format!("budget verify --ledger old --head {hash}"));
+    assert!(old.contains("exit 1: ") && old.contains("older copy"), "{old}");
+    assert!(folder.fails("budget verify --head 1234").contains("exit 2: "));
+}

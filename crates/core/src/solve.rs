@@ -1,6 +1,7 @@
 //! The inverse question: the least epsilon, in a few decimal digits, that is accurate enough.
 
 use crate::{loss::Eps, ratio::Ratio};
+use std::ops::Range;
 
 const DIGITS: u32 = 6;
 
@@ -9,24 +10,33 @@ const DIGITS: u32 = 6;
 /// The test must stay true once it is true. The answer is certified by the test itself, so rounding
 /// in the search can only make epsilon larger.
 pub fn smallest_eps(mut accurate_enough: impl FnMut(&Eps) -> bool) -> Option<Eps> {
+    // 1e-12 .. 1000, both within reach of the smallest and largest request.
+    let eps =
+        smallest_decimal(-12..3, |value| Eps::new(value.clone()).is_ok_and(|eps| accurate_enough(&eps)))?;
+    Eps::new(eps).ok()
+}
+
+/// The least number of six significant digits above ten to the first power, and up to ten to the last, for which
+/// the test is true. The test must stay true once it is true, and certifies the answer.
+pub fn smallest_decimal(powers: Range<i64>, mut passes: impl FnMut(&Ratio) -> bool) -> Option<Ratio> {
     // Every candidate is mantissa·10^power with 10^5 <= mantissa < 10^6; index runs over all of them in order.
     let per_decade = 9 * 10i64.pow(DIGITS - 1);
     let candidate = |index: i64| {
         let (power, mantissa) =
             (index.div_euclid(per_decade), 10i64.pow(DIGITS - 1) + index.rem_euclid(per_decade));
         let text = format!("{mantissa}e{power}");
-        Eps::new(text.parse::<Ratio>().expect("a short decimal")).ok()
+        text.parse::<Ratio>().expect("a short decimal")
     };
-    // 1e-12 .. 1000, both within reach of the smallest and largest request.
-    let (mut low, mut high) = (per_decade * -17, per_decade * -2);
-    if !accurate_enough(&candidate(high)?) {
+    let index = |power: i64| per_decade * (power - i64::from(DIGITS) + 1);
+    let (mut low, mut high) = (index(powers.start), index(powers.end));
+    if !passes(&candidate(high)) {
         return None;
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if candidate(middle).is_some_and(|eps| accurate_enough(&eps)) { high = middle } else { low = middle }
+        if passes(&candidate(middle)) { high = middle } else { low = middle }
     }
-    candidate(high)
+    Some(candidate(high))
 }
 
 #[cfg(test)]

@@ -63,6 +63,17 @@ impl Answer {
         Self { value: Some(value), error: Some(error), rows: None, advice: None }
     }
 
+    /// A number and its error bar, or a refusal where they are beyond what a float can hold: JSON would show null.
+    pub fn number(value: f64, error: ErrorBar) -> Self {
+        let finite = [Some(value), error.low, error.high].into_iter().flatten().all(f64::is_finite);
+        if finite {
+            return Self::released(value.into(), error);
+        }
+        Self::refused(
+            "the answer is beyond what a 64-bit float can hold; declare a smaller --range, or scale the column",
+        )
+    }
+
     /// No answer.
     pub fn refused(advice: impl Into<String>) -> Self {
         Self { value: None, error: None, rows: None, advice: Some(advice.into()) }

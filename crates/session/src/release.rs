@@ -1,12 +1,24 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
-use crate::{answer::ErrorBar, ledger::Receipt};
+use crate::{
+    answer::ErrorBar,
+    ledger::{Limit, Receipt},
+};
 use equipoise_core::loss::Approx;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An answer or a refusal, what it promises, what it cost, and its receipt.
+/// An answer or a refusal, what it promises, what it cost, and its receipt. A session makes it; one that was
+/// recorded can be read again.
+///
+/// ```compile_fail
+/// # use equipoise_session::release::Release;
+/// # fn free(paid: Release) -> Release {
+/// Release { value: 4200.into(), ..paid }
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Release {
     /// Whether there is an answer.
     pub outcome: Outcome,
@@ -34,7 +46,7 @@ pub struct Release {
     /// All that the data set has spent, this release included.
     pub spent: Spent,
     /// What its limit leaves; null without a limit.
-    pub remaining: Option<Spent>,
+    pub remaining: Option<Left>,
     /// Where the charge is written down.
     pub receipt: Option<Receipt>,
 }
@@ -69,6 +81,32 @@ pub struct Spent {
     pub epsilon: String,
     /// Delta.
     pub delta: String,
+}
+
+/// What a limit leaves, in its currency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Epsilon, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<String>,
+    /// Rho, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho: Option<String>,
+    /// Delta.
+    pub delta: String,
+}
+
+impl From<&Limit> for Left {
+    fn from(limit: &Limit) -> Self {
+        match limit {
+            Limit::Approx(loss) => {
+                Self { epsilon: Some(loss.eps.to_string()), rho: None, delta: loss.delta.to_string() }
+            }
+            Limit::Zcdp(loss) => {
+                Self { epsilon: None, rho: Some(loss.rho.to_string()), delta: loss.delta.to_string() }
+            }
+        }
+    }
 }
 
 impl From<&Approx> for Spent {

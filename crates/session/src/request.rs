@@ -39,6 +39,12 @@ pub struct Request {
     /// The number of rows, where the data holder states it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub rows: Option<String>,
+    /// The character between fields, where it is not a comma.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Whether the first line names the columns; it does unless this says no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,

@@ -22,7 +22,7 @@ use crate::{
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Plan, PlanError},
     quiet::quietly,
-    release::{Outcome, Promise, Release, Spent},
+    release::{Left, Outcome, Promise, Release, Spent},
     request::Request,
     source::{Lost, Source},
 };
@@ -158,7 +158,7 @@ fn release(plan: &Plan, answer: Answer, charge: &crate::ledger::Charge) -> Relea
         rows,
         advice,
         spent: Spent::from(balance.spent()),
-        remaining: balance.remaining().as_ref().map(Spent::from),
+        remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,
     }
 }

@@ -77,21 +77,26 @@ impl Space {
         self.grid.is_none()
     }
 
-    /// The number at a place, as the nearest float.
+    /// The number at a place, as the nearest finite float.
     pub fn number(&self, place: i64) -> f64 {
         match &self.grid {
-            Some(grid) => grid.value(place).to_f64(),
+            Some(grid) => finite(grid.value(place).to_f64()),
             None => lattice::float(FLOATS.clamp(place)).expect("the ordinal of a finite float"),
         }
     }
 
-    /// The distance between two places, as the nearest float.
+    /// The distance between two places, as the nearest finite float.
     pub fn distance(&self, low: i64, high: i64) -> f64 {
-        match &self.grid {
+        finite(match &self.grid {
             Some(grid) => (grid.value(high) - grid.value(low)).to_f64(),
             None => self.number(high) - self.number(low),
-        }
+        })
     }
+}
+
+/// An infinite answer would be null in JSON, which reads as no rows.
+fn finite(value: f64) -> f64 {
+    value.clamp(f64::MIN, f64::MAX)
 }
 
 /// The ends of a range as finite floats, the lower one below the upper one.
@@ -142,6 +147,11 @@ mod tests {
         assert_eq!(cents.number(123).to_string(), "1.23");
         assert_eq!(cents.distance(10, 43).to_string(), "0.33");
         assert_eq!(Space::new(None, Some("1")).unwrap().range(), Range::WHOLE);
+        // An infinite distance would be null in JSON.
+        let ends = floats.places(&[-1.7e308, 1.7e308], Adjacency::AddRemove);
+        assert_eq!(floats.distance(ends[0], ends[1]).to_bits(), f64::MAX.to_bits());
+        let coarse = Space::new(None, Some("1e300")).unwrap();
+        assert_eq!(coarse.number(i64::MIN).to_bits(), f64::MIN.to_bits());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::Audit;
 
+mod above_threshold;
 mod arg_max;
 mod ball;
 mod black_box;
@@ -18,6 +19,7 @@ mod gate;
 mod gaussian;
 mod grid;
 mod histogram_keys;
+mod holdout;
 mod inverse_sensitivity;
 mod laplace;
 mod location;
@@ -39,6 +41,7 @@ mod small_rows;
 mod smooth;
 mod stable;
 mod threshold;
+mod threshold_monitor;
 
 pub(crate) use sampled::any_one;
 
@@ -84,4 +87,7 @@ pub const ALL: &[&Audit] = &[
     &consensus::AUDIT,
     &choice::AUDIT,
     &bootstrap::AUDIT,
+    &above_threshold::AUDIT,
+    &threshold_monitor::AUDIT,
+    &holdout::AUDIT,
 ];

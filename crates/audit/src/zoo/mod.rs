@@ -36,6 +36,7 @@ pub const ALL: &[&Audit] = &[
     &sparse_vector::NO_CUTOFF,
     &sparse_vector::NOISE_IGNORES_CUTOFF,
     &sparse_vector::NO_QUERY_NOISE,
+    &sparse_vector::VALUE,
     &float_gate::AUDIT,
     &private_rows::AUDIT,
     &count_threshold::AUDIT,

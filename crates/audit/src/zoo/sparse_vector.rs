@@ -1,4 +1,5 @@
-//! Three ways to get the sparse vector technique wrong: no cut-off, noise that ignores it, no noise on queries.
+//! Four ways to get the sparse vector technique wrong: no cut-off, noise that ignores it, no noise on queries, and the
+//! noisy value itself.
 
 use crate::{Audit, Kind, Measured, pairs};
 use equipoise_core::{
@@ -29,6 +30,13 @@ pub(super) static NO_QUERY_NOISE: Audit = Audit {
     about: "only the threshold is noisy, and promises epsilon",
     source: "a variant often written; Lyu, Su, Li 2017 list it",
     kind: Kind::Zoo { broken: no_query_noise },
+};
+
+pub(super) static VALUE: Audit = Audit {
+    name: "sparse-vector-releases-the-value",
+    about: "a positive answer comes with the noisy value that was compared, and promises epsilon",
+    source: "a variant often written; Lyu, Su, Li 2017 list it",
+    kind: Kind::Zoo { broken: value },
 };
 
 /// Answers to questions with whole-number values, by one-sided geometric noise; halts after `cutoff` positives.
@@ -87,4 +95,29 @@ fn noise_ignores_cutoff() -> Vec<Measured> {
 
 fn no_query_noise() -> Vec<Measured> {
     measure("4", 2, 1, None, "4")
+}
+
+/// One positive answer, and the noisy value of its question. The noisy threshold must lie between that value and
+/// those of the questions before.
+fn noisy_value(values: &[i64], query_rate: &Ratio, threshold_rate: &Ratio) -> Pmf<(usize, i64)> {
+    let law = |rate: &Ratio| Geometric::new(rate).expect("a positive rate");
+    let (threshold_law, query_law) = (law(threshold_rate), law(query_rate));
+    enumerate(&pairs::floor(), |tape| {
+        let noise = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let threshold = noise(tape.sample(&threshold_law));
+        for (index, value) in values.iter().enumerate() {
+            let noisy = value + noise(tape.sample(&query_law));
+            if noisy >= threshold {
+                return (index, noisy);
+            }
+        }
+        (values.len(), 0)
+    })
+}
+
+fn value() -> Vec<Measured> {
+    let claim = pairs::claim("4", "0", Adjacency::AddRemove);
+    let (query, threshold) = (Ratio::one(), Ratio::from(2u64));
+    let run = |values: &[i64]| noisy_value(values, &query, &threshold);
+    vec![claim.over([(run(&[0, 1]), run(&[1, 0]))])]
 }

@@ -8,6 +8,7 @@ mod gates;
 mod given;
 mod local;
 mod noise;
+mod online;
 mod ranks;
 mod releases;
 mod sampling;
@@ -148,6 +149,8 @@ pub const ALL: &[&Entry] = &[
     &blocks::WINSORIZED,
     &blocks::SUBSAMPLE,
     &blocks::BOOTSTRAP,
+    &online::ABOVE_THRESHOLD,
+    &online::THRESHOLD_MONITOR,
 ];
 
 /// The mechanism of this name.

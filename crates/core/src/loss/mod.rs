@@ -24,6 +24,7 @@
 
 mod amount;
 mod approx;
+mod arrivals_profile;
 mod discrete_gaussian_profile;
 mod gaussian_profile;
 mod guarantee;
@@ -37,6 +38,7 @@ mod zcdp;
 pub use amount::Amount;
 pub(crate) use amount::{significant_down, significant_up};
 pub use approx::Approx;
+pub use arrivals_profile::{Arrivals, renyi_curve_upper, renyi_eps_upper};
 pub(crate) use discrete_gaussian_profile::discrete_gaussian_outside;
 pub use discrete_gaussian_profile::{
     discrete_gaussian_delta_lower, discrete_gaussian_delta_upper, discrete_gaussian_variance_upper,

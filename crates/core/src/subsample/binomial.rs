@@ -50,8 +50,12 @@ fn power(base: &Ratio, exponent: u64, bits: usize) -> Interval {
 
 /// P(Bin(trials, p) > most), rounded up: the exact sum, or Chernoff's bound where that is long.
 pub(super) fn above_upper(trials: u64, p: &Ratio, most: u64) -> Ratio {
-    if most >= trials {
+    if most >= trials || p.is_zero() {
         return Ratio::zero();
+    }
+    // Odds of one against nothing are not a number.
+    if *p >= Ratio::one() {
+        return Ratio::one();
     }
     if trials > LONGEST_SUM {
         return chernoff_upper(trials, p, most + 1);
@@ -181,6 +185,7 @@ mod tests {
             );
         }
         assert!(above_upper(5, &ratio("0.5"), 5).is_zero());
+        assert!(above_upper(5, &ratio("0"), 0).is_zero());
         let long = chernoff_upper(1000, &ratio("0.1"), 200).to_f64();
         assert!(long >= above_upper(1000, &ratio("0.1"), 199).to_f64() && long < 1e-19);
     }
@@ -195,6 +200,12 @@ mod tests {
             assert!(above_upper(trials, &p, found) <= delta);
             assert!(found == 0 || above_upper(trials, &p, found - 1) > delta);
         }
+    }
+
+    #[test]
+    fn what_is_certain_has_a_tail_of_one() {
+        assert_eq!(above_upper(5, &Ratio::one(), 4), Ratio::one());
+        assert_eq!(least_exceeded(5, &Ratio::one(), &ratio("1e-3")), 5);
     }
 
     #[test]

@@ -4,8 +4,14 @@
 //!
 //! The list of outputs has one entry for each block, in their order, whatever the closure does short of ending the
 //! process: a panic, a late answer, a number that is not one or a vector of the wrong length is the default. If the closure keeps no
-//! memory from block to block, entry i depends on block i and its index alone, and so one person changes no more
-//! entries than the partition says. With [`Limit::Time`] that holds up to how blocks slow each other down;
+//! memory from block to block, and of the data reads nothing but the rows of its block, entry i depends on those rows and
+//! its index alone, and so one person changes no more entries than the partition says.
+//!
+//! A closure can break this in two ways that are easy to miss under add/remove: by the *places* of its rows (to seed a
+//! generator, say) and by the number of all rows. One row more at the top moves every place. Use places to find rows, and
+//! nothing else; seed by [`Block::index`].
+//!
+//! With [`Limit::Time`] that holds up to how blocks slow each other down;
 //! [`Limit::Steps`] counts steps of the block itself and does not have this exception.
 //!
 //! The closure is trusted: it could write files or keep a memory. Code that is not trusted belongs in a process of its
@@ -100,7 +106,8 @@ impl Watch {
 }
 
 impl<'a> Block<'a> {
-    /// The places of its rows in the data, in their order.
+    /// The places of its rows in the data, in their order: for looking rows up. The numbers themselves say how many rows
+    /// came before, which other people decide.
     pub fn rows(&self) -> &'a [usize] {
         self.rows
     }
@@ -286,6 +293,24 @@ mod tests {
         let mut seen = seen.into_inner().unwrap();
         seen.sort_unstable();
         assert_eq!(seen, (1..=10).map(|done| (done, 10)).collect::<Vec<_>>());
+    }
+
+    /// What the guarantee asks of closures: with labels that stay, one row more at the top changes one block of rows, but
+    /// the places in all of them.
+    #[test]
+    fn a_closure_that_reads_places_is_changed_everywhere_by_one_row() {
+        let (less, more) = ([0, 1, 2, 0, 1, 2], [1, 0, 1, 2, 0, 1, 2]);
+        let data = [7, 10, 11, 12, 13, 14, 15];
+        let changed = |function: &(dyn Fn(&Block, &[i32]) -> i32 + Sync)| {
+            let run = |labels: &[u64], data: &[i32]| {
+                Runner::default().run(&Blocks::from_labels(3, labels), |block| function(block, data))
+            };
+            let (a, b) = (run(&less, &data[1..]), run(&more, &data));
+            a.iter().zip(&b).filter(|(a, b)| a != b).count()
+        };
+        assert_eq!(changed(&|block, data| block.rows().iter().map(|&row| data[row]).sum()), 1);
+        assert_eq!(changed(&|block, _| i32::try_from(block.rows()[0]).unwrap()), 3);
+        assert_eq!(changed(&|block, data| data[block.rows()[0]] + i32::try_from(data.len()).unwrap()), 3);
     }
 
     #[test]

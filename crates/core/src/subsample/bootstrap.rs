@@ -8,7 +8,7 @@
 //! A_samp as printed: (epsilon, delta/2) under replace with a public number of rows; (epsilon, delta/2 + P(Bin(m, q) > 2mq))
 //! under add/remove with m computed from a declared or released number; refused where that is private. SA as printed:
 //! `(epsilon, P(Bin(k, p) > c) + ½e^(-epsilon(n/(16m) - 1)))` under replace, with `p = 1 - (1 - 1/n)^m` and
-//! `c = floor(2km/n)`. Calibrated: (epsilon, delta), see [`majority`](super::majority).
+//! `c = floor(2km/n)`. Calibrated: (epsilon, delta), see [`majority`].
 //!
 //! # Why
 //!
@@ -73,6 +73,7 @@ pub struct Printed {
 pub struct CalibratedPrinted {
     eps: Eps,
     delta: Delta,
+    adjacency: Adjacency,
     rate: Ratio,
     samples: u64,
     cost: Approx,
@@ -97,12 +98,10 @@ impl Printed {
         let samples = wanted.ceil_i64().and_then(|samples| u64::try_from(samples).ok()).ok_or_else(|| {
             ParameterError::out_of_range("epsilon", &self.eps, "the printed number of samples is beyond 2^63")
         })?;
-        let mut delta = self.delta.ratio() / &Ratio::from(2u64);
-        if self.adjacency == Adjacency::AddRemove {
-            delta = delta + binomial::above_upper(samples, &rate, most_samples(&rate, samples));
-        }
+        let delta = delta_upper(&self.delta, self.adjacency, samples, &rate);
         let cost = Approx { eps: (&self.eps).into(), delta: Amount::new(delta)? };
-        Ok(CalibratedPrinted { eps: self.eps.clone(), delta: self.delta.clone(), rate, samples, cost })
+        let (eps, delta, adjacency) = (self.eps.clone(), self.delta.clone(), self.adjacency);
+        Ok(CalibratedPrinted { eps, delta, adjacency, rate, samples, cost })
     }
 
     fn known_rows(&self) -> Result<u64, ParameterError> {
@@ -120,6 +119,15 @@ impl Printed {
     }
 }
 
+/// What the test keeps, and under add/remove the chance that one row halts everything; rounded up.
+fn delta_upper(delta: &Delta, adjacency: Adjacency, samples: u64, rate: &Ratio) -> Ratio {
+    let test = delta.ratio() / &Ratio::from(2u64);
+    match adjacency {
+        Adjacency::Replace => test,
+        Adjacency::AddRemove => test + binomial::above_upper(samples, rate, most_samples(rate, samples)),
+    }
+}
+
 /// 2mq, rounded down.
 fn most_samples(rate: &Ratio, samples: u64) -> u64 {
     let most = Ratio::from(2u64) * rate * Ratio::from(samples);
@@ -132,10 +140,13 @@ impl CalibratedPrinted {
         Loss::Approx(self.cost.clone())
     }
 
-    /// Other numbers in the printed places, for audits: the test keeps delta/2 for rows in at most 2mq samples.
+    /// Other numbers in the printed places, for audits: the test keeps delta/2 for rows in at most 2mq samples, and the
+    /// cost is that of these numbers.
     #[must_use]
     pub fn with_details(self, samples: u64, rate: Ratio) -> Self {
-        Self { rate, samples, ..self }
+        let delta = delta_upper(&self.delta, self.adjacency, samples, &rate);
+        let cost = Approx { delta: Amount::clamped(delta), ..self.cost.clone() };
+        Self { rate, samples, cost, ..self }
     }
 
     /// How often the function is evaluated.
@@ -178,7 +189,7 @@ impl CalibratedPrinted {
                 },
             );
         let gap = Ratio::from((second.0 - second.1) as u64);
-        let slots = Ratio::from(4 * self.samples) * &self.rate;
+        let slots = Ratio::from(4u64) * Ratio::from(self.samples) * &self.rate;
         let distance = gap / slots - Ratio::one();
         let pass = self.chance_to_pass(&distance);
         if coins.bernoulli(&pass) { Outcome::Value(tally.mode().clone()) } else { Outcome::Refused }
@@ -270,11 +281,12 @@ impl SampleAndAggregate {
     /// What so many samples really keep, with the printed noise and threshold; delta rounded up.
     pub fn cost(&self, samples: u64) -> Loss {
         let chance = binomial::in_sample_upper(self.rows, self.size);
-        let cap = Ratio::from(2 * self.size) * Ratio::from(samples) / Ratio::from(self.rows);
+        let size = Ratio::from(self.size);
+        let cap = Ratio::from(2u64) * &size * Ratio::from(samples) / Ratio::from(self.rows);
         let cap = cap.floor_i64().and_then(|cap| u64::try_from(cap).ok()).unwrap_or(u64::MAX);
         let overload = binomial::above_upper(samples, &chance, cap);
         let exponent =
-            self.eps.ratio() * &(Ratio::from(self.rows) / Ratio::from(16 * self.size) - Ratio::one());
+            self.eps.ratio() * &(Ratio::from(self.rows) / (Ratio::from(16u64) * size) - Ratio::one());
         let passes = exp_upper(&-exponent.min(Ratio::from(2000u64))) / Ratio::from(2u64);
         let delta = (overload + passes).min(Ratio::one());
         Loss::Approx(Approx { eps: (&self.eps).into(), delta: Amount::clamped(delta) })
@@ -391,6 +403,35 @@ mod tests {
         let law = enumerate(&ratio("1e-9"), |tape| form.deal(1, tape).is_none());
         assert!((law.mass(&true).to_f64() - 1.0 / 16.0).abs() < 1e-9);
         assert_eq!(form.run::<u8>(None, &mut crate::coins::ScriptedWords::new(vec![])), Outcome::Refused);
+    }
+
+    /// With few samples a single row halts the run often, and under add/remove that is for delta to pay.
+    #[test]
+    fn other_numbers_in_the_printed_places_have_a_cost_of_their_own() {
+        let printed = printed("1", "0.02", RowCount::Declared(9), Adjacency::AddRemove).calibrate().unwrap();
+        let form = printed.with_details(2, Ratio::new(1, 4));
+        // A row is in both samples with probability 1/16, which is more than 2mq = 1.
+        let halts = enumerate(&ratio("1e-9"), |tape| form.deal(1, tape).is_none()).mass(&true).to_f64();
+        assert!(
+            delta_of(&form.cost()) >= halts && delta_of(&form.cost()) < 0.0726,
+            "{}",
+            delta_of(&form.cost())
+        );
+    }
+
+    /// Sixteen times the size was counted in 64 bits, and wrapped around to a delta of nothing.
+    #[test]
+    fn sizes_beyond_64_bits_do_not_look_private() {
+        let sa = SampleAndAggregate { eps: "1".parse().unwrap(), rows: 2000, size: (1 << 60) + 1 };
+        assert!(delta_of(&sa.cost(10)) > 0.5);
+    }
+
+    #[test]
+    fn rows_in_every_sample_are_in_every_sample() {
+        let (eps, delta) = ("1".parse().unwrap(), "1e-6".parse().unwrap());
+        let (rate, adjacency) = ("1".parse().unwrap(), Adjacency::AddRemove);
+        let all = Bootstrap { eps, delta, samples: 5, rate, adjacency, people: false };
+        assert_eq!(all.calibrate().unwrap().1.touch().per_unit(), 5);
     }
 
     /// The table of the theory page.

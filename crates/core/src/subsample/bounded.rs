@@ -10,7 +10,7 @@
 //! # Why
 //!
 //! 1. Votes are shortened to the radius of the ball, then rounded to whole steps of 2^-20 of it, towards zero, and checked
-//!    exactly: none is longer than 2^20 steps.
+//!    exactly: none is longer than 2^20 steps. A vote with a coordinate that is not a finite number counts as zero.
 //! 2. So t replaced votes move the sum by at most `2t·2^20` steps in L2: Gaussian noise.
 //!
 //! # Example
@@ -62,6 +62,8 @@ pub struct Calibrated {
 
 /// Steps of the radius.
 const STEPS: i64 = 1 << 20;
+/// Steps over a smaller radius would not be a finite float.
+const LEAST_RADIUS: f64 = 1e-290;
 
 impl Bounded {
     /// Compute the noise. Sees no data, so it may fail freely and costs nothing.
@@ -72,6 +74,9 @@ impl Bounded {
                 self.radius,
                 "give a number above 0, such as 1",
             ));
+        }
+        if self.radius < LEAST_RADIUS {
+            return Err(ParameterError::out_of_range("radius", self.radius, "give at least 1e-290"));
         }
         let noise = sum_noise(&self.eps, &self.delta, self.dimensions, self.touch, STEPS.unsigned_abs());
         Ok(Calibrated { params: self.clone(), noise: noise.calibrate()? })
@@ -94,7 +99,8 @@ pub fn sum_noise(eps: &Eps, delta: &Delta, dimensions: usize, touch: Touch, step
 /// A vote in whole steps, no longer than `most`: one vote gives one vector, however floats round.
 fn shortened(vote: &[f64], radius: f64, most: i64) -> Vec<i64> {
     let longest = vote.iter().fold(0.0, |longest: f64, value| longest.max(value.abs()));
-    if longest == 0.0 || !longest.is_finite() {
+    // The maximum skips what is not a number, so each coordinate is looked at.
+    if longest == 0.0 || !vote.iter().all(|value| value.is_finite()) {
         return vec![0; vote.len()];
     }
     let norm = longest * vote.iter().map(|value| (value / longest).powi(2)).sum::<f64>().sqrt();
@@ -181,6 +187,26 @@ mod tests {
             }
         }
         assert!(longer > 100, "{longer}");
+    }
+
+    /// One coordinate that is not a number once hid the length of the others: in release builds their squares wrapped
+    /// around and passed the check, and a single vote moved the sum by 2^63.
+    #[test]
+    fn a_vote_with_one_coordinate_that_is_not_a_number_is_no_longer_than_the_ball() {
+        for vote in
+            [[f64::NAN, 1e300, 1e300, 1e300], [5.0, f64::NAN, 0.0, -7.0], [f64::NEG_INFINITY, 1.0, 1.0, 1.0]]
+        {
+            assert_eq!(shortened(&vote, 1.0, STEPS), [0; 4]);
+        }
+    }
+
+    /// 2^20 over such a radius was infinite, and no vote became short enough.
+    #[test]
+    fn a_radius_too_small_for_finite_steps_is_refused() {
+        let error = bounded(1e-310, 1).calibrate().unwrap_err().to_string();
+        assert!(error.ends_with("is not accepted: give at least 1e-290"), "{error}");
+        let tiny = bounded(LEAST_RADIUS, 1).calibrate().unwrap();
+        assert_eq!(shortened(&[1e-300, LEAST_RADIUS, 0.0], tiny.params.radius, STEPS), [0, STEPS, 0]);
     }
 
     #[test]

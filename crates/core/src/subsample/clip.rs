@@ -88,7 +88,8 @@ impl Finder {
         let edge = |place: i64| float(FLOATS.clamp(place << self.shift)).expect("clamped to the floats");
         // The whole cells of both ends, so that the range is never empty.
         let (low, high) = (edge(a.min(b)), edge(a.max(b) + 1));
-        let more = (high - low) * self.widen;
+        // Ends of opposite signs may be farther apart than any float, and infinity times no widening is not a number.
+        let more = (high - low).min(f64::MAX) * self.widen;
         Clip { low: finite(low - more), high: finite(high + more) }
     }
 }
@@ -189,6 +190,19 @@ mod tests {
         let few = Touch::new(100, 1, Adjacency::AddRemove).unwrap();
         let error = Finder::new(&"0.1".parse().unwrap(), few, DEFAULT_BITS).unwrap_err().to_string();
         assert!(error.starts_with("blocks 100 is not accepted: too few"), "{error}");
+    }
+
+    /// Many blocks need no widening; the width of all floats is infinite, and zero times that was the end of the range,
+    /// at which clamping panicked.
+    #[test]
+    fn a_range_as_wide_as_all_floats_has_ends_without_widening() {
+        let touch = Touch::new(40_000, 1, Adjacency::AddRemove).unwrap();
+        let finder = Finder::new(&"2".parse().unwrap(), touch, DEFAULT_BITS).unwrap();
+        assert!(finder.widen == 0.0, "{}", finder.widen);
+        let votes: Vec<f64> = (0..40_000).map(|i| if i % 2 == 0 { -1.5e308 } else { 1.5e308 }).collect();
+        let clip = finder.run(&votes, &mut ScriptedWords::new(vec![1 << 62; 40]));
+        assert!(clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high, "{clip:?}");
+        assert!((0..=1 << 30).contains(&clip.steps(1.5e308)));
     }
 
     #[test]

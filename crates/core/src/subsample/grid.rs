@@ -9,7 +9,7 @@
 //!
 //! # Why
 //!
-//! 1. The shift is drawn without looking at votes. For every shift the cells are a [`majority`](super::majority) of labels.
+//! 1. The shift is drawn without looking at votes. For every shift the cells are a [`majority`] of labels.
 //! 2. Two numbers h apart are in the same cell of width w with probability 1 - h/w over the shift, so that with a few widths
 //!    of room, votes that are close agree; without the shift a cell's edge could lie at the very answer, for every data set.
 //!

@@ -13,7 +13,7 @@
 //!    ([`mode`](crate::stability::mode)). It moves by at most one for each replaced vote.
 //! 2. One person replaces at most t votes. So ceil(S/t) moves by at most one between neighbours; and where
 //!    neighbours have different modes, S is at most t for both and ceil(S/t) is one.
-//! 3. That is what [`stable`](crate::mechanism::stable) asks of a slack.
+//! 3. That is what [`stable`] asks of a slack.
 //!
 //! # Differs
 //!

@@ -2,8 +2,8 @@
 //!
 //! # Claim
 //!
-//! Nothing here sees data, so nothing here costs anything; predictions are hints. The row count must be public, declared
-//! or paid for.
+//! Nothing here sees data, so nothing here costs anything; predictions are hints. The row count must be public (under
+//! replace), declared or paid for.
 //!
 //! # Why
 //!
@@ -153,6 +153,11 @@ impl Question {
     /// How many blocks of the wanted size there are at most.
     fn most_blocks(&self) -> Result<u64, ParameterError> {
         let rows = match self.rows {
+            // The number of blocks is seen by all: one row more must not change it.
+            RowCount::Public(_) if self.adjacency == Adjacency::AddRemove => {
+                let accepted = "add-remove keeps it private: declare it, pay for a noisy count, or use replace adjacency";
+                return Err(ParameterError::out_of_range("rows", "public", accepted));
+            }
             RowCount::Public(rows) | RowCount::Declared(rows) => rows,
             RowCount::Released(rows) => u64::try_from(rows).unwrap_or(0),
             RowCount::Unknown => {
@@ -276,12 +281,17 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_number_of_rows_is_refused() {
+    fn an_unknown_or_private_number_of_rows_is_refused() {
         let unknown = Question { rows: RowCount::Unknown, ..question("1", Output::Number, 1, 1) };
         assert_eq!(
             unknown.choices().unwrap_err().to_string(),
             "rows unknown is not accepted: the number of blocks depends on it: declare it, or pay for a noisy count first"
         );
+        // The exact number of rows would choose the number of blocks, which neighbours under add/remove do not share.
+        let public = Question { rows: RowCount::Public(100_000), ..question("1", Output::Label, 1, 100) };
+        let error = public.choices().unwrap_err().to_string();
+        assert!(error.starts_with("rows public is not accepted: add-remove keeps it private"), "{error}");
+        assert!(Question { adjacency: Adjacency::Replace, ..public }.choices().is_ok());
         let released = Question { rows: RowCount::Released(-3), ..question("1", Output::Number, 1, 1) };
         assert!(released.choices().is_err());
     }

@@ -5,7 +5,7 @@
 //!
 //! # Guarantee
 //!
-//! Laplace noise at the global sensitivity: epsilon. Noise at a smooth bound: what [`smooth`](crate::mechanism::smooth) keeps.
+//! Laplace noise at the global sensitivity: epsilon. Noise at a smooth bound: what [`smooth`] keeps.
 //! Under the adjacency of the [`Touch`], for any votes of which one person replaces at most [`Touch::per_unit`].
 //!
 //! # Why

@@ -57,7 +57,7 @@ use equipoise_session::source::{Lost, Source, Visitor, Wanted};
 pub use header::{OpenError, Problem};
 use rows::{Rows, Rules};
 use std::{
-    fs::File,
+    fs::{self, File},
     panic::{self, AssertUnwindSafe},
     path::Path,
     thread,
@@ -114,8 +114,8 @@ impl Csv {
     pub fn open(path: impl AsRef<Path>, options: &CsvOptions) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let open = || {
-            let file = File::open(path).map_err(|error| Problem::of(error.kind()))?;
-            let metadata = file.metadata().map_err(|error| Problem::of(error.kind()))?;
+            // Looked at before it is opened: opening a pipe waits for a writer.
+            let metadata = fs::metadata(path).map_err(|error| Problem::of(error.kind()))?;
             if metadata.is_dir() {
                 return Err(Problem::Folder);
             }
@@ -123,6 +123,7 @@ impl Csv {
             if !metadata.is_file() {
                 return Err(Problem::NotAFile);
             }
+            let file = File::open(path).map_err(|error| Problem::of(error.kind()))?;
             Self::new(Bytes::File(file), options)
         };
         open().map_err(|problem| OpenError { path: Some(path.to_path_buf()), problem })

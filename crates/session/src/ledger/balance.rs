@@ -3,7 +3,7 @@
 use super::{
     Fallible, Ledger,
     chain::{self, Link},
-    cost::{self, Cost},
+    cost::{Cost, Limit},
     entry::{self, Event, kind},
     entry_of,
     error::{DataSetError, LedgerError, RegisterError},
@@ -20,19 +20,19 @@ pub struct Account {
     /// In total.
     pub spent: Cost,
     /// What may be spent in total; `None` without a limit.
-    pub limit: Option<Approx>,
+    pub limit: Option<Limit>,
 }
 
 impl Account {
     /// What is left; `None` without a limit. Zero where the limit was lowered below what was spent.
-    pub fn remaining(&self) -> Option<Approx> {
-        self.limit.as_ref().map(|limit| cost::left(limit, &self.spent.approx))
+    pub fn remaining(&self) -> Option<Limit> {
+        self.limit.as_ref().map(|limit| limit.left(&self.spent))
     }
 
     /// Would this still fit? Returns what would then have been spent.
     pub(super) fn after(&self, cost: &Cost) -> Result<Cost, ()> {
         let spent = self.spent.plus(cost);
-        let fits = self.limit.as_ref().is_none_or(|limit| cost::within(&spent.approx, limit));
+        let fits = self.limit.as_ref().is_none_or(|limit| limit.allows(&spent));
         if fits { Ok(spent) } else { Err(()) }
     }
 }
@@ -52,19 +52,19 @@ impl Balance {
         &self.data_set.spent.approx
     }
 
-    /// The tighter limit of each part; `None` without any.
-    pub fn limit(&self) -> Option<Approx> {
+    /// The tighter limit of each part, the data set's where an analyst's is in another currency; `None` without any.
+    pub fn limit(&self) -> Option<Limit> {
         self.tighter(|account| account.limit.clone())
     }
 
     /// What may still be asked for; `None` without any limit.
-    pub fn remaining(&self) -> Option<Approx> {
+    pub fn remaining(&self) -> Option<Limit> {
         self.tighter(Account::remaining)
     }
 
-    fn tighter(&self, part: impl Fn(&Account) -> Option<Approx>) -> Option<Approx> {
+    fn tighter(&self, part: impl Fn(&Account) -> Option<Limit>) -> Option<Limit> {
         let parts = [Some(&self.data_set), self.analyst.as_ref()];
-        parts.into_iter().flatten().filter_map(part).reduce(cost::least)
+        parts.into_iter().flatten().filter_map(part).reduce(Limit::least)
     }
 }
 
@@ -91,12 +91,12 @@ impl Ledger {
         &mut self,
         data_set: &str,
         analyst: Option<&str>,
-        limit: Option<&Approx>,
+        limit: Option<&Limit>,
     ) -> Result<Balance, RegisterError> {
         if let Some(analyst) = analyst {
             check_name("analyst", analyst)?;
         }
-        let limit = limit.map(cost::written_down);
+        let limit = limit.map(Limit::written_down);
         self.write(|transaction, coins| {
             if find(transaction, data_set)?.is_none() {
                 return Err(DataSetError::Unregistered { name: data_set.to_string() }.into());

@@ -220,8 +220,8 @@ fn enter(
         Stop::Refused(ChargeError::OverBudget(Box::new(OverBudget {
             data_set: name.clone(),
             analyst: analyst.map(str::to_string),
-            spent: account.spent.approx.clone(),
-            requested: cost.approx.clone(),
+            spent: account.spent.clone(),
+            requested: cost.clone(),
             remaining: account.remaining().expect("only a limit refuses"),
             limit: account.limit.clone().expect("only a limit refuses"),
         })))

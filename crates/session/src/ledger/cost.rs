@@ -24,7 +24,7 @@ const PLACES: usize = 60;
 /// The loss of one charge, or of many together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cost {
-    /// In (epsilon, delta): what limits are checked against.
+    /// In (epsilon, delta).
     pub approx: Approx,
     /// As zero-concentrated loss, where one is known; in a sum, where it is known for every charge.
     pub zcdp: Option<Zcdp>,
@@ -101,29 +101,97 @@ impl From<Approx> for Cost {
     }
 }
 
-/// A limit as it is written down: not above, and not above what may ever be charged.
-pub(super) fn written_down(limit: &Approx) -> Approx {
-    let down = |value: &Amount| {
-        let value = value.ratio().clone().min(Ratio::from(LARGEST));
-        amount(-written(&-value, LONGEST_NUMBER))
-    };
-    Approx { eps: down(&limit.eps), delta: down(&limit.delta) }
+/// What may be spent in total, in one of two currencies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// In (epsilon, delta): charges add up part by part.
+    Approx(Approx),
+    /// Concentrated: rho adds up, and so do the deltas of charges that have one. A filter for charges that are chosen
+    /// one after the other (`equipoise_core::account`); the sum may be read as (epsilon, delta) at any delta.
+    Zcdp(Zcdp),
 }
 
-/// Is every part of the one at most that of the other?
-pub(super) fn within(spent: &Approx, limit: &Approx) -> bool {
-    spent.eps <= limit.eps && spent.delta <= limit.delta
+impl From<Approx> for Limit {
+    fn from(limit: Approx) -> Self {
+        Self::Approx(limit)
+    }
 }
 
-/// What a limit leaves; nothing where more was spent.
-pub(super) fn left(limit: &Approx, spent: &Approx) -> Approx {
-    let left = |limit: &Amount, spent: &Amount| amount((limit.ratio() - spent.ratio()).max(Ratio::zero()));
-    Approx { eps: left(&limit.eps, &spent.eps), delta: left(&limit.delta, &spent.delta) }
+impl From<Zcdp> for Limit {
+    fn from(limit: Zcdp) -> Self {
+        Self::Zcdp(limit)
+    }
 }
 
-/// The smaller of each part.
-pub(super) fn least(one: Approx, two: Approx) -> Approx {
-    Approx { eps: one.eps.min(two.eps), delta: one.delta.min(two.delta) }
+impl Limit {
+    /// As it is written down: not above, and not above what may ever be charged.
+    #[must_use]
+    pub(super) fn written_down(&self) -> Self {
+        self.map(|value| {
+            let value = value.ratio().clone().min(Ratio::from(LARGEST));
+            amount(-written(&-value, LONGEST_NUMBER))
+        })
+    }
+
+    /// Does it allow so much in total?
+    pub(super) fn allows(&self, spent: &Cost) -> bool {
+        match (self, &spent.zcdp) {
+            (Self::Approx(limit), _) => spent.approx.eps <= limit.eps && spent.approx.delta <= limit.delta,
+            (Self::Zcdp(limit), Some(spent)) => spent.rho <= limit.rho && spent.delta <= limit.delta,
+            (Self::Zcdp(_), None) => false,
+        }
+    }
+
+    /// What it leaves; nothing where more was spent, or where it is not known in its currency.
+    #[must_use]
+    pub(super) fn left(&self, spent: &Cost) -> Self {
+        let left =
+            |limit: &Amount, spent: &Amount| amount((limit.ratio() - spent.ratio()).max(Ratio::zero()));
+        match self {
+            Self::Approx(limit) => Self::Approx(Approx {
+                eps: left(&limit.eps, &spent.approx.eps),
+                delta: left(&limit.delta, &spent.approx.delta),
+            }),
+            Self::Zcdp(limit) => Self::Zcdp(spent.zcdp.as_ref().map_or(
+                Zcdp { rho: Amount::zero(), delta: Amount::zero() },
+                |spent| Zcdp { rho: left(&limit.rho, &spent.rho), delta: left(&limit.delta, &spent.delta) },
+            )),
+        }
+    }
+
+    /// The smaller of each part; of two currencies, the first.
+    pub(super) fn least(one: Self, two: Self) -> Self {
+        match (one, two) {
+            (Self::Approx(a), Self::Approx(b)) => {
+                Self::Approx(Approx { eps: a.eps.min(b.eps), delta: a.delta.min(b.delta) })
+            }
+            (Self::Zcdp(a), Self::Zcdp(b)) => {
+                Self::Zcdp(Zcdp { rho: a.rho.min(b.rho), delta: a.delta.min(b.delta) })
+            }
+            (one, _) => one,
+        }
+    }
+
+    fn map(&self, part: impl Fn(&Amount) -> Amount) -> Self {
+        match self {
+            Self::Approx(limit) => Self::Approx(Approx { eps: part(&limit.eps), delta: part(&limit.delta) }),
+            Self::Zcdp(limit) => Self::Zcdp(Zcdp { rho: part(&limit.rho), delta: part(&limit.delta) }),
+        }
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        match self {
+            Self::Approx(limit) => approx_json(limit),
+            Self::Zcdp(limit) => json!({ "rho": text(&limit.rho), "delta": text(&limit.delta) }),
+        }
+    }
+
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        match value.get("rho") {
+            None => approx_from_json(value).map(Self::Approx),
+            Some(_) => Some(Self::Zcdp(Zcdp { rho: read(value, "rho")?, delta: read(value, "delta")? })),
+        }
+    }
 }
 
 pub(super) fn approx_json(loss: &Approx) -> Value {
@@ -188,10 +256,15 @@ mod tests {
         let long = format!("1/{}", "7".repeat(120));
         let up = cost(&long, "1e-200").written_up();
         assert_eq!(up.approx, cost("1e-60", "1e-60").approx);
-        let down = written_down(&cost(&long, "1e-200").approx);
+        let Limit::Approx(down) = Limit::Approx(cost(&long, "1e-200").approx).written_down() else {
+            unreachable!()
+        };
         assert_eq!(down, cost("0", "0").approx);
         assert!(!cost("1e13", "0").is_accountable() && cost("1e12", "0").is_accountable());
-        assert_eq!(written_down(&cost("1e400", "1e400").approx), cost("1e12", "1e12").approx);
+        assert_eq!(
+            Limit::Approx(cost("1e400", "1e400").approx).written_down(),
+            Limit::Approx(cost("1e12", "1e12").approx)
+        );
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! One entry of the ledger: a line of the log, and the text that is stored and hashed for it.
 
-use super::cost::{self, Cost};
-use equipoise_core::{
-    adjacency::{Adjacency, Unit},
-    loss::Approx,
-};
+use super::cost::{Cost, Limit};
+use equipoise_core::adjacency::{Adjacency, Unit};
 use serde_json::{Value, json};
 
 /// A line of the ledger.
@@ -43,7 +40,7 @@ pub enum Event {
     /// A limit was set, or lifted.
     Limited {
         /// What may be spent in total; `None` for no limit any more.
-        limit: Option<Approx>,
+        limit: Option<Limit>,
     },
     /// A request was paid for.
     Charged {
@@ -124,8 +121,8 @@ pub(super) fn register_body(unit: &Unit, adjacency: Adjacency, fingerprint: Opti
     json!({ "unit": unit, "adjacency": adjacency.to_string(), "fingerprint": fingerprint }).to_string()
 }
 
-pub(super) fn limit_body(limit: Option<&Approx>) -> String {
-    json!({ "limit": limit.map(cost::approx_json) }).to_string()
+pub(super) fn limit_body(limit: Option<&Limit>) -> String {
+    json!({ "limit": limit.map(Limit::to_json) }).to_string()
 }
 
 pub(super) fn record_body(release: &str) -> String {
@@ -163,7 +160,7 @@ impl Row {
             kind::LIMIT => Event::Limited {
                 limit: match body.get("limit")? {
                     Value::Null => None,
-                    limit => Some(cost::approx_from_json(limit)?),
+                    limit => Some(Limit::from_json(limit)?),
                 },
             },
             kind::CHARGE => Event::Charged {

@@ -1,5 +1,6 @@
 //! What can go wrong with a ledger, each as one line with the next step.
 
+use super::cost::{Cost, Limit};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
@@ -297,13 +298,13 @@ pub struct OverBudget {
     /// Whose limit: of this analyst, or of everybody together.
     pub analyst: Option<String>,
     /// What was spent before.
-    pub spent: Approx,
+    pub spent: Cost,
     /// What was asked for.
-    pub requested: Approx,
+    pub requested: Cost,
     /// What is left.
-    pub remaining: Approx,
+    pub remaining: Limit,
     /// What is allowed in total.
-    pub limit: Approx,
+    pub limit: Limit,
 }
 
 impl ChargeError {
@@ -365,20 +366,42 @@ impl fmt::Display for OverBudget {
             write!(f, " for analyst '{}'", shown(analyst))?;
         }
         // Only the part that does not fit is named, unless both do not.
-        let eps_fits = requested.eps <= remaining.eps && spent.eps <= limit.eps;
-        let delta_fits = requested.delta <= remaining.delta && spent.delta <= limit.delta;
         let mut joint = " has";
-        for (name, fits, asked, left, of) in [
-            ("epsilon", eps_fits, &requested.eps, &remaining.eps, &limit.eps),
-            ("delta", delta_fits, &requested.delta, &remaining.delta, &limit.delta),
-        ] {
-            if !fits {
-                write!(f, "{joint} {name} {} left of {of}, and {asked} was asked for", left_shown(left))?;
+        for Part { name, spent, requested, left, limit } in parts(spent, requested, remaining, limit) {
+            if requested > left || spent > limit {
+                let left = left_shown(&left);
+                write!(f, "{joint} {name} {left} left of {limit}, and {requested} was asked for")?;
                 joint = ";";
             }
         }
         f.write_str("; ask for less, or have its steward raise it with 'equipoise budget set'")
     }
+}
+
+/// One part of a limit, in its currency.
+struct Part {
+    name: &'static str,
+    spent: Amount,
+    requested: Amount,
+    left: Amount,
+    limit: Amount,
+}
+
+fn parts(spent: &Cost, requested: &Cost, remaining: &Limit, limit: &Limit) -> [Part; 2] {
+    let both = |cost: &Cost| match (limit, &cost.zcdp) {
+        (Limit::Zcdp(_), Some(loss)) => (loss.rho.clone(), loss.delta.clone()),
+        _ => (cost.approx.eps.clone(), cost.approx.delta.clone()),
+    };
+    let of = |limit: &Limit| match limit {
+        Limit::Approx(loss) => (loss.eps.clone(), loss.delta.clone()),
+        Limit::Zcdp(loss) => (loss.rho.clone(), loss.delta.clone()),
+    };
+    let name = if matches!(limit, Limit::Zcdp(_)) { "rho" } else { "epsilon" };
+    let (spent, requested, left, limit) = (both(spent), both(requested), of(remaining), of(limit));
+    [
+        Part { name, spent: spent.0, requested: requested.0, left: left.0, limit: limit.0 },
+        Part { name: "delta", spent: spent.1, requested: requested.1, left: left.1, limit: limit.1 },
+    ]
 }
 
 /// What is left is shown rounded down: `Amount` shows what was spent and rounds up.

@@ -38,7 +38,7 @@
 //!     DataSet { name: "salaries".into(), unit: Unit::Row, adjacency: Adjacency::AddRemove };
 //! ledger.register(&salaries, None)?;
 //! let loss = |eps: &str| Approx::new(&eps.parse().unwrap(), &"0".parse().unwrap());
-//! ledger.set_limit("salaries", None, Some(&loss("1")))?;
+//! ledger.set_limit("salaries", None, Some(&loss("1").into()))?;
 //! let request = ChargeRequest {
 //!     data_set: salaries,
 //!     analyst: None,
@@ -74,7 +74,7 @@ mod verify;
 pub use balance::{Account, Balance};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
-pub use cost::Cost;
+pub use cost::{Cost, Limit};
 pub use entry::{Entry, Event};
 pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError};
 pub use registry::{DataSet, Registration};

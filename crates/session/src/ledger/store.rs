@@ -205,6 +205,8 @@ fn make_file(path: &Path) -> Fallible<()> {
         Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
             return Err(Fault::ReadOnly.into());
         }
+        // Its folder is not there.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(Fault::NoAccess.into()),
         Err(error) => return Err(said(&error)),
     }
     keep_folder(path)
@@ -226,7 +228,8 @@ fn identity(path: &Path) -> Fallible<(u64, u64)> {
 
 /// Are there entries that are not yet in the file itself?
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
+    // SQLite keeps it beside the file itself, not beside a link to it.
+    let mut log = path.canonicalize().unwrap_or_else(|_| path.to_path_buf()).into_os_string();
     log.push("-wal");
     fs::metadata(log).is_ok_and(|found| found.len() > 0)
 }

@@ -9,8 +9,8 @@ use super::{
 fn made(path: &Path) -> u64 {
     let mut ledger = Ledger::open(path).unwrap();
     ledger.register(&salaries(), Some(&mut &b"1\n2\n"[..])).unwrap();
-    ledger.set_limit("salaries", None, Some(&loss("2", "1e-6"))).unwrap();
-    ledger.set_limit("salaries", Some("ada"), Some(&loss("1", "0"))).unwrap();
+    ledger.set_limit("salaries", None, Some(&loss("2", "1e-6").into())).unwrap();
+    ledger.set_limit("salaries", Some("ada"), Some(&loss("1", "0").into())).unwrap();
     for analyst in [None, Some("ada".to_string())] {
         for request_id in [None, Some("r".to_string())] {
             let ask = ChargeRequest { analyst: analyst.clone(), request_id, ..request("0.5") };

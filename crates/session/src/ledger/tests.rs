@@ -50,7 +50,7 @@ pub(super) fn on_disk() -> (tempfile::TempDir, PathBuf) {
 pub(super) fn limited(eps: &str) -> Ledger {
     let mut ledger = Ledger::in_memory().unwrap();
     ledger.register(&salaries(), None).unwrap();
-    ledger.set_limit("salaries", None, Some(&loss(eps, "0"))).unwrap();
+    ledger.set_limit("salaries", None, Some(&loss(eps, "0").into())).unwrap();
     ledger
 }
 
@@ -71,7 +71,7 @@ fn without_a_limit_it_counts() {
 fn with_a_limit_it_refuses_what_does_not_fit() {
     let mut ledger = limited("1");
     let charge = granted(&mut ledger, &request("0.7"));
-    assert_eq!(charge.balance().remaining(), Some(loss("0.3", "0")));
+    assert_eq!(charge.balance().remaining(), Some(loss("0.3", "0").into()));
     let error = ledger.charge(&request("0.4")).unwrap_err();
     assert_eq!(error.exit_code(), 4);
     assert_eq!(
@@ -80,8 +80,8 @@ fn with_a_limit_it_refuses_what_does_not_fit() {
          ask for less, or have its steward raise it with 'equipoise budget set'"
     );
     let ChargeError::OverBudget(over) = error else { panic!("{error:?}") };
-    assert_eq!((over.spent, over.requested), (loss("0.7", "0"), loss("0.4", "0")));
-    assert_eq!((over.remaining, over.limit), (loss("0.3", "0"), loss("1", "0")));
+    assert_eq!((over.spent.approx, over.requested.approx), (loss("0.7", "0"), loss("0.4", "0")));
+    assert_eq!((over.remaining, over.limit), (loss("0.3", "0").into(), loss("1", "0").into()));
     // To the last digit, and nothing beyond; a delta has no budget here.
     let mut delta = request("0.1");
     delta.cost = loss("0.1", "1e-9").into();
@@ -95,7 +95,7 @@ fn with_a_limit_it_refuses_what_does_not_fit() {
 #[test]
 fn an_analyst_has_a_limit_within_that_of_all() {
     let mut ledger = limited("2");
-    ledger.set_limit("salaries", Some("ada"), Some(&loss("1", "0"))).unwrap();
+    ledger.set_limit("salaries", Some("ada"), Some(&loss("1", "0").into())).unwrap();
     let _ = granted(&mut ledger, &named("0.8", "ada", ""));
     let error = ledger.charge(&named("0.3", "ada", "")).unwrap_err().to_string();
     assert!(
@@ -104,8 +104,8 @@ fn an_analyst_has_a_limit_within_that_of_all() {
     );
     let _ = granted(&mut ledger, &named("1.1", "bob", ""));
     let balance = ledger.balance("salaries", Some("ada")).unwrap();
-    assert_eq!(balance.remaining(), Some(loss("0.1", "0")));
-    assert_eq!(balance.analyst.unwrap().remaining(), Some(loss("0.2", "0")));
+    assert_eq!(balance.remaining(), Some(loss("0.1", "0").into()));
+    assert_eq!(balance.analyst.unwrap().remaining(), Some(loss("0.2", "0").into()));
     let error = ledger.charge(&named("0.2", "ada", "")).unwrap_err().to_string();
     assert!(error.starts_with("the budget of data set 'salaries' has epsilon 0.1 left of 2"), "{error}");
     assert_eq!(ledger.balance("salaries", Some("bob")).unwrap().analyst.unwrap().limit, None);
@@ -117,14 +117,14 @@ fn an_analyst_has_a_limit_within_that_of_all() {
 fn a_limit_counts_what_was_spent_before_it() {
     let mut ledger = Ledger::in_memory().unwrap();
     let _ = granted(&mut ledger, &request("3"));
-    let balance = ledger.set_limit("salaries", None, Some(&loss("1", "0"))).unwrap();
-    assert_eq!(balance.remaining(), Some(loss("0", "0")));
+    let balance = ledger.set_limit("salaries", None, Some(&loss("1", "0").into())).unwrap();
+    assert_eq!(balance.remaining(), Some(loss("0", "0").into()));
     let mut free = request("1");
     free.cost = Cost::nothing();
     for request in [&request("1e-9"), &free] {
         assert_eq!(ledger.charge(request).unwrap_err().exit_code(), 4);
     }
-    ledger.set_limit("salaries", None, Some(&loss("4", "0"))).unwrap();
+    ledger.set_limit("salaries", None, Some(&loss("4", "0").into())).unwrap();
     let _ = granted(&mut ledger, &request("1"));
     ledger.set_limit("salaries", None, None).unwrap();
     let _ = granted(&mut ledger, &request("9"));
@@ -143,7 +143,7 @@ fn limits_close_the_ledger_to_unknown_names() {
         "data set 'copy of salaries' is not registered, and this ledger has limits; \
          its steward registers it with 'equipoise budget set'"
     );
-    let error = ledger.set_limit("nothing", None, Some(&loss("1", "0"))).unwrap_err();
+    let error = ledger.set_limit("nothing", None, Some(&loss("1", "0").into())).unwrap_err();
     assert!(matches!(error, RegisterError::DataSet(DataSetError::Unregistered { .. })));
 }
 
@@ -345,7 +345,7 @@ fn files_that_are_no_ledger_are_left_alone() {
     assert_eq!(Ledger::open(&path).err().unwrap().fault, Fault::NotALedger);
     assert_eq!(fs::read(&path).unwrap(), before);
     let nowhere = Ledger::open(&folder.path().join("no/such/folder.ledger")).err().unwrap();
-    assert!(matches!(nowhere.fault, Fault::Io { .. }), "{nowhere}");
+    assert_eq!((&nowhere.fault, nowhere.exit_code()), (&Fault::NoAccess, 2), "{nowhere}");
 }
 
 #[test]
@@ -503,4 +503,38 @@ fn every_fault_is_one_line_with_a_next_step() {
     }
     let long = LedgerError { path: Some("y".repeat(500).into()), fault: Fault::Full }.to_string();
     assert!(long.starts_with("ledger ...yyy") && long.len() < 300, "{long}");
+}
+
+#[test]
+fn a_limit_in_rho_is_a_filter_of_its_own() {
+    let mut ledger = Ledger::in_memory().unwrap();
+    ledger.register(&salaries(), None).unwrap();
+    let zcdp = |rho: &str| {
+        Limit::Zcdp(equipoise_core::loss::Zcdp {
+            rho: equipoise_core::loss::Amount::new(rho.parse().unwrap()).unwrap(),
+            delta: equipoise_core::loss::Amount::zero(),
+        })
+    };
+    ledger.set_limit("salaries", None, Some(&zcdp("0.05"))).unwrap();
+    // Epsilon 0.1 is 0.1·tanh(0.05) in rho, a little below 0.005: ten fit, where eleven do not.
+    for _ in 0..10 {
+        assert!(matches!(ledger.charge(&request("0.1")), Ok(Charging::Granted(_))));
+    }
+    let error = ledger.charge(&request("0.1")).unwrap_err();
+    assert_eq!(error.exit_code(), 4);
+    let said = error.to_string();
+    assert!(
+        said.contains(" has rho 0.000") && said.contains("left of 0.05") && !said.contains("epsilon"),
+        "{said}"
+    );
+    // A charge with a delta needs room for it too.
+    ledger.set_limit("salaries", None, Some(&zcdp("1"))).unwrap();
+    let with_delta = ChargeRequest { cost: loss("0.1", "1e-9").into(), ..request("0.1") };
+    let said = ledger.charge(&with_delta).unwrap_err().to_string();
+    assert!(said.contains("delta 0 left of 0"), "{said}");
+    assert_eq!(ledger.verify(None).unwrap().charges, 10);
+    // The same sum read both ways: basic adds to 1, concentrated says less at a delta.
+    let balance = ledger.balance("salaries", None).unwrap();
+    assert_eq!(*balance.spent(), loss("1", "0"));
+    assert!(balance.data_set.spent.zcdp.is_some());
 }

@@ -107,7 +107,7 @@ impl Scale {
                     rank: None,
                     range: None,
                 };
-                Answer::released(json!(estimate), error)
+                Answer::number(estimate, error)
             }
             Outcome::Refused => Answer::refused(
                 "the interquartile range is not stable enough; raise epsilon or delta, bring more rows, or leave the mechanism to auto",

@@ -75,5 +75,5 @@ pub fn request(eps: &str, request_id: Option<&str>) -> ChargeRequest {
 pub fn limited_ledger(folder: &Path, eps: &str) {
     let mut ledger = Ledger::open(&ledger_in(folder)).unwrap();
     ledger.register(&data_set(), None).unwrap();
-    ledger.set_limit(&data_set().name, None, Some(&approx(eps))).unwrap();
+    ledger.set_limit(&data_set().name, None, Some(&approx(eps).into())).unwrap();
 }

@@ -1,0 +1,153 @@
+//! One sketch after another: for a value that changes few times, fewer copies than a private median needs.
+//!
+//! Source: O. Ben-Eliezer and others, "A framework for adversarially robust streaming algorithms" (2020), sketch switching.
+//!
+//! # Guarantee
+//!
+//! If each copy is within `1 ± alpha/8` of a positive value at one moment of one fixed stream except with probability
+//! p, then, until it stops, every answer is within `1 ± alpha` of it, except with probability `copies·moments·p`, where
+//! moments are the answers asked for; alpha is at most one half. It stops when the answer has changed `copies` times.
+//!
+//! # Why
+//!
+//! 1. The answer is what an earlier copy said. It stays while the present copy says a number within `1 ± alpha/2`
+//!    of it; then the present copy's number becomes the answer and that copy is never asked again.
+//! 2. Until then only whether it agrees was seen of the present copy. Suppose it always agrees: the stream is then a
+//!    function of earlier copies, so to the present copy it is fixed, and it is right at all moments except with
+//!    probability `moments·p`. The first moment when it does not agree is the last at which its coins matter.
+//! 3. While it agrees, `answer·(1 ± alpha/2)` holds its number, which is within `1 ± alpha/8` of the truth:
+//!    `(1 + alpha/8)/(1 - alpha/2) <= 1 + alpha` for alpha up to one half, and likewise below.
+//! 4. Between two changes of the answer a value that only grows has grown by a factor of at least
+//!    `(1 + alpha/2)(1 - alpha/8)/(1 + alpha/8) >= 1 + alpha/8`, so `2 + ln F/ln(1 + alpha/8)` copies follow it from one to F.
+
+use super::{Oblivious, copies::Spent};
+use crate::{coins::Coins, loss::ParameterError, ratio::Ratio};
+
+/// Copies that answer one after another.
+#[derive(Debug)]
+pub struct Switching<A> {
+    alpha: Ratio,
+    copies: Vec<A>,
+    /// Which copy is asked now.
+    present: usize,
+    answer: Option<i128>,
+}
+
+impl<A: Oblivious> Switching<A> {
+    /// So many copies on this input.
+    pub fn new<C: Coins>(
+        alpha: &Ratio,
+        copies: usize,
+        shape: &A::Shape,
+        input: &A::Input,
+        coins: &mut C,
+    ) -> Result<Self, ParameterError> {
+        if !alpha.is_positive() || *alpha > Ratio::new(1, 2) {
+            let accepted = "give a number above 0 and at most 1/2, such as 0.2";
+            return Err(ParameterError::out_of_range("alpha", alpha, accepted));
+        }
+        if copies == 0 {
+            return Err(ParameterError::out_of_range("copies", copies, "give at least one"));
+        }
+        let copies = (0..copies).map(|_| A::init(shape, input, coins)).collect();
+        Ok(Self { alpha: alpha.clone(), copies, present: 0, answer: None })
+    }
+
+    /// How many copies follow a value that only grows, from one to `highest`: step 4, for display.
+    pub fn copies_for(alpha: f64, highest: f64) -> usize {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive count")]
+        let copies = (highest.ln() / (alpha / 8.0).ln_1p()).ceil() as usize;
+        copies + 2
+    }
+
+    /// Follow one change of the input. Copies that were asked for the last time need it no more.
+    pub fn update(&mut self, update: &A::Update) {
+        for copy in &mut self.copies[self.present..] {
+            copy.update(update);
+        }
+    }
+
+    /// The answer; an error once all copies are used up.
+    pub fn query(&mut self, question: &A::Question) -> Result<i128, Spent> {
+        let answers = self.copies.len() as u64;
+        let present = self.copies.get_mut(self.present).ok_or(Spent { answers })?;
+        let number = present.query(question);
+        match self.answer {
+            Some(answer) if self.agrees(answer, number) => Ok(answer),
+            _ => {
+                self.answer = Some(number);
+                self.present += 1;
+                Ok(number)
+            }
+        }
+    }
+
+    /// Is the number within `1 ± alpha/2` of the answer?
+    fn agrees(&self, answer: i128, number: i128) -> bool {
+        let exact = |value: i128| {
+            // Thirty bits less on both sides for large numbers, which moves them by less than any alpha that matters.
+            let shift = (128 - value.unsigned_abs().leading_zeros()).saturating_sub(62);
+            (i64::try_from(value >> shift).expect("at most 62 bits"), shift)
+        };
+        let (answer, shift) = exact(answer);
+        let Ok(number) = i64::try_from(number >> shift) else { return false };
+        let off = Ratio::from(number) - Ratio::from(answer);
+        Ratio::from(2u64) * off.abs() <= &self.alpha * &Ratio::from(answer).abs()
+    }
+
+    /// How many more times the answer can change.
+    pub fn changes_left(&self) -> usize {
+        self.copies.len() - self.present
+    }
+
+    /// Bytes of memory, about.
+    pub fn space(&self) -> usize {
+        self.copies[self.present..].iter().map(A::space).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::robust::{
+        TestWords,
+        sketch::{
+            Counts,
+            attack::squares,
+            table::{Buckets, F2},
+        },
+    };
+
+    #[test]
+    fn right_under_the_attack_that_breaks_one_sketch() {
+        let alpha: Ratio = "0.5".parse().unwrap();
+        let copies = Switching::<F2>::copies_for(0.5, 4000.0);
+        assert_eq!(copies, 139);
+        let shape = Buckets::new(&"0.125".parse().unwrap(), 5, 512).unwrap();
+        let mut switching =
+            Switching::<F2>::new(&alpha, 40, &shape, &Counts::new(), &mut TestWords(7)).unwrap();
+        let moments = squares(700, |item| {
+            switching.update(&item);
+            switching.query(&()).unwrap()
+        });
+        for moment in &moments {
+            assert!((0.5..1.5).contains(&moment.ratio()), "{moment:?}");
+        }
+        assert!(switching.changes_left() > 10, "{}", switching.changes_left());
+    }
+
+    #[test]
+    fn it_stops_when_all_copies_were_used() {
+        let shape = Buckets::new(&"0.5".parse().unwrap(), 1, 64).unwrap();
+        let half: Ratio = "0.5".parse().unwrap();
+        let mut switching =
+            Switching::<F2>::new(&half, 2, &shape, &Counts::new(), &mut TestWords(8)).unwrap();
+        let item = |key| crate::robust::sketch::Item { key, count: 100 };
+        assert_eq!(switching.query(&()).unwrap(), 0);
+        switching.update(&item(1));
+        assert_eq!(switching.query(&()).unwrap(), 10_000);
+        assert_eq!(switching.query(&()).unwrap_err(), Spent { answers: 2 });
+        assert!(Switching::<F2>::new(&Ratio::one(), 2, &shape, &Counts::new(), &mut TestWords(8)).is_err());
+        assert!(Switching::<F2>::new(&half, 0, &shape, &Counts::new(), &mut TestWords(8)).is_err());
+    }
+}
