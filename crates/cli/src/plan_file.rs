@@ -67,6 +67,36 @@ const KEYS: &[&str] = &[
     "noise",
 ];
 
+/// Keys that say how much is lost. One that an event does not use is refused: leaving it out could say too little.
+const LOSSES: &[&str] = &["epsilon", "delta", "rho", "sigma", "variance", "scale"];
+
+fn no_other_loss(object: &Map<String, Value>, used: &[&str]) -> Result<(), String> {
+    match LOSSES.iter().find(|key| object.contains_key(**key) && !used.contains(key)) {
+        Some(key) => Err(format!("{key} is not used beside {}; leave one out", used.join(" and "))),
+        None => Ok(()),
+    }
+}
+
+/// The keys of [`LOSSES`] that this event uses.
+fn used_losses(object: &Map<String, Value>, mechanism: &str) -> &'static [&'static str] {
+    let has = |key: &str| object.contains_key(key);
+    match mechanism {
+        "laplace" | "discrete-laplace" if has("epsilon") => &["epsilon"],
+        "laplace" | "discrete-laplace" => &["scale"],
+        "gaussian" | "discrete-gaussian" if has("variance") => &["variance"],
+        "gaussian" | "discrete-gaussian" if has("sigma") => &["sigma"],
+        _ if has("rho") => &["rho", "delta"],
+        _ => &["epsilon", "delta"],
+    }
+}
+
+/// How far neighbours are apart on a lattice.
+fn whole(value: &Ratio, name: &str) -> Result<u64, String> {
+    let steps = value.floor_i64().and_then(|n| u64::try_from(n).ok());
+    let steps = steps.filter(|&steps| steps > 0 && value.is_integer());
+    steps.ok_or_else(|| format!("{name} is not a positive whole number"))
+}
+
 fn own(value: &Value) -> Result<(Event, u64), String> {
     let object = value.as_object().ok_or("not an object")?;
     known_keys(object, KEYS)?;
@@ -78,18 +108,15 @@ fn own(value: &Value) -> Result<(Event, u64), String> {
     };
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let real = text("noise") == Some("real");
-    let sensitivity = number("sensitivity")?.unwrap_or_else(Ratio::one);
+    let sensitivity = number("sensitivity")?.map_or(Ok(Ratio::one()), |_| positive("sensitivity"))?;
     let mechanism = text("mechanism").unwrap_or("approx");
+    no_other_loss(object, used_losses(object, mechanism))?;
     let event = match mechanism {
         "laplace" if real => Event::Laplace { eps: amount(laplace_eps(&number, &sensitivity)?, "epsilon")? },
         "discrete-laplace" | "laplace" => {
-            let steps =
-                number("steps")?.unwrap_or_else(Ratio::one).floor_i64().and_then(|n| u64::try_from(n).ok());
+            let steps = whole(&number("steps")?.unwrap_or_else(Ratio::one), "steps")?;
             let eps = amount(laplace_eps(&number, &sensitivity)?, "epsilon")?;
-            Event::DiscreteLaplace(DiscreteLaplaceLoss {
-                eps,
-                steps: steps.ok_or("steps is not a whole number")?,
-            })
+            Event::DiscreteLaplace(DiscreteLaplaceLoss { eps, steps })
         }
         "gaussian" if real => Event::Gaussian { ratio: &sensitivity / &positive("sigma")? },
         "discrete-gaussian" | "gaussian"
@@ -99,6 +126,9 @@ fn own(value: &Value) -> Result<(Event, u64), String> {
                 Some(_) => positive("variance")?,
                 None => positive("sigma")?.squared(),
             };
+            if object.contains_key("steps") && object.contains_key("sensitivity") {
+                return Err("sensitivity is not used beside steps; leave one out".into());
+            }
             let steps = number("steps")?.unwrap_or(sensitivity);
             if !steps.is_integer() || !steps.is_positive() {
                 return Err(
@@ -144,6 +174,7 @@ fn approx(eps: Ratio, delta: Ratio) -> Result<Event, String> {
 /// An event of dp_accounting, `times` times over.
 fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
     let kind = value["type"].as_str().unwrap_or_default();
+    foreign_keys(value, kind)?;
     let number = |name: &str| parse::<Ratio>(&value[name], name);
     let positive = |name: &str| match number(name)? {
         value if value.is_positive() => Ok(value),
@@ -156,13 +187,16 @@ fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
             one(Event::Laplace { eps: amount(positive("noise_multiplier")?.recip(), "epsilon")? })
         }
         "DiscreteLaplaceDpEvent" => {
-            let steps = positive("sensitivity")?.floor_i64().and_then(|n| u64::try_from(n).ok());
-            let steps = steps.filter(|&n| n > 0).ok_or("sensitivity is not a whole number")?;
+            let steps = whole(&number("sensitivity")?, "sensitivity")?;
             let eps = amount(positive("noise_parameter")? * Ratio::from(steps), "epsilon")?;
             one(Event::DiscreteLaplace(DiscreteLaplaceLoss { eps, steps }))
         }
         "EpsilonDeltaDpEvent" => one(approx(number("epsilon")?, number("delta")?)?),
         "ZCDpEvent" => {
+            // It promises a divergence of at most xi + rho·order; we have no such line that does not begin at zero.
+            if value.get("xi").is_some() && !number("xi")?.is_zero() {
+                return Err("xi is not 0, and such events are not known here; leave it out or write it as EpsilonDeltaDpEvent".into());
+            }
             one(Event::Concentrated(Zcdp { rho: amount(positive("rho")?, "rho")?, delta: Amount::zero() }))
         }
         "NoOpDpEvent" => Ok(Vec::new()),
@@ -187,6 +221,21 @@ fn foreign(value: &Value, times: u64) -> Result<Vec<(Event, u64)>, String> {
         }
         _ => Err(format!("'{}' is not an event we know", wording::shown(kind))),
     }
+}
+
+/// A key that we do not know could say that more is lost.
+fn foreign_keys(value: &Value, kind: &str) -> Result<(), String> {
+    let known: &[&str] = match kind {
+        "GaussianDpEvent" | "LaplaceDpEvent" => &["type", "noise_multiplier"],
+        "DiscreteLaplaceDpEvent" => &["type", "noise_parameter", "sensitivity"],
+        "EpsilonDeltaDpEvent" => &["type", "epsilon", "delta"],
+        "ZCDpEvent" => &["type", "rho", "xi"],
+        "SelfComposedDpEvent" => &["type", "event", "count"],
+        "ComposedDpEvent" => &["type", "events"],
+        "PoissonSampledDpEvent" => &["type", "sampling_probability", "event"],
+        _ => return Ok(()),
+    };
+    value.as_object().map_or(Ok(()), |object| known_keys(object, known))
 }
 
 /// The plan as one event of dp_accounting. Numbers are the nearest floats, as that library has no others.
@@ -254,6 +303,42 @@ mod tests {
         assert_eq!(plan.events[2].1, 100);
         assert!(
             matches!(&plan.events[2].0, Event::Sampled { base, .. } if matches!(**base, Event::Gaussian { .. }))
+        );
+    }
+
+    /// Each of these was read as an event that loses less.
+    #[test]
+    fn a_number_that_says_more_is_lost_is_never_left_out() {
+        for (text, problem) in [
+            (r#"{"type": "ZCDpEvent", "rho": 0.1, "xi": 5}"#, "xi is not 0"),
+            (
+                r#"{"type": "DiscreteLaplaceDpEvent", "noise_parameter": 1, "sensitivity": 2.9}"#,
+                "sensitivity is not a positive whole number",
+            ),
+            (r#"{"type": "GaussianDpEvent", "noise_multiplier": 1, "sensitivity": 3}"#, "'sensitivity'"),
+            (
+                r#"{"events": [{"mechanism": "laplace", "epsilon": 1, "delta": 0.1}]}"#,
+                "event 1: delta is not used beside epsilon",
+            ),
+            (
+                r#"{"events": [{"rho": 0.1, "epsilon": 3}]}"#,
+                "event 1: epsilon is not used beside rho and delta",
+            ),
+            (
+                r#"{"events": [{"mechanism": "gaussian", "sigma": 1, "sensitivity": 5, "steps": 1}]}"#,
+                "event 1: sensitivity is not used beside steps",
+            ),
+            (
+                r#"{"events": [{"mechanism": "gaussian", "noise": "real", "sigma": 1, "sensitivity": -1}]}"#,
+                "event 1: sensitivity is not above 0",
+            ),
+        ] {
+            let found = read(text).err().unwrap_or_else(|| panic!("{text}"));
+            assert!(found.starts_with(problem), "{found}");
+        }
+        assert_eq!(
+            events(r#"{"type": "ZCDpEvent", "rho": 0.5, "xi": 0.0}"#),
+            events(r#"{"events": [{"rho": 0.5}]}"#)
         );
     }
 

@@ -98,6 +98,10 @@ fn sampled_gaussian_curve(ratio: &Ratio, rate: &Rate) -> RenyiCurve {
     const LARGEST: i64 = 256;
     let half_square = ratio.squared() / Ratio::from(2u64);
     let keep = Ratio::one() - rate.ratio();
+    let mut kept = vec![Interval::one(BITS)];
+    for _ in 0..LARGEST {
+        kept.extend(kept.last().map(|power| power.mul_ratio(&keep)));
+    }
     let log_moment = |order: i64| -> Option<Ratio> {
         // The largest exponent decides how many bits the sum needs; too large a sum helps nobody.
         let top = (&half_square * &Ratio::from(order * (order - 1))).to_f64();
@@ -107,9 +111,9 @@ fn sampled_gaussian_curve(ratio: &Ratio, rate: &Rate) -> RenyiCurve {
         let mut sum = Interval::zero(BITS);
         let (mut choose, mut power) = (Ratio::one(), Ratio::one());
         for k in 0..=order {
-            let kept = (0..order - k).fold(Interval::one(BITS), |product, _| product.mul_ratio(&keep));
+            let kept = &kept[usize::try_from(order - k).expect("k is at most the order")];
             let exponent = &half_square * &Ratio::from(k * (k - 1));
-            let term = Interval::exact(&exponent, BITS).exp().mul(&kept).mul_ratio(&choose);
+            let term = Interval::exact(&exponent, BITS).exp().mul(kept).mul_ratio(&choose);
             sum = sum.add(&term.mul_ratio(&power));
             choose = choose * Ratio::from(order - k) / Ratio::from(k + 1);
             power = (power * rate.ratio()).dyadic_up(4 * BITS);

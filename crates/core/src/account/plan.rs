@@ -103,13 +103,13 @@ impl Plan {
         let known = self.events.iter().filter_map(own);
         let sum =
             known.fold(Approx { eps: Amount::zero(), delta: Amount::zero() }, |sum, loss| sum.compose(&loss));
-        let without: u64 =
-            self.events.iter().filter(|(event, _)| event.approx().is_none()).map(|(_, times)| times).sum();
-        if without == 0 {
+        let without = self.events.iter().filter(|(event, _)| event.approx().is_none());
+        let without: Ratio = without.map(|(_, times)| Ratio::from(*times)).sum();
+        if without.is_zero() {
             return (sum.delta.ratio() <= delta.ratio()).then_some(sum);
         }
         let left = delta.ratio() - sum.delta.ratio();
-        let share = left.is_positive().then(|| Delta::new(left / Ratio::from(without)).ok())??;
+        let share = left.is_positive().then(|| Delta::new(left / without).ok())??;
         self.events.iter().filter(|(event, _)| event.approx().is_none()).try_fold(
             sum,
             |sum, (event, times)| {
@@ -149,6 +149,14 @@ mod tests {
         for (got, figure) in eps.iter().zip([10.0, 4.7746, 5.22, 5.073, 4.7746]) {
             assert!((got.unwrap() - figure).abs() < 4e-3, "{eps:?}");
         }
+    }
+
+    #[test]
+    fn the_number_of_releases_does_not_wrap_around() {
+        let noisy = |ratio| (Event::Gaussian { ratio }, 1u64 << 63);
+        let plan = Plan { events: vec![noisy(Ratio::one()), noisy(Ratio::new(1, 2))] };
+        let basic = plan.total(Accountant::Basic, &"1e-6".parse().unwrap()).unwrap();
+        assert!(basic.eps.ratio().to_f64() > 1e18, "{}", basic.eps);
     }
 
     #[test]

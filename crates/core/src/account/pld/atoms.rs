@@ -44,8 +44,13 @@ pub(super) struct Atoms {
     raised: bool,
 }
 
-#[cfg(test)]
 impl Atoms {
+    /// The largest loss in size.
+    pub(super) fn largest(&self) -> f64 {
+        self.list.iter().map(|atom| atom.loss.abs()).fold(0.0, f64::max)
+    }
+
+    #[cfg(test)]
     pub(super) fn of(list: Vec<Atom>) -> Self {
         Self { list, ..Self::default() }
     }
@@ -85,8 +90,22 @@ pub(super) fn spread(event: &Event) -> f64 {
     }
 }
 
-/// The atoms of an event; `None` for one that has no pair.
+/// Events with larger losses, which are no privacy, are not looked at.
+const LOSS_REACH: f64 = 1e6;
+
+/// The atoms of an event; `None` for one that has no pair, or nearly no privacy.
 pub(super) fn atoms(event: &Event, direction: Direction, detail: Detail) -> Option<Atoms> {
+    let noise = if let Event::Sampled { base, .. } = event { base } else { event };
+    let spread = spread(noise);
+    let largest = match noise {
+        // Of no scale at all there is no pair.
+        Event::Gaussian { .. } | Event::DiscreteGaussian { .. } if spread <= 0.0 => return None,
+        Event::Gaussian { .. } | Event::DiscreteGaussian { .. } => spread * (spread / 2.0 + 40.0),
+        _ => spread,
+    };
+    if largest.is_nan() || largest > LOSS_REACH {
+        return None;
+    }
     Some(match event {
         Event::Concentrated(_) => return None,
         Event::Approx(loss) => leaky(above(loss.eps.ratio()), above(loss.delta.ratio())),
@@ -106,10 +125,9 @@ pub(super) fn atoms(event: &Event, direction: Direction, detail: Detail) -> Opti
                 }
                 base => atoms(base, direction, detail)?,
             };
-            let largest = base.list.iter().map(|atom| atom.loss.abs()).fold(0.0, f64::max);
             match rate {
                 1.0.. => base,
-                _ if base.raised || largest > MIXED_REACH => return None,
+                _ if base.raised || base.largest() > MIXED_REACH => return None,
                 _ => sampled(&base, rate, direction),
             }
         }
@@ -341,9 +359,12 @@ fn sampled(base: &Atoms, rate: f64, direction: Direction) -> Atoms {
         Direction::Remove => (keep * second + rate * first) * ABOVE,
         Direction::Add => second,
     };
-    let mix = |atom: &Atom| Atom {
-        loss: place(atom.loss),
-        mass: mass(atom.mass, atom.mass * exp_above(-atom.loss)),
+    // An atom's loss may lie a little above the true one, which is too little for what Q has there.
+    let lowered = |loss: f64| loss - 2.0 * (1.0 + loss.abs()) / (1u64 << 40) as f64;
+    let mix = |atom: &Atom| {
+        let low = lowered(atom.loss);
+        let loss = if direction == Direction::Remove { atom.loss } else { low };
+        Atom { loss: place(loss), mass: mass(atom.mass, atom.mass * exp_above(-low)) }
     };
     let mut list: Vec<Atom> = base.list.iter().map(mix).collect();
     // Where P has nothing, the loss is that of minus infinity.

@@ -26,7 +26,7 @@
 //! 5. By Parseval and by Cauchy and Schwarz, the sum of q*·g is then off by at most the error over sqrt(N) times the norm of g.
 
 use super::{
-    float::{ABOVE, exp, exp_above},
+    float::{ABOVE, exp, exp_above, total},
     grid::OnGrid,
 };
 use rustfft::{Fft, FftPlanner, num_complex::Complex};
@@ -81,7 +81,7 @@ pub(super) fn transform_error(length: usize) -> f64 {
 }
 
 fn norm(values: impl Iterator<Item = f64>) -> f64 {
-    values.map(|value| value * value).sum::<f64>().sqrt() * ABOVE
+    total(values.map(|value| value * value)).sqrt() * ABOVE
 }
 
 fn power(base: Complex<f64>, mut count: u64) -> Complex<f64> {
@@ -116,7 +116,7 @@ fn convolve(task: &Task) -> (Vec<f64>, f64) {
         for value in &mut buffer {
             value.re *= ABOVE;
         }
-        let total: f64 = buffer.iter().map(|value| value.re).sum::<f64>() * ABOVE;
+        let mass = total(buffer.iter().map(|value| value.re)) * ABOVE;
         let error = relative * size.sqrt() * norm(buffer.iter().map(|value| value.re));
         forward.process_with_scratch(&mut buffer, &mut scratch);
         // Most transforms of long sums vanish; those whose power is below 1e-60 are not computed.
@@ -128,7 +128,7 @@ fn convolve(task: &Task) -> (Vec<f64>, f64) {
         let times = *times as f64;
         skipped += size * 1e-60;
         off += times * error;
-        growth += times * (total + error - 1.0).max(0.0);
+        growth += times * (mass + error - 1.0).max(0.0);
         count += times + 1.0;
     }
     let mut buffer: Vec<Complex<f64>> = product.clone();
@@ -164,6 +164,17 @@ impl Sum {
         Self { values, weights, first: task.first, step, off, beyond }
     }
 
+    /// The law itself: nothing is transformed, tilted or left out.
+    pub(super) fn of_one(part: &OnGrid) -> Self {
+        const FIRST: i64 = -1;
+        let before = usize::try_from(part.first - FIRST).unwrap_or(0);
+        let values: Vec<f64> = std::iter::repeat_n(0.0, before)
+            .chain(part.iter().filter(|(index, _)| *index >= FIRST).map(|(_, mass)| mass))
+            .collect();
+        let weights = vec![1.0; values.len()];
+        Self { values, weights, first: FIRST, step: part.step, off: 0.0, beyond: part.infinite * ABOVE }
+    }
+
     /// Chernoff's bound on losses beyond the window.
     fn above_window(task: &Task, top: f64) -> f64 {
         let bound = |tilt: f64| {
@@ -196,18 +207,16 @@ impl Sum {
 
     /// At least the delta at this epsilon, which must not be below the window.
     pub(super) fn delta_above(&self, eps: f64) -> f64 {
-        let (mut sum, mut square) = (0.0, 0.0);
         let from = self.index_above(eps);
         // e^(epsilon - loss), from below.
         let decay = |i: usize| exp(eps - (self.first as f64 + (from + i) as f64) * self.step);
         let decays = geometric(self.values.len() - from, decay, exp(-self.step));
-        for ((value, weight), decay) in self.values[from..].iter().zip(&self.weights[from..]).zip(&decays) {
-            let weight = weight * (1.0 - decay / (ABOVE * ABOVE)).max(0.0);
-            sum += value * weight;
-            square += weight * weight;
-        }
-        let total = (sum * ABOVE + self.off * square.sqrt() * ABOVE + self.beyond) * ABOVE;
-        if total.is_nan() { 1.0 } else { total.min(1.0) }
+        let part = |(weight, decay): (&f64, &f64)| weight * (1.0 - decay / (ABOVE * ABOVE)).max(0.0);
+        let weights: Vec<f64> = self.weights[from..].iter().zip(&decays).map(part).collect();
+        let sum = total(self.values[from..].iter().zip(&weights).map(|(value, weight)| value * weight));
+        let off = self.off * norm(weights.iter().copied());
+        let delta = (sum * ABOVE + off * ABOVE + self.beyond) * ABOVE;
+        if delta.is_nan() { 1.0 } else { delta.min(1.0) }
     }
 
     /// The first place of the window whose loss is above epsilon.

@@ -64,6 +64,20 @@ pub(super) fn exp_below(x: f64) -> f64 {
     if x < -REACH { 0.0 } else { exp(x) / ABOVE }
 }
 
+/// The sum of at most 2^24 nonnegative numbers, within a relative 2^-39: by blocks, as one long sum of n numbers
+/// may be off by n roundings.
+pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut blocks, mut block) = (0.0, 0.0);
+    for (i, value) in values.enumerate() {
+        block += value;
+        if i % 4096 == 4095 {
+            blocks += block;
+            block = 0.0;
+        }
+    }
+    blocks + block
+}
+
 /// 1 - e^-x for 0 <= x, within a relative 2^-45.
 pub(super) fn one_minus_exp_neg(x: f64) -> f64 {
     if x > 0.25 {

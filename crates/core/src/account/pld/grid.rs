@@ -2,7 +2,7 @@
 
 use super::{
     atoms::Atoms,
-    float::{ABOVE, exp, exp_above, ln_above, one_minus_exp_neg},
+    float::{ABOVE, exp, exp_above, ln_above, one_minus_exp_neg, total},
 };
 
 /// The law of a loss on the multiples of a step.
@@ -60,12 +60,20 @@ impl OnGrid {
         (self.first..).zip(self.masses.iter().copied())
     }
 
+    /// The largest loss in size.
+    pub(super) fn largest(&self) -> f64 {
+        let last = self.first as f64 + self.masses.len() as f64 - 1.0;
+        last.abs().max((self.first as f64).abs()) * self.step
+    }
+
     /// A shorter list with about the same moments, for searches: neighbours are merged while that takes
     /// little from the variance.
     pub(super) fn outline(&self) -> Vec<(f64, f64)> {
         let moment = |power: i32| -> f64 {
             self.iter().map(|(index, mass)| mass * (index as f64 * self.step).powi(power)).sum()
         };
+        // Rare losses matter most under a tilt, so that their groups are narrow as well.
+        let narrow = (self.largest() / 64.0).min(0.1);
         let little = (moment(2) - moment(1).powi(2)).max(0.0) / 500.0;
         let mut short: Vec<(f64, f64)> = Vec::new();
         let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
@@ -74,8 +82,7 @@ impl OnGrid {
             let (next, next_mean) = (sum + mass, mean + mass * loss);
             let next_square = square + mass * loss * loss;
             let lost = next_square - next_mean * next_mean / next;
-            // Rare losses matter most under a tilt, so that their groups are narrow as well.
-            if sum > 0.0 && (lost > little || loss - mean / sum > 0.1) {
+            if sum > 0.0 && (lost > little || loss - mean / sum > narrow) {
                 short.push((mean / sum, sum));
                 (sum, mean, square) = (mass, mass * loss, mass * loss * loss);
             } else {
@@ -91,15 +98,15 @@ impl OnGrid {
         // Scaled so that the largest factor is about one.
         let top = tilt * (self.first as f64 + self.masses.len() as f64) * self.step;
         let term = |(index, mass): (i64, f64)| mass * exp_above(tilt * index as f64 * self.step - top);
-        let sum: f64 = self.iter().map(term).sum();
+        let sum = total(self.iter().map(term));
         // Arguments are rounded by a few parts in 2^52 of at most 2·top.
         ln_above(sum * ABOVE) + top + (1.0 + top.abs()) / (1u64 << 40) as f64
     }
 
-    /// `mass·e^(tilt·loss - shift)` and a little more, for each multiple.
+    /// `mass·e^(tilt·loss - shift)` and a little more, for each multiple; infinite where the exponential does not reach.
     pub(super) fn tilted(&self, tilt: f64, shift: f64) -> impl Iterator<Item = (i64, f64)> {
         self.iter()
-            .map(move |(index, mass)| (index, mass * exp(tilt * index as f64 * self.step - shift) * ABOVE))
+            .map(move |(index, mass)| (index, mass * exp_above(tilt * index as f64 * self.step - shift)))
     }
 }
 

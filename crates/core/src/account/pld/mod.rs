@@ -39,7 +39,7 @@ use crate::{
     loss::{Amount, Approx, Delta},
     ratio::Ratio,
 };
-use atoms::{Detail, Direction, spread};
+use atoms::{Atoms, Detail, Direction, spread};
 use compose::{Sum, Task};
 use float::below;
 use grid::{OnGrid, cumulant};
@@ -57,6 +57,8 @@ const WINDOW: f64 = 8.0;
 const PLACES: f64 = 160.0;
 const SHORTEST: usize = 1 << 12;
 const LONGEST: usize = 1 << 21;
+/// Places of the law of one event, on either side of zero; a coarser grid serves where this would be exceeded.
+const MOST_PLACES: f64 = (1u64 << 20) as f64;
 
 /// What is asked of a sum of losses.
 #[derive(Clone, Copy)]
@@ -140,7 +142,7 @@ impl LossDistribution {
 
     /// No event has a loss between zero and infinity.
     fn is_flat(&self) -> bool {
-        self.events.iter().all(|(event, _)| spread(event) <= 0.0 && event.approx().is_some())
+        self.events.iter().all(|(event, _)| event.approx().is_some_and(|loss| loss.eps.is_zero()))
     }
 
     fn flat_delta(&self) -> Ratio {
@@ -163,11 +165,18 @@ impl LossDistribution {
             self.events.iter().map(|(event, times)| *times as f64 * spread(event).powi(2)).sum();
         let length = length_for(count);
         let span = WINDOW * variance.sqrt();
-        let detail = Detail { step: short(span / length as f64), tail: (tail / count).max(1e-290) };
-        let on_grid = |(event, times): &(Event, u64)| {
-            Some((OnGrid::new(&atoms::atoms(event, direction, detail)?, detail.step), *times))
+        let tail = (tail / count).max(1e-290);
+        let laws = |step: f64| -> Option<Vec<(Atoms, u64)>> {
+            let law = |(event, times): &(Event, u64)| {
+                Some((atoms::atoms(event, direction, Detail { step, tail })?, *times))
+            };
+            self.events.iter().map(law).collect()
         };
-        Some(Parts::new(self.events.iter().map(on_grid).collect::<Option<_>>()?, detail.step, length))
+        // A small sample has losses that are far larger than their standard deviation: a rough look finds them.
+        let largest = laws(64.0)?.iter().map(|(law, _)| law.largest()).fold(0.0, f64::max);
+        let step = short((span / length as f64).max(largest / MOST_PLACES));
+        let on_grid = |(law, times)| (OnGrid::new(&law, step), times);
+        Some(Parts::new(laws(step)?.into_iter().map(on_grid).collect(), step, length))
     }
 }
 
@@ -208,6 +217,9 @@ impl Parts {
 
     /// The sum at this tilt, on a window that leaves out nothing that matters.
     fn sum(&self, tilt: f64, steep: f64, target: Target) -> Sum {
+        if let [(part, 1)] = &self.list[..] {
+            return Sum::of_one(part);
+        }
         let (_, mean, variance) = self.total(tilt);
         let moment = self.total(steep).0;
         let (delta, eps) = match target {
@@ -235,9 +247,7 @@ impl Parts {
 
     /// A tilt near the saddle point of what is asked, and one that does not widen the sum much. Hints, both.
     fn tilts(&self, target: Target) -> (f64, f64) {
-        let losses =
-            || self.outlines.iter().flat_map(|(outline, _)| outline.iter().map(|(loss, _)| loss.abs()));
-        let largest = losses().fold(1e-12, f64::max);
+        let largest = self.list.iter().map(|(part, _)| part.largest()).fold(1e-12, f64::max);
         let variance = self.total(0.0).2.max(1e-24);
         let score = |tilt: f64| match target {
             Target::Delta(delta) => (self.total(tilt).0 - delta.ln()) / tilt,

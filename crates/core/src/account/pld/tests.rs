@@ -138,6 +138,45 @@ fn samples_keep_both_directions() {
     assert!(steps > 2.1244 && steps < 2.1252, "{steps}");
 }
 
+/// One release on a small sample: `p·delta_base(ln(1 + (e^eps - 1)/p))`. Its losses are rare and far above their
+/// standard deviation, so that no tilt serves and transforms found nothing.
+#[test]
+fn one_release_on_a_small_sample_is_its_curve() {
+    for (rate, delta, truth) in [("0.001", "1e-15", 0.871_710_279), ("1e-6", "1e-12", 1.314_875_7e-4)] {
+        let eps = eps_of(sampled(Event::Gaussian { ratio: Ratio::one() }, rate), 1, delta);
+        assert!(eps >= truth && eps < truth * 1.02, "{rate}: {eps} {truth}");
+    }
+}
+
+#[test]
+fn losses_of_any_size_are_answered_or_refused() {
+    let noisy = |ratio: &str| Event::Gaussian { ratio: super::tests::ratio(ratio) };
+    // The grid had as many places as the largest loss has steps of the smallest spread.
+    assert!(eps_of(sampled(noisy("3"), "1e-7"), 1, "1e-6") < 1e-4);
+    for event in [known("1e13", "0"), noisy("1e7"), noisy("0"), noisy("-1"), sampled(noisy("1e7"), "0.1")] {
+        let total = LossDistribution::new([(event.clone(), 1)]).eps_above(&"1e-6".parse().unwrap());
+        assert!(total.is_none() || event.approx().is_some(), "{event:?}");
+    }
+}
+
+/// Where the exponential ends, a tilted mass is infinite and the answer is one; it was cut off at e^700.
+#[test]
+fn a_tilt_beyond_the_exponential_certifies_nothing() {
+    let atom = |loss, mass| Atom { loss, mass };
+    let grid = OnGrid::new(&Atoms::of(vec![atom(0.0, 1.0), atom(1.0, 1e-200)]), 0.125);
+    let parts = [(grid, 2)];
+    let task = Task {
+        parts: &parts,
+        tilt: 1000.0,
+        steep: 1000.0,
+        enough: 1e-30,
+        shifts: &[0.0],
+        length: 64,
+        first: -8,
+    };
+    assert!(Sum::new(&task).delta_above(0.0) >= 1.0);
+}
+
 #[test]
 fn what_has_no_pair_or_no_delta_has_no_distribution() {
     let rho = Event::Concentrated(crate::loss::Zcdp::new(&"0.1".parse().unwrap()));
