@@ -72,7 +72,8 @@ impl Budget {
         Ok(election.run(&votes, coins))
     }
 
-    /// The vector that most blocks are near, without bounds.
+    /// The vector that most blocks are near, without bounds. The number of rows is declared by who holds the data:
+    /// everybody sees the number of blocks that it leads to.
     pub fn vector(
         &self,
         rows: usize,
