@@ -68,10 +68,21 @@ fn main() -> Result<(), Failure> {
         .spawn()?;
     let mut questions = child.stdin.take().ok_or("no pipe to python")?;
     let mut answers = BufReader::new(child.stdout.take().ok_or("no pipe from python")?).lines();
-    println!("Milliseconds of CPU time for one total, median of {ROUNDS} rounds, and how many times as fast Equipoise is.");
+    println!(
+        "Milliseconds of CPU time for one total, median of {ROUNDS} rounds, and how many times as fast Equipoise is."
+    );
     println!(
         "{:<18} {:>9} {:>5} {:>6} {:>6}  {:>13} {:>13}  {:>10} {:>10} {:>7}",
-        "mechanism", "parameter", "rate", "times", "delta", "dp_accounting", "Equipoise", "theirs ms", "ours ms", "times"
+        "mechanism",
+        "parameter",
+        "rate",
+        "times",
+        "delta",
+        "dp_accounting",
+        "Equipoise",
+        "theirs ms",
+        "ours ms",
+        "times"
     );
     let mut least = f64::INFINITY;
     for &(kind, parameter, rate, times, delta) in PLANS {

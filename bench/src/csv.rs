@@ -5,17 +5,18 @@
 //! Polars guesses the types from the first rows; ours is told and checks that every line is a whole record.
 
 mod data;
+mod python;
 
 use equipoise_engine::csv::{Csv, CsvOptions};
 use equipoise_entropy::OsCoins;
 use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, Wanted};
+use python::Python;
 use std::{
     env,
     error::Error,
     fs::{self, File},
-    io::{BufRead, BufReader, BufWriter, Lines, Write},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
     time::Instant,
 };
@@ -132,38 +133,18 @@ fn cpu_seconds() -> f64 {
 }
 
 /// A Python process that reads files on request and answers with its own times.
-struct Polars {
-    child: Child,
-    questions: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
-}
+struct Polars(Python);
 
 impl Polars {
     fn start(python: &str) -> Result<Self, Failure> {
-        let mut child = Command::new(python)
-            .args(["-c", include_str!("csv.py")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let questions = child.stdin.take().ok_or("no pipe to Python")?;
-        let answers = BufReader::new(child.stdout.take().ok_or("no pipe from Python")?).lines();
-        Ok(Self { child, questions, answers })
+        Ok(Self(Python::start(python, include_str!("csv.py"))?))
     }
 
     fn run(&mut self, task: &str, path: &Path) -> Result<([f64; 2], f64), Failure> {
-        writeln!(self.questions, "{task} {}", path.display())?;
-        let line = self.answers.next().ok_or("Python stopped; is polars installed?")??;
+        let line = self.0.ask(&format!("{task} {}", path.display()))?;
         let numbers: Vec<f64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
         let [cpu, wall, result] = numbers[..] else { return Err("three numbers".into()) };
         Ok(([cpu, wall], result))
-    }
-}
-
-impl Drop for Polars {
-    fn drop(&mut self) {
-        // Nothing is owed to a process that only answers questions.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -4,6 +4,7 @@
 //! floats, without bounds, under add/remove.
 
 mod data;
+mod python;
 
 use equipoise_core::{
     adjacency::Adjacency,
@@ -11,14 +12,13 @@ use equipoise_core::{
     stability::{Median, lattice::FLOATS},
 };
 use equipoise_entropy::OsCoins;
+use python::Python;
 use std::{
     env,
     error::Error,
     fs,
     hint::black_box,
-    io::{BufRead, BufReader, Lines, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 const ROUNDS: usize = 5;
@@ -104,36 +104,16 @@ fn equipoise_seconds(eps: &str, rows: &[f64], calls: usize, coins: &mut OsCoins)
 }
 
 /// A Python process that computes medians on request and answers with its own CPU time.
-struct Numpy {
-    child: Child,
-    questions: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
-}
+struct Numpy(Python);
 
 impl Numpy {
     fn start(python: &str) -> Result<Self, Failure> {
-        let mut child = Command::new(python)
-            .args(["-c", include_str!("median.py")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let questions = child.stdin.take().ok_or("no pipe to Python")?;
-        let answers = BufReader::new(child.stdout.take().ok_or("no pipe from Python")?).lines();
-        Ok(Self { child, questions, answers })
+        Ok(Self(Python::start(python, include_str!("median.py"))?))
     }
 
     fn seconds(&mut self, path: &Path, calls: usize) -> Result<f64, Failure> {
-        writeln!(self.questions, "{} {calls}", path.display())?;
-        let seconds: f64 = self.answers.next().ok_or("Python stopped; is numpy installed?")??.parse()?;
+        let seconds: f64 = self.0.ask(&format!("{} {calls}", path.display()))?.parse()?;
         Ok(seconds / calls as f64)
-    }
-}
-
-impl Drop for Numpy {
-    fn drop(&mut self) {
-        // Nothing is owed to a process that only answers questions.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -3,21 +3,16 @@
 //! Both are asked in turn, five rounds over, each timed by its own CPU clock, on the same values in memory. numpy
 //! is asked twice, with the textbook's Laplace noise and with one-sided noise, which it draws faster.
 
+mod python;
+
 use equipoise_core::{
     mechanism::Values,
     monitor::above_threshold::{AboveThreshold, Form},
     ratio::Ratio,
 };
 use equipoise_entropy::OsCoins;
-use std::{
-    env,
-    error::Error,
-    fs,
-    hint::black_box,
-    io::{BufRead, BufReader, Lines, Write},
-    path::Path,
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
-};
+use python::Python;
+use std::{env, error::Error, fs, hint::black_box, path::Path};
 
 const ROUNDS: usize = 5;
 const QUESTIONS: usize = 1_000_000;
@@ -100,39 +95,19 @@ fn cell(seconds: &[f64]) -> String {
 }
 
 /// A Python process that answers the questions on request, with its own CPU time.
-struct Numpy {
-    child: Child,
-    questions: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
-}
+struct Numpy(Python);
 
 impl Numpy {
     fn start(python: &str) -> Result<Self, Failure> {
-        let mut child = Command::new(python)
-            .args(["-c", include_str!("sparse_vector.py")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let questions = child.stdin.take().ok_or("no pipe to Python")?;
-        let answers = BufReader::new(child.stdout.take().ok_or("no pipe from Python")?).lines();
-        Ok(Self { child, questions, answers })
+        Ok(Self(Python::start(python, include_str!("sparse_vector.py"))?))
     }
 
     fn seconds(&mut self, noise: &str, scale: f64, path: &Path) -> Result<f64, Failure> {
-        writeln!(self.questions, "{noise} {scale} {}", path.display())?;
-        let line = self.answers.next().ok_or("Python stopped; is numpy installed?")??;
+        let line = self.0.ask(&format!("{noise} {scale} {}", path.display()))?;
         let (seconds, positives) = line.split_once(' ').ok_or("two numbers")?;
         if positives.parse::<usize>()? != POSITIVES {
             return Err("numpy found other positives".into());
         }
         Ok(seconds.parse()?)
-    }
-}
-
-impl Drop for Numpy {
-    fn drop(&mut self) {
-        // Nothing is owed to a process that only answers questions.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

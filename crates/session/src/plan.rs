@@ -155,11 +155,7 @@ impl<'a> Said<'a> {
             None => Ratio::new(95, 100),
         };
         let failure = Ratio::one() - &confidence;
-        if !failure.is_positive()
-            || !confidence.is_positive()
-            || confidence.is_zero()
-            || failure < Ratio::new(1, 1_000_000_000)
-        {
+        if !confidence.is_positive() || failure < Ratio::new(1, 1_000_000_000) {
             let accepted = "give a number above 0 and at most 0.999999999, such as 0.95";
             return Err(ParameterError::out_of_range("confidence", &confidence, accepted).into());
         }

@@ -20,10 +20,9 @@ use crate::{
     answer::Answer,
     gather::Gathered,
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
-    plan::{DataFacts, Plan, PlanError},
+    plan::{DataFacts, Plan},
     quiet::quietly,
     release::{Left, Outcome, Promise, Release, Spent},
-    request::Request,
     source::{Lost, Source},
 };
 use equipoise_core::adjacency::Unit;
@@ -64,16 +63,6 @@ impl Session {
     /// The ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
-    }
-
-    /// What is public about a data set of this name with these columns.
-    pub fn facts(&self, name: &str, columns: &[String]) -> Result<DataFacts, LedgerError> {
-        facts(Some(&self.ledger), name, columns)
-    }
-
-    /// Understand a request; free.
-    pub fn plan(&self, request: &Request, facts: &DataFacts) -> Result<Plan, PlanError> {
-        Plan::new(request, facts)
     }
 
     /// Pay for a plan, durably, or say why not.
@@ -227,5 +216,54 @@ impl std::error::Error for SessionError {}
 impl From<EntropyError> for SessionError {
     fn from(error: EntropyError) -> Self {
         Self(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gather::tests::Memory,
+        request::Request,
+        source::{Visitor, Wanted},
+    };
+
+    /// Rows that break whoever reads them, with a private number in the message.
+    struct Breaking;
+
+    impl Source for Breaking {
+        fn columns(&self) -> &[String] {
+            &[]
+        }
+
+        fn scan(&self, _: &[Wanted], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+            panic!("salary 123456")
+        }
+    }
+
+    fn charged(session: &mut Session) -> Charged {
+        let request = Request { epsilon: Some("1".into()), ..Request::new("count") };
+        let facts = facts(Some(session.ledger()), "people", &[]).unwrap();
+        match session.charge(Plan::new(&request, &facts).unwrap(), None).unwrap() {
+            Paid::Charged(charged) => *charged,
+            Paid::Before(_) => panic!("no request id was given"),
+        }
+    }
+
+    #[test]
+    fn what_fails_after_the_charge_is_lost_without_a_reason_and_stays_charged() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        let mut memory = Memory::new(vec![1.0; 5], &["a"]);
+        memory.readable = false;
+        for source in [&memory as &dyn Source, &Breaking] {
+            let paid = charged(&mut session);
+            assert_eq!(session.run(paid, source), Err(Lost));
+        }
+        memory.readable = true;
+        let paid = charged(&mut session);
+        let release = session.run(paid, &memory).unwrap();
+        assert_eq!(release.spent.epsilon, "3", "the lost ones are not given back");
+        let verified = session.ledger().verify(None).unwrap();
+        assert_eq!((verified.charges, verified.recorded, verified.lost.len()), (3, 1, 2));
     }
 }
