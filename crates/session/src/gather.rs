@@ -81,6 +81,25 @@ impl Tally {
             }
         }
     }
+
+    /// Count by places first, and look each text up once.
+    fn add_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
+        if texts.len() > codes.len() {
+            // Most of a long list is not in this batch.
+            let text = |code: &Option<u32>| texts.get((*code)? as usize).copied();
+            return codes.iter().for_each(|code| self.add(text(code), 1));
+        }
+        // A place for each text, and one for rows without.
+        let mut counts = vec![0u64; texts.len() + 1];
+        for code in codes {
+            let place = code.map_or(texts.len(), |code| code as usize);
+            counts[place.min(texts.len())] += 1;
+        }
+        self.empty += counts[texts.len()];
+        for (text, &count) in texts.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
+            self.add(Some(text), count);
+        }
+    }
 }
 
 impl<'a> Gathered<'a> {
@@ -107,7 +126,7 @@ impl<'a> Gathered<'a> {
     fn read(&mut self, source: &dyn Source, needs: &[Need], threads: usize) -> Result<(), Lost> {
         let mut wanted: Vec<Wanted> =
             needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys())).collect();
-        wanted.sort_unstable_by_key(|wanted| (wanted.column, wanted.kind as u8));
+        wanted.sort_unstable();
         wanted.dedup();
         let mut workers: Vec<Worker> = (0..threads.max(1)).map(|_| Worker::new(needs, &wanted)).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
@@ -246,12 +265,14 @@ impl Visitor for Worker {
                 (Found::Count(count), Cells::Texts(texts)) => {
                     *count += texts.iter().filter(|text| text.is_some()).count() as u64;
                 }
+                (Found::Count(count), Cells::Coded { codes, .. }) => {
+                    *count += codes.iter().filter(|code| code.is_some()).count() as u64;
+                }
                 (Found::Floats(rows), Cells::Floats(cells)) => rows.extend_from_slice(cells),
                 (Found::Tally(tally), Cells::Texts(texts)) => {
-                    for text in *texts {
-                        tally.add(*text, 1);
-                    }
+                    texts.iter().for_each(|text| tally.add(*text, 1));
                 }
+                (Found::Tally(tally), Cells::Coded { texts, codes }) => tally.add_coded(texts, codes),
                 _ => panic!("a source hands over the kinds that were wanted"),
             }
         }
@@ -343,5 +364,31 @@ pub(crate) mod tests {
             assert_eq!(group.texts(1).collect::<Vec<_>>(), [("a", 2)]);
             assert!(found.groups(&[0]).next().is_none());
         }
+    }
+
+    #[test]
+    fn coded_texts_are_counted_like_texts() {
+        let texts = ["a", "b", "c"];
+        let codes = [Some(1), None, Some(0), Some(1), Some(1)];
+        for few in [1, 2, 5] {
+            let (mut plain, mut coded) = (Tally::default(), Tally::default());
+            for code in &codes[..few] {
+                plain.add(code.map(|at| texts[at as usize]), 1);
+            }
+            coded.add_coded(&texts, &codes[..few]);
+            assert_eq!((plain.texts, plain.empty), (coded.texts, coded.empty));
+        }
+        let need = Need::Present(0);
+        let grouped = Need::Grouped { by: vec![0], need: Box::new(Need::Records) };
+        let wanted = [need.wanted().unwrap()];
+        let mut worker = Worker::new(&[need, grouped], &wanted);
+        worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
+        worker.batch(Batch { rows: 2, cells: &[Cells::Texts(&[Some("b"), Some("c")])] });
+        assert!(matches!(worker.parts[0].found, Found::Count(6)));
+        let mut found = Gathered::default();
+        found.take(worker);
+        let groups: Vec<_> =
+            found.groups(&[0]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
+        assert_eq!(groups, [(None, 1), (Some("a"), 1), (Some("b"), 4), (Some("c"), 1)]);
     }
 }

@@ -79,19 +79,21 @@ impl Grouping {
                     counts.resize(many, 0);
                     self.groups.iter().for_each(|&group| counts[group] += 1);
                 }
-                (Several::Counts(counts), Some(Cells::Texts(texts))) => {
+                (Several::Counts(counts), Some(cells)) => {
                     counts.resize(many, 0);
-                    for (&group, text) in self.groups.iter().zip(*texts) {
-                        counts[group] += u64::from(text.is_some());
+                    for (row, &group) in self.groups.iter().enumerate() {
+                        counts[group] += u64::from(text(cells, row).is_some());
                     }
                 }
                 (Several::Floats(rows), Some(Cells::Floats(cells))) => {
                     rows.resize_with(many, Vec::new);
                     self.groups.iter().zip(*cells).for_each(|(&group, &cell)| rows[group].push(cell));
                 }
-                (Several::Tallies(tallies), Some(Cells::Texts(texts))) => {
+                (Several::Tallies(tallies), Some(cells)) => {
                     tallies.resize_with(many, Tally::default);
-                    self.groups.iter().zip(*texts).for_each(|(&group, text)| tallies[group].add(*text, 1));
+                    for (row, &group) in self.groups.iter().enumerate() {
+                        tallies[group].add(text(cells, row), 1);
+                    }
                 }
                 _ => panic!("a source hands over the kinds that were wanted"),
             }
@@ -101,24 +103,45 @@ impl Grouping {
     /// The group of each row.
     fn find_groups(&mut self, batch: Batch<'_>) {
         self.groups.clear();
+        if let [place] = self.places[..]
+            && let Cells::Coded { texts, codes } = batch.cells[place]
+        {
+            return self.find_coded(texts, codes);
+        }
         for row in 0..batch.rows {
             self.written.clear();
             for &place in &self.places {
-                let Cells::Texts(texts) = &batch.cells[place] else {
-                    panic!("a source hands over the kinds that were wanted")
-                };
-                write(texts[row], &mut self.written);
+                write(text(&batch.cells[place], row), &mut self.written);
             }
-            // Looked up by reference first, because most keys have been seen before.
-            let group = if let Some(&group) = self.index.get(self.written.as_slice()) {
-                group
-            } else {
-                let next = self.index.len();
-                self.index.insert(self.written.as_slice().into(), next);
-                next
-            };
+            let group = self.look_up();
             self.groups.push(group);
         }
+    }
+
+    /// The same where texts are places in a list: each text is looked up when it is first met.
+    fn find_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
+        let mut met: Vec<Option<usize>> = vec![None; texts.len() + 1];
+        for code in codes {
+            let place = code.map_or(texts.len(), |code| code as usize).min(texts.len());
+            let group = met[place].unwrap_or_else(|| {
+                self.written.clear();
+                write(texts.get(place).copied(), &mut self.written);
+                self.look_up()
+            });
+            met[place] = Some(group);
+            self.groups.push(group);
+        }
+    }
+
+    /// The group of the key that was written; a new one if no row has had it.
+    fn look_up(&mut self) -> usize {
+        // Looked up by reference first, because most keys have been seen before.
+        if let Some(&group) = self.index.get(self.written.as_slice()) {
+            return group;
+        }
+        let next = self.index.len();
+        self.index.insert(self.written.as_slice().into(), next);
+        next
     }
 
     /// Hand over what was found, group by group and need by need.
@@ -140,6 +163,15 @@ impl Grouping {
                 Several::Tallies(tallies) => each(tallies.into_iter().map(Found::Tally).collect()),
             }
         }
+    }
+}
+
+/// The text of a row.
+fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
+    match cells {
+        Cells::Texts(texts) => texts[row],
+        Cells::Coded { texts, codes } => texts.get(codes[row]? as usize).copied(),
+        _ => panic!("a source hands over the kinds that were wanted"),
     }
 }
 
