@@ -78,6 +78,7 @@ fn main() -> ExitCode {
         args::Command::Iqr(options) => ask::number("iqr", &options),
         args::Command::Mode(options) => ask::text("mode", &options),
         args::Command::Histogram(options) => ask::histogram(&options),
+        args::Command::Batch(options) => ask::batch(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         args::Command::Robust(options) => robust::run(&options),

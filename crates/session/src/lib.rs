@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod batch;
 pub mod columns;
 mod gather;
 mod groups;
@@ -18,4 +19,5 @@ pub mod request;
 pub mod session;
 pub mod source;
 mod space;
+mod target;
 pub mod task;

@@ -60,6 +60,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise histogram people.csv town --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv town,year --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv member --keys yes,no --epsilon 1"
     )]
     Histogram(HistogramOptions),
+    /// Several questions in one JSON file: one scan, one charge, one release
+    #[command(
+        after_help = "Examples:\n  equipoise batch questions.json salaries.csv\n  equipoise batch questions.json --dry-run\n\nA file such as {\"data\": \"salaries.csv\", \"epsilon\": 2, \"delta\": \"1e-6\", \"questions\": [\n{\"statistic\": \"median\", \"column\": \"salary\", \"weight\": 3}, {\"statistic\": \"histogram\", \"column\": \"town\"},\n{\"statistic\": \"count\", \"target-error\": 50}]}. What stands beside the questions holds for all; epsilon and\ndelta are totals, shared by weight after what wanted errors and own epsilons take."
+    )]
+    Batch(BatchOptions),
     /// The ledger: what was spent, limits, and a proof that nothing was changed
     Budget(BudgetOptions),
     /// A paragraph about a release, for a paper or a privacy board
