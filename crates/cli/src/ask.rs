@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::{
         BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
-        QuantileOptions, Question, Showing, TextOptions, Values,
+        QuantileOptions, Question, SelectOptions, Showing, SummaryOptions, TextOptions, Values,
     },
     books::{data_name, ledger_path},
     fail, show,
@@ -50,6 +50,17 @@ pub(crate) fn text(statistic: &str, options: &TextOptions) -> Exit {
 pub(crate) fn histogram(options: &HistogramOptions) -> Exit {
     let (group_by, keys) = (options.columns.iter().cloned().collect(), options.keys.keys.clone());
     ask(&Request { group_by, keys, ..Request::new("histogram") }, &options.question)
+}
+
+pub(crate) fn select(options: &SelectOptions) -> Exit {
+    let (column, among) = (options.column.clone(), options.among.clone());
+    let request = Request { column, among, ..Request::new("select") };
+    ask(&with_groups(request, &options.groups), &options.question)
+}
+
+pub(crate) fn summary(options: &SummaryOptions) -> Exit {
+    let request = Request { column: options.column.clone(), ..Request::new("summary") };
+    ask(&with_values(request, &options.values), &options.question)
 }
 
 fn with_groups(request: Request, groups: &Groups) -> Request {

@@ -78,6 +78,8 @@ fn main() -> ExitCode {
         args::Command::Iqr(options) => ask::number("iqr", &options),
         args::Command::Mode(options) => ask::text("mode", &options),
         args::Command::Histogram(options) => ask::histogram(&options),
+        args::Command::Select(options) => ask::select(&options),
+        args::Command::Summary(options) => ask::summary(&options),
         args::Command::Batch(options) => ask::batch(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
