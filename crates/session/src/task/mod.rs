@@ -4,6 +4,8 @@
 mod audits;
 mod clip;
 mod count;
+#[cfg(test)]
+mod coverage;
 mod groups;
 mod guard;
 mod histogram;
