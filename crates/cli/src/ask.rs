@@ -3,8 +3,8 @@
 use crate::{
     Exit,
     args::{
-        CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions, QuantileOptions, Question,
-        QuestionCommand, Reading, TextOptions, Values,
+        BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
+        QuantileOptions, Question, QuestionCommand, Showing, TextOptions, Values,
     },
     books::{data_name, ledger_path},
     fail, plot, progress, show,
@@ -12,8 +12,9 @@ use crate::{
 use equipoise_core::wording;
 use equipoise_engine::csv::{Csv, CsvOptions, Header};
 use equipoise_session::{
+    batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
-    plan::Plan,
+    plan::{DataFacts, Plan, PlanError},
     request::Request,
     session::{self, Paid, Session},
     source::Source,
@@ -23,9 +24,9 @@ use std::{fmt::Display, path::Path};
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let (request, question) = request(command);
-    match answer(&request, question) {
-        Ok(exit) | Err(exit) => exit,
-    }
+    let asked = Asked { file: &question.file, books: &question.books, showing: &question.showing };
+    let plan = |facts: &DataFacts| Plan::new(&request, facts);
+    answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
 }
 
 /// What was said, and about which file.
@@ -88,6 +89,7 @@ fn with_privacy(request: &Request, question: &Question) -> Request {
         adjacency: privacy.adjacency.clone(),
         mechanism: privacy.mechanism.clone(),
         confidence: privacy.confidence.clone(),
+        target_error: privacy.target_error.clone(),
         delimiter: question.reading.delimiter.clone(),
         header: question.reading.no_header.then_some(false),
         ..request.clone()
@@ -103,47 +105,78 @@ fn with_values(request: Request, values: &Values) -> Request {
     }
 }
 
+/// Answer several questions at once.
+pub(crate) fn batch(options: &BatchOptions) -> Exit {
+    ask_batch(options).unwrap_or_else(|exit| exit)
+}
+
+fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
+    let path = &options.questions;
+    let unreadable = |error| usage(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let batch = Batch::from_json(&text).map_err(|error| usage(format!("{}: {error}", path.display())))?;
+    let named = batch.data.as_ref().map(|name| path.parent().unwrap_or(Path::new("")).join(name));
+    let Some(file) = options.data.clone().or(named) else {
+        return Err(usage("which data? Name the file after the questions, or as \"data\" in them"));
+    };
+    let asked = Asked { file: &file, books: &options.books, showing: &options.showing };
+    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
+    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+}
+
+/// About which file, charged where, shown how.
+struct Asked<'a> {
+    file: &'a Path,
+    books: &'a Books,
+    showing: &'a Showing,
+}
+
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
-fn answer(request: &Request, question: &Question) -> Result<Exit, Exit> {
-    let source = open(&question.file, &question.reading)?;
-    let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
-    let name = data_name(&question.file, &path).map_err(usage)?;
+fn answer(
+    asked: &Asked<'_>,
+    delimiter: Option<&str>,
+    header: Option<bool>,
+    plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
+) -> Result<Exit, Exit> {
+    let &Asked { file, books, showing } = asked;
+    let source = open(file, delimiter, header)?;
+    let path = ledger_path(books.ledger.as_deref(), Some(file));
+    let name = data_name(file, &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
-    let plan = Plan::new(request, &facts).map_err(usage)?;
-    if question.showing.dry_run {
+    let plan = plan(&facts).map_err(usage)?;
+    if showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(&name, question.books.analyst.as_deref()).map_err(ledger)?),
+            Some(known) => Some(known.balance(&name, books.analyst.as_deref()).map_err(ledger)?),
             None => None,
         };
-        show::plan(&plan, balance.as_ref(), question.showing.json);
+        show::plan(&plan, balance.as_ref(), showing.json);
         return Ok(Exit::Done);
     }
     drop(known);
     let opened = Ledger::open(&path).map_err(ledger)?;
-    let mut session = Session::new(opened, question.books.analyst.clone()).map_err(internal)?;
-    let paid = session
-        .charge(plan, question.books.request_id.clone())
-        .map_err(|error| fail(&error, error.exit_code()))?;
+    let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
+    let paid =
+        session.charge(plan, books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
         Paid::Before(release) => *release,
         Paid::Charged(charged) => {
             progress::spinning("reading", || session.run(*charged, &source)).map_err(internal)?
         }
     };
-    let exit = show::release(&release, question.showing.json);
-    if let Some(path) = &question.showing.plot {
+    let exit = show::release(&release, showing.json);
+    if let Some(path) = &showing.plot {
         plot::release(&release.to_json(), path).map_err(|error| no_picture(path, &*error))?;
     }
     Ok(exit)
 }
 
-pub(crate) fn open(file: &Path, reading: &Reading) -> Result<Csv, Exit> {
+pub(crate) fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Csv, Exit> {
     let mut options = CsvOptions::default();
-    if let Some(text) = &reading.delimiter {
-        options.delimiter = delimiter(text)?;
+    if let Some(text) = delimiter {
+        options.delimiter = self::delimiter(text)?;
     }
-    if reading.no_header {
+    if header == Some(false) {
         options.header = Header::Numbered;
     }
     Csv::open(file, &options).map_err(usage)

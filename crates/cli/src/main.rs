@@ -78,6 +78,7 @@ fn main() -> ExitCode {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
+        args::Command::Batch(options) => ask::batch(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         args::Command::Robust(options) => robust::run(&options),

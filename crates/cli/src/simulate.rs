@@ -2,7 +2,7 @@
 
 use crate::{
     Exit,
-    args::{Question, SimulateOptions},
+    args::SimulateOptions,
     ask::{self, existing, internal, ledger, no_picture, open, usage},
     books::{data_name, ledger_path},
     compare, plot, progress,
@@ -31,7 +31,7 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
 
 fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     let (request, question) = ask::request(&options.question);
-    let source = open(&question.file, &question.reading)?;
+    let source = open(&question.file, request.delimiter.as_deref(), request.header)?;
     let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
     let name = data_name(&question.file, &path).map_err(usage)?;
     let facts = session::facts(existing(&path)?.as_ref(), &name, source.columns()).map_err(ledger)?;
@@ -51,7 +51,7 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     let numbers: Vec<Option<f64>> =
         values.iter().map(|value| value.as_ref().map(|value| value.as_f64().unwrap_or(f64::NAN))).collect();
     let found = match &options.neighbour {
-        Some(file) => Some(against(file, question, &plan, &values)?),
+        Some(file) => Some(against(file, &plan, &values)?),
         None => None,
     };
     if options.json || question.showing.json {
@@ -69,10 +69,11 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
 }
 
 /// The same question on a neighbour, and what the answers give away.
-fn against(file: &Path, question: &Question, plan: &Plan, values: &[Option<Value>]) -> Result<Found, Exit> {
-    let source = open(file, &question.reading)?;
+fn against(file: &Path, plan: &Plan, values: &[Option<Value>]) -> Result<Found, Exit> {
+    let request = plan.request();
+    let source = open(file, request.delimiter.as_deref(), request.header)?;
     let facts = DataFacts { name: "neighbour".into(), columns: source.columns().to_vec(), registered: None };
-    let neighbour = Plan::new(plan.request(), &facts).map_err(usage)?;
+    let neighbour = Plan::new(request, &facts).map_err(usage)?;
     let other = progress::spinning("simulating", || simulate(&neighbour, &source, values.len()));
     let seen = |values: &[Option<Value>]| {
         values.iter().map(|value| compare::seen(value.as_ref())).collect::<Vec<_>>()

@@ -1,6 +1,9 @@
 //! What a question comes to: a value or a refusal, and how far off the value may be.
 
-use crate::{groups::Key, release::Outcome};
+use crate::{
+    groups::Key,
+    release::{Outcome, Spent},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -43,6 +46,38 @@ impl ErrorBar {
     pub fn exact() -> Self {
         Self { confidence: 1.0, kind: ErrorKind::Exact, low: None, high: None, rank: None, range: None }
     }
+}
+
+/// One of several answers that were asked for together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// What was computed.
+    pub statistic: String,
+    /// Of which column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// By which columns, where answers for groups were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
+    /// By which mechanism.
+    pub mechanism: String,
+    /// Its part of the price.
+    pub cost: Spent,
+    /// Whether there is an answer.
+    pub outcome: Outcome,
+    /// The answer; null after a refusal.
+    pub value: Value,
+    /// How far off it may be.
+    pub error: Option<ErrorBar>,
+    /// The number of rows, where a noisy one was paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// The answers for groups, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Group>>,
+    /// After a refusal: what to do, from public facts only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 /// The answer for one group of records.

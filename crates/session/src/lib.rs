@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod batch;
 pub mod columns;
 mod gather;
 mod groups;
@@ -19,4 +20,5 @@ pub mod session;
 pub mod simulate;
 pub mod source;
 mod space;
+mod target;
 pub mod task;

@@ -51,6 +51,13 @@ pub struct Request {
     /// The keys of the groups, where they are public: their one column's texts. Found privately without.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub keys: Vec<String>,
+    /// How far off the answer may be, in rows for counts, in ranks for quantiles, in the column's unit for sums and
+    /// means: the least epsilon for that is used.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub target_error: Option<String>,
+    /// Among the questions of a batch: which share of epsilon and delta this one has.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub weight: Option<String>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,
@@ -76,7 +83,7 @@ impl Request {
 
 /// A JSON document that is not a request. `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestError(String);
+pub struct RequestError(pub(crate) String);
 
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,6 +21,11 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     #[command(flatten)]
     Ask(QuestionCommand),
+    /// Several questions in one JSON file: one scan, one charge, one release
+    #[command(
+        after_help = "Examples:\n  equipoise batch questions.json salaries.csv\n  equipoise batch questions.json --dry-run\n\nA file such as {\"data\": \"salaries.csv\", \"epsilon\": 2, \"delta\": \"1e-6\", \"questions\": [\n{\"statistic\": \"median\", \"column\": \"salary\", \"weight\": 3}, {\"statistic\": \"histogram\", \"column\": \"town\"},\n{\"statistic\": \"count\", \"target-error\": 50}]}. What stands beside the questions holds for all; epsilon and\ndelta are totals, shared by weight after what wanted errors and own epsilons take."
+    )]
+    Batch(BatchOptions),
     /// The same question on public or made-up data, many times: what answers to expect. Never on private rows
     #[command(
         after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so a data set that a ledger knows is refused."

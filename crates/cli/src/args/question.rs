@@ -36,6 +36,9 @@ pub(crate) struct Privacy {
     /// The mechanism by name; auto chooses from public facts
     #[arg(long, value_name = "NAME")]
     pub mechanism: Option<String>,
+    /// How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile; the least epsilon is used
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub target_error: Option<String>,
     /// With which probability the error bar holds [default: 0.95]
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub confidence: Option<String>,
@@ -116,6 +119,20 @@ pub(crate) struct Values {
     /// The number of rows, where you state it as public
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BatchOptions {
+    /// A JSON file of questions
+    #[arg(value_name = "FILE.json")]
+    pub questions: PathBuf,
+    /// The data [default: what the questions' file names, from its folder]
+    #[arg(value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub books: Books,
+    #[command(flatten)]
+    pub showing: Showing,
 }
 
 #[derive(Args, Debug)]

@@ -120,6 +120,30 @@ impl Task {
         }
     }
 
+    /// How far off the answer will be, in rows, ranks or the column's unit, where public facts tell.
+    pub fn predicted(&self) -> Option<f64> {
+        match self {
+            Self::Count(task) => Some(task.within()),
+            Self::Histogram(task) => Some(task.within()),
+            Self::Groups(task) => task.task().predicted(),
+            Self::Moments(task) => task.predicted(),
+            Self::Quantiles(task) => task.predicted(),
+            Self::Mode(_) | Self::Scale(_) => None,
+        }
+    }
+
+    /// Why there is no prediction, and what to do.
+    pub fn no_prediction(&self, statistic: &str) -> String {
+        match self {
+            Self::Moments(_) => {
+                let on = if statistic == "sum" { "its range; declare --range or" } else { "the rows;" };
+                format!("the error of a {statistic} depends on {on} give --epsilon")
+            }
+            Self::Groups(task) => task.task().no_prediction(statistic),
+            _ => "the answer is exact or refused, so no error can be aimed at; give --epsilon".to_string(),
+        }
+    }
+
     /// The answer. Never fails, whatever was gathered.
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         match self {

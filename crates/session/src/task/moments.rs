@@ -128,6 +128,16 @@ impl Moments {
         Need::Floats(self.column)
     }
 
+    /// How far noise moves a sum of rows in a declared range; other answers depend on what is private.
+    pub fn predicted(&self) -> Option<f64> {
+        match (&self.range, self.moment) {
+            (RangeBy::Declared(clip), Moment::Sum) => {
+                Some(self.noise_share() * clip.low.abs().max(clip.high.abs()))
+            }
+            _ => None,
+        }
+    }
+
     pub fn expected(&self) -> Expected {
         let share = self.noise_share();
         let per_row = match self.moment {
