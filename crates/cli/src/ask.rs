@@ -4,7 +4,8 @@ use crate::{
     Exit,
     args::{
         BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
-        QuantileOptions, Question, QuestionCommand, Showing, TextOptions, Values,
+        QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
+        Values,
     },
     books::{data_name, ledger_path},
     fail, plot, progress, show,
@@ -41,6 +42,8 @@ pub(crate) fn request(command: &QuestionCommand) -> (Request, &Question) {
         QuestionCommand::Iqr(options) => number("iqr", options),
         QuestionCommand::Mode(options) => text("mode", options),
         QuestionCommand::Histogram(options) => histogram(options),
+        QuestionCommand::Select(options) => select(options),
+        QuestionCommand::Summary(options) => summary(options),
     };
     (with_privacy(&request, question), question)
 }
@@ -75,6 +78,17 @@ fn text<'a>(statistic: &str, options: &'a TextOptions) -> (Request, &'a Question
 fn histogram(options: &HistogramOptions) -> (Request, &Question) {
     let (group_by, keys) = (options.columns.iter().cloned().collect(), options.keys.keys.clone());
     (Request { group_by, keys, ..Request::new("histogram") }, &options.question)
+}
+
+fn select(options: &SelectOptions) -> (Request, &Question) {
+    let (column, among) = (options.column.clone(), options.among.clone());
+    let request = Request { column, among, ..Request::new("select") };
+    (with_groups(request, &options.groups), &options.question)
+}
+
+fn summary(options: &SummaryOptions) -> (Request, &Question) {
+    let request = Request { column: options.column.clone(), ..Request::new("summary") };
+    (with_values(request, &options.values), &options.question)
 }
 
 fn with_groups(request: Request, groups: &Groups) -> Request {

@@ -304,6 +304,11 @@ impl<'a> Said<'a> {
         &self.request.keys
     }
 
+    /// The candidates that were stated as public.
+    pub fn among(&self) -> &'a [String] {
+        &self.request.among
+    }
+
     /// Does the statistic itself need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
         needs_delta(self.request)
@@ -381,9 +386,12 @@ impl<'a> Said<'a> {
         if self.statistic() != "quantile" && self.fraction().is_some() {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
-        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram");
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
+        let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
+            ("among", !self.among().is_empty(), self.statistic() == "select"),
+            ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
             ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
@@ -422,7 +430,9 @@ impl<'a> Said<'a> {
 }
 
 fn needs_delta(request: &Request) -> bool {
-    request.statistic == "mode" || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
+    request.statistic == "mode"
+        || (request.statistic == "select" && request.among.is_empty())
+        || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
 }
 
 /// Can the question use a delta, to find keys or for its mechanism?

@@ -207,6 +207,29 @@ pub(crate) struct HistogramOptions {
     pub keys: Keys,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct SelectOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// The candidates, where they are public; needs no delta
+    #[arg(long, value_name = "VALUE,..", value_delimiter = ',', allow_hyphen_values = true)]
+    pub among: Vec<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub values: Values,
+}
+
 /// A question, asked many times of data that is not private.
 #[derive(Args, Debug)]
 pub(crate) struct SimulateOptions {
