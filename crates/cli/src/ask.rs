@@ -4,11 +4,13 @@ use crate::{
     Exit,
     args::{
         BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
-        QuantileOptions, Question, SelectOptions, Showing, SummaryOptions, TextOptions, Values,
+        QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
+        Values,
     },
     books::{data_name, ledger_path},
-    fail, show,
+    fail, plot, progress, show,
 };
+use equipoise_core::wording;
 use equipoise_engine::csv::{Csv, CsvOptions, Header};
 use equipoise_session::{
     batch::Batch,
@@ -20,47 +22,73 @@ use equipoise_session::{
 };
 use std::{fmt::Display, path::Path};
 
-pub(crate) fn count(options: &CountOptions) -> Exit {
+/// Answer a question, or say why not.
+pub(crate) fn run(command: &QuestionCommand) -> Exit {
+    let (request, question) = request(command);
+    let asked = Asked { file: &question.file, books: &question.books, showing: &question.showing };
+    let plan = |facts: &DataFacts| Plan::new(&request, facts);
+    answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
+}
+
+/// What was said, and about which file.
+pub(crate) fn request(command: &QuestionCommand) -> (Request, &Question) {
+    let (request, question) = match command {
+        QuestionCommand::Count(options) => count(options),
+        QuestionCommand::Sum(options) => moment("sum", options),
+        QuestionCommand::Mean(options) => moment("mean", options),
+        QuestionCommand::Variance(options) => moment("variance", options),
+        QuestionCommand::Median(options) => number("median", options),
+        QuestionCommand::Quantile(options) => quantile(options),
+        QuestionCommand::Iqr(options) => number("iqr", options),
+        QuestionCommand::Mode(options) => text("mode", options),
+        QuestionCommand::Histogram(options) => histogram(options),
+        QuestionCommand::Select(options) => select(options),
+        QuestionCommand::Summary(options) => summary(options),
+    };
+    (with_privacy(&request, question), question)
+}
+
+fn count(options: &CountOptions) -> (Request, &Question) {
     let request = Request { column: options.column.clone(), ..Request::new("count") };
-    ask(&with_groups(request, &options.groups), &options.question)
+    (with_groups(request, &options.groups), &options.question)
 }
 
-pub(crate) fn number(statistic: &str, options: &NumberOptions) -> Exit {
+fn number<'a>(statistic: &str, options: &'a NumberOptions) -> (Request, &'a Question) {
     let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    ask(&with_groups(with_values(request, &options.values), &options.groups), &options.question)
+    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
-pub(crate) fn moment(statistic: &str, options: &MomentOptions) -> Exit {
+fn moment<'a>(statistic: &str, options: &'a MomentOptions) -> (Request, &'a Question) {
     let (column, range) = (options.column.clone(), options.range.clone());
     let request = Request { column, range, ..Request::new(statistic) };
-    ask(&with_groups(request, &options.groups), &options.question)
+    (with_groups(request, &options.groups), &options.question)
 }
 
-pub(crate) fn quantile(options: &QuantileOptions) -> Exit {
+fn quantile(options: &QuantileOptions) -> (Request, &Question) {
     let fraction = options.fraction.clone().or_else(|| options.fraction_flag.clone());
     let request = Request { column: options.column.clone(), fraction, ..Request::new("quantile") };
-    ask(&with_groups(with_values(request, &options.values), &options.groups), &options.question)
+    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
-pub(crate) fn text(statistic: &str, options: &TextOptions) -> Exit {
+fn text<'a>(statistic: &str, options: &'a TextOptions) -> (Request, &'a Question) {
     let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    ask(&with_groups(request, &options.groups), &options.question)
+    (with_groups(request, &options.groups), &options.question)
 }
 
-pub(crate) fn histogram(options: &HistogramOptions) -> Exit {
+fn histogram(options: &HistogramOptions) -> (Request, &Question) {
     let (group_by, keys) = (options.columns.iter().cloned().collect(), options.keys.keys.clone());
-    ask(&Request { group_by, keys, ..Request::new("histogram") }, &options.question)
+    (Request { group_by, keys, ..Request::new("histogram") }, &options.question)
 }
 
-pub(crate) fn select(options: &SelectOptions) -> Exit {
+fn select(options: &SelectOptions) -> (Request, &Question) {
     let (column, among) = (options.column.clone(), options.among.clone());
     let request = Request { column, among, ..Request::new("select") };
-    ask(&with_groups(request, &options.groups), &options.question)
+    (with_groups(request, &options.groups), &options.question)
 }
 
-pub(crate) fn summary(options: &SummaryOptions) -> Exit {
+fn summary(options: &SummaryOptions) -> (Request, &Question) {
     let request = Request { column: options.column.clone(), ..Request::new("summary") };
-    ask(&with_values(request, &options.values), &options.question)
+    (with_values(request, &options.values), &options.question)
 }
 
 fn with_groups(request: Request, groups: &Groups) -> Request {
@@ -91,14 +119,7 @@ fn with_values(request: Request, values: &Values) -> Request {
     }
 }
 
-/// The whole flow. Whatever is wrong with the request is found before anything is charged.
-fn ask(request: &Request, question: &Question) -> Exit {
-    let request = with_privacy(request, question);
-    let asked = Asked { file: &question.file, books: &question.books, showing: &question.showing };
-    let plan = |facts: &DataFacts| Plan::new(&request, facts);
-    answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
-}
-
+/// Answer several questions at once.
 pub(crate) fn batch(options: &BatchOptions) -> Exit {
     ask_batch(options).unwrap_or_else(|exit| exit)
 }
@@ -124,6 +145,7 @@ struct Asked<'a> {
     showing: &'a Showing,
 }
 
+/// The whole flow. Whatever is wrong with the request is found before anything is charged.
 fn answer(
     asked: &Asked<'_>,
     delimiter: Option<&str>,
@@ -152,12 +174,18 @@ fn answer(
         session.charge(plan, books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
         Paid::Before(release) => *release,
-        Paid::Charged(charged) => session.run(*charged, &source).map_err(internal)?,
+        Paid::Charged(charged) => {
+            progress::spinning("reading", || session.run(*charged, &source)).map_err(internal)?
+        }
     };
-    Ok(show::release(&release, showing.json))
+    let exit = show::release(&release, showing.json);
+    if let Some(path) = &showing.plot {
+        plot::release(&release.to_json(), path).map_err(|error| no_picture(path, &*error))?;
+    }
+    Ok(exit)
 }
 
-fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Csv, Exit> {
+pub(crate) fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Csv, Exit> {
     let mut options = CsvOptions::default();
     if let Some(text) = delimiter {
         options.delimiter = self::delimiter(text)?;
@@ -166,6 +194,12 @@ fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Cs
         options.header = Header::Numbered;
     }
     Csv::open(file, &options).map_err(usage)
+}
+
+/// The answer stands and was shown; only its picture is missing.
+pub(crate) fn no_picture(path: &Path, error: &dyn std::error::Error) -> Exit {
+    let (path, error) = (path.to_string_lossy(), error.to_string());
+    internal(format!("the picture {} could not be written: {}", wording::shown(&path), wording::line(&error)))
 }
 
 /// One character, or the word for one that is hard to type.
@@ -179,7 +213,7 @@ fn delimiter(text: &str) -> Result<char, Exit> {
 }
 
 /// The ledger for looking only, if there is one yet.
-fn existing(path: &Path) -> Result<Option<Ledger>, Exit> {
+pub(crate) fn existing(path: &Path) -> Result<Option<Ledger>, Exit> {
     match Ledger::open_read_only(path) {
         Ok(ledger) => Ok(Some(ledger)),
         Err(LedgerError { fault: Fault::Missing, .. }) => Ok(None),

@@ -290,6 +290,20 @@ impl Visitor for Worker {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use equipoise_core::coins::Words;
+
+    /// The same words in every run (SplitMix64), so that no test fails by chance.
+    pub(crate) struct FixedWords(pub u64);
+
+    impl Words for FixedWords {
+        fn word(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = self.0;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ (mixed >> 31)
+        }
+    }
 
     /// Rows of two columns in memory, one of numbers and one of texts.
     pub(crate) struct Memory {

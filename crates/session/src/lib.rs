@@ -17,6 +17,7 @@ mod quiet;
 pub mod release;
 pub mod request;
 pub mod session;
+pub mod simulate;
 pub mod source;
 mod space;
 mod target;

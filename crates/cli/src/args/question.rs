@@ -1,5 +1,6 @@
 //! Options of questions about a file.
 
+use super::QuestionCommand;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -100,6 +101,9 @@ pub(crate) struct Showing {
     /// Print the plan, its price and the error to expect; read no rows and charge nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Draw the answer, its error bar and the budget as a picture too
+    #[arg(long, value_name = "OUT.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 /// The values that numbers can take; fewer of them make answers better.
@@ -224,4 +228,34 @@ pub(crate) struct SummaryOptions {
     pub column: Option<String>,
     #[command(flatten)]
     pub values: Values,
+}
+
+/// A question, asked many times of data that is not private.
+#[derive(Args, Debug)]
+pub(crate) struct SimulateOptions {
+    /// How many times
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub trials: u32,
+    /// A file that differs in one record: also look for an event that tells the two apart more than the promise allows
+    #[arg(long, value_name = "FILE")]
+    pub neighbour: Option<PathBuf>,
+    /// Print one JSON object with every answer
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the answers and refusals as a picture too
+    #[arg(long, value_name = "OUT.svg")]
+    pub plot: Option<PathBuf>,
+    #[command(subcommand)]
+    pub question: QuestionCommand,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckOptions {
+    /// The data file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }

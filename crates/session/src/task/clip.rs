@@ -163,7 +163,8 @@ impl Lattice {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::coverage::FixedWords, *};
+    use super::*;
+    use crate::gather::tests::FixedWords;
     use equipoise_core::{
         interval::Interval,
         tape::{delta_between, enumerate},

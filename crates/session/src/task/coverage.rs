@@ -3,24 +3,14 @@
 use super::Task;
 use crate::{
     answer::{Answer, ErrorBar},
-    gather::{Gathered, tests::Memory},
+    gather::{
+        Gathered,
+        tests::{FixedWords, Memory},
+    },
     plan::{DataFacts, Plan},
     request::Request,
 };
 use equipoise_core::coins::Words;
-
-/// Fixed words (SplitMix64).
-pub(super) struct FixedWords(pub u64);
-
-impl Words for FixedWords {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-}
 
 fn uniform(words: &mut FixedWords) -> f64 {
     ((words.word() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
@@ -126,7 +116,9 @@ fn bars_of_told_keys_hold_for_the_keys_that_are_told() {
 fn bars_in_ranks_and_gaps_hold_as_often_as_they_say() {
     let mut words = FixedWords(3);
     let mut rows = salaries(1000, &mut words);
-    rows.iter_mut().for_each(|row| *row = row.round());
+    for row in &mut rows {
+        *row = row.round();
+    }
     let memory = Memory::new(rows.clone(), &["a", "b", "a", "c", "a", "b"]);
     rows.sort_unstable_by(f64::total_cmp);
     let row = |rank: i64| rows[usize::try_from(rank - 1).unwrap_or(0).min(rows.len() - 1)];

@@ -372,8 +372,11 @@ impl Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{gather::tests::Memory, plan::DataFacts, request::Request};
-    use equipoise_entropy::OsCoins;
+    use crate::{
+        gather::tests::{FixedWords, Memory},
+        plan::DataFacts,
+        request::Request,
+    };
 
     fn moments(statistic: &str, range: Option<&str>, eps: &str) -> Moments {
         let facts = DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None };
@@ -386,7 +389,7 @@ mod tests {
         Moments::plan(&Said::new(&request, &facts).unwrap()).unwrap()
     }
 
-    fn ask(task: &Moments, rows: &[f64], coins: &mut OsCoins) -> Answer {
+    fn ask(task: &Moments, rows: &[f64], coins: &mut FixedWords) -> Answer {
         let memory = Memory::new(rows.to_vec(), &["a"]);
         task.answer(&Gathered::scan(&memory, &[task.need()], 1).unwrap(), coins)
     }
@@ -395,7 +398,7 @@ mod tests {
     /// told as a variance of zero, surely.
     #[test]
     fn an_answer_beyond_floats_is_refused_and_never_null_or_zero() {
-        let mut coins = OsCoins::new().unwrap();
+        let mut coins = FixedWords(7);
         let far: Vec<f64> = (0..2000).map(|i| if i % 2 == 0 { 1.0e308 } else { -1.7e308 }).collect();
         for (statistic, range) in
             [("sum", None), ("mean", None), ("variance", None), ("variance", Some("-1e200,3e200"))]
