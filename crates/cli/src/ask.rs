@@ -114,6 +114,7 @@ fn with_values(request: Request, values: &Values) -> Request {
     Request {
         range: values.range.clone(),
         resolution: values.resolution.clone(),
+        interval: values.interval.then_some(true),
         rows: values.rows.clone(),
         ..request
     }

@@ -5,13 +5,14 @@
 //! public, so a plan and its errors are free.
 
 use crate::{
+    answer::ErrorBar,
     batch::{self, Batch},
     columns,
     gather::Need,
     request::Request,
     space::not_a_number,
     target,
-    task::{Expected, STATISTICS, Task},
+    task::{self, Expected, STATISTICS, Task},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -56,6 +57,7 @@ pub struct Part {
     group_by: Vec<String>,
     task: Task,
     cost: Approx,
+    facts: DataFacts,
 }
 
 impl Part {
@@ -76,7 +78,7 @@ impl Part {
         };
         let group_by = task.group_by().iter().map(|&column| facts.columns[column].clone()).collect();
         let adjacency = said.adjacency;
-        Ok((Self { request, group_by, task, cost }, adjacency))
+        Ok((Self { request, group_by, task, cost, facts: facts.clone() }, adjacency))
     }
 
     /// What was said, with the price that was found for it.
@@ -104,9 +106,39 @@ impl Part {
         self.task.expected()
     }
 
+    /// The other mechanisms that could answer, and what each would do at the same price.
+    pub fn runners_up(&self) -> Vec<RunnerUp> {
+        runners_up(&self.request, &self.facts, self.task.mechanism())
+    }
+
     pub(crate) fn task(&self) -> &Task {
         &self.task
     }
+}
+
+/// A mechanism that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunnerUp {
+    /// Its name, for `--mechanism`.
+    pub mechanism: &'static str,
+    /// The error bar that it would have.
+    pub error: Option<ErrorBar>,
+    /// What it would do, or what it needs.
+    pub words: String,
+}
+
+/// What the other mechanisms of a statistic would do. Only public words are looked at.
+fn runners_up(request: &Request, facts: &DataFacts, taken: &str) -> Vec<RunnerUp> {
+    let other = |&mechanism: &&'static str| {
+        let request = Request { mechanism: Some(mechanism.to_string()), ..request.clone() };
+        let planned = Said::new(&request, facts).and_then(|said| Task::plan(&said));
+        let (error, words) = match planned {
+            Ok(task) => (task.expected().error, task.expected().words),
+            Err(error) => (None, error.to_string()),
+        };
+        RunnerUp { mechanism, error, words }
+    };
+    task::mechanisms(request).iter().filter(|&&name| name != taken).map(other).collect()
 }
 
 impl Plan {
@@ -309,6 +341,11 @@ impl<'a> Said<'a> {
         &self.request.among
     }
 
+    /// Was an interval of values asked for?
+    pub fn interval(&self) -> bool {
+        self.request.interval == Some(true)
+    }
+
     /// Does the statistic itself need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
         needs_delta(self.request)
@@ -390,6 +427,7 @@ impl<'a> Said<'a> {
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
         let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
+            ("interval", self.interval(), matches!(self.statistic(), "median" | "quantile")),
             ("among", !self.among().is_empty(), self.statistic() == "select"),
             ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),

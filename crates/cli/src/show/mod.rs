@@ -6,7 +6,7 @@ use crate::Exit;
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
-    plan::{Part, Plan},
+    plan::{Part, Plan, RunnerUp},
     release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             },
             "error": plan.expected().error,
             "expected": plan.expected().words,
+            "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
             "charge": charge,
             "spent": balance.map(|balance| Spent::from(balance.spent())),
             "remaining": remaining.as_ref().map(Left::from),
@@ -55,6 +56,9 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         }
     } else {
         println!("  expect     {}{sure}", plan.expected().words);
+        for other in plan.parts()[0].runners_up() {
+            println!("  instead    --mechanism {}: {}", other.mechanism, other.words);
+        }
     }
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(&charge));
@@ -117,6 +121,10 @@ fn released(answers: &[Item]) -> usize {
     answers.iter().filter(|item| item.outcome == Outcome::Released).count()
 }
 
+fn runner_up(other: &RunnerUp) -> Value {
+    json!({ "mechanism": other.mechanism, "error": other.error, "expected": other.words })
+}
+
 /// One question of a planned batch.
 fn planned(part: &Part) -> Value {
     json!({
@@ -127,6 +135,7 @@ fn planned(part: &Part) -> Value {
         "cost": Spent::from(part.cost()),
         "error": part.expected().error,
         "expected": part.expected().words,
+        "runners_up": part.runners_up().iter().map(runner_up).collect::<Vec<_>>(),
     })
 }
 
@@ -172,6 +181,14 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             });
             let (low, high) = (end(error.low), end(error.high));
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+        }
+        ErrorKind::Interval => {
+            let end = |end: Option<f64>| value(&json!(end));
+            let (low, high) = (end(error.low), end(error.high));
+            let ranks = error.rank.as_ref().map_or(String::new(), value);
+            format!(
+                "the true value lies between {low} and {high}, the answer within {ranks} ranks of it ({sure} confidence)"
+            )
         }
         ErrorKind::Gap => {
             let gap = error.gap.unwrap_or_default();

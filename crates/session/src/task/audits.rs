@@ -103,6 +103,11 @@ fn whole_answers_keep_what_they_promise() {
         for request in [
             request("count", Some("town"), "2", adjacency),
             on_a_small_grid(request("median", Some("salary"), "8", adjacency)),
+            Request {
+                interval: Some(true),
+                rows: Some("100".into()),
+                ..on_a_small_grid(request("median", Some("salary"), "16", adjacency))
+            },
             quantile,
             delta(request("mode", Some("town"), "1", adjacency)),
             delta(request("select", Some("town"), "1", adjacency)),

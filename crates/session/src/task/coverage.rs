@@ -140,6 +140,14 @@ fn bars_in_ranks_and_gaps_hold_as_often_as_they_say() {
             });
             check("quantile", confidence, held, false);
         }
+        let task = plan(&Request {
+            range: Some("0,1000000".into()),
+            resolution: Some("1".into()),
+            interval: Some(true),
+            ..request("median", "salary", "2", confidence)
+        });
+        let holds = |answer: &Answer| between(answer.error.as_ref().unwrap(), row(500));
+        check("interval", confidence, held(&task, &memory, &mut words, holds), false);
         let counts = |text: &str| {
             if text == "a" {
                 500
