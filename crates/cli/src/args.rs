@@ -74,7 +74,7 @@ pub(crate) enum Command {
 /// A question about a file; every verb takes these.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
-    /// A CSV file; its first line names the columns
+    /// CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     #[command(flatten)]
@@ -130,6 +130,9 @@ pub(crate) struct Books {
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]
     pub analyst: Option<String>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// A name for this request: asked again, it gives the stored answer for free
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
@@ -254,6 +257,9 @@ pub(crate) enum BudgetCommand {
 pub(crate) struct BooksOptions {
     /// The data file; all of the ledger's without one
     pub file: Option<PathBuf>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub name: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data, or in this folder]
     #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
@@ -266,6 +272,9 @@ pub(crate) struct BooksOptions {
 pub(crate) struct LimitOptions {
     /// The data file
     pub file: PathBuf,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// All that may be spent, as the sum of epsilons
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: Option<String>,

@@ -6,7 +6,7 @@ use crate::{
     books::{data_name, ledger_path},
     fail, show,
 };
-use equipoise_engine::csv::{Csv, CsvOptions, Header};
+use equipoise_engine::{OpenOptions, csv::Header};
 use equipoise_session::{
     ledger::{Fault, Ledger, LedgerError},
     plan::Plan,
@@ -76,10 +76,11 @@ fn ask(request: &Request, question: &Question) -> Exit {
 fn answer(request: &Request, question: &Question) -> Result<Exit, Exit> {
     let source = open(question)?;
     let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
-    let name = data_name(&question.file, &path).map_err(usage)?;
+    let name = data_name(&question.file, question.books.name.as_deref(), &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
     let plan = Plan::new(request, &facts).map_err(usage)?;
+    plan.readable_in(&*source).map_err(usage)?;
     if question.showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(&name, question.books.analyst.as_deref()).map_err(ledger)?),
@@ -96,21 +97,18 @@ fn answer(request: &Request, question: &Question) -> Result<Exit, Exit> {
         .map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
         Paid::Before(release) => *release,
-        Paid::Charged(charged) => session.run(*charged, &source).map_err(internal)?,
+        Paid::Charged(charged) => session.run(*charged, &*source).map_err(internal)?,
     };
     Ok(show::release(&release, question.showing.json))
 }
 
-fn open(question: &Question) -> Result<Csv, Exit> {
+fn open(question: &Question) -> Result<Box<dyn Source>, Exit> {
     let reading = &question.reading;
-    let mut options = CsvOptions::default();
-    if let Some(text) = &reading.delimiter {
-        options.delimiter = delimiter(text)?;
-    }
-    if reading.no_header {
-        options.header = Header::Numbered;
-    }
-    Csv::open(&question.file, &options).map_err(usage)
+    let options = OpenOptions {
+        delimiter: reading.delimiter.as_deref().map(delimiter).transpose()?,
+        header: reading.no_header.then_some(Header::Numbered),
+    };
+    equipoise_engine::open(&[&question.file], &options).map_err(usage)
 }
 
 /// One character, or the word for one that is hard to type.

@@ -20,7 +20,7 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    fn wanted(self) -> Option<Wanted> {
+    pub fn wanted(self) -> Option<Wanted> {
         match self {
             Self::Records => None,
             Self::Present(column) | Self::Tally(column) => Some(Wanted { column, kind: Kind::Text }),

@@ -11,7 +11,7 @@ pub mod columns;
 mod gather;
 pub mod ledger;
 pub mod plan;
-mod quiet;
+pub mod quiet;
 pub mod release;
 pub mod request;
 pub mod session;

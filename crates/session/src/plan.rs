@@ -8,6 +8,7 @@ use crate::{
     columns,
     gather::Need,
     request::Request,
+    source::Source,
     space::not_a_number,
     task::{Expected, STATISTICS, Task},
 };
@@ -113,6 +114,15 @@ impl Plan {
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> Expected {
         self.task.expected()
+    }
+
+    /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
+    pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
+        let mut wanted = self.needs().into_iter().filter_map(Need::wanted);
+        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+            Some(line) => Err(PlanError::line(line)),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn task(&self) -> &Task {
