@@ -41,7 +41,7 @@ impl Need {
     }
 
     /// The cells of its key.
-    fn keys(&self) -> impl Iterator<Item = Wanted> {
+    pub fn keys(&self) -> impl Iterator<Item = Wanted> {
         let by: &[usize] = match self {
             Self::Grouped { by, .. } => by,
             _ => &[],

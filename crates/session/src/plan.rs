@@ -9,6 +9,7 @@ use crate::{
     columns,
     gather::Need,
     request::Request,
+    source::Source,
     space::not_a_number,
     target,
     task::{Expected, STATISTICS, Task},
@@ -222,6 +223,16 @@ impl Plan {
         }
         let words: Vec<String> = self.parts.iter().map(|part| part.expected().words).collect();
         Expected { error: None, words: words.join("; ") }
+    }
+
+    /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
+    pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
+        let needs = self.needs();
+        let mut wanted = needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys()));
+        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+            Some(line) => Err(PlanError::line(line)),
+            None => Ok(()),
+        }
     }
 
     #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// A question about a file; every verb takes these.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
-    /// A CSV file; its first line names the columns
+    /// CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     #[command(flatten)]
@@ -66,6 +66,9 @@ pub(crate) struct Books {
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]
     pub analyst: Option<String>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// A name for this request: asked again, it gives the stored answer for free
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
