@@ -14,7 +14,9 @@ pub(crate) struct Arguments {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// How many records there are, or how many have a field that is not empty
-    #[command(after_help = "Example:\n  equipoise count people.csv --epsilon 0.1")]
+    #[command(
+        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count visits.csv --unit person --epsilon 0.1\n  equipoise count people.csv --where \"age >= 18 and town = 'Ayr'\" --epsilon 0.1\n\nWith --unit, people are counted: each has one row that takes part, unless --max-rows-per-unit says more."
+    )]
     Count(CountOptions),
     /// The sum of a column of numbers
     #[command(
@@ -78,6 +80,8 @@ pub(crate) struct Question {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     #[command(flatten)]
+    pub rows: Rows,
+    #[command(flatten)]
     pub privacy: Privacy,
     #[command(flatten)]
     pub reading: Reading,
@@ -85,6 +89,21 @@ pub(crate) struct Question {
     pub books: Books,
     #[command(flatten)]
     pub showing: Showing,
+}
+
+/// Which rows take part, and whose they are.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rows")]
+pub(crate) struct Rows {
+    /// Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub filter: Option<String>,
+    /// The column that names the person, where people have several rows: all of a person's rows are protected
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
+    /// With a unit: how many rows of each person take part, drawn at random [default: 1]
+    #[arg(long, value_name = "R")]
+    pub max_rows_per_unit: Option<String>,
 }
 
 /// What an answer may cost, and what it promises.
@@ -281,6 +300,9 @@ pub(crate) struct LimitOptions {
     /// What one person may change, fixed at registration [default: add-remove]
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
+    /// The column that names the person, fixed at registration [default: a row is a person]
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data]
     #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,

@@ -13,9 +13,12 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Zcdp},
 };
+use equipoise_engine::csv::{Csv, CsvOptions};
 use equipoise_session::{
+    columns,
     ledger::{Cost, DataSet, Entry, Event, Head, Ledger, Limit, VerifyError},
     release::{Left, Spent},
+    source::Source,
 };
 use serde_json::{Value, json};
 use std::{
@@ -144,12 +147,16 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         return Err(usage("a pipe or a device has no budget; save its content to a file first"));
     }
     let mut content = File::open(&options.file).map_err(|error| usage(no_file(&options.file, &error)))?;
+    if let Some(unit) = &options.unit {
+        named_in_header(unit, &options.file)?;
+    }
     let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
     let name = data_name(&options.file, &path).map_err(internal)?;
     let mut opened = Ledger::open(&path).map_err(ledger)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
-    let unit = known.map_or(Unit::Row, |known| known.unit);
+    let named = options.unit.clone().map(Unit::Column);
+    let unit = named.or(known.map(|known| known.unit)).unwrap_or_default();
     let data_set = DataSet { name: name.clone(), unit, adjacency };
     let registration =
         opened.register(&data_set, Some(&mut content)).map_err(|error| fail(&error, error.exit_code()))?;
@@ -175,6 +182,15 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         println!("{name}{whose}: limit {}, {} left", left_words(&(&limit).into()), left);
     }
     Ok(())
+}
+
+/// A unit is fixed for good, so a slip in its name is caught here. How fields are separated is not known yet.
+fn named_in_header(unit: &str, file: &Path) -> Result<(), Exit> {
+    let opened = Csv::open(file, &CsvOptions::default()).map_err(usage)?;
+    if opened.columns().iter().any(|column| column.contains(unit)) {
+        return Ok(());
+    }
+    Err(usage(columns::place(opened.columns(), unit).expect_err("it is not among them")))
 }
 
 fn log(options: &BooksOptions) -> Result<(), Exit> {

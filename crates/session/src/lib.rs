@@ -14,6 +14,7 @@ pub mod plan;
 mod quiet;
 pub mod release;
 pub mod request;
+mod rows;
 pub mod session;
 pub mod source;
 mod space;

@@ -8,6 +8,10 @@ use crate::{
     columns,
     gather::Need,
     request::Request,
+    rows::{
+        Rows,
+        plan::{Terms, charged_by_row},
+    },
     space::not_a_number,
     task::{Expected, STATISTICS, Task},
 };
@@ -42,6 +46,9 @@ pub struct Plan {
     charge: Approx,
     /// The adjacency in which it is charged.
     charged_in: Adjacency,
+    /// The unit in which it is charged.
+    charged_for: Unit,
+    rows: Rows,
 }
 
 impl Plan {
@@ -50,15 +57,18 @@ impl Plan {
         let said = Said::new(request, facts)?;
         let task = Task::plan(&said)?;
         let loss = task.cost();
-        let Some(cost) = approx(&loss) else {
+        let Some(of_row) = approx(&loss) else {
             return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
         };
-        let charged_in = facts.registered.as_ref().map_or(said.adjacency, |(_, adjacency)| *adjacency);
-        let charge = match (said.adjacency, charged_in) {
-            (Adjacency::AddRemove, Adjacency::Replace) => cost.two_steps(),
+        let cost = said.terms.of_person(&of_row);
+        let Said { unit, asked, rows, .. } = said;
+        let (charged_for, charged_in) = facts.registered.clone().unwrap_or_else(|| (unit.clone(), asked));
+        let charge = match (&charged_for, &unit) {
+            (Unit::Row, Unit::Column(_)) => charged_by_row(&of_row, charged_in),
+            _ if asked != charged_in => cost.two_steps(),
             _ => cost.clone(),
         };
-        let guarantee = Guarantee { loss, adjacency: said.adjacency, unit: Unit::Row };
+        let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency: asked, unit };
         Ok(Self {
             request: request.clone(),
             data: facts.name.clone(),
@@ -67,6 +77,8 @@ impl Plan {
             cost,
             charge,
             charged_in,
+            charged_for,
+            rows,
         })
     }
 
@@ -100,6 +112,21 @@ impl Plan {
         self.charged_in
     }
 
+    /// The unit of the data set, for which the ledger counts.
+    pub fn charged_for(&self) -> &Unit {
+        &self.charged_for
+    }
+
+    /// Which rows of each person take part, in words; `None` where a person is a row.
+    pub fn rows_words(&self) -> Option<String> {
+        self.rows.words(&self.guarantee.unit)
+    }
+
+    /// How many rows of each person take part at most; `None` where a person is a row.
+    pub fn rows_per_unit(&self) -> Option<u64> {
+        self.rows.bound().map(|_| self.rows.rows_per_unit())
+    }
+
     /// What an answer costs under the adjacency of its guarantee.
     pub fn cost(&self) -> &Approx {
         &self.cost
@@ -119,6 +146,10 @@ impl Plan {
         &self.task
     }
 
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
     pub(crate) fn needs(&self) -> Vec<Need> {
         self.task.needs()
     }
@@ -136,9 +167,12 @@ fn approx(loss: &Loss) -> Option<Approx> {
 pub(crate) struct Said<'a> {
     request: &'a Request,
     facts: &'a DataFacts,
-    eps: Eps,
-    delta: Delta,
-    adjacency: Adjacency,
+    /// What a row may lose, and what it does.
+    terms: Terms,
+    /// The adjacency that was asked for.
+    asked: Adjacency,
+    rows: Rows,
+    unit: Unit,
     failure: Ratio,
 }
 
@@ -159,31 +193,36 @@ impl<'a> Said<'a> {
             let accepted = "give a number above 0 and at most 0.999999999, such as 0.95";
             return Err(ParameterError::out_of_range("confidence", &confidence, accepted).into());
         }
-        let said = Self {
-            request,
-            facts,
-            eps: eps.parse()?,
-            delta: request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?,
-            adjacency: adjacency(request, facts)?,
-            failure,
-        };
-        Ok(said)
+        let delta: Delta = request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?;
+        let asked = adjacency(request, facts)?;
+        let (rows, unit) = Rows::plan(request, facts)?;
+        // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
+        let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, request.statistic == "count")?;
+        Ok(Self { request, facts, terms, asked, rows, unit, failure })
     }
 
     pub fn statistic(&self) -> &'a str {
         &self.request.statistic
     }
 
+    /// What may be lost for each row that comes or goes.
     pub fn eps(&self) -> &Eps {
-        &self.eps
+        &self.terms.eps
     }
 
+    /// How often that may be exceeded, for each row.
     pub fn delta(&self) -> &Delta {
-        &self.delta
+        &self.terms.delta
     }
 
+    /// What a row does: under replace with rows that do not count, it comes or goes.
     pub fn adjacency(&self) -> Adjacency {
-        self.adjacency
+        self.terms.adjacency
+    }
+
+    /// Do all rows count, each on its own?
+    pub fn takes_all_rows(&self) -> bool {
+        self.rows.are_all()
     }
 
     /// The probability with which an error bar may fail.

@@ -29,6 +29,9 @@ pub struct Release {
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
+    /// Of which records: those of which this is true.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// Of which data set.
     pub data: String,
     /// By which mechanism.
@@ -72,6 +75,9 @@ pub struct Promise {
     pub adjacency: String,
     /// Whose privacy is protected.
     pub unit: String,
+    /// How many rows of each unit took part at most, drawn at random, where a unit may have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rows_per_unit: Option<u64>,
 }
 
 /// A privacy loss in exact decimals.

@@ -56,8 +56,9 @@ impl Approx {
         if count == 1 || delta.is_zero() {
             return Ok((step, delta.clone()));
         }
-        // Divided by no less than the sum, then rounded down: never more than the share.
-        let share = delta.ratio() / &powers(step.ratio(), count).upper();
+        // A little less than the share, so that the path stays below after it is rounded up.
+        let kept = Ratio::one() - Ratio::dyadic(1.into(), BITS - 28);
+        let share = delta.ratio() * &kept / &powers(step.ratio(), count).upper();
         Ok((step, Delta::new(significant_down(&share, BITS))?))
     }
 
@@ -123,8 +124,8 @@ mod tests {
             let (eps, delta) = (eps.parse().unwrap(), delta.parse().unwrap());
             let (step_eps, step_delta) = Approx::step_of(&eps, &delta, count).unwrap();
             let path = Approx::new(&step_eps, &step_delta).steps(count);
-            let room = Ratio::one() + Ratio::dyadic(1.into(), 100);
-            assert!(path.eps.ratio() == eps.ratio() && *path.delta.ratio() <= delta.ratio() * &room);
+            assert!(path.eps.ratio() == eps.ratio() && path.delta.ratio() <= delta.ratio());
+            let room = Ratio::one() + Ratio::dyadic(1.into(), 98);
             assert!(*path.delta.ratio() >= delta.ratio() / &room, "no more is kept back than rounding");
         }
     }
