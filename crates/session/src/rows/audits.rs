@@ -153,6 +153,20 @@ fn a_person_with_several_rows_loses_no_more_than_was_said() {
     }
 }
 
+/// Answers by group: the rows of a person may lie in several, and what is drawn lies in at most as many.
+#[test]
+fn groups_of_peoples_rows_keep_what_they_promise() {
+    for adjacency in Adjacency::ALL {
+        let request = Request {
+            group_by: vec!["salary".into()],
+            keys: vec!["0".into(), "2".into()],
+            ..request("count", "12", adjacency)
+        };
+        let plan = plan(&of_people(1, request));
+        keeps(&plan, plan.cost(), &people(adjacency), "groups");
+    }
+}
+
 /// The same audit sees it when noise is for one row and two are kept, and when a person keeps one row in each of two groups
 /// where one in all was counted.
 #[test]
