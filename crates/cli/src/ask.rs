@@ -98,6 +98,9 @@ fn with_groups(request: Request, groups: &Groups) -> Request {
 fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
+        filter: question.rows.filter.clone(),
+        unit: question.rows.unit.clone(),
+        max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
         adjacency: privacy.adjacency.clone(),
