@@ -11,7 +11,7 @@ use crate::{
     fail, plot, progress, show,
 };
 use equipoise_core::wording;
-use equipoise_engine::csv::{Csv, CsvOptions, Header};
+use equipoise_engine::{OpenOptions, csv::Header};
 use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
@@ -98,6 +98,9 @@ fn with_groups(request: Request, groups: &Groups) -> Request {
 fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
+        filter: question.rows.filter.clone(),
+        unit: question.rows.unit.clone(),
+        max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
         adjacency: privacy.adjacency.clone(),
@@ -156,10 +159,11 @@ fn answer(
     let &Asked { file, books, showing } = asked;
     let source = open(file, delimiter, header)?;
     let path = ledger_path(books.ledger.as_deref(), Some(file));
-    let name = data_name(file, &path).map_err(usage)?;
+    let name = data_name(file, books.name.as_deref(), &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
     let plan = plan(&facts).map_err(usage)?;
+    plan.readable_in(&*source).map_err(usage)?;
     if showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(&name, books.analyst.as_deref()).map_err(ledger)?),
@@ -176,7 +180,7 @@ fn answer(
     let release = match paid {
         Paid::Before(release) => *release,
         Paid::Charged(charged) => {
-            progress::spinning("reading", || session.run(*charged, &source)).map_err(internal)?
+            progress::spinning("reading", || session.run(*charged, &*source)).map_err(internal)?
         }
     };
     let exit = show::release(&release, showing.json);
@@ -186,15 +190,16 @@ fn answer(
     Ok(exit)
 }
 
-pub(crate) fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Csv, Exit> {
-    let mut options = CsvOptions::default();
-    if let Some(text) = delimiter {
-        options.delimiter = self::delimiter(text)?;
-    }
-    if header == Some(false) {
-        options.header = Header::Numbered;
-    }
-    Csv::open(file, &options).map_err(usage)
+pub(crate) fn open(
+    file: &Path,
+    delimiter: Option<&str>,
+    header: Option<bool>,
+) -> Result<Box<dyn Source>, Exit> {
+    let options = OpenOptions {
+        delimiter: delimiter.map(self::delimiter).transpose()?,
+        header: (header == Some(false)).then_some(Header::Numbered),
+    };
+    equipoise_engine::open(&[file], &options).map_err(usage)
 }
 
 /// The answer stands and was shown; only its picture is missing.

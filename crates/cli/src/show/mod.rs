@@ -30,7 +30,9 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
                 "delta": plan.cost().delta.to_string(),
                 "adjacency": guarantee.adjacency.to_string(),
                 "unit": guarantee.unit.to_string(),
+                "max_rows_per_unit": plan.rows_per_unit(),
             },
+            "where": plan.request().filter,
             "error": plan.expected().error,
             "expected": plan.expected().words,
             "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
@@ -60,6 +62,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             println!("  instead    --mechanism {}: {}", other.mechanism, other.words);
         }
     }
+    rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(&charge));
     match (balance, remaining) {
@@ -99,10 +102,15 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         _ => answers::show(&release.into()),
     }
     let promise = &release.guarantee;
+    let drawn = promise.max_rows_per_unit.map(|rows| match rows {
+        1 => format!("one row of each {}, drawn at random", printable(&promise.unit)),
+        rows => format!("at most {rows} rows of each {}, drawn at random", printable(&promise.unit)),
+    });
+    rows_line(drawn, release.filter.as_deref());
     println!(
         "  privacy    {} for one {} ({}); {}",
         amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
-        promise.unit,
+        printable(&promise.unit),
         promise.adjacency,
         release.mechanism
     );
@@ -115,6 +123,15 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
     }
     exit
+}
+
+/// Which rows took part, where not all did.
+fn rows_line(drawn: Option<String>, filter: Option<&str>) {
+    let filter = filter.map(|filter| format!("where {}", printable(filter)));
+    let parts: Vec<String> = drawn.into_iter().chain(filter).collect();
+    if !parts.is_empty() {
+        println!("  rows       {}", parts.join("; "));
+    }
 }
 
 fn released(answers: &[Item]) -> usize {

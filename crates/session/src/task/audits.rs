@@ -3,10 +3,7 @@
 
 use super::{Task, moments::Moments};
 use crate::{
-    gather::{
-        Gathered,
-        tests::{FixedWords, Memory},
-    },
+    gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan, Said},
     request::Request,
 };
@@ -39,7 +36,7 @@ fn plan(request: &Request) -> Plan {
 
 fn distribution(task: &Task, codes: &[i64], floor: &Ratio) -> Pmf<String> {
     let memory = source(codes);
-    let gathered = Gathered::scan(&memory, &task.needs(), 1).expect("memory can be read");
+    let gathered = all_rows(&memory, &task.needs(), 1);
     enumerate(floor, |tape| format!("{:?}", task.answer(&gathered, tape)))
 }
 
@@ -278,7 +275,7 @@ fn no_rows_make_an_answer_panic() {
             });
             for file in &files {
                 let memory = Memory::new(file.clone(), &["ash", ""]);
-                let gathered = Gathered::scan(&memory, &plan.needs(), 2).unwrap();
+                let gathered = all_rows(&memory, &plan.needs(), 2);
                 let answer = plan.task().answer(&gathered, &mut coins);
                 let numbers = answer.error.iter().flat_map(|bar| [bar.low, bar.high]).flatten();
                 assert!(numbers.into_iter().all(f64::is_finite), "{statistic} {answer:?}");

@@ -4,7 +4,7 @@
 //! near them, so they cost little. The ends are then looked for in spreads beyond the quartiles, on a short list
 //! that prefers near ends: far ones would cost more in noise than they save.
 
-use crate::plan::PlanError;
+use crate::{plan::PlanError, rows::numbers::Numbers};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
@@ -87,10 +87,15 @@ impl Search {
     }
 
     /// A range for rows that are numbers. `rows` is a noisy number of them.
-    pub fn run<C: Coins>(&self, numbers: &[f64], rows: i64, coins: &mut C) -> Clip {
+    pub fn run<C: Coins>(&self, numbers: &Numbers<'_>, rows: i64, coins: &mut C) -> Clip {
         let lattice = self.lattice;
-        let places: Vec<i64> = numbers.iter().map(|&number| lattice.place(number)).collect();
-        let [a, b] = self.quartiles.each_ref().map(|quartile| quartile.run_integers(&places, coins));
+        let mut draw = |mechanism: &inverse_sensitivity::Calibrated, place: &dyn Fn(f64) -> i64| {
+            let InverseSensitivity { target, range, .. } = *mechanism.params();
+            let place = |number: f64| (!number.is_nan()).then(|| place(number));
+            mechanism.run(&numbers.window(target, range, mechanism.reach(), place), coins)
+        };
+        let [a, b] =
+            self.quartiles.each_ref().map(|quartile| draw(quartile, &|number| lattice.place(number)));
         let edge = |place: i64| {
             float(FLOATS.clamp(place.saturating_mul(1 << lattice.shift))).expect("clamped to the floats")
         };
@@ -99,9 +104,7 @@ impl Search {
         let spread = finite(high - low).max(f64::MIN_POSITIVE);
         let end = self.end(&self.fraction(rows)).expect("calibrated before at another fraction");
         let mut reach = |beyond: &dyn Fn(f64) -> f64| {
-            let places: Vec<i64> =
-                numbers.iter().map(|&number| lattice.reach_place(beyond(number) / spread)).collect();
-            lattice.reach_of(end.run_integers(&places, coins))
+            lattice.reach_of(draw(&end, &|number| lattice.reach_place(beyond(number) / spread)))
         };
         let above = reach(&|number| number - high);
         let below = reach(&|number| low - number);
@@ -170,6 +173,7 @@ mod tests {
         tape::{delta_between, enumerate},
         universe::neighbouring_pairs,
     };
+    use std::borrow::Cow;
 
     fn eps(text: &str) -> Eps {
         text.parse().unwrap()
@@ -193,11 +197,11 @@ mod tests {
         let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20), FINE).unwrap();
         let mut coins = FixedWords(5);
         let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-        let clip = search.run(&rows, 2000, &mut coins);
+        let clip = search.run(&Numbers::Here(Cow::Owned(rows)), 2000, &mut coins);
         assert!(clip.low <= 1100.0 && clip.high >= 1400.0 && clip.high < 4000.0, "{clip:?}");
         for odd in [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
         {
-            let clip = search.run(&odd, -7, &mut coins);
+            let clip = search.run(&Numbers::Here(Cow::Borrowed(&odd)), -7, &mut coins);
             assert!(
                 clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                 "{odd:?} {clip:?}"
@@ -215,7 +219,7 @@ mod tests {
         // In three of the four cells, two of them far beyond the others.
         let number = |&code: &i64| [-1e200, 1.0, 3.0, 1e250][usize::try_from(code).unwrap()];
         let found = |codes: &[i64]| {
-            let numbers: Vec<f64> = codes.iter().map(number).collect();
+            let numbers = Numbers::Here(codes.iter().map(number).collect::<Vec<f64>>().into());
             enumerate(&"1e-30".parse().unwrap(), |tape| format!("{:?}", search.run(&numbers, 9, tape)))
         };
         let at: Ratio = at.parse().unwrap();

@@ -3,10 +3,7 @@
 use super::Task;
 use crate::{
     answer::{Answer, ErrorBar},
-    gather::{
-        Gathered,
-        tests::{FixedWords, Memory},
-    },
+    gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
 };
@@ -44,7 +41,7 @@ const TRIALS: usize = 1000;
 
 /// In how many of the releases does the bar hold?
 fn held(task: &Task, memory: &Memory, words: &mut FixedWords, holds: impl Fn(&Answer) -> bool) -> usize {
-    let gathered = Gathered::scan(memory, &task.needs(), 1).expect("memory can be read");
+    let gathered = all_rows(memory, &task.needs(), 1);
     (0..TRIALS).filter(|_| holds(&task.answer(&gathered, words))).count()
 }
 
@@ -98,7 +95,7 @@ fn bars_of_told_keys_hold_for_the_keys_that_are_told() {
             let memory = Memory::new(vec![0.0; rows], &["a"]);
             let delta = Some("1e-3".to_string());
             let task = plan(&Request { delta, ..request("histogram", "town", "0.5", confidence) });
-            let gathered = Gathered::scan(&memory, &task.needs(), 1).unwrap();
+            let gathered = all_rows(&memory, &task.needs(), 1);
             let (mut told, mut held) = (0, 0);
             while told < TRIALS {
                 let answer = task.answer(&gathered, &mut words);
@@ -181,7 +178,7 @@ fn means_without_bounds_are_as_good_as_promised() {
             let salaries = salaries(rows, &mut words);
             let truth = salaries.iter().sum::<f64>() / rows as f64;
             let memory = Memory::new(salaries, &["a"]);
-            let gathered = Gathered::scan(&memory, &task.needs(), 1).unwrap();
+            let gathered = all_rows(&memory, &task.needs(), 1);
             let answer = task.answer(&gathered, &mut words);
             match answer.value.and_then(|value| value.as_f64()) {
                 Some(value) => errors.push((value - truth).abs() / truth),

@@ -13,6 +13,7 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    rows::numbers::Numbers,
     space,
 };
 use equipoise_core::{
@@ -212,14 +213,13 @@ impl Moments {
     /// The noisy sums and the noisy number of rows, or a refusal.
     fn measure<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
         // Records that are not numbers do not take part.
-        let numbers: Vec<f64> =
-            gathered.floats(self.column).iter().copied().filter(|row| !row.is_nan()).collect();
-        let count = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
+        let numbers = gathered.floats(self.column);
+        let count = i64::try_from(numbers.count(false)).unwrap_or(i64::MAX);
         let rows = self.rows.run_whole(count, coins);
         let (clip, needed) = match &self.range {
             RangeBy::Declared(clip) => (*clip, 1),
             RangeBy::Searched(search) => {
-                (search.run(&numbers, rows, coins), i64::try_from(2 * search.ranks()).unwrap_or(i64::MAX))
+                (search.run(numbers, rows, coins), i64::try_from(2 * search.ranks()).unwrap_or(i64::MAX))
             }
         };
         let centre = if self.moment == Moment::Sum { 0.0 } else { clip.middle };
@@ -231,11 +231,11 @@ impl Moments {
             let steps = Bar::around(noisy as f64, within as f64 + most_rows / 2.0);
             steps.times((self.steps as f64).recip())
         };
-        let first = self.first.run_whole(self.sum(&numbers, &clip, |row| (row - centre) / farthest), coins);
+        let first = self.first.run_whole(self.sum(numbers, &clip, |row| (row - centre) / farthest), coins);
         let first = shares(first, self.first_within);
         let second = self.second.as_ref().map(|(noise, within)| {
             let squared = |row: f64| ((row - centre) / farthest).powi(2);
-            shares(noise.run_whole(self.sum(&numbers, &clip, squared), coins), *within)
+            shares(noise.run_whole(self.sum(numbers, &clip, squared), coins), *within)
         });
         if rows < needed && !(self.moment == Moment::Sum && needed == 1) {
             return (Err(Answer::refused(self.too_few(needed))), rows);
@@ -258,7 +258,7 @@ impl Moments {
     }
 
     /// The exact sum of whole steps, one number of at most `steps` for each row.
-    fn sum(&self, numbers: &[f64], clip: &Clip, share: impl Fn(f64) -> f64) -> i64 {
+    fn sum(&self, numbers: &Numbers<'_>, clip: &Clip, share: impl Fn(f64) -> f64) -> i64 {
         let most = self.steps as f64;
         let steps = |&row: &f64| {
             let share = share(row.clamp(clip.low, clip.high));
@@ -266,7 +266,8 @@ impl Moments {
             let steps = (share * most).round().clamp(-most, most) as i64;
             i128::from(steps)
         };
-        let sum: i128 = numbers.iter().map(steps).sum();
+        let mut sum = 0;
+        numbers.each(|some| sum += some.iter().filter(|row| !row.is_nan()).map(steps).sum::<i128>());
         i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
     }
 
@@ -373,7 +374,7 @@ impl Bar {
 mod tests {
     use super::*;
     use crate::{
-        gather::tests::{FixedWords, Memory},
+        gather::tests::{FixedWords, Memory, all_rows},
         plan::DataFacts,
         request::Request,
     };
@@ -391,7 +392,7 @@ mod tests {
 
     fn ask(task: &Moments, rows: &[f64], coins: &mut FixedWords) -> Answer {
         let memory = Memory::new(rows.to_vec(), &["a"]);
-        task.answer(&Gathered::scan(&memory, &[task.need()], 1).unwrap(), coins)
+        task.answer(&all_rows(&memory, &[task.need()], 1), coins)
     }
 
     /// An infinite answer is null in JSON and then reads as "there are no rows"; an infinite square minus another was

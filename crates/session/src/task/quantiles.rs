@@ -8,6 +8,7 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    rows::numbers::Numbers,
     space::Space,
 };
 use equipoise_core::{
@@ -21,7 +22,7 @@ use equipoise_core::{
     },
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::{Answer as Found, Quantile, Reach, bracket, reachable::Target},
+    stability::{Answer as Found, Quantile, Reach, reachable::Target},
 };
 use serde_json::{Value, json};
 
@@ -227,7 +228,7 @@ impl Quantiles {
             Kind::Several { mechanism, guard, rank_errors } => {
                 let worst = largest(rank_errors);
                 let verdict = guard.verdict(self.counted(rows), worst, coins);
-                let places = mechanism.run(&self.space.places(rows, self.adjacency), coins);
+                let places = mechanism.run(&rows.places(&self.space, self.adjacency), coins);
                 let answer = if verdict.enough {
                     Answer::released(self.value(&places), self.rank_bar(json!(rank_errors)))
                 } else {
@@ -236,10 +237,7 @@ impl Quantiles {
                 answer.with_rows(verdict.noisy_rows)
             }
             Kind::Stable { mechanism, quantile, changes } => {
-                let places = self.space.places(rows, self.adjacency);
-                let range = self.space.range();
-                let window =
-                    bracket::window(&places, (*quantile).into(), range, Reach::Ranks(0), self.adjacency);
+                let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
                 match mechanism.quantile(*quantile, &window, coins) {
                     Outcome::Value(Found::Value(place)) => {
                         Answer::released(self.value(&[place]), ErrorBar::exact())
@@ -258,22 +256,17 @@ impl Quantiles {
     fn draw<C: Coins>(
         &self,
         mechanism: &inverse_sensitivity::Calibrated,
-        rows: &[f64],
+        rows: &Numbers<'_>,
         coins: &mut C,
     ) -> f64 {
-        if self.space.is_floats() {
-            mechanism.run_floats(rows, coins)
-        } else {
-            self.space.number(mechanism.run_integers(&self.space.places(rows, self.adjacency), coins))
-        }
+        let target = mechanism.params().target;
+        let window = rows.window_in(&self.space, target, mechanism.reach(), self.adjacency);
+        self.space.number(mechanism.run(&window, coins))
     }
 
     /// How many rows take part: under add/remove those that are numbers, under replace all.
-    fn counted(&self, rows: &[f64]) -> u64 {
-        match self.adjacency {
-            Adjacency::AddRemove => rows.iter().filter(|row| !row.is_nan()).count() as u64,
-            Adjacency::Replace => rows.len() as u64,
-        }
+    fn counted(&self, rows: &Numbers<'_>) -> u64 {
+        rows.count(self.adjacency == Adjacency::Replace)
     }
 
     fn value(&self, places: &[i64]) -> Value {
