@@ -47,7 +47,7 @@ impl Need {
     }
 
     /// The cells of its key.
-    fn keys(&self) -> impl Iterator<Item = Wanted> {
+    pub fn keys(&self) -> impl Iterator<Item = Wanted> {
         let by: &[usize] = match self {
             Self::Grouped { by, .. } => by,
             _ => &[],
@@ -211,6 +211,11 @@ impl<'a> Gathered<'a> {
     pub fn texts(&self, column: usize) -> impl Iterator<Item = (&str, u64)> + Clone {
         let tally = self.tallies.get(&column);
         tally.into_iter().flat_map(|tally| tally.texts.iter().map(|(text, &count)| (&**text, count)))
+    }
+
+    /// How many records have this text in the column.
+    pub fn with_text(&self, column: usize, text: &str) -> u64 {
+        self.tallies.get(&column).and_then(|tally| tally.texts.get(text)).copied().unwrap_or_default()
     }
 
     /// How many records have no text in the column.

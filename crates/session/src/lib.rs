@@ -13,7 +13,7 @@ mod gather;
 mod groups;
 pub mod ledger;
 pub mod plan;
-mod quiet;
+pub mod quiet;
 pub mod release;
 pub mod request;
 mod rows;

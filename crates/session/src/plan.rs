@@ -13,6 +13,7 @@ use crate::{
         Rows,
         plan::{Terms, charged_by_row},
     },
+    source::Source,
     space::not_a_number,
     target,
     task::{Expected, STATISTICS, Task},
@@ -263,6 +264,16 @@ impl Plan {
         Expected { error: None, words: words.join("; ") }
     }
 
+    /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
+    pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
+        let needs = self.needs();
+        let mut wanted = needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys()));
+        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+            Some(line) => Err(PlanError::line(line)),
+            None => Ok(()),
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn task(&self) -> &Task {
         &self.parts[0].task
@@ -364,6 +375,11 @@ impl<'a> Said<'a> {
         &self.request.keys
     }
 
+    /// The candidates that were stated as public.
+    pub fn among(&self) -> &'a [String] {
+        &self.request.among
+    }
+
     /// Does the statistic itself need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
         needs_delta(self.request)
@@ -449,9 +465,12 @@ impl<'a> Said<'a> {
         if self.statistic() != "quantile" && self.fraction().is_some() {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
-        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram");
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
+        let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
+            ("among", !self.among().is_empty(), self.statistic() == "select"),
+            ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
             ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
@@ -490,7 +509,9 @@ impl<'a> Said<'a> {
 }
 
 fn needs_delta(request: &Request) -> bool {
-    request.statistic == "mode" || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
+    request.statistic == "mode"
+        || (request.statistic == "select" && request.among.is_empty())
+        || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
 }
 
 /// Can the question use a delta, to find keys or for its mechanism?

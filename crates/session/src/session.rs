@@ -17,7 +17,7 @@
 //! ```
 
 use crate::{
-    answer::{Answer, Item},
+    answer::{Answer, Item, Named},
     gather::Gathered,
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan},
@@ -178,7 +178,8 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
         (answers.remove(0), None)
     };
     let outcome = answer.outcome();
-    let Answer { value, error, rows, advice, groups } = answer;
+    let Answer { value, error, rows, advice, groups, several } = answer;
+    let items = items.or_else(|| several.map(|several| named(several, plan.column())));
     let balance = charge.balance();
     Release {
         outcome,
@@ -203,19 +204,31 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
 
 /// One answer of a batch.
 fn item(part: &Part, answer: Answer) -> Item {
+    let column = part.request().column.as_deref();
+    let item = shaped(&part.request().statistic, column, part.mechanism(), answer);
+    Item { group_by: part.group_by().to_vec(), cost: Some(Spent::from(part.cost())), ..item }
+}
+
+/// The answers of a summary, which share a price.
+fn named(several: Vec<Named>, column: Option<&str>) -> Vec<Item> {
+    several.into_iter().map(|one| shaped(one.statistic, column, one.mechanism, one.answer)).collect()
+}
+
+fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
     let outcome = answer.outcome();
-    let Answer { value, error, rows, advice, groups } = answer;
+    let Answer { value, error, rows, advice, groups, several } = answer;
     Item {
-        statistic: part.request().statistic.clone(),
-        column: part.request().column.clone(),
-        group_by: part.group_by().to_vec(),
-        mechanism: part.mechanism().to_string(),
-        cost: Spent::from(part.cost()),
+        statistic: statistic.to_string(),
+        column: column.map(str::to_string),
+        group_by: Vec::new(),
+        mechanism: mechanism.to_string(),
+        cost: None,
         outcome,
         value: value.unwrap_or_default(),
         error,
         rows,
         groups,
+        answers: several.map(|several| named(several, column)),
         advice,
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// A question about a file; every verb takes these.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
-    /// A CSV file; its first line names the columns
+    /// CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     #[command(flatten)]
@@ -83,6 +83,9 @@ pub(crate) struct Books {
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]
     pub analyst: Option<String>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// A name for this request: asked again, it gives the stored answer for free
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
@@ -222,6 +225,29 @@ pub(crate) struct HistogramOptions {
     pub columns: Option<String>,
     #[command(flatten)]
     pub keys: Keys,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SelectOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// The candidates, where they are public; needs no delta
+    #[arg(long, value_name = "VALUE,..", value_delimiter = ',', allow_hyphen_values = true)]
+    pub among: Vec<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 /// A question, asked many times of data that is not private.

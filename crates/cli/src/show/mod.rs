@@ -85,15 +85,17 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         return exit;
     }
     match &release.answers {
-        Some(answers) => {
+        Some(answers) if release.statistic == "batch" => {
             println!("{} of {} questions answered", released(answers), answers.len());
             for item in answers {
                 answers::show(&item.into());
-                println!("  cost       {}; {}", amount(&item.cost), item.mechanism);
+                if let Some(cost) = &item.cost {
+                    println!("  cost       {}; {}", amount(cost), item.mechanism);
+                }
             }
             println!("in all");
         }
-        None => answers::show(&release.into()),
+        _ => answers::show(&release.into()),
     }
     let promise = &release.guarantee;
     let drawn = promise.max_rows_per_unit.map(|rows| match rows {
@@ -187,6 +189,10 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             });
             let (low, high) = (end(error.low), end(error.high));
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+        }
+        ErrorKind::Gap => {
+            let gap = error.gap.unwrap_or_default();
+            format!("the most frequent value has at most {gap} rows more ({sure} confidence)")
         }
         ErrorKind::Rank => {
             let ranks = error.rank.as_ref().map_or(String::new(), value);
