@@ -158,6 +158,6 @@ fn text_at<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
 }
 
 /// The same rows with the first so many columns.
-fn first<'a>(batch: Batch<'a>, columns: usize) -> Batch<'a> {
+fn first(batch: Batch<'_>, columns: usize) -> Batch<'_> {
     Batch { rows: batch.rows, cells: &batch.cells[..columns] }
 }
