@@ -18,13 +18,8 @@
 //! 3. The median of d rows is off only if half of them are: at most `(4q(1-q))^(d/2)` for q below one half.
 
 use super::{Counts, Item, Reader, RefusedItem, add, store};
-use crate::{
-    coins::Coins,
-    interval::ln_lower,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, hash::Key},
-};
+use crate::{Oblivious, Shape, hash::Key};
+use equipoise_core::{coins::Coins, interval::ln_lower, loss::ParameterError, ratio::Ratio};
 
 /// How many rows and buckets there are, and which error they allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -251,7 +246,7 @@ sketch! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     #[test]
     fn near_the_truth_also_after_deletions() {

@@ -7,7 +7,8 @@ use super::{
     sketch::{kmv::Size, table::Buckets},
     switching::Switching,
 };
-use crate::{interval::ln_upper, loss::ParameterError, ratio::Ratio, robust::sketch::table::F2};
+use crate::sketch::table::F2;
+use equipoise_core::{interval::ln_upper, loss::ParameterError, ratio::Ratio};
 use std::fmt;
 
 /// What is asked of the stream.

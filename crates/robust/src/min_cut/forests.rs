@@ -173,7 +173,8 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{coins::Coins, robust::TestWords, sampler::uniform::below};
+    use crate::TestWords;
+    use equipoise_core::{coins::Coins, sampler::uniform::below};
 
     /// How many edges leave a set of vertices.
     fn leaving(edges: impl Iterator<Item = [u32; 2]>, set: u32) -> u32 {

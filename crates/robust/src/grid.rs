@@ -20,7 +20,8 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{ratio::Ratio, robust::grid::Grid, tape::enumerate};
+//! use equipoise_core::{ratio::Ratio, tape::enumerate};
+//! use equipoise_robust::grid::Grid;
 //!
 //! let grid = Grid::growing(&"0.5".parse()?, 100)?;
 //! assert_eq!(grid.values()[..6], [0, 1, 2, 3, 4, 6]);
@@ -31,7 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::{
+use equipoise_core::{
     coins::Coins,
     loss::{Eps, ParameterError},
     ratio::Ratio,
@@ -183,7 +184,7 @@ impl Median<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use equipoise_core::{
         adjacency::Adjacency,
         coins::ScriptedWords,
         tape::{Pmf, delta_between, enumerate},

@@ -14,7 +14,7 @@
 //! Write `l = ln(2·answers/(gamma·beta))` with gamma = 1/50.
 //!
 //! 1. A private median is `eps²/8`-zero-concentrated with respect to the coins of one copy
-//!    ([`exponential`](crate::mechanism::exponential), step 3); all answers together cost
+//!    ([`exponential`](equipoise_core::mechanism::exponential), step 3); all answers together cost
 //!    `rho = answers·eps²/8 <= l`, because updates are functions of earlier answers.
 //! 2. Compare the pair (coins of copy j, answers) with (fresh coins, the same answers): their divergence of order
 //!    a is at most `a·rho`. In the second the updates are fixed once the answers are, so the copy is off with chance
@@ -35,7 +35,7 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::robust::parameters::Wanted;
+//! use equipoise_robust::parameters::Wanted;
 //!
 //! let plan = Wanted { answers: 1000, beta: "0.01".parse()?, grid: 200 }.plan()?;
 //! assert_eq!(plan.copies(), 204);
@@ -44,7 +44,7 @@
 //! ```
 
 use super::Guarantee;
-use crate::{
+use equipoise_core::{
     interval::{Interval, ln_upper},
     loss::{Eps, ParameterError},
     ratio::Ratio,

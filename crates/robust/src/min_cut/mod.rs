@@ -8,7 +8,7 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::robust::min_cut::{exact::MinCut, graph::{Change, EdgeWeight, Graph}};
+//! use equipoise_robust::min_cut::{exact::MinCut, graph::{Change, EdgeWeight, Graph}};
 //!
 //! let edge = |u, v| EdgeWeight { ends: [u, v], weight: 1 };
 //! let mut cut = MinCut::new(Graph::with_edges(4, [edge(0, 1), edge(1, 2), edge(2, 3), edge(3, 0)])?);
@@ -16,7 +16,7 @@
 //! cut.change(Change::Delete(edge(1, 2)))?;
 //! assert_eq!(cut.value(), 1);
 //! assert!(cut.change(Change::Delete(edge(1, 2))).is_err());
-//! # Ok::<(), equipoise_core::robust::min_cut::graph::Misfit>(())
+//! # Ok::<(), equipoise_robust::min_cut::graph::Misfit>(())
 //! ```
 
 pub mod attack;

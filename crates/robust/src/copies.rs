@@ -27,7 +27,7 @@
 //! copies begin one by one during the phase.
 
 use super::{Guarantee, Oblivious, Shape, grid::Grid, parameters::Plan};
-use crate::{coins::Coins, loss::ParameterError};
+use equipoise_core::{coins::Coins, loss::ParameterError};
 use std::fmt;
 
 /// Copies of an oblivious algorithm under a plan.
@@ -198,10 +198,8 @@ impl<A: Oblivious> Copies<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        ratio::Ratio,
-        robust::{TestWords, parameters::Wanted},
-    };
+    use crate::{TestWords, parameters::Wanted};
+    use equipoise_core::ratio::Ratio;
 
     /// Counts, and answers with an error of its own coins: off by a hundred in one of `2^rarely` copies.
     #[derive(Debug)]

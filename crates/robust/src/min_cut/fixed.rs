@@ -359,7 +359,7 @@ mod tests {
         stoer_wagner::stoer_wagner,
     };
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     fn crossing(graph: &Graph, side: &[bool]) -> u64 {
         let crosses = |edge: &EdgeWeight| side[edge.ends[0] as usize] != side[edge.ends[1] as usize];

@@ -6,7 +6,7 @@
 //!
 //! While fewer than `size` distinct numbers came, the answer is exact. Later it lies in `(1 ± alpha)·distinct`, except
 //! with probability `e^-ln_inverse_failure`, for one fixed set of at most 2^40 numbers; see
-//! [`hash`](crate::robust::hash) for what stands for a random function.
+//! [`hash`](crate::hash) for what stands for a random function.
 //!
 //! With a secret key and insertions only, one sketch of one stream of the size [`Size::keyed`] stays right, at all moments
 //! together except with probability beta, for whoever reacts to its answers: step 4. That ends where one key
@@ -30,13 +30,8 @@
 //!    all counts between. So a size that fails with chance beta over the number of these counts is enough.
 
 use super::{Counts, Item, Reader, RefusedItem, add, store};
-use crate::{
-    coins::Coins,
-    interval::ln_upper,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, grid::Grid, hash::Key},
-};
+use crate::{Oblivious, Shape, grid::Grid, hash::Key};
+use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
 
 /// How many hashes are kept, and which error that allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,7 +278,7 @@ impl Oblivious for Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     #[test]
     fn exact_while_few_and_near_when_many() {

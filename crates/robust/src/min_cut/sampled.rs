@@ -7,7 +7,7 @@
 //!
 //! For one fixed sequence of updates and one moment of it, the answer lies in `(1 ± alpha)·cut`, except with
 //! probability `e^-`[`Shape::ln_inverse_failure`]. Not more: whoever deletes what was sampled breaks it, see
-//! [`attack`](super::attack). Under [`copies`](crate::robust::copies) it holds against everybody.
+//! [`attack`](super::attack). Under [`copies`](crate::copies) it holds against everybody.
 //!
 //! # Why
 //!
@@ -23,20 +23,15 @@
 //!    all edges, answers exactly.
 //! 4. In each level the forests keep all cuts up to `keep`, so m is exact.
 //!
-//! The hash of a unit stands for its coins; see [`hash`](crate::robust::hash) for what that assumes.
+//! The hash of a unit stands for its coins; see [`hash`](crate::hash) for what that assumes.
 
 use super::{
     fixed::{self, Rows},
     forests::{Forests, Unit},
     graph::{Change, EdgeWeight, Graph, Misfit},
 };
-use crate::{
-    coins::Coins,
-    interval::ln_upper,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, hash::Key},
-};
+use crate::{Oblivious, Shape, hash::Key};
+use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
 
 /// The sizes of the structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,7 +206,7 @@ impl Oblivious for Sampled {
 mod tests {
     use super::super::kinds::{Kind, Mixed};
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     #[test]
     fn exact_below_what_is_kept_and_near_above() {

@@ -21,7 +21,7 @@
 //!    `(1 + alpha/2)(1 - alpha/8)/(1 + alpha/8) >= 1 + alpha/8`, so `2 + ln F/ln(1 + alpha/8)` copies follow it from one to F.
 
 use super::{Oblivious, copies::Spent};
-use crate::{coins::Coins, loss::ParameterError, ratio::Ratio};
+use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
 
 /// Copies that answer one after another.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl<A: Oblivious> Switching<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::{
+    use crate::{
         TestWords,
         sketch::{
             Counts,
@@ -142,7 +142,7 @@ mod tests {
         let half: Ratio = "0.5".parse().unwrap();
         let mut switching =
             Switching::<F2>::new(&half, 2, &shape, &Counts::new(), &mut TestWords(8)).unwrap();
-        let item = |key| crate::robust::sketch::Item { key, count: 100 };
+        let item = |key| crate::sketch::Item { key, count: 100 };
         assert_eq!(switching.query(&()).unwrap(), 0);
         switching.update(&item(1));
         assert_eq!(switching.query(&()).unwrap(), 10_000);

@@ -7,12 +7,8 @@
 //! here, so copies of it are heuristic. [`kmv`](super::kmv) has the proof.
 
 use super::{Counts, Item, RefusedItem, add};
-use crate::{
-    coins::Coins,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, hash::Key},
-};
+use crate::{Oblivious, Shape, hash::Key};
+use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
 
 /// How many registers there are, as a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +168,7 @@ impl Oblivious for HyperLogLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     #[test]
     fn near_the_truth_from_nothing_to_many() {

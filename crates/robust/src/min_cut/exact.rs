@@ -436,7 +436,7 @@ mod tests {
         stoer_wagner::stoer_wagner,
     };
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     /// The weight that crosses a side, which is neither empty nor all.
     fn crossing(graph: &Graph, side: &[bool]) -> u64 {
