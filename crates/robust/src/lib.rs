@@ -17,6 +17,7 @@ pub mod hash;
 pub mod min_cut;
 pub mod parameters;
 pub mod sketch;
+pub mod state;
 pub mod switching;
 
 use equipoise_core::{coins::Coins, ratio::Ratio};
