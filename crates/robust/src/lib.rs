@@ -5,20 +5,25 @@
 //! [`copies`] runs several copies and publishes a private median of what they say: little is learnt about
 //! the coins of any copy, and so nearly all copies stay right. [`parameters`] says how many copies that takes.
 //!
-//! [`choose`] says which of these suits a stream. [`switching`] needs fewer copies where the value changes rarely.
+//! [`choose`] says which of these suits a stream. [`switching`] and [`flips`] need fewer copies where the value changes
+//! rarely.
 //! What is deterministic, as [`min_cut::exact`], needs none of this.
 
 #![forbid(unsafe_code)]
 
 pub mod choose;
 pub mod copies;
+pub mod flips;
 pub mod grid;
 pub mod hash;
 pub mod min_cut;
 pub mod parameters;
+pub mod ready;
 pub mod sketch;
 pub mod state;
 pub mod switching;
+#[cfg(test)]
+mod test_counter;
 
 use equipoise_core::{coins::Coins, ratio::Ratio};
 use std::fmt;

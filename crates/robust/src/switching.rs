@@ -23,6 +23,7 @@
 use super::{
     Oblivious,
     copies::Spent,
+    flips::agrees,
     state::{Damaged, Kind, Stored, seal, unseal},
 };
 use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
@@ -86,26 +87,13 @@ impl<A: Oblivious> Switching<A> {
         let present = self.copies.front_mut().ok_or(Spent { answers: self.declared })?;
         let number = present.query(question);
         match self.answer {
-            Some(answer) if self.agrees(answer, number) => Ok(answer),
+            Some(answer) if agrees(&self.alpha, answer, number) => Ok(answer),
             _ => {
                 self.answer = Some(number);
                 self.copies.pop_front();
                 Ok(number)
             }
         }
-    }
-
-    /// Is the number within `1 ± alpha/2` of the answer?
-    fn agrees(&self, answer: i128, number: i128) -> bool {
-        let exact = |value: i128| {
-            // Thirty bits less on both sides for large numbers, which moves them by less than any alpha that matters.
-            let shift = (128 - value.unsigned_abs().leading_zeros()).saturating_sub(62);
-            (i64::try_from(value >> shift).expect("at most 62 bits"), shift)
-        };
-        let (answer, shift) = exact(answer);
-        let Ok(number) = i64::try_from(number >> shift) else { return false };
-        let off = Ratio::from(number) - Ratio::from(answer);
-        Ratio::from(2u64) * off.abs() <= &self.alpha * &Ratio::from(answer).abs()
     }
 
     /// How many more times the answer can change.

@@ -3,7 +3,7 @@
 //! - [`fixed`]: the cut of a graph that stands still (Nagamochi, Ono, Ibaraki), with a certificate and a witness.
 //! - [`exact`]: the exact cut after every change. Deterministic, so nobody can steer it: use this one.
 //! - [`sampled`]: an approximate cut from samples, for [`copies`](super::copies); [`attack`] breaks one without.
-//! - [`stoer_wagner`] is a second, simple algorithm that the tests compare with; [`kinds`] has graphs to try.
+//! - [`stoer_wagner`] and [`karger_stein`] are simple algorithms that the tests compare with; [`kinds`] has graphs to try.
 //!
 //! # Example
 //!
@@ -25,6 +25,7 @@ pub mod fixed;
 mod flow;
 mod forests;
 pub mod graph;
+pub mod karger_stein;
 pub mod kinds;
 pub mod sampled;
 pub mod stoer_wagner;

@@ -241,10 +241,7 @@ impl Oblivious for Sampled {
     }
 
     fn space(&self) -> usize {
-        let forests = |forests: &Forests| {
-            forests.units() * 56 + (self.shape.keep as usize + 1) * self.shape.vertices as usize * 28
-        };
-        self.levels.iter().map(forests).sum()
+        self.levels.iter().map(Forests::space).sum()
     }
 }
 
