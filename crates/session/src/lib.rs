@@ -7,15 +7,19 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod batch;
 pub mod columns;
 mod gather;
 mod groups;
 pub mod ledger;
 pub mod plan;
-mod quiet;
+pub mod quiet;
 pub mod release;
 pub mod request;
+mod rows;
 pub mod session;
+pub mod simulate;
 pub mod source;
 mod space;
+mod target;
 pub mod task;

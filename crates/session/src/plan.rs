@@ -5,10 +5,17 @@
 //! public, so a plan and its errors are free.
 
 use crate::{
+    batch::{self, Batch},
     columns,
     gather::Need,
     request::Request,
+    rows::{
+        Rows,
+        plan::{Terms, charged_by_row},
+    },
+    source::Source,
     space::not_a_number,
+    target,
     task::{Expected, STATISTICS, Task},
 };
 use equipoise_core::{
@@ -31,61 +38,68 @@ pub struct DataFacts {
     pub registered: Option<(Unit, Adjacency)>,
 }
 
-/// A question that can be answered, with its price.
+/// Questions that can be answered in one scan, with their price.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    request: Request,
+    /// What was said, as one text.
+    asked: String,
+    batch: bool,
     data: String,
-    group_by: Vec<String>,
-    task: Task,
+    parts: Vec<Part>,
     guarantee: Guarantee,
     cost: Approx,
     /// What the ledger is charged, in the adjacency of the data set.
     charge: Approx,
     /// The adjacency in which it is charged.
     charged_in: Adjacency,
+    /// The unit in which it is charged.
+    charged_for: Unit,
+    rows: Rows,
 }
 
-impl Plan {
-    /// Understand a request.
-    pub fn new(request: &Request, facts: &DataFacts) -> Result<Self, PlanError> {
-        let said = Said::new(request, facts)?;
+/// One question of a plan.
+#[derive(Clone, Debug)]
+pub struct Part {
+    request: Request,
+    group_by: Vec<String>,
+    task: Task,
+    cost: Approx,
+    /// What it costs for each row that comes or goes among those that take part.
+    of_row: Approx,
+}
+
+/// What all questions of a plan have in common.
+pub(crate) struct Shared {
+    adjacency: Adjacency,
+    unit: Unit,
+    rows: Rows,
+}
+
+impl Part {
+    /// Understand one question. Where an error is wanted and no price, the price is found.
+    pub(crate) fn new(request: &Request, facts: &DataFacts) -> Result<(Self, Shared), PlanError> {
+        let mut request = request.clone();
+        if request.statistic == "histogram"
+            && let Some(key) = request.column.take()
+        {
+            // The column of a histogram is its key.
+            request.group_by.insert(0, key);
+        }
+        let request = target::solve(&request, facts)?;
+        let said = Said::new(&request, facts)?;
         let task = Task::plan(&said)?;
-        let loss = task.cost();
-        let Some(cost) = approx(&loss) else {
+        let Loss::Approx(of_row) = task.cost() else {
             return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
         };
-        let charged_in = facts.registered.as_ref().map_or(said.adjacency, |(_, adjacency)| *adjacency);
-        let charge = match (said.adjacency, charged_in) {
-            (Adjacency::AddRemove, Adjacency::Replace) => cost.two_steps(),
-            _ => cost.clone(),
-        };
-        let guarantee = Guarantee { loss, adjacency: said.adjacency, unit: Unit::Row };
-        Ok(Self {
-            request: request.clone(),
-            data: facts.name.clone(),
-            group_by: task.group_by().iter().map(|&column| facts.columns[column].clone()).collect(),
-            task,
-            guarantee,
-            cost,
-            charge,
-            charged_in,
-        })
+        let group_by = task.group_by().iter().map(|&column| facts.columns[column].clone()).collect();
+        let cost = said.terms.of_person(&of_row);
+        let shared = Shared { adjacency: said.asked, unit: said.unit.clone(), rows: said.rows.clone() };
+        Ok((Self { request, group_by, task, cost, of_row }, shared))
     }
 
-    /// What was said.
+    /// What was said, with the price that was found for it.
     pub fn request(&self) -> &Request {
         &self.request
-    }
-
-    /// The name that the budget belongs to.
-    pub fn data(&self) -> &str {
-        &self.data
-    }
-
-    /// The statistic.
-    pub fn statistic(&self) -> &str {
-        &self.request.statistic
     }
 
     /// The names of the columns that answers are grouped by.
@@ -98,6 +112,114 @@ impl Plan {
         self.task.mechanism()
     }
 
+    /// Its part of the price.
+    pub fn cost(&self) -> &Approx {
+        &self.cost
+    }
+
+    /// What can be told of the answer before any data is read.
+    pub fn expected(&self) -> Expected {
+        self.task.expected()
+    }
+
+    pub(crate) fn task(&self) -> &Task {
+        &self.task
+    }
+}
+
+impl Plan {
+    /// Understand a request.
+    pub fn new(request: &Request, facts: &DataFacts) -> Result<Self, PlanError> {
+        if request.weight.is_some() {
+            return Err(PlanError::line("a weight is for the questions of a batch; leave it out"));
+        }
+        let (part, shared) = Part::new(request, facts)?;
+        Ok(Self::of(request.to_json(), false, vec![part], shared, facts))
+    }
+
+    /// Understand several questions, which share one scan and one charge.
+    pub fn batch(batch: &Batch, facts: &DataFacts) -> Result<Self, PlanError> {
+        let mut parts = Vec::new();
+        let mut shared = None;
+        for (number, request) in batch.priced(facts)?.iter().enumerate() {
+            let (part, common) =
+                Part::new(request, facts).map_err(|error| batch::in_question(number, request, &error))?;
+            parts.push(part);
+            shared = Some(common);
+        }
+        let shared = shared.expect("a batch has a question");
+        Ok(Self::of(batch.to_json(), true, parts, shared, facts))
+    }
+
+    fn of(asked: String, batch: bool, parts: Vec<Part>, shared: Shared, facts: &DataFacts) -> Self {
+        let Shared { adjacency, unit, rows } = shared;
+        let sum = |of: &dyn Fn(&Part) -> Approx| {
+            let sum = parts.iter().map(of).reduce(|sum, cost| sum.compose(&cost));
+            sum.expect("a plan has a question")
+        };
+        let cost = sum(&|part| part.cost.clone());
+        let (charged_for, charged_in) = facts.registered.clone().unwrap_or_else(|| (unit.clone(), adjacency));
+        let charge = match (&charged_for, &unit) {
+            (Unit::Row, Unit::Column(_)) => sum(&|part| charged_by_row(&part.of_row, charged_in)),
+            _ if adjacency != charged_in => cost.two_steps(),
+            _ => cost.clone(),
+        };
+        let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency, unit };
+        let data = facts.name.clone();
+        Self { asked, batch, data, parts, guarantee, cost, charge, charged_in, charged_for, rows }
+    }
+
+    /// What was said, as one text: what is charged, hashed and kept.
+    pub fn asked(&self) -> &str {
+        &self.asked
+    }
+
+    /// The questions.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Were several questions asked together? One question may be all there is in a batch.
+    pub fn is_batch(&self) -> bool {
+        self.batch
+    }
+
+    /// What was said of the question, or of the first one of a batch.
+    pub fn request(&self) -> &Request {
+        &self.parts[0].request
+    }
+
+    /// The column of the question; none for a batch.
+    pub fn column(&self) -> Option<&str> {
+        if self.batch { None } else { self.request().column.as_deref() }
+    }
+
+    /// The name that the budget belongs to.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// The statistic, or batch.
+    pub fn statistic(&self) -> &str {
+        if self.batch { "batch" } else { &self.request().statistic }
+    }
+
+    /// The names of the columns that answers are grouped by; none for a batch.
+    pub fn group_by(&self) -> &[String] {
+        if self.batch { &[] } else { &self.parts[0].group_by }
+    }
+
+    /// The name of the mechanism; of a batch, the different ones of its questions.
+    pub fn mechanism(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for part in &self.parts {
+            if !names.contains(&part.mechanism()) {
+                names.push(part.mechanism());
+            }
+        }
+        names.join(", ")
+    }
+
     /// What an answer promises.
     pub fn guarantee(&self) -> &Guarantee {
         &self.guarantee
@@ -106,6 +228,21 @@ impl Plan {
     /// The adjacency of the data set, in which the ledger counts.
     pub fn charged_in(&self) -> Adjacency {
         self.charged_in
+    }
+
+    /// The unit of the data set, for which the ledger counts.
+    pub fn charged_for(&self) -> &Unit {
+        &self.charged_for
+    }
+
+    /// Which rows of each person take part, in words; `None` where a person is a row.
+    pub fn rows_words(&self) -> Option<String> {
+        self.rows.words(&self.guarantee.unit)
+    }
+
+    /// How many rows of each person take part at most; `None` where a person is a row.
+    pub fn rows_per_unit(&self) -> Option<u64> {
+        self.rows.bound().map(|_| self.rows.rows_per_unit())
     }
 
     /// What an answer costs under the adjacency of its guarantee.
@@ -120,22 +257,34 @@ impl Plan {
 
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> Expected {
-        self.task.expected()
+        if !self.batch {
+            return self.parts[0].expected();
+        }
+        let words: Vec<String> = self.parts.iter().map(|part| part.expected().words).collect();
+        Expected { error: None, words: words.join("; ") }
     }
 
+    /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
+    pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
+        let needs = self.needs();
+        let mut wanted = needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys()));
+        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+            Some(line) => Err(PlanError::line(line)),
+            None => Ok(()),
+        }
+    }
+
+    #[cfg(test)]
     pub(crate) fn task(&self) -> &Task {
-        &self.task
+        &self.parts[0].task
+    }
+
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     pub(crate) fn needs(&self) -> Vec<Need> {
-        self.task.needs()
-    }
-}
-
-fn approx(loss: &Loss) -> Option<Approx> {
-    match loss {
-        Loss::Approx(approx) => Some(approx.clone()),
-        Loss::Zcdp(_) | Loss::Renyi(_) => None,
+        self.parts.iter().flat_map(|part| part.task.needs()).collect()
     }
 }
 
@@ -144,9 +293,16 @@ fn approx(loss: &Loss) -> Option<Approx> {
 pub(crate) struct Said<'a> {
     request: &'a Request,
     facts: &'a DataFacts,
+    /// What a row may lose, and what it does to the rows that take part.
     eps: Eps,
     delta: Delta,
     adjacency: Adjacency,
+    /// What that comes to for a person.
+    terms: Terms,
+    /// The adjacency that was asked for.
+    asked: Adjacency,
+    rows: Rows,
+    unit: Unit,
     failure: Ratio,
     group_by: Vec<usize>,
     groups_per_unit: u64,
@@ -169,17 +325,27 @@ impl<'a> Said<'a> {
             let accepted = "give a number above 0 and at most 0.999999999, such as 0.95";
             return Err(ParameterError::out_of_range("confidence", &confidence, accepted).into());
         }
-        let said = Self {
+        let delta: Delta = request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?;
+        let asked = adjacency(request, facts)?;
+        let group_by = group_by(request, facts)?;
+        let (rows, unit) = Rows::plan(request, facts)?;
+        // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
+        let moves_alike = request.statistic == "count" && group_by.is_empty();
+        let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
+        Ok(Self {
             request,
             facts,
-            eps: eps.parse()?,
-            delta: request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?,
-            adjacency: adjacency(request, facts)?,
+            eps: terms.eps.clone(),
+            delta: terms.delta.clone(),
+            adjacency: terms.adjacency,
+            terms,
+            asked,
+            rows,
+            unit,
             failure,
-            group_by: group_by(request, facts)?,
+            group_by,
             groups_per_unit: 1,
-        };
-        Ok(said)
+        })
     }
 
     /// The same for a part of the work: another price and no groups.
@@ -209,9 +375,14 @@ impl<'a> Said<'a> {
         &self.request.keys
     }
 
+    /// The candidates that were stated as public.
+    pub fn among(&self) -> &'a [String] {
+        &self.request.among
+    }
+
     /// Does the statistic itself need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
-        self.statistic() == "mode" || matches!(self.mechanism(), Some("stable" | "scale"))
+        needs_delta(self.request)
     }
 
     /// How many groups one unit may touch: a row has one key.
@@ -223,16 +394,24 @@ impl<'a> Said<'a> {
         &self.request.statistic
     }
 
+    /// What may be lost for each row that comes or goes.
     pub fn eps(&self) -> &Eps {
         &self.eps
     }
 
+    /// How often that may be exceeded, for each row.
     pub fn delta(&self) -> &Delta {
         &self.delta
     }
 
+    /// What a row does: under replace with rows that do not take part, it comes or goes.
     pub fn adjacency(&self) -> Adjacency {
         self.adjacency
+    }
+
+    /// Do all rows take part, each on its own?
+    pub fn takes_all_rows(&self) -> bool {
+        self.rows.are_all()
     }
 
     /// The probability with which an error bar may fail.
@@ -286,9 +465,12 @@ impl<'a> Said<'a> {
         if self.statistic() != "quantile" && self.fraction().is_some() {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
-        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram");
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
+        let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
+            ("among", !self.among().is_empty(), self.statistic() == "select"),
+            ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
             ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
@@ -324,6 +506,19 @@ impl<'a> Said<'a> {
             .map(Some)
             .map_err(|error| PlanError::line(error.to_string()))
     }
+}
+
+fn needs_delta(request: &Request) -> bool {
+    request.statistic == "mode"
+        || (request.statistic == "select" && request.among.is_empty())
+        || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
+}
+
+/// Can the question use a delta, to find keys or for its mechanism?
+pub(crate) fn uses_delta(request: &Request) -> bool {
+    let finds_keys =
+        request.keys.is_empty() && (!request.group_by.is_empty() || request.statistic == "histogram");
+    finds_keys || needs_delta(request)
 }
 
 /// The columns that were named; a text that names none may be several with commas between them.

@@ -1,7 +1,7 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
 use crate::{
-    answer::{ErrorBar, Group},
+    answer::{ErrorBar, Group, Item},
     ledger::{Limit, Receipt},
 };
 use equipoise_core::loss::Approx;
@@ -32,6 +32,9 @@ pub struct Release {
     /// By which columns, where answers for groups were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group_by: Vec<String>,
+    /// Of which records: those of which this is true.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// Of which data set.
     pub data: String,
     /// By which mechanism.
@@ -46,6 +49,9 @@ pub struct Release {
     /// The answers for groups, where they were asked for; `value` is null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
+    /// The answers to the questions of a batch, in their order; `value` is null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Item>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -78,6 +84,9 @@ pub struct Promise {
     pub adjacency: String,
     /// Whose privacy is protected.
     pub unit: String,
+    /// How many rows of each unit took part at most, drawn at random, where a unit may have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rows_per_unit: Option<u64>,
 }
 
 /// A privacy loss in exact decimals.

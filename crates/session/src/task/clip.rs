@@ -4,7 +4,7 @@
 //! near them, so they cost little. The ends are then looked for in spreads beyond the quartiles, on a short list
 //! that prefers near ends: far ones would cost more in noise than they save.
 
-use crate::plan::PlanError;
+use crate::{plan::PlanError, rows::numbers::Numbers};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
@@ -73,9 +73,13 @@ impl Search {
     }
 
     /// A range for rows that are numbers. `rows` is a noisy number of them.
-    pub fn run<C: Coins>(&self, numbers: &[f64], rows: i64, coins: &mut C) -> Clip {
-        let places: Vec<i64> = numbers.iter().map(|&number| place(number)).collect();
-        let [a, b] = self.quartiles.each_ref().map(|quartile| quartile.run_integers(&places, coins));
+    pub fn run<C: Coins>(&self, numbers: &Numbers<'_>, rows: i64, coins: &mut C) -> Clip {
+        let mut draw = |mechanism: &inverse_sensitivity::Calibrated, place: &dyn Fn(f64) -> i64| {
+            let InverseSensitivity { target, range, .. } = *mechanism.params();
+            let place = |number: f64| (!number.is_nan()).then(|| place(number));
+            mechanism.run(&numbers.window(target, range, mechanism.reach(), place), coins)
+        };
+        let [a, b] = self.quartiles.each_ref().map(|quartile| draw(quartile, &place));
         let edge = |place: i64| {
             float(FLOATS.clamp(place.saturating_mul(1 << SHIFT))).expect("clamped to the floats")
         };
@@ -84,9 +88,7 @@ impl Search {
         let spread = finite(high - low).max(f64::MIN_POSITIVE);
         let end = self.end(&self.fraction(rows)).expect("calibrated before at another fraction");
         let mut reach = |beyond: &dyn Fn(f64) -> f64| {
-            let places: Vec<i64> =
-                numbers.iter().map(|&number| reach_place(beyond(number) / spread)).collect();
-            reach_of(end.run_integers(&places, coins))
+            reach_of(draw(&end, &|number| reach_place(beyond(number) / spread)))
         };
         let above = reach(&|number| number - high);
         let below = reach(&|number| low - number);
@@ -140,6 +142,7 @@ fn reach_of(place: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::borrow::Cow;
 
     #[test]
     fn places_and_reaches_are_inverse() {
@@ -160,11 +163,11 @@ mod tests {
         let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20)).unwrap();
         let mut coins = crate::gather::tests::FixedWords(7);
         let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-        let clip = search.run(&rows, 2000, &mut coins);
+        let clip = search.run(&Numbers::Here(Cow::Owned(rows)), 2000, &mut coins);
         assert!(clip.low <= 1100.0 && clip.high >= 1400.0 && clip.high < 4000.0, "{clip:?}");
         for odd in [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
         {
-            let clip = search.run(&odd, -7, &mut coins);
+            let clip = search.run(&Numbers::Here(Cow::Borrowed(&odd)), -7, &mut coins);
             assert!(
                 clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                 "{odd:?} {clip:?}"

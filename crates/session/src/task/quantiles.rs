@@ -5,9 +5,10 @@
 
 use super::{Expected, guard::Guard};
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind},
+    answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    rows::numbers::Numbers,
     space::Space,
 };
 use equipoise_core::{
@@ -21,7 +22,7 @@ use equipoise_core::{
     },
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::{Answer as Found, Quantile, Reach, bracket},
+    stability::{Answer as Found, Quantile, Reach},
 };
 use serde_json::{Value, json};
 
@@ -43,6 +44,9 @@ enum Kind {
     Stable { mechanism: stable::Calibrated, quantile: Quantile, changes: Option<u64> },
 }
 
+/// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
+const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
+
 /// How the quantiles become an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -59,6 +63,23 @@ impl Quantiles {
         let column = said.column()?;
         let space = Space::new(said.range(), said.resolution())?;
         let (fractions, shape) = fractions(said)?;
+        Self::of(said, column, space, fractions, shape)
+    }
+
+    /// What a summary tells of the shape of a column.
+    pub fn summary(said: &Said) -> Result<Self, PlanError> {
+        let space = Space::new(said.range(), said.resolution())?;
+        let fractions = SUMMARY.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
+        Self::of(said, said.column()?, space, fractions, Shape::List)
+    }
+
+    fn of(
+        said: &Said,
+        column: usize,
+        space: Space,
+        fractions: Vec<Ratio>,
+        shape: Shape,
+    ) -> Result<Self, PlanError> {
         let several = fractions.len() > 1;
         let names: &[&str] =
             if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
@@ -95,6 +116,15 @@ impl Quantiles {
         Need::Floats(self.column)
     }
 
+    /// The largest rank error.
+    pub fn predicted(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::One { rank_error, .. } => Some(*rank_error as f64),
+            Kind::Several { rank_errors, .. } => Some(largest(rank_errors) as f64),
+            Kind::Stable { .. } => None,
+        }
+    }
+
     pub fn expected(&self) -> Expected {
         match &self.kind {
             Kind::One { guard, rank_error, .. } => Expected {
@@ -120,11 +150,9 @@ impl Quantiles {
         match &self.kind {
             Kind::One { mechanism, guard, rank_error } => {
                 let verdict = guard.verdict(self.counted(rows), *rank_error, coins);
-                let number = if self.space.is_floats() {
-                    mechanism.run_floats(rows, coins)
-                } else {
-                    self.space.number(mechanism.run_integers(&self.space.places(rows, self.adjacency), coins))
-                };
+                let target = mechanism.params().target;
+                let window = rows.window_in(&self.space, target, mechanism.reach(), self.adjacency);
+                let number = self.space.number(mechanism.run(&window, coins));
                 let answer = if verdict.enough {
                     let value = if self.shape == Shape::List { json!([number]) } else { json!(number) };
                     Answer::released(value, self.rank_bar(json!(rank_error)))
@@ -136,7 +164,7 @@ impl Quantiles {
             Kind::Several { mechanism, guard, rank_errors } => {
                 let worst = largest(rank_errors);
                 let verdict = guard.verdict(self.counted(rows), worst, coins);
-                let places = mechanism.run_integers(&self.space.places(rows, self.adjacency), coins);
+                let places = mechanism.run_integers(&rows.places(&self.space, self.adjacency), coins);
                 let answer = if verdict.enough {
                     Answer::released(self.value(&places), self.rank_bar(json!(rank_errors)))
                 } else {
@@ -145,10 +173,7 @@ impl Quantiles {
                 answer.with_rows(verdict.noisy_rows)
             }
             Kind::Stable { mechanism, quantile, changes } => {
-                let places = self.space.places(rows, self.adjacency);
-                let range = self.space.range();
-                let window =
-                    bracket::window(&places, (*quantile).into(), range, Reach::Ranks(0), self.adjacency);
+                let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
                 match mechanism.quantile(*quantile, &window, coins) {
                     Outcome::Value(Found::Value(place)) => {
                         Answer::released(self.value(&[place]), ErrorBar::exact())
@@ -165,11 +190,8 @@ impl Quantiles {
     }
 
     /// How many rows take part: under add/remove those that are numbers, under replace all.
-    fn counted(&self, rows: &[f64]) -> u64 {
-        match self.adjacency {
-            Adjacency::AddRemove => rows.iter().filter(|row| !row.is_nan()).count() as u64,
-            Adjacency::Replace => rows.len() as u64,
-        }
+    fn counted(&self, rows: &Numbers<'_>) -> u64 {
+        rows.count(self.adjacency == Adjacency::Replace)
     }
 
     fn value(&self, places: &[i64]) -> Value {
@@ -181,14 +203,7 @@ impl Quantiles {
     }
 
     fn rank_bar(&self, rank: Value) -> ErrorBar {
-        ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Rank,
-            low: None,
-            high: None,
-            rank: Some(rank),
-            range: None,
-        }
+        ErrorBar::rank(self.confidence, rank)
     }
 }
 
