@@ -27,6 +27,7 @@ QUESTIONS = {
 
 DUCKDB = """
 import sys, time, duckdb
+duckdb.sql("SET enable_progress_bar = false")
 path = sys.argv[1]
 begin = time.process_time()
 [(median,)] = duckdb.sql(f"SELECT median(salary) FROM '{path}'").fetchall()
