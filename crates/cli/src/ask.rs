@@ -190,6 +190,7 @@ fn answer(
     Ok(exit)
 }
 
+/// Data by its path, and how CSV is read.
 pub(crate) fn open(
     file: &Path,
     delimiter: Option<&str>,

@@ -299,7 +299,7 @@ impl Plan {
     /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
     pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
         let needs = self.needs();
-        let mut wanted = needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys()));
+        let mut wanted = needs.iter().flat_map(Need::all_wanted);
         match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
             Some(line) => Err(PlanError::line(line)),
             None => Ok(()),
