@@ -20,7 +20,8 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    fn wanted(self) -> Option<Wanted> {
+    /// The column and how it is read, where one is.
+    pub fn wanted(self) -> Option<Wanted> {
         match self {
             Self::Records => None,
             Self::Present(column) | Self::Tally(column) => Some(Wanted { column, kind: Kind::Text }),

@@ -15,6 +15,7 @@ mod quiet;
 pub mod release;
 pub mod request;
 pub mod session;
+pub mod simulate;
 pub mod source;
 mod space;
 pub mod task;

@@ -8,6 +8,7 @@ use crate::{
     columns,
     gather::Need,
     request::Request,
+    source::Wanted,
     space::not_a_number,
     task::{Expected, STATISTICS, Task},
 };
@@ -108,6 +109,17 @@ impl Plan {
     /// What will be charged.
     pub fn charge(&self) -> &Approx {
         &self.charge
+    }
+
+    /// The columns that it will read, each once, and how: for sources that prepare them.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for need in self.needs().into_iter().filter_map(Need::wanted) {
+            if !wanted.contains(&need) {
+                wanted.push(need);
+            }
+        }
+        wanted
     }
 
     /// What can be told of the answer before any data is read.
