@@ -91,6 +91,7 @@ impl Books {
     }
 
     /// Enter a data set and what it may spend in total, what was spent before included.
+    #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None))]
     fn set_limit(
         &self,
         py: Python<'_>,
@@ -98,10 +99,12 @@ impl Books {
         adjacency: &str,
         epsilon: &str,
         delta: &str,
+        unit: Option<String>,
     ) -> PyResult<()> {
         let (eps, delta) = (amounts(epsilon)?, small(delta)?);
         let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
-        let data_set = DataSet { name: data.to_string(), unit: Unit::Row, adjacency };
+        let unit = unit.map_or(Unit::Row, Unit::Column);
+        let data_set = DataSet { name: data.to_string(), unit, adjacency };
         py.detach(|| {
             let limit = Limit::from(Approx::new(&eps, &delta));
             let mut session = self.session();
@@ -118,7 +121,7 @@ impl Books {
     }
 
     /// Write down a loss that something else than a question caused: a stream of answers, a parent process.
-    #[pyo3(signature = (data, adjacency, epsilon, delta, what, request_id=None))]
+    #[pyo3(signature = (data, adjacency, epsilon, delta, what, unit=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn pay(
         &self,
@@ -128,14 +131,18 @@ impl Books {
         epsilon: &str,
         delta: &str,
         what: &str,
-        request_id: Option<String>,
+        unit: Option<String>,
     ) -> PyResult<()> {
         let (eps, delta) = (amounts(epsilon)?, small(delta)?);
         let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
         let request = ChargeRequest {
-            data_set: DataSet { name: data.to_string(), unit: Unit::Row, adjacency },
+            data_set: DataSet {
+                name: data.to_string(),
+                unit: unit.map_or(Unit::Row, Unit::Column),
+                adjacency,
+            },
             analyst: self.analyst.clone(),
-            request_id,
+            request_id: None,
             request: json!({ "statistic": what }).to_string(),
             question: json!({ "statistic": what, "mechanism": what }).to_string(),
             cost: Cost::from(Approx::new(&eps, &delta)),
@@ -174,9 +181,9 @@ pub struct Planned {
 
 #[pymethods]
 impl Planned {
-    /// The columns that it will read: their places, and "float", "integer" or "text".
+    /// The columns that it will read: their places, and how, such as "float" or "text".
     #[getter]
-    fn wanted(&self) -> Vec<(usize, &'static str)> {
+    fn wanted(&self) -> Vec<(usize, String)> {
         self.plan.wanted().into_iter().map(|wanted| (wanted.column, kind(wanted.kind))).collect()
     }
 
@@ -204,11 +211,16 @@ impl Planned {
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
+/// How a column is read, in a word; digits after the point follow a colon.
+fn kind(kind: Kind) -> String {
     match kind {
-        Kind::Float => "float",
-        Kind::Integer => "integer",
-        Kind::Text => "text",
+        Kind::Float => "float".to_string(),
+        Kind::Integer => "integer".to_string(),
+        Kind::Decimal { digits } => format!("decimal:{digits}"),
+        Kind::Date => "date".to_string(),
+        Kind::Timestamp => "timestamp".to_string(),
+        Kind::Boolean => "boolean".to_string(),
+        Kind::Text => "text".to_string(),
     }
 }
 

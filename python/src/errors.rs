@@ -2,9 +2,11 @@
 
 use equipoise_session::{
     ledger::{ChargeError, LedgerError, Limit},
+    release::Left,
     session::PayError,
 };
 use pyo3::{PyErr, import_exception};
+use serde_json::json;
 use std::fmt::Display;
 
 import_exception!(equipoise._errors, BudgetError);
@@ -45,18 +47,13 @@ pub fn pay(error: &PayError) -> PyErr {
 pub fn charge(error: &ChargeError) -> PyErr {
     match error {
         ChargeError::OverBudget(over) => {
-            let requested = &over.requested.approx;
-            let spent = &over.spent.approx;
-            let left = match &over.remaining {
-                Limit::Approx(loss) => (loss.eps.to_string(), loss.delta.to_string()),
-                Limit::Zcdp(loss) => (loss.rho.to_string(), loss.delta.to_string()),
-            };
-            BudgetError::new_err((
-                error.to_string(),
-                (spent.eps.to_string(), spent.delta.to_string()),
-                (requested.eps.to_string(), requested.delta.to_string()),
-                left,
-            ))
+            let part = |limit: Option<&Limit>| limit.map(Left::from);
+            let parts = json!({
+                "spent": part(over.spent.as_ref()),
+                "requested": part(over.requested.as_ref()),
+                "remaining": part(Some(&over.remaining)),
+            });
+            BudgetError::new_err((error.to_string(), parts.to_string()))
         }
         ChargeError::Ledger(error) => ledger(error),
         ChargeError::Lost { .. } => lost(error),

@@ -4,9 +4,9 @@
 //! lists, which have no type but that of their elements.
 
 use crate::errors;
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, cast::AsArray, types};
+use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, cast::AsArray, types};
 use arrow_cast::cast;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use equipoise_engine::csv::{Csv, CsvOptions, Header};
 use equipoise_session::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
@@ -117,8 +117,8 @@ impl<'py> Held<'py> {
                 let numbers: Vec<Option<f64>> = list.extract()?;
                 Self::Floats(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
             }
-            Kind::Integer => Self::Integers(list.extract()?),
             Kind::Text => Self::Texts(list.extract::<Vec<Option<String>>>()?.into()),
+            _ => Self::Integers(list.extract()?),
         })
     }
 
@@ -128,39 +128,52 @@ impl<'py> Held<'py> {
             several => {
                 let several: Vec<&dyn Array> = several.iter().map(AsRef::as_ref).collect();
                 if several.is_empty() {
-                    return Self::empty(kind);
+                    return Ok(Self::empty(kind));
                 }
                 arrow_select::concat::concat(&several).map_err(errors::data)?
             }
         };
         let found = whole.data_type();
         let (target, fits) = match kind {
-            Kind::Float => (DataType::Float64, found.is_numeric() || is_plain(found)),
-            Kind::Integer => (DataType::Int64, found.is_integer() || is_plain(found)),
+            Kind::Float => (DataType::Float64, is_number(found)),
+            Kind::Integer => (DataType::Int64, is_number(found)),
+            Kind::Decimal { digits } => {
+                (DataType::Decimal128(38, i8::try_from(digits).unwrap_or(i8::MAX)), is_number(found))
+            }
+            Kind::Date => (DataType::Date32, found.is_temporal()),
+            Kind::Timestamp => {
+                (DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), found.is_temporal())
+            }
+            Kind::Boolean => (DataType::Boolean, is_number(found)),
             Kind::Text => (DataType::LargeUtf8, !found.is_nested()),
         };
-        if !fits {
+        if !fits && *found != DataType::Null {
             return Err(errors::data(format!(
-                "the column holds {found}, not numbers; give a column of numbers"
+                "the column holds {found}, not {}; give another column",
+                word(kind)
             )));
         }
         let array = cast(&whole, &target).map_err(errors::data)?;
         Ok(match kind {
             Kind::Float => Self::Arrow(array.as_primitive::<types::Float64Type>().clone()),
-            Kind::Integer => {
-                let integers: &Int64Array = array.as_primitive::<types::Int64Type>();
-                Self::Integers(integers.iter().collect())
-            }
             Kind::Text => Self::Texts(array.as_string::<i64>().clone()),
+            Kind::Decimal { .. } => {
+                let numbers = array.as_primitive::<types::Decimal128Type>();
+                Self::Integers(numbers.iter().map(|number| i64::try_from(number?).ok()).collect())
+            }
+            Kind::Integer | Kind::Date | Kind::Timestamp | Kind::Boolean => {
+                let array = cast(&array, &DataType::Int64).map_err(errors::data)?;
+                Self::Integers(array.as_primitive::<types::Int64Type>().iter().collect())
+            }
         })
     }
 
-    fn empty(kind: Kind) -> PyResult<Self> {
-        Ok(match kind {
+    fn empty(kind: Kind) -> Self {
+        match kind {
             Kind::Float => Self::Floats(Vec::new()),
-            Kind::Integer => Self::Integers(Vec::new()),
             Kind::Text => Self::Texts(Vec::<Option<String>>::new().into()),
-        })
+            _ => Self::Integers(Vec::new()),
+        }
     }
 
     /// The column without the interpreter.
@@ -178,14 +191,20 @@ impl<'py> Held<'py> {
     }
 }
 
-fn is_plain(found: &DataType) -> bool {
-    matches!(found, DataType::Boolean | DataType::Null | DataType::Dictionary(..)) && !text_like(found)
+/// A type of numbers, or of what counts as one.
+fn is_number(found: &DataType) -> bool {
+    match found {
+        DataType::Boolean => true,
+        DataType::Dictionary(_, values) => is_number(values),
+        other => other.is_numeric(),
+    }
 }
 
-fn text_like(found: &DataType) -> bool {
-    match found {
-        DataType::Dictionary(_, values) => !values.is_numeric(),
-        _ => false,
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Date | Kind::Timestamp => "dates",
+        Kind::Text => "texts",
+        _ => "numbers",
     }
 }
 

@@ -2,7 +2,10 @@
 
 use crate::{
     Exit,
-    args::{CountOptions, ModeOptions, MomentOptions, NumberOptions, QuantileOptions, Question, Values},
+    args::{
+        CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions, QuantileOptions, Question,
+        TextOptions, Values,
+    },
     books::{data_name, ledger_path},
     fail, show,
 };
@@ -18,32 +21,41 @@ use std::{fmt::Display, path::Path};
 
 pub(crate) fn count(options: &CountOptions) -> Exit {
     let request = Request { column: options.column.clone(), ..Request::new("count") };
-    ask(&with_privacy(request, &options.question), &options.question)
+    ask(&with_groups(request, &options.groups), &options.question)
 }
 
 pub(crate) fn number(statistic: &str, options: &NumberOptions) -> Exit {
     let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
+    ask(&with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
 pub(crate) fn moment(statistic: &str, options: &MomentOptions) -> Exit {
     let (column, range) = (options.column.clone(), options.range.clone());
     let request = Request { column, range, ..Request::new(statistic) };
-    ask(&with_privacy(request, &options.question), &options.question)
+    ask(&with_groups(request, &options.groups), &options.question)
 }
 
 pub(crate) fn quantile(options: &QuantileOptions) -> Exit {
     let fraction = options.fraction.clone().or_else(|| options.fraction_flag.clone());
     let request = Request { column: options.column.clone(), fraction, ..Request::new("quantile") };
-    ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
+    ask(&with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
-pub(crate) fn mode(options: &ModeOptions) -> Exit {
-    let request = Request { column: options.column.clone(), ..Request::new("mode") };
-    ask(&with_privacy(request, &options.question), &options.question)
+pub(crate) fn text(statistic: &str, options: &TextOptions) -> Exit {
+    let request = Request { column: options.column.clone(), ..Request::new(statistic) };
+    ask(&with_groups(request, &options.groups), &options.question)
 }
 
-fn with_privacy(request: Request, question: &Question) -> Request {
+pub(crate) fn histogram(options: &HistogramOptions) -> Exit {
+    let (group_by, keys) = (options.columns.iter().cloned().collect(), options.keys.keys.clone());
+    ask(&Request { group_by, keys, ..Request::new("histogram") }, &options.question)
+}
+
+fn with_groups(request: Request, groups: &Groups) -> Request {
+    Request { group_by: groups.group_by.iter().cloned().collect(), keys: groups.keys.keys.clone(), ..request }
+}
+
+fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
         epsilon: privacy.epsilon.clone(),
@@ -53,7 +65,7 @@ fn with_privacy(request: Request, question: &Question) -> Request {
         confidence: privacy.confidence.clone(),
         delimiter: question.reading.delimiter.clone(),
         header: question.reading.no_header.then_some(false),
-        ..request
+        ..request.clone()
     }
 }
 
@@ -68,7 +80,7 @@ fn with_values(request: Request, values: &Values) -> Request {
 
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
 fn ask(request: &Request, question: &Question) -> Exit {
-    match answer(request, question) {
+    match answer(&with_privacy(request, question), question) {
         Ok(exit) | Err(exit) => exit,
     }
 }

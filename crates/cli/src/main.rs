@@ -19,6 +19,7 @@ mod plan_file;
 mod robust;
 mod sampled;
 mod show;
+mod standing;
 
 use clap::Parser;
 use std::{
@@ -75,7 +76,8 @@ fn main() -> ExitCode {
         args::Command::Median(options) => ask::number("median", &options),
         args::Command::Quantile(options) => ask::quantile(&options),
         args::Command::Iqr(options) => ask::number("iqr", &options),
-        args::Command::Mode(options) => ask::mode(&options),
+        args::Command::Mode(options) => ask::text("mode", &options),
+        args::Command::Histogram(options) => ask::histogram(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         args::Command::Robust(options) => robust::run(&options),

@@ -1,8 +1,9 @@
 //! Plans and releases in words, or as one JSON object.
 
 use crate::Exit;
+use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
-    answer::{ErrorBar, ErrorKind},
+    answer::{ErrorBar, ErrorKind, Group},
     ledger::Balance,
     plan::Plan,
     release::{Left, Outcome, Release, Spent},
@@ -19,6 +20,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "outcome": "planned",
             "statistic": plan.statistic(),
             "column": plan.request().column,
+            "group_by": plan.group_by(),
             "data": plan.data(),
             "mechanism": plan.mechanism(),
             "guarantee": {
@@ -41,7 +43,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
     println!(
         "{} (planned; nothing was read or charged)",
-        question(plan.statistic(), plan.request().column.as_deref())
+        question(plan.statistic(), plan.request().column.as_deref()) + &by_words(plan.group_by())
     );
     println!("  expect     {}{sure}", plan.expected().words);
     println!("  privacy    {guarantee}; {}", plan.mechanism());
@@ -71,8 +73,18 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
     }
     let question = question(&release.statistic, release.column.as_deref());
     match release.outcome {
+        _ if release.groups.is_some() => println!("{question}{}", by_words(&release.group_by)),
         Outcome::Released => println!("{question}: {}", value(&release.value)),
         Outcome::Refused => println!("{question}: refused"),
+    }
+    if let Some(groups) = release.groups.as_deref().filter(|groups| !groups.is_empty()) {
+        println!("{}", table(&release.group_by, groups));
+        if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
+            println!("  error      each holds on its own ({} confidence)", percent(confidence));
+        }
+        if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref()) {
+            println!("  advice     for groups that were refused: {advice}");
+        }
     }
     if let Some(error) = &release.error {
         let rows = release.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
@@ -98,6 +110,56 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
     }
     exit
+}
+
+/// Which columns make groups.
+fn by_words(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
+    if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) }
+}
+
+/// Groups as a table: a column for each part of the key, the answer, and its error in short.
+fn table(by: &[String], groups: &[Group]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    let head = by.iter().map(|name| printable(name)).chain(["answer".into(), "error".into()]);
+    // Indented like everything else, in the first column.
+    table.set_header(head.enumerate().map(|(place, text)| indented(place, &text)));
+    for group in groups {
+        let keys = match &group.key {
+            Value::Array(keys) => keys.iter().map(key).collect(),
+            one => vec![key(one)],
+        };
+        let (answer, error) = match (group.outcome, &group.error) {
+            (Outcome::Released, error) => {
+                (value(&group.value), error.as_ref().map_or(String::new(), short_error))
+            }
+            (Outcome::Refused, _) => ("refused".to_string(), String::new()),
+        };
+        let cells = keys.into_iter().chain([answer, error]);
+        table.add_row(cells.enumerate().map(|(place, text)| indented(place, &text)));
+    }
+    table
+}
+
+fn indented(place: usize, text: &str) -> String {
+    if place == 0 { format!("  {text}") } else { text.to_string() }
+}
+
+fn key(key: &Value) -> String {
+    key.as_str().map_or("(empty)".to_string(), printable)
+}
+
+/// An error bar in a cell of a table.
+fn short_error(error: &ErrorBar) -> String {
+    let end = |end: Option<f64>| value(&json!(end));
+    match error.kind {
+        ErrorKind::Exact => "exact".to_string(),
+        ErrorKind::Noise => format!("{} to {}", end(error.low), end(error.high)),
+        ErrorKind::Rank => {
+            format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))
+        }
+    }
 }
 
 fn question(statistic: &str, column: Option<&str>) -> String {
@@ -165,11 +227,14 @@ pub(crate) fn amount(spent: &Spent) -> String {
 
 /// What a limit leaves, in its currency.
 pub(crate) fn left_words(left: &Left) -> String {
-    match (&left.rho, &left.epsilon) {
-        (Some(rho), _) if left.delta == "0" => format!("rho {rho}"),
-        (Some(rho), _) => format!("rho {rho}, delta {}", left.delta),
-        (None, epsilon) => {
-            amount(&Spent { epsilon: epsilon.clone().unwrap_or_default(), delta: left.delta.clone() })
+    let and_delta = |loss: String| {
+        if left.delta == "0" { loss } else { format!("{loss}, delta {}", left.delta) }
+    };
+    match left {
+        Left { rho: Some(rho), .. } => and_delta(format!("rho {rho}")),
+        Left { order: Some(order), divergence: Some(divergence), .. } => {
+            and_delta(format!("divergence {divergence} at order {order}"))
         }
+        Left { epsilon, .. } => and_delta(format!("epsilon {}", epsilon.as_deref().unwrap_or("0"))),
     }
 }

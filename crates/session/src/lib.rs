@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod columns;
 mod gather;
+mod groups;
 pub mod ledger;
 pub mod plan;
 mod quiet;

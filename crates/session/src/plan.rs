@@ -14,6 +14,7 @@ use crate::{
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
+    interval::exp_upper,
     loss::{Approx, Delta, Eps, Guarantee, Loss, ParameterError},
     ratio::Ratio,
     wording,
@@ -36,6 +37,7 @@ pub struct DataFacts {
 pub struct Plan {
     request: Request,
     data: String,
+    group_by: Vec<String>,
     task: Task,
     guarantee: Guarantee,
     cost: Approx,
@@ -63,6 +65,7 @@ impl Plan {
         Ok(Self {
             request: request.clone(),
             data: facts.name.clone(),
+            group_by: task.group_by().iter().map(|&column| facts.columns[column].clone()).collect(),
             task,
             guarantee,
             cost,
@@ -84,6 +87,11 @@ impl Plan {
     /// The statistic.
     pub fn statistic(&self) -> &str {
         &self.request.statistic
+    }
+
+    /// The names of the columns that answers are grouped by.
+    pub fn group_by(&self) -> &[String] {
+        &self.group_by
     }
 
     /// The name of the mechanism.
@@ -114,9 +122,11 @@ impl Plan {
     /// The columns that it will read, each once, and how: for sources that prepare them.
     pub fn wanted(&self) -> Vec<Wanted> {
         let mut wanted = Vec::new();
-        for need in self.needs().into_iter().filter_map(Need::wanted) {
-            if !wanted.contains(&need) {
-                wanted.push(need);
+        for need in self.needs() {
+            for cells in need.wanted().into_iter().chain(need.keys()) {
+                if !wanted.contains(&cells) {
+                    wanted.push(cells);
+                }
             }
         }
         wanted
@@ -152,6 +162,8 @@ pub(crate) struct Said<'a> {
     delta: Delta,
     adjacency: Adjacency,
     failure: Ratio,
+    group_by: Vec<usize>,
+    groups_per_unit: u64,
 }
 
 impl<'a> Said<'a> {
@@ -178,8 +190,47 @@ impl<'a> Said<'a> {
             delta: request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?,
             adjacency: adjacency(request, facts)?,
             failure,
+            group_by: group_by(request, facts)?,
+            groups_per_unit: 1,
         };
         Ok(said)
+    }
+
+    /// The same for a part of the work: another price and no groups.
+    pub fn part(&self, eps: Eps, delta: Delta) -> Self {
+        Self { eps, delta, group_by: Vec::new(), ..self.clone() }
+    }
+
+    /// The same under add/remove, at a price of which two steps cost no more than what was said: a replaced row is one
+    /// that goes and one that comes, and these may belong to two groups. Unchanged where one step is all there is.
+    pub fn in_single_steps(&self) -> Result<Self, PlanError> {
+        if self.adjacency == Adjacency::AddRemove {
+            return Ok(self.clone());
+        }
+        let eps = Eps::new(self.eps.ratio() / &Ratio::from(2u64))?;
+        // Two steps lose delta·(1 + e^epsilon).
+        let delta = Delta::new(self.delta.ratio() / &(Ratio::one() + exp_upper(eps.ratio())))?;
+        Ok(Self { eps, delta, adjacency: Adjacency::AddRemove, ..self.clone() })
+    }
+
+    /// The columns whose texts are the keys of groups; none where all rows are one group.
+    pub fn group_by(&self) -> &[usize] {
+        &self.group_by
+    }
+
+    /// The keys that were stated as public.
+    pub fn keys(&self) -> &'a [String] {
+        &self.request.keys
+    }
+
+    /// Does the statistic itself need a delta, apart from finding keys?
+    pub fn needs_delta(&self) -> bool {
+        self.statistic() == "mode" || matches!(self.mechanism(), Some("stable" | "scale"))
+    }
+
+    /// How many groups one unit may touch: a row has one key.
+    pub fn groups_per_unit(&self) -> u64 {
+        self.groups_per_unit
     }
 
     pub fn statistic(&self) -> &'a str {
@@ -249,15 +300,24 @@ impl<'a> Said<'a> {
         if self.statistic() != "quantile" && self.fraction().is_some() {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
-        let numeric = !matches!(self.statistic(), "count" | "mode");
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
         for (name, said, taken) in [
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
-            ("rows", self.request.rows.is_some(), ranked),
+            ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
+            (
+                "keys",
+                !self.keys().is_empty(),
+                !self.request.group_by.is_empty() || self.statistic() == "histogram",
+            ),
         ] {
             if said && !taken {
-                return Err(PlanError::line(format!("{} takes no {name}; leave it out", self.statistic())));
+                let groups = if self.request.group_by.is_empty() { "" } else { " by group" };
+                return Err(PlanError::line(format!(
+                    "{}{groups} takes no {name}; leave it out",
+                    self.statistic()
+                )));
             }
         }
         Ok(())
@@ -278,6 +338,25 @@ impl<'a> Said<'a> {
             .map(Some)
             .map_err(|error| PlanError::line(error.to_string()))
     }
+}
+
+/// The columns that were named; a text that names none may be several with commas between them.
+fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanError> {
+    let mut places = Vec::new();
+    for text in &request.group_by {
+        let names =
+            if facts.columns.contains(text) { vec![text.as_str()] } else { text.split(',').collect() };
+        for name in names {
+            let place = columns::place(&facts.columns, name.trim())
+                .map_err(|error| PlanError::line(error.to_string()))?;
+            if places.contains(&place) {
+                let name = wording::shown(name.trim());
+                return Err(PlanError::line(format!("'{name}' is grouped by twice; name it once")));
+            }
+            places.push(place);
+        }
+    }
+    Ok(places)
 }
 
 /// The adjacency that was asked for, or the data set's own.

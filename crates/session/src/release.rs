@@ -1,7 +1,7 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
 use crate::{
-    answer::ErrorBar,
+    answer::{ErrorBar, Group},
     ledger::{Limit, Receipt},
 };
 use equipoise_core::loss::Approx;
@@ -29,6 +29,9 @@ pub struct Release {
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
+    /// By which columns, where answers for groups were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
     /// Of which data set.
     pub data: String,
     /// By which mechanism.
@@ -40,6 +43,9 @@ pub struct Release {
     /// The number of rows, where a noisy one was paid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<i64>,
+    /// The answers for groups, where they were asked for; `value` is null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Group>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -92,19 +98,24 @@ pub struct Left {
     /// Rho, where the limit is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rho: Option<String>,
+    /// The Renyi order and the divergence at it, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// See `order`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<String>,
     /// Delta.
     pub delta: String,
 }
 
 impl From<&Limit> for Left {
     fn from(limit: &Limit) -> Self {
+        let [loss, delta] = limit.parts_shown();
+        let nothing = Self { epsilon: None, rho: None, order: None, divergence: None, delta };
         match limit {
-            Limit::Approx(loss) => {
-                Self { epsilon: Some(loss.eps.to_string()), rho: None, delta: loss.delta.to_string() }
-            }
-            Limit::Zcdp(loss) => {
-                Self { epsilon: None, rho: Some(loss.rho.to_string()), delta: loss.delta.to_string() }
-            }
+            Limit::Approx(_) => Self { epsilon: Some(loss), ..nothing },
+            Limit::Zcdp(_) => Self { rho: Some(loss), ..nothing },
+            Limit::Renyi(at) => Self { order: Some(at.order.to_string()), divergence: Some(loss), ..nothing },
         }
     }
 }

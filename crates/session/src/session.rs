@@ -24,7 +24,7 @@ use crate::{
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Plan},
     quiet::quietly,
-    release::{Left, Outcome, Promise, Release, Spent},
+    release::{Left, Promise, Release, Spent},
     source::{Lost, Source},
 };
 use equipoise_core::adjacency::Unit;
@@ -122,6 +122,7 @@ fn question(plan: &Plan) -> Value {
     json!({
         "statistic": plan.statistic(),
         "column": plan.request().column,
+        "group_by": plan.group_by(),
         "mechanism": plan.mechanism(),
         "guarantee": guarantee,
         "expected": plan.expected().words,
@@ -140,18 +141,21 @@ fn promise(plan: &Plan) -> Promise {
 }
 
 fn release(plan: &Plan, answer: Answer, charge: &crate::ledger::Charge) -> Release {
-    let Answer { value, error, rows, advice } = answer;
+    let outcome = answer.outcome();
+    let Answer { value, error, rows, advice, groups } = answer;
     let balance = charge.balance();
     Release {
-        outcome: if value.is_some() { Outcome::Released } else { Outcome::Refused },
+        outcome,
         value: value.unwrap_or_default(),
         statistic: plan.statistic().to_string(),
         column: plan.request().column.clone(),
+        group_by: plan.group_by().to_vec(),
         data: plan.data().to_string(),
         mechanism: plan.mechanism().to_string(),
         guarantee: promise(plan),
         error,
         rows,
+        groups,
         advice,
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),

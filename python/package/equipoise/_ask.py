@@ -54,10 +54,10 @@ class Question:
             words["column"] = self.table.names[0]
         if books is None and ledger is None and is_path(data):
             ledger = _books.beside(data)
-        self._adjacency = words.get("adjacency")
+        self._adjacency, self._unit = words.get("adjacency"), words.get("unit")
         self._odometer = books is None and ledger is None
         if name is None:
-            name = _books.odometer(self._adjacency) if ledger is None else _books.name_of(data, ledger, None)
+            name = _books.odometer(self._adjacency, self._unit) if ledger is None else _books.name_of(data, ledger, None)
         self.books = books if books is not None else _books.books(ledger, analyst)
         self.planned = self.books.plan(name, self.table.names, json.dumps(words))
 
@@ -73,7 +73,7 @@ class Question:
         text = self.books.release(self.planned, source, self.table.rows, request_id)
         release = Release._of_json(text)
         if self._odometer:
-            _books.counted(self._adjacency, release.spent)
+            _books.counted(self._adjacency, self._unit, release.spent)
         return _root(release) if self._asked == "std" else release
 
     def simulate(self, trials: int) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -13,8 +14,8 @@ _FILE_NAME = "equipoise.ledger"
 
 #: Ledgers that are open, by process: what was opened before a fork is left alone in the child.
 _OPEN: dict[tuple[int, str | None, str | None], _equipoise.Books] = {}
-#: What the odometer of this process, or of the one that it was forked from, has written down, by adjacency.
-_COUNTED: dict[str, tuple[str, str]] = {}
+#: What the odometer of this process, or of the one that it was forked from, has written down, by adjacency and unit.
+_COUNTED: dict[tuple[str, str | None], tuple[str, str]] = {}
 
 
 def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> _equipoise.Books:
@@ -24,24 +25,26 @@ def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> 
     if key not in _OPEN:
         opened = _equipoise.Books(path, key[2])
         if path is None:
-            for adjacency, (epsilon, delta) in _COUNTED.items():
-                opened.pay(odometer(adjacency), adjacency, epsilon, delta, "spent before the fork")
+            for (adjacency, unit), (epsilon, delta) in _COUNTED.items():
+                opened.pay(odometer(adjacency, unit), adjacency, epsilon, delta, "spent before the fork", unit)
         _OPEN[key] = opened
     return _OPEN[key]
 
 
-def odometer(adjacency: str | None) -> str:
-    """The name under which bare functions are counted: one account for each adjacency, which do not add up."""
-    return f"this process, {adjacency or 'add-remove'}"
+def odometer(adjacency: str | None, unit: str | None = None) -> str:
+    """The name under which bare functions are counted: what is protected differently does not add up."""
+    return f"this process, {adjacency or 'add-remove'}" + (f", {unit}" if unit else "")
 
 
-def counted(adjacency: str | None, spent: dict[str, str]) -> None:
+def counted(adjacency: str | None, unit: str | None, spent: dict[str, str]) -> None:
     """Remember what the odometer showed last, for children of a fork."""
-    _COUNTED[adjacency or "add-remove"] = (spent["epsilon"], spent["delta"])
+    _COUNTED[adjacency or "add-remove", unit] = (spent["epsilon"], spent["delta"])
 
 
-def spent(*, adjacency: str = "add-remove") -> dict[str, str]:
+def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> dict[str, str]:
     """What bare functions have spent in this process, all data together: exact decimals.
+
+    Losses under another adjacency or for another unit are counted apart, because they do not add up.
 
     >>> import equipoise as eq
     >>> before = eq.spent()
@@ -50,9 +53,7 @@ def spent(*, adjacency: str = "add-remove") -> dict[str, str]:
     >>> Decimal(eq.spent()["epsilon"]) - Decimal(before["epsilon"])
     Decimal('0.5')
     """
-    import json
-
-    balance: dict[str, Any] = json.loads(books(None).balance(odometer(adjacency)))
+    balance: dict[str, Any] = json.loads(books(None).balance(odometer(adjacency, privacy_unit)))
     return dict(balance["spent"])
 
 

@@ -6,9 +6,11 @@ elements, so these are looked at.
 
 from __future__ import annotations
 
+import datetime
 import math
 import os
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from . import _equipoise
@@ -139,6 +141,8 @@ def _of_numpy(column: Any, numpy_kind: str, kind: str) -> Any:
         if numpy_kind not in "fiub":
             raise DataError(f"the array holds {_named(array)}, not numbers; give an array of numbers")
         return np.ascontiguousarray(array, dtype=np.float64)
+    if kind != "text":
+        return _of_list(array.tolist(), kind)
     if numpy_kind in "fiub":
         return [None if numpy_kind == "f" and value != value else _text(value) for value in array.tolist()]
     if numpy_kind in "USOT":
@@ -152,16 +156,19 @@ def _named(array: Any) -> str:
 
 
 def _of_list(values: Sequence[Any], kind: str) -> Any:
-    if kind == "text":
-        return [_text(value) for value in values]
-    return [_number(value) for value in values]
+    read = _READ.get(kind.partition(":")[0], _number)
+    if kind.startswith("decimal:"):
+        return [_scaled(value, int(kind.partition(":")[2])) for value in values]
+    return [read(value) for value in values]
 
 
 def _number(value: Any) -> float | None:
     """A number; nothing for nothing."""
-    if value is None or isinstance(value, (int, float)):
+    if value is None:
+        return None
+    if isinstance(value, (int, float)):
         try:
-            return value if value is None else float(value)
+            return float(value)
         except OverflowError:
             return math.inf if value > 0 else -math.inf
     if hasattr(value, "__float__") and not hasattr(value, "__len__"):
@@ -185,3 +192,54 @@ def _text(value: Any) -> str | None:
     if hasattr(value, "item") or hasattr(value, "isoformat"):
         return str(value)
     raise DataError(f"the list holds a {type(value).__name__}; give texts, numbers or dates")
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number of 64 bits; nothing for anything else."""
+    number = _number(value)
+    if number is None or not math.isfinite(number) or number != int(number) or not -(2**63) <= int(value) < 2**63:
+        return None
+    return int(value)
+
+
+def _scaled(value: Any, digits: int) -> int | None:
+    """A number as a multiple of 10^-digits."""
+    number = _number(value)
+    if number is None or not math.isfinite(number):
+        return None
+    scaled = (Decimal(repr(value) if isinstance(value, float) else str(value)) * 10**digits).quantize(
+        Decimal(1), rounding=ROUND_HALF_UP
+    )
+    return int(scaled) if -(2**63) <= scaled < 2**63 else None
+
+
+def _yes_or_no(value: Any) -> int | None:
+    return None if value is None else int(bool(value))
+
+
+def _day(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime.date):
+        return value.toordinal() - _EPOCH.toordinal()
+    raise DataError(f"the list holds a {type(value).__name__}, not only dates; give a list of dates")
+
+
+def _moment(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime.datetime):
+        moment = value if value.tzinfo is not None else value.replace(tzinfo=datetime.timezone.utc)
+        return (moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)) // datetime.timedelta(microseconds=1)
+    raise DataError(f"the list holds a {type(value).__name__}, not only moments; give a list of datetimes")
+
+
+_EPOCH = datetime.date(1970, 1, 1)
+_READ: dict[str, Any] = {
+    "float": _number,
+    "integer": _whole,
+    "boolean": _yes_or_no,
+    "date": _day,
+    "timestamp": _moment,
+    "text": _text,
+}

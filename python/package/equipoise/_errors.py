@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ._wording import in_python
 
 
@@ -31,25 +33,23 @@ class LostError(EquipoiseError, RuntimeError):
 class BudgetError(EquipoiseError):
     """The budget does not allow it. Nothing was charged.
 
-    ``spent``, ``requested`` and ``remaining`` are pairs (epsilon, delta) of exact decimals.
+    ``spent``, ``requested`` and ``remaining`` are exact decimals by name, such as ``{"epsilon": "0.6", "delta": "0"}``.
     """
 
-    spent: tuple[str, str]
-    requested: tuple[str, str]
-    remaining: tuple[str, str]
+    spent: dict[str, str]
+    requested: dict[str, str]
+    remaining: dict[str, str]
 
-    def __init__(
-        self,
-        message: str = "",
-        spent: tuple[str, str] = ("0", "0"),
-        requested: tuple[str, str] = ("0", "0"),
-        remaining: tuple[str, str] = ("0", "0"),
-    ) -> None:
+    def __init__(self, message: str = "", parts: str = "{}") -> None:
         super().__init__(message)
-        self.spent, self.requested, self.remaining = spent, requested, remaining
+        self._parts = parts
+        known = json.loads(parts)
+        self.spent = known.get("spent") or {}
+        self.requested = known.get("requested") or {}
+        self.remaining = known.get("remaining") or {}
 
-    def __reduce__(self) -> tuple[type[BudgetError], tuple[object, ...]]:
-        return type(self), (str(self), self.spent, self.requested, self.remaining)
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, str]]:
+        return type(self), (str(self), self._parts)
 
 
 class RefusedError(EquipoiseError, ValueError):

@@ -20,7 +20,7 @@ def _pay(what: str, adjacency: str, epsilon: Any, delta: Any, ledger: Any, name:
     books = _books.books(ledger)
     books.pay(account, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), what)
     if ledger is None:
-        _books.counted(adjacency, _books.spent(adjacency=adjacency))
+        _books.counted(adjacency, None, _books.spent(adjacency=adjacency))
 
 
 class AboveThreshold:
@@ -116,7 +116,7 @@ class ThresholdMonitor:
         The predicate looks at one record at a time; on an array, a column or a table it may do so for all at once and
         give one yes or no for each. It must not depend on other records.
         """
-        yes = predicate
+        yes: Any = predicate
         if callable(predicate):
             together = hasattr(self._data, "__array__") or hasattr(self._data, "columns")
             yes = predicate(self._data) if together else [bool(predicate(record)) for record in self._data]

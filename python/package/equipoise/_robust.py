@@ -124,7 +124,7 @@ class RobustPoint:
     """The counts of single items of a stream in which items come and go; keywords as of :class:`RobustF2`.
 
     >>> import equipoise as eq
-    >>> sketch = eq.RobustPoint(answers=10, heuristic=(32, 5, 256, 2))
+    >>> sketch = eq.RobustPoint(answers=10, heuristic=(64, 5, 256, 4))
     >>> sketch.update(["ann", "bob"], counts=[300, 4])
     >>> sketch.queries_left
     10

@@ -64,7 +64,7 @@ class Session:
     >>> try:
     ...     session.median("age", epsilon=0.7).release()
     ... except eq.BudgetError as error:
-    ...     error.requested[0], error.remaining[0]
+    ...     error.requested["epsilon"], error.remaining["epsilon"]
     ('0.7', '0.6')
     """
 

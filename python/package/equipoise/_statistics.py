@@ -310,3 +310,32 @@ def mode(
     'Bern'
     """
     return ask("mode", locals())
+
+
+def histogram(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    privacy_unit: str | None = None,
+    where: str | None = None,
+    keys: Sequence[str] | None = None,
+    confidence: Number | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+) -> Release:
+    """How many records have each value of a column: ``groups`` of the release.
+
+    Values are found privately, which takes a delta, or stated as ``keys``.
+
+    >>> import equipoise as eq
+    >>> release = eq.histogram(["a"] * 600 + ["b"] * 400, epsilon=1, keys=["a", "b", "c"])
+    >>> [group["key"] for group in release.groups]
+    ['a', 'b', 'c']
+    """
+    return ask("histogram", locals())

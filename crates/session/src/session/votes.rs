@@ -348,18 +348,20 @@ impl Session {
         let ChargedVotes { ballot, charge } = charged;
         let coins = &mut self.coins;
         let answer = quietly(|| ballot.answer(votes, coins))?;
-        let Answer { value, error, rows, advice } = answer;
+        let Answer { value, error, rows, advice, groups } = answer;
         let balance = charge.balance();
         let mut release = Release {
             outcome: if value.is_some() { Verdict::Released } else { Verdict::Refused },
             value: value.unwrap_or_default(),
             statistic: ballot.voting.name.clone(),
             column: None,
+            group_by: Vec::new(),
             data: ballot.voting.data.clone(),
             mechanism: ballot.mechanism().to_string(),
             guarantee: ballot.promise(),
             error,
             rows,
+            groups,
             advice,
             spent: Spent::from(balance.spent()),
             remaining: balance.remaining().as_ref().map(Left::from),
