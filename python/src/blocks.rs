@@ -143,6 +143,7 @@ pub fn deal_people<'py>(
 }
 
 fn arrays<'py>(py: Python<'py>, blocks: &Blocks) -> Vec<Bound<'py, PyArray1<i64>>> {
-    let places = |block: &[usize]| -> Vec<i64> { block.iter().map(|&row| row as i64).collect() };
+    let place = |&row: &usize| i64::try_from(row).expect("a row in memory");
+    let places = |block: &[usize]| -> Vec<i64> { block.iter().map(place).collect() };
     blocks.iter().map(|block| places(block).into_pyarray(py)).collect()
 }

@@ -234,7 +234,11 @@ fn on_source<T: Send>(
 ) -> PyResult<T> {
     if let Ok(file) = source.cast::<File>() {
         let file = file.get();
-        return py.detach(|| work(&file.source));
+        return py.detach(|| {
+            let source = file.open()?;
+            planned.plan.readable_in(&*source).map_err(errors::request)?;
+            work(&*source)
+        });
     }
     let wanted = planned.plan.wanted();
     let columns = source.cast::<PyList>()?;
@@ -296,6 +300,7 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
 
 /// Does the ledger of this path know a data set of this name?
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
 pub fn is_registered(py: Python<'_>, ledger: PathBuf, data: &str) -> PyResult<bool> {
     py.detach(|| match Ledger::open_read_only(&ledger) {
         Ok(ledger) => Ok(ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some()),

@@ -7,7 +7,7 @@ use crate::errors;
 use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, cast::AsArray, types};
 use arrow_cast::cast;
 use arrow_schema::{DataType, TimeUnit};
-use equipoise_engine::csv::{Csv, CsvOptions, Header};
+use equipoise_engine::{OpenOptions, csv::Header};
 use equipoise_session::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::{
@@ -15,12 +15,19 @@ use pyo3::{
     types::{PyList, PyTuple},
 };
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
-use std::{borrow::Cow, path::PathBuf, thread};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+    thread,
+};
 
-/// A file of rows: only its header has been read.
+/// Files of rows: a path, a pattern or a folder, of which only headers and schemas have been read. They are opened again
+/// for each question.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct File {
-    pub source: Csv,
+    path: PathBuf,
+    options: OpenOptions,
+    columns: Vec<String>,
 }
 
 #[pymethods]
@@ -28,22 +35,27 @@ impl File {
     #[new]
     #[pyo3(signature = (path, delimiter=None, header=true))]
     fn new(py: Python<'_>, path: PathBuf, delimiter: Option<char>, header: bool) -> PyResult<Self> {
-        let mut options = CsvOptions::default();
-        if let Some(delimiter) = delimiter {
-            options.delimiter = delimiter;
-        }
-        if !header {
-            options.header = Header::Numbered;
-        }
-        let source = py.detach(|| Csv::open(path, &options)).map_err(errors::request)?;
-        Ok(Self { source })
+        let options = OpenOptions { delimiter, header: (!header).then_some(Header::Numbered) };
+        let opened = py.detach(|| Ok::<_, PyErr>(open(&path, &options)?.columns().to_vec()));
+        Ok(Self { columns: opened?, path, options })
     }
 
     /// The names of its columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.source.columns().to_vec()
+        self.columns.clone()
     }
+}
+
+impl File {
+    /// The rows, which are not read yet.
+    pub fn open(&self) -> PyResult<Box<dyn Source>> {
+        open(&self.path, &self.options)
+    }
+}
+
+fn open(path: &Path, options: &OpenOptions) -> PyResult<Box<dyn Source>> {
+    equipoise_engine::open(&[path], options).map_err(errors::request)
 }
 
 fn chunks(column: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
@@ -66,12 +78,12 @@ impl Arrow {
     }
 
     fn __len__(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.len()).sum()
+        self.chunks.iter().map(Array::len).sum()
     }
 
     /// The names and columns of a table that speaks Arrow; nothing for a single column.
     #[staticmethod]
-    fn table(data: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<String>, Vec<Arrow>, usize)>> {
+    fn table(data: &Bound<'_, PyAny>) -> PyResult<Option<NamedColumns>> {
         let Ok(table) = data.extract::<AnyRecordBatch>() else { return Ok(None) };
         let (batches, schema) = table.into_table()?.into_inner();
         let column = |place: usize| Arrow {
@@ -82,6 +94,9 @@ impl Arrow {
         Ok(Some((names, (0..schema.fields().len()).map(column).collect(), rows)))
     }
 }
+
+/// The names of columns, the columns, and how many rows they have.
+type NamedColumns = (Vec<String>, Vec<Arrow>, usize);
 
 /// A column held while a question reads it.
 pub enum Held<'py> {

@@ -80,6 +80,21 @@ def test_a_file_has_the_ledger_beside_it(tmp_path: Path) -> None:
         session.median("salary", epsilon=0.1)
 
 
+def test_files_of_every_format(tmp_path: Path) -> None:
+    import polars as pl
+    import pyarrow as pa
+
+    frame = pl.DataFrame(AGES)
+    frame.write_parquet(tmp_path / "ages.parquet")
+    with pa.OSFile(str(tmp_path / "ages.arrow"), "wb") as sink, pa.ipc.new_file(sink, frame.to_arrow().schema) as writer:
+        writer.write_table(frame.to_arrow())
+    frame.write_csv(tmp_path / "ages.tsv", separator="\t")
+    for name in ("ages.parquet", "ages.arrow", "ages.tsv"):
+        release = eq.median(tmp_path / name, "age", epsilon=4)
+        # 4,000 rows, and ranks off by more than 1,000 with a chance of e^-2000.
+        assert 30 < release.value < 80, name
+
+
 def test_threads_share_a_budget_and_never_overspend() -> None:
     session = eq.Session(AGES, budget=1)
     outcomes: list[Any] = []

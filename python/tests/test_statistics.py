@@ -101,6 +101,16 @@ def test_every_statistic_has_its_shape() -> None:
     assert std.interval is None or std.interval[0] <= std.value <= std.interval[1]
 
 
+def test_selections_summaries_and_wanted_errors() -> None:
+    towns = ["Bern"] * 9000 + ["Basel"] * 1000
+    # Permute-and-flip names Basel with a chance of e^-2000.
+    assert eq.select(towns, epsilon=1, among=["Basel", "Bern"]).value == "Bern"
+    summary = eq.summary(VALUES, epsilon=8)
+    assert summary.refused or summary.answers or summary.value is not None
+    plan = eq.Session({"x": VALUES}).count(target_error=10)
+    assert 0 < float(plan.summarize()["cost"]["epsilon"]) < 1
+
+
 def test_missing_values_are_nothing() -> None:
     # Half of the rows are missing: the median is that of the others.
     data = pl.Series([None if i % 2 else float(i) for i in range(ROWS)])

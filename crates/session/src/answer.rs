@@ -1,6 +1,9 @@
 //! What a question comes to: a value or a refusal, and how far off the value may be.
 
-use crate::{groups::Key, release::Outcome};
+use crate::{
+    groups::Key,
+    release::{Outcome, Spent},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -21,6 +24,9 @@ pub struct ErrorBar {
     /// answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Value>,
+    /// The most frequent value has at most this many rows more than the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<u64>,
     /// Rows beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
@@ -36,13 +42,70 @@ pub enum ErrorKind {
     Noise,
     /// The distance in ranks from the true value.
     Rank,
+    /// How many rows fewer the answer has than the most frequent value.
+    Gap,
 }
 
 impl ErrorBar {
     /// The answer is the true value.
     pub fn exact() -> Self {
-        Self { confidence: 1.0, kind: ErrorKind::Exact, low: None, high: None, rank: None, range: None }
+        Self::of(1.0, ErrorKind::Exact)
     }
+
+    /// The true value lies between these, as far as noise goes.
+    pub fn noise(confidence: f64, low: f64, high: f64) -> Self {
+        Self { low: Some(low), high: Some(high), ..Self::of(confidence, ErrorKind::Noise) }
+    }
+
+    /// The answer lies so many ranks from the true value.
+    pub fn rank(confidence: f64, rank: Value) -> Self {
+        Self { rank: Some(rank), ..Self::of(confidence, ErrorKind::Rank) }
+    }
+
+    /// The answer has at most so many rows fewer than the most frequent value.
+    pub fn gap(confidence: f64, gap: u64) -> Self {
+        Self { gap: Some(gap), ..Self::of(confidence, ErrorKind::Gap) }
+    }
+
+    fn of(confidence: f64, kind: ErrorKind) -> Self {
+        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None }
+    }
+}
+
+/// One of several answers that were asked for together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// What was computed.
+    pub statistic: String,
+    /// Of which column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// By which columns, where answers for groups were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
+    /// By which mechanism.
+    pub mechanism: String,
+    /// Its part of the price; none where several answers come from the same noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Spent>,
+    /// Whether there is an answer.
+    pub outcome: Outcome,
+    /// The answer; null after a refusal.
+    pub value: Value,
+    /// How far off it may be.
+    pub error: Option<ErrorBar>,
+    /// The number of rows, where a noisy one was paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// The answers for groups, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Group>>,
+    /// The answers of a summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Item>>,
+    /// After a refusal: what to do, from public facts only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 /// The answer for one group of records.
@@ -77,12 +140,22 @@ pub(crate) struct Answer {
     pub advice: Option<String>,
     /// The answers for groups, where they were asked for.
     pub groups: Option<Vec<Group>>,
+    /// Several answers by name, where a summary was asked for.
+    pub several: Option<Vec<Named>>,
+}
+
+/// One answer of a summary.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Named {
+    pub statistic: &'static str,
+    pub mechanism: &'static str,
+    pub answer: Answer,
 }
 
 impl Answer {
     /// A value and its error bar.
     pub fn released(value: Value, error: ErrorBar) -> Self {
-        Self { value: Some(value), error: Some(error), rows: None, advice: None, groups: None }
+        Self { value: Some(value), error: Some(error), rows: None, advice: None, groups: None, several: None }
     }
 
     /// A number and its error bar, or a refusal where they are beyond what a float can hold: JSON would show null.
@@ -98,7 +171,14 @@ impl Answer {
 
     /// No answer.
     pub fn refused(advice: impl Into<String>) -> Self {
-        Self { value: None, error: None, rows: None, advice: Some(advice.into()), groups: None }
+        Self {
+            value: None,
+            error: None,
+            rows: None,
+            advice: Some(advice.into()),
+            groups: None,
+            several: None,
+        }
     }
 
     /// Answers for groups; where none of them has an answer, a refusal.
@@ -110,6 +190,22 @@ impl Answer {
             rows: None,
             advice: (!any).then(advice),
             groups: Some(groups),
+            several: None,
+        }
+    }
+
+    /// Several answers, and their values as one object; where none of them has a value, a refusal.
+    pub fn summary(several: Vec<Named>) -> Self {
+        let any = several.iter().any(|named| named.answer.outcome() == Outcome::Released);
+        let value =
+            |named: &Named| (named.statistic.to_string(), named.answer.value.clone().unwrap_or_default());
+        Self {
+            value: any.then(|| Value::Object(several.iter().map(value).collect())),
+            error: None,
+            rows: None,
+            advice: (!any).then(|| "no statistic has an answer; each says why".to_string()),
+            groups: None,
+            several: Some(several),
         }
     }
 

@@ -194,6 +194,11 @@ impl<'a> Gathered<'a> {
         tally.into_iter().flat_map(|tally| tally.texts.iter().map(|(text, &count)| (&**text, count)))
     }
 
+    /// How many records have this text in the column.
+    pub fn with_text(&self, column: usize, text: &str) -> u64 {
+        self.tallies.get(&column).and_then(|tally| tally.texts.get(text)).copied().unwrap_or_default()
+    }
+
     /// How many records have no text in the column.
     pub fn empty(&self, column: usize) -> u64 {
         self.tallies.get(&column).map_or(0, |tally| tally.empty)

@@ -7,16 +7,18 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod batch;
 pub mod columns;
 mod gather;
 mod groups;
 pub mod ledger;
 pub mod plan;
-mod quiet;
+pub mod quiet;
 pub mod release;
 pub mod request;
 pub mod session;
 pub mod simulate;
 pub mod source;
 mod space;
+mod target;
 pub mod task;

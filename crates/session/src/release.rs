@@ -1,7 +1,7 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
 use crate::{
-    answer::{ErrorBar, Group},
+    answer::{ErrorBar, Group, Item},
     ledger::{Limit, Receipt},
 };
 use equipoise_core::loss::Approx;
@@ -46,6 +46,9 @@ pub struct Release {
     /// The answers for groups, where they were asked for; `value` is null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
+    /// The answers to the questions of a batch, in their order; `value` is null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Item>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
-    /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode or histogram.
+    /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,6 +51,16 @@ pub struct Request {
     /// The keys of the groups, where they are public: their one column's texts. Found privately without.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub keys: Vec<String>,
+    /// The candidates of a selection, where they are public. Found privately without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
+    pub among: Vec<String>,
+    /// How far off the answer may be, in rows for counts, in ranks for quantiles, in the column's unit for sums and
+    /// means: the least epsilon for that is used.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub target_error: Option<String>,
+    /// Among the questions of a batch: which share of epsilon and delta this one has.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub weight: Option<String>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,
@@ -76,7 +86,7 @@ impl Request {
 
 /// A JSON document that is not a request. `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestError(String);
+pub struct RequestError(pub(crate) String);
 
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,19 +3,25 @@
 //! Nothing is charged, nothing is recorded, and what comes out is no [`Release`](crate::release::Release): whoever
 //! simulates on private rows has published them. The rows are read once; each trial has fresh coins.
 
-use crate::{gather::Gathered, plan::Plan, quiet::quietly, source::Lost, source::Source};
+use crate::{answer::Answer, gather::Gathered, plan::Plan, quiet::quietly, source::Lost, source::Source};
 use equipoise_entropy::OsCoins;
 use serde_json::Value;
 use std::{num::NonZero, thread};
 
-/// One outcome for each trial, in no order that means anything: the value, or `None` for a refusal.
+/// One outcome for each trial, in no order that means anything: the value or the groups, or `None` for a refusal; for
+/// a batch, the list of them.
 pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Vec<Option<Value>>, Lost> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     quietly(|| {
         let gathered = Gathered::scan(source, &plan.needs(), threads)?;
         let part = |trials: usize| -> Result<Vec<Option<Value>>, Lost> {
             let mut coins = OsCoins::new().map_err(|_| Lost)?;
-            Ok((0..trials).map(|_| plan.task().answer(&gathered, &mut coins).value).collect())
+            let mut trial = || {
+                let mut answers =
+                    plan.parts().iter().map(|part| value(part.task().answer(&gathered, &mut coins)));
+                if plan.is_batch() { Some(answers.collect()) } else { answers.next().flatten() }
+            };
+            Ok((0..trials).map(|_| trial()).collect())
         };
         let workers = threads.min(trials).max(1);
         let share = |worker: usize| trials / workers + usize::from(worker < trials % workers);
@@ -29,6 +35,14 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Vec<O
             Ok(all)
         })
     })
+}
+
+/// What is seen of an answer: its value, or its groups.
+fn value(answer: Answer) -> Option<Value> {
+    match answer.groups {
+        Some(groups) => serde_json::to_value(groups).ok(),
+        None => answer.value,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ No clipping bounds, no lists of candidates; an error bar on everything; a refusa
     release = eq.median(df["salary"], epsilon=1)
     release.value, release.error, release.guarantee
 
-Statistics        count, sum, mean, variance, std, median, quantile, iqr, mode, histogram
+Statistics        count, sum, mean, variance, std, median, quantile, iqr, mode, histogram, select, summary
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
@@ -36,7 +36,21 @@ from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
 from ._release import Release
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint
 from ._session import Query, Session
-from ._statistics import count, histogram, iqr, mean, median, mode, quantile, quantiles, std, sum, variance
+from ._statistics import (
+    count,
+    histogram,
+    iqr,
+    mean,
+    median,
+    mode,
+    quantile,
+    quantiles,
+    select,
+    std,
+    sum,
+    summary,
+    variance,
+)
 from ._subsample import subsample
 
 __version__ = "0.1.0"
@@ -72,10 +86,12 @@ __all__ = [
     "mode",
     "quantile",
     "quantiles",
+    "select",
     "simulate",
     "spent",
     "std",
     "subsample",
     "sum",
+    "summary",
     "variance",
 ]

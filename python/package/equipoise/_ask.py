@@ -29,6 +29,8 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "confidence": ("confidence", decimal),
     "group_by": ("group-by", list),
     "keys": ("keys", list),
+    "among": ("among", list),
+    "target_error": ("target-error", decimal),
 }
 
 

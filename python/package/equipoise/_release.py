@@ -88,6 +88,11 @@ class Release:
         return self._parts.get("groups")
 
     @property
+    def answers(self) -> list[dict[str, Any]] | None:
+        """One entry for each statistic, where several were asked for at once."""
+        return self._parts.get("answers")
+
+    @property
     def rows(self) -> int | None:
         """The noisy number of rows, where one was paid for."""
         return self._parts.get("rows")

@@ -156,6 +156,14 @@ class Session:
         """How many records have each value; keywords as of :func:`equipoise.histogram`."""
         return self._ask("histogram", column, keywords)
 
+    def select(self, column: str | None = None, **keywords: Any) -> Query:
+        """A value that nearly most records have; keywords as of :func:`equipoise.select`."""
+        return self._ask("select", column, keywords)
+
+    def summary(self, column: str | None = None, **keywords: Any) -> Query:
+        """Several statistics of a column for one price; keywords as of :func:`equipoise.summary`."""
+        return self._ask("summary", column, keywords)
+
     def group_by(self, *columns: str, keys: Sequence[str] | None = None) -> Groups:
         """Questions about each group of records that agree in these columns."""
         return Groups(self, columns, keys)

@@ -339,3 +339,59 @@ def histogram(
     ['a', 'b', 'c']
     """
     return ask("histogram", locals())
+
+
+def select(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number,
+    delta: Number | None = None,
+    among: Sequence[str] | None = None,
+    adjacency: str | None = None,
+    privacy_unit: str | None = None,
+    mechanism: str | None = None,
+    where: str | None = None,
+    confidence: Number | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+) -> Release:
+    """A value that nearly most records have, among those that are stated or, with a delta, among frequent ones.
+
+    It always answers where :func:`mode` may refuse, and may name a value that is not quite the most frequent.
+
+    >>> import equipoise as eq
+    >>> eq.select(["Bern"] * 900 + ["Basel"] * 100, epsilon=1, among=["Basel", "Bern"]).value  # wrong once in e^400
+    'Bern'
+    """
+    return ask("select", locals())
+
+
+def summary(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number,
+    adjacency: str | None = None,
+    privacy_unit: str | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    resolution: Number | None = None,
+    where: str | None = None,
+    confidence: Number | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+) -> Release:
+    """Count, mean, standard deviation and five quantiles of a column for one price: ``answers`` of the release.
+
+    >>> import equipoise as eq
+    >>> release = eq.summary(list(range(10_000)), epsilon=4)
+    >>> release.statistic
+    'summary'
+    """
+    return ask("summary", locals())

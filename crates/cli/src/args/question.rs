@@ -1,12 +1,13 @@
 //! Options of questions about a file.
 
+use super::QuestionCommand;
 use clap::Args;
 use std::path::PathBuf;
 
 /// A question about a file; every verb takes these.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
-    /// A CSV file; its first line names the columns
+    /// CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     #[command(flatten)]
@@ -35,6 +36,9 @@ pub(crate) struct Privacy {
     /// The mechanism by name; auto chooses from public facts
     #[arg(long, value_name = "NAME")]
     pub mechanism: Option<String>,
+    /// How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile; the least epsilon is used
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub target_error: Option<String>,
     /// With which probability the error bar holds [default: 0.95]
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     pub confidence: Option<String>,
@@ -62,6 +66,9 @@ pub(crate) struct Books {
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]
     pub analyst: Option<String>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// A name for this request: asked again, it gives the stored answer for free
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
@@ -97,6 +104,9 @@ pub(crate) struct Showing {
     /// Print the plan, its price and the error to expect; read no rows and charge nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Draw the answer, its error bar and the budget as a picture too
+    #[arg(long, value_name = "OUT.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 /// The values that numbers can take; fewer of them make answers better.
@@ -112,6 +122,20 @@ pub(crate) struct Values {
     /// The number of rows, where you state it as public
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BatchOptions {
+    /// A JSON file of questions
+    #[arg(value_name = "FILE.json")]
+    pub questions: PathBuf,
+    /// The data [default: what the questions' file names, from its folder]
+    #[arg(value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub books: Books,
+    #[command(flatten)]
+    pub showing: Showing,
 }
 
 #[derive(Args, Debug)]
@@ -184,4 +208,57 @@ pub(crate) struct HistogramOptions {
     pub columns: Option<String>,
     #[command(flatten)]
     pub keys: Keys,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SelectOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// The candidates, where they are public; needs no delta
+    #[arg(long, value_name = "VALUE,..", value_delimiter = ',', allow_hyphen_values = true)]
+    pub among: Vec<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub values: Values,
+}
+
+/// A question, asked many times of data that is not private.
+#[derive(Args, Debug)]
+pub(crate) struct SimulateOptions {
+    /// How many times
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub trials: u32,
+    /// A file that differs in one record: also look for an event that tells the two apart more than the promise allows
+    #[arg(long, value_name = "FILE")]
+    pub neighbour: Option<PathBuf>,
+    /// Print one JSON object with every answer
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the answers and refusals as a picture too
+    #[arg(long, value_name = "OUT.svg")]
+    pub plot: Option<PathBuf>,
+    #[command(subcommand)]
+    pub question: QuestionCommand,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckOptions {
+    /// The data file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }

@@ -14,9 +14,18 @@ pub(crate) struct AuditOptions {
     /// With --sampled: about how long in all
     #[arg(long, value_name = "SECONDS", default_value_t = 100.0, requires = "sampled")]
     pub seconds: f64,
-    /// With --sampled: the confidence that no alarm is false
-    #[arg(long, default_value_t = 0.999, requires = "sampled")]
+    /// With --sampled or --compare: the confidence that no alarm is false
+    #[arg(long, default_value_t = 0.999)]
     pub confidence: f64,
+    /// Compare the answers that a pipeline of yours gave, one a line: many runs on one data set, many on a neighbour
+    #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["sampled", "only", "list"])]
+    pub compare: Vec<PathBuf>,
+    /// With --compare: what the pipeline promises
+    #[arg(long, value_name = "E", requires = "compare", allow_hyphen_values = true)]
+    pub epsilon: Option<f64>,
+    /// With --compare: the same for delta
+    #[arg(long, value_name = "D", default_value_t = 0.0, requires = "compare", allow_hyphen_values = true)]
+    pub delta: f64,
     /// List the audits without running them
     #[arg(long)]
     pub list: bool,
@@ -54,4 +63,17 @@ pub(crate) struct PlanOptions {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManOptions {
+    /// Write one page for each command into this folder, instead of the first page to the terminal
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
 }

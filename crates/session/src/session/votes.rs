@@ -91,7 +91,7 @@ pub struct Ballot {
 #[derive(Clone, Debug)]
 enum Aggregator {
     Majority(majority::Calibrated),
-    ArgMax(arg_max::Calibrated),
+    ArgMax(Box<arg_max::Calibrated>),
     Location(Box<location::Calibrated>),
     Ball(Box<ball::Calibrated>),
     Vectors(Box<vectors::Calibrated>, Approx),
@@ -183,8 +183,7 @@ impl Ballot {
 
     fn answer<C: Coins>(&self, votes: Votes, coins: &mut C) -> Result<Answer, Lost> {
         let confidence = (Ratio::one() - &self.voting.failure).to_f64();
-        let bar =
-            |low, high| ErrorBar { confidence, kind: ErrorKind::Noise, low, high, rank: None, range: None };
+        let bar = |low, high| ErrorBar { confidence, kind: ErrorKind::Noise, low, high, ..ErrorBar::exact() };
         let failure = &self.voting.failure;
         Ok(match (&self.aggregator, &self.voting.output, votes) {
             (Aggregator::Majority(aggregator), Output::Label { options }, Votes::Labels(votes)) => {
@@ -262,7 +261,7 @@ impl Aggregator {
                     ));
                 }
                 let arg_max = ArgMax { eps, popularity_eps: None, options: options.len() as u64, touch };
-                Ok(Self::ArgMax(arg_max.calibrate()?))
+                Ok(Self::ArgMax(Box::new(arg_max.calibrate()?)))
             }
             Output::Label { .. } => Ok(Self::Majority(Majority { eps, delta, touch }.calibrate()?)),
             Output::Number { .. } => {
@@ -348,7 +347,7 @@ impl Session {
         let ChargedVotes { ballot, charge } = charged;
         let coins = &mut self.coins;
         let answer = quietly(|| ballot.answer(votes, coins))?;
-        let Answer { value, error, rows, advice, groups } = answer;
+        let Answer { value, error, advice, .. } = answer;
         let balance = charge.balance();
         let mut release = Release {
             outcome: if value.is_some() { Verdict::Released } else { Verdict::Refused },
@@ -360,8 +359,9 @@ impl Session {
             mechanism: ballot.mechanism().to_string(),
             guarantee: ballot.promise(),
             error,
-            rows,
-            groups,
+            rows: None,
+            groups: None,
+            answers: None,
             advice,
             spent: Spent::from(balance.spent()),
             remaining: balance.remaining().as_ref().map(Left::from),

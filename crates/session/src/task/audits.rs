@@ -93,6 +93,11 @@ fn whole_answers_keep_what_they_promise() {
             on_a_small_grid(request("median", Some("salary"), "8", adjacency)),
             quantile,
             delta(request("mode", Some("town"), "1", adjacency)),
+            delta(request("select", Some("town"), "1", adjacency)),
+            Request {
+                among: vec!["ash".into(), "cedar".into(), "oak".into()],
+                ..request("select", Some("town"), "1", adjacency)
+            },
             stable,
             scale,
         ] {
@@ -184,7 +189,11 @@ fn mutants_of_groups_are_caught() {
 fn mutants_that_promise_too_much_are_caught() {
     let count = plan(&request("count", Some("town"), "2", Adjacency::AddRemove));
     let median = plan(&on_a_small_grid(request("median", Some("salary"), "8", Adjacency::AddRemove)));
-    for (plan, promised) in [(count, "1.9"), (median, "0.38")] {
+    let select = plan(&Request {
+        among: vec!["ash".into(), "cedar".into()],
+        ..request("select", Some("town"), "2", Adjacency::AddRemove)
+    });
+    for (plan, promised) in [(count, "1.9"), (median, "0.38"), (select, "1")] {
         let measured = worst(plan.task(), Adjacency::AddRemove, &promised.parse().unwrap(), &[0, 2], 2);
         assert!(measured.lower() > "1e-4".parse().unwrap(), "{}", measured.lower().to_f64());
     }
@@ -229,14 +238,18 @@ fn no_rows_make_an_answer_panic() {
             ("iqr", None, None),
             ("mode", None, None),
             ("histogram", None, None),
+            ("select", None, None),
+            ("summary", None, None),
             ("median by town", None, None),
             ("mean by town", None, None),
         ] {
             let (statistic, by) = statistic.split_once(" by ").unwrap_or((statistic, ""));
             let group_by: Vec<String> = (!by.is_empty()).then(|| by.to_string()).into_iter().collect();
-            let column = if matches!(statistic, "mode" | "histogram") { "town" } else { "salary" };
-            let delta = (matches!(statistic, "mode" | "histogram") || mechanism.is_some() || !by.is_empty())
-                .then(|| "0.1".to_string());
+            let column = if matches!(statistic, "mode" | "histogram" | "select") { "town" } else { "salary" };
+            let delta = (matches!(statistic, "mode" | "histogram" | "select")
+                || mechanism.is_some()
+                || !by.is_empty())
+            .then(|| "0.1".to_string());
             let (range, mechanism) = (range.map(str::to_string), mechanism.map(str::to_string));
             let plan = plan(&Request {
                 delta,

@@ -84,6 +84,10 @@ impl Groups {
         &self.by
     }
 
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
     pub fn cost(&self) -> Loss {
         self.cost.clone()
     }

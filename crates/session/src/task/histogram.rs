@@ -13,7 +13,7 @@ use super::{
     count::{whole_noise, within},
 };
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind, Group},
+    answer::{Answer, ErrorBar, Group},
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
@@ -64,10 +64,8 @@ impl Histogram {
         said.accepts(&["laplace"], &[])?;
         let column = said.optional_column()?;
         let (by, counted) = match (said.group_by(), column) {
-            ([], Some(column)) => (vec![column], Need::Records),
-            ([], None) => (vec![said.column()?], Need::Records),
-            (by, Some(column)) if said.statistic() == "count" => (by.to_vec(), Need::Present(column)),
-            (by, Some(column)) => ([&[column], by].concat(), Need::Records),
+            ([], _) => (vec![said.column()?], Need::Records),
+            (by, Some(column)) => (by.to_vec(), Need::Present(column)),
             (by, None) => (by.to_vec(), Need::Records),
         };
         let single = said.in_single_steps()?;
@@ -100,11 +98,15 @@ impl Histogram {
         Need::Grouped { by: self.by.clone(), need: Box::new(self.counted.clone()) }
     }
 
+    pub fn within(&self) -> f64 {
+        match &self.keys {
+            Keys::Stated { within, .. } => *within as f64,
+            Keys::Found(found) => found.within as f64,
+        }
+    }
+
     pub fn expected(&self) -> Expected {
-        let within = match &self.keys {
-            Keys::Stated { within, .. } => *within,
-            Keys::Found(found) => found.within,
-        };
+        let within = self.within();
         let words = match &self.keys {
             Keys::Stated { .. } => {
                 format!("each count is off by at most {within}; every stated key has one")
@@ -114,7 +116,6 @@ impl Histogram {
                 found.told_from_words()
             ),
         };
-        let within = within as f64;
         Expected { error: Some(self.bar(-within, within)), words }
     }
 
@@ -160,14 +161,7 @@ impl Histogram {
     }
 
     fn bar(&self, low: f64, high: f64) -> ErrorBar {
-        ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Noise,
-            low: Some(low),
-            high: Some(high),
-            rank: None,
-            range: None,
-        }
+        ErrorBar::noise(self.confidence, low, high)
     }
 }
 

@@ -11,6 +11,8 @@ mod mode;
 mod moments;
 mod quantiles;
 mod scale;
+mod select;
+mod summary;
 
 use crate::{
     answer::{Answer, ErrorBar},
@@ -29,6 +31,8 @@ pub(crate) enum Task {
     Moments(Box<moments::Moments>),
     Quantiles(quantiles::Quantiles),
     Scale(Box<scale::Scale>),
+    Select(Box<select::Select>),
+    Summary(Box<summary::Summary>),
 }
 
 /// What can be told of an answer before any data is read.
@@ -41,8 +45,19 @@ pub struct Expected {
 }
 
 /// The statistics that can be asked for.
-pub const STATISTICS: [&str; 9] =
-    ["count", "sum", "mean", "variance", "median", "quantile", "iqr", "mode", "histogram"];
+pub const STATISTICS: [&str; 11] = [
+    "count",
+    "sum",
+    "mean",
+    "variance",
+    "median",
+    "quantile",
+    "iqr",
+    "mode",
+    "histogram",
+    "select",
+    "summary",
+];
 
 impl Task {
     /// Choose and calibrate the mechanism.
@@ -53,6 +68,8 @@ impl Task {
             "count" if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             _ if grouped => Self::Groups(Box::new(groups::Groups::plan(said)?)),
             "count" => Self::Count(count::Count::plan(said)?),
+            "select" => Self::Select(Box::new(select::Select::plan(said)?)),
+            "summary" => Self::Summary(Box::new(summary::Summary::plan(said)?)),
             "mode" => Self::Mode(mode::Mode::plan(said)?),
             "sum" | "mean" | "variance" => Self::Moments(Box::new(moments::Moments::plan(said)?)),
             "iqr" if said.mechanism() == Some("scale") => Self::Scale(Box::new(scale::Scale::plan(said)?)),
@@ -78,6 +95,8 @@ impl Task {
             Self::Mode(_) => "stable",
             Self::Quantiles(task) => task.mechanism(),
             Self::Scale(_) => "scale",
+            Self::Select(_) => "permute-and-flip",
+            Self::Summary(_) => "laplace, inverse-sensitivity",
         }
     }
 
@@ -91,6 +110,8 @@ impl Task {
             Self::Moments(task) => task.cost(),
             Self::Quantiles(task) => task.cost(),
             Self::Scale(task) => task.cost(),
+            Self::Select(task) => task.cost(),
+            Self::Summary(task) => task.cost(),
         }
     }
 
@@ -104,6 +125,8 @@ impl Task {
             Self::Moments(task) => vec![task.need()],
             Self::Quantiles(task) => vec![task.need()],
             Self::Scale(task) => vec![task.need()],
+            Self::Select(task) => vec![task.need()],
+            Self::Summary(task) => task.needs(),
         }
     }
 
@@ -117,6 +140,38 @@ impl Task {
             Self::Moments(task) => task.expected(),
             Self::Quantiles(task) => task.expected(),
             Self::Scale(task) => task.expected(),
+            Self::Select(task) => task.expected(),
+            Self::Summary(task) => task.expected(),
+        }
+    }
+
+    /// How far off the answer will be, in rows, ranks or the column's unit, where public facts tell.
+    pub fn predicted(&self) -> Option<f64> {
+        match self {
+            Self::Count(task) => Some(task.within()),
+            Self::Histogram(task) => Some(task.within()),
+            Self::Groups(task) => task.task().predicted(),
+            Self::Moments(task) => task.predicted(),
+            Self::Quantiles(task) => task.predicted(),
+            Self::Select(task) => task.expected().error.and_then(|error| error.gap).map(|gap| gap as f64),
+            Self::Mode(_) | Self::Scale(_) | Self::Summary(_) => None,
+        }
+    }
+
+    /// Why there is no prediction, and what to do.
+    pub fn no_prediction(&self, statistic: &str) -> String {
+        match self {
+            Self::Moments(_) => {
+                let on = if statistic == "sum" { "its range; declare --range or" } else { "the rows;" };
+                format!("the error of a {statistic} depends on {on} give --epsilon")
+            }
+            Self::Groups(task) => task.task().no_prediction(statistic),
+            Self::Select(_) => {
+                "the error depends on how many values there are; state them with --among, or give --epsilon"
+                    .to_string()
+            }
+            Self::Summary(_) => "a summary has several errors; give --epsilon".to_string(),
+            _ => "the answer is exact or refused, so no error can be aimed at; give --epsilon".to_string(),
         }
     }
 
@@ -130,6 +185,8 @@ impl Task {
             Self::Moments(task) => task.answer(gathered, coins),
             Self::Quantiles(task) => task.answer(gathered, coins),
             Self::Scale(task) => task.answer(gathered, coins),
+            Self::Select(task) => task.answer(gathered, coins),
+            Self::Summary(task) => task.answer(gathered, coins),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     count::{whole_noise, within},
 };
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind},
+    answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     space,
@@ -128,6 +128,16 @@ impl Moments {
         Need::Floats(self.column)
     }
 
+    /// How far noise moves a sum of rows in a declared range; other answers depend on what is private.
+    pub fn predicted(&self) -> Option<f64> {
+        match (&self.range, self.moment) {
+            (RangeBy::Declared(clip), Moment::Sum) => {
+                Some(self.noise_share() * clip.low.abs().max(clip.high.abs()))
+            }
+            _ => None,
+        }
+    }
+
     pub fn expected(&self) -> Expected {
         let share = self.noise_share();
         let per_row = match self.moment {
@@ -177,6 +187,30 @@ impl Moments {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let (measured, rows) = self.measure(gathered, coins);
+        let answer = match measured {
+            Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
+            Err(refused) => refused,
+        };
+        answer.with_rows(Some(rows))
+    }
+
+    /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
+    pub fn summary<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
+        let (measured, rows) = self.measure(gathered, coins);
+        let count = Bar::around(rows as f64, self.rows_within as f64);
+        let count = Answer::released(rows.into(), self.error_bar(count.at_least_zero(), None));
+        let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
+            Ok(measured) => self.released(take(measured), &measured.clip),
+            Err(refused) => refused.clone(),
+        };
+        let mean = answer(&|measured| measured.bar(Moment::Mean));
+        let deviation = answer(&|measured| measured.bar(Moment::Variance).sqrt());
+        [("count", count), ("mean", mean), ("standard-deviation", deviation)]
+    }
+
+    /// The noisy sums and the noisy number of rows, or a refusal.
+    fn measure<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
         // Records that are not numbers do not take part.
         let numbers: Vec<f64> =
             gathered.floats(self.column).iter().copied().filter(|row| !row.is_nan()).collect();
@@ -204,18 +238,10 @@ impl Moments {
             shares(noise.run_whole(self.sum(&numbers, &clip, squared), coins), *within)
         });
         if rows < needed && !(self.moment == Moment::Sum && needed == 1) {
-            return Answer::refused(self.too_few(needed)).with_rows(Some(rows));
+            return (Err(Answer::refused(self.too_few(needed))), rows);
         }
         let count = Bar::around(rows as f64, self.rows_within as f64);
-        let bar = match (self.moment, second) {
-            (Moment::Sum, _) => first.times(farthest),
-            (Moment::Mean, _) => first.over(count).times(farthest).plus(centre),
-            (Moment::Variance, Some(second)) => {
-                second.over(count).minus_square(first.over(count)).times(farthest).times(farthest)
-            }
-            (Moment::Variance, None) => unreachable!("a variance has a second sum"),
-        };
-        self.released(bar, &clip).with_rows(Some(rows))
+        (Ok(Measured { count, first, second, centre, farthest, clip }), rows)
     }
 
     /// What to do where the noisy number of rows is below what is needed.
@@ -245,15 +271,35 @@ impl Moments {
     }
 
     fn released(&self, bar: Bar, clip: &Clip) -> Answer {
-        let error = ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Noise,
-            low: Some(bar.low),
-            high: Some(bar.high),
-            rank: None,
-            range: Some([clip.low, clip.high]),
-        };
-        Answer::number(bar.value, error)
+        Answer::number(bar.value, self.error_bar(bar, Some([clip.low, clip.high])))
+    }
+
+    fn error_bar(&self, bar: Bar, range: Option<[f64; 2]>) -> ErrorBar {
+        ErrorBar { range, ..ErrorBar::noise(self.confidence, bar.low, bar.high) }
+    }
+}
+
+/// Noisy sums, in shares of the farthest that a row can lie from the centre.
+struct Measured {
+    count: Bar,
+    first: Bar,
+    second: Option<Bar>,
+    centre: f64,
+    farthest: f64,
+    clip: Clip,
+}
+
+impl Measured {
+    fn bar(&self, moment: Moment) -> Bar {
+        let &Self { count, first, second, centre, farthest, .. } = self;
+        match (moment, second) {
+            (Moment::Sum, _) => first.times(farthest),
+            (Moment::Mean, _) => first.over(count).times(farthest).plus(centre),
+            (Moment::Variance, Some(second)) => {
+                second.over(count).minus_square(first.over(count)).times(farthest).times(farthest)
+            }
+            (Moment::Variance, None) => unreachable!("a variance has a second sum"),
+        }
     }
 }
 
@@ -284,6 +330,16 @@ impl Bar {
 
     fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, low: self.low * factor, high: self.high * factor }
+    }
+
+    fn at_least_zero(self) -> Self {
+        Self { low: self.low.max(0.0), high: self.high.max(0.0), ..self }
+    }
+
+    /// The root of what is not negative.
+    fn sqrt(self) -> Self {
+        let root = |value: f64| value.max(0.0).sqrt();
+        Self { value: root(self.value), low: root(self.low), high: root(self.high) }
     }
 
     fn plus(self, more: f64) -> Self {

@@ -5,7 +5,7 @@
 
 use super::{Expected, guard::Guard};
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind},
+    answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     space::Space,
@@ -43,6 +43,9 @@ enum Kind {
     Stable { mechanism: stable::Calibrated, quantile: Quantile, changes: Option<u64> },
 }
 
+/// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
+const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
+
 /// How the quantiles become an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -59,6 +62,23 @@ impl Quantiles {
         let column = said.column()?;
         let space = Space::new(said.range(), said.resolution())?;
         let (fractions, shape) = fractions(said)?;
+        Self::of(said, column, space, fractions, shape)
+    }
+
+    /// What a summary tells of the shape of a column.
+    pub fn summary(said: &Said) -> Result<Self, PlanError> {
+        let space = Space::new(said.range(), said.resolution())?;
+        let fractions = SUMMARY.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
+        Self::of(said, said.column()?, space, fractions, Shape::List)
+    }
+
+    fn of(
+        said: &Said,
+        column: usize,
+        space: Space,
+        fractions: Vec<Ratio>,
+        shape: Shape,
+    ) -> Result<Self, PlanError> {
         let several = fractions.len() > 1;
         let names: &[&str] =
             if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
@@ -93,6 +113,15 @@ impl Quantiles {
 
     pub fn need(&self) -> Need {
         Need::Floats(self.column)
+    }
+
+    /// The largest rank error.
+    pub fn predicted(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::One { rank_error, .. } => Some(*rank_error as f64),
+            Kind::Several { rank_errors, .. } => Some(largest(rank_errors) as f64),
+            Kind::Stable { .. } => None,
+        }
     }
 
     pub fn expected(&self) -> Expected {
@@ -181,14 +210,7 @@ impl Quantiles {
     }
 
     fn rank_bar(&self, rank: Value) -> ErrorBar {
-        ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Rank,
-            low: None,
-            high: None,
-            rank: Some(rank),
-            range: None,
-        }
+        ErrorBar::rank(self.confidence, rank)
     }
 }
 

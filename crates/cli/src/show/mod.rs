@@ -1,11 +1,12 @@
 //! Plans and releases in words, or as one JSON object.
 
+mod answers;
+
 use crate::Exit;
-use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
-    answer::{ErrorBar, ErrorKind, Group},
+    answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
-    plan::Plan,
+    plan::{Part, Plan},
     release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -19,8 +20,9 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         let document = json!({
             "outcome": "planned",
             "statistic": plan.statistic(),
-            "column": plan.request().column,
+            "column": plan.column(),
             "group_by": plan.group_by(),
+            "questions": plan.is_batch().then(|| plan.parts().iter().map(planned).collect::<Vec<_>>()),
             "data": plan.data(),
             "mechanism": plan.mechanism(),
             "guarantee": {
@@ -41,11 +43,19 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
     let confidence = plan.expected().error.map_or(1.0, |error| error.confidence);
     let sure =
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
-    println!(
-        "{} (planned; nothing was read or charged)",
-        question(plan.statistic(), plan.request().column.as_deref()) + &by_words(plan.group_by())
-    );
-    println!("  expect     {}{sure}", plan.expected().words);
+    let asked = question(plan.statistic(), plan.column(), plan.group_by());
+    println!("{asked} (planned; nothing was read or charged)");
+    if plan.is_batch() {
+        for part in plan.parts() {
+            let asked =
+                question(&part.request().statistic, part.request().column.as_deref(), part.group_by());
+            println!("  {asked}");
+            println!("    expect   {}", part.expected().words);
+            println!("    cost     {}; {}", amount(&part.cost().into()), part.mechanism());
+        }
+    } else {
+        println!("  expect     {}{sure}", plan.expected().words);
+    }
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(&charge));
     match (balance, remaining) {
@@ -71,27 +81,18 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         println!("{:#}", release.to_json());
         return exit;
     }
-    let question = question(&release.statistic, release.column.as_deref());
-    match release.outcome {
-        _ if release.groups.is_some() => println!("{question}{}", by_words(&release.group_by)),
-        Outcome::Released => println!("{question}: {}", value(&release.value)),
-        Outcome::Refused => println!("{question}: refused"),
-    }
-    if let Some(groups) = release.groups.as_deref().filter(|groups| !groups.is_empty()) {
-        println!("{}", table(&release.group_by, groups));
-        if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
-            println!("  error      each holds on its own ({} confidence)", percent(confidence));
+    match &release.answers {
+        Some(answers) if release.statistic == "batch" => {
+            println!("{} of {} questions answered", released(answers), answers.len());
+            for item in answers {
+                answers::show(&item.into());
+                if let Some(cost) = &item.cost {
+                    println!("  cost       {}; {}", amount(cost), item.mechanism);
+                }
+            }
+            println!("in all");
         }
-        if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref()) {
-            println!("  advice     for groups that were refused: {advice}");
-        }
-    }
-    if let Some(error) = &release.error {
-        let rows = release.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
-        println!("  error      {}{rows}", error_words(error));
-    }
-    if let Some(advice) = &release.advice {
-        println!("  advice     {advice}");
+        _ => answers::show(&release.into()),
     }
     let promise = &release.guarantee;
     println!(
@@ -112,61 +113,29 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
     exit
 }
 
-/// Which columns make groups.
-fn by_words(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
-    if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) }
+fn released(answers: &[Item]) -> usize {
+    answers.iter().filter(|item| item.outcome == Outcome::Released).count()
 }
 
-/// Groups as a table: a column for each part of the key, the answer, and its error in short.
-fn table(by: &[String], groups: &[Group]) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
-    let head = by.iter().map(|name| printable(name)).chain(["answer".into(), "error".into()]);
-    // Indented like everything else, in the first column.
-    table.set_header(head.enumerate().map(|(place, text)| indented(place, &text)));
-    for group in groups {
-        let keys = match &group.key {
-            Value::Array(keys) => keys.iter().map(key).collect(),
-            one => vec![key(one)],
-        };
-        let (answer, error) = match (group.outcome, &group.error) {
-            (Outcome::Released, error) => {
-                (value(&group.value), error.as_ref().map_or(String::new(), short_error))
-            }
-            (Outcome::Refused, _) => ("refused".to_string(), String::new()),
-        };
-        let cells = keys.into_iter().chain([answer, error]);
-        table.add_row(cells.enumerate().map(|(place, text)| indented(place, &text)));
-    }
-    table
+/// One question of a planned batch.
+fn planned(part: &Part) -> Value {
+    json!({
+        "statistic": part.request().statistic,
+        "column": part.request().column,
+        "group_by": part.group_by(),
+        "mechanism": part.mechanism(),
+        "cost": Spent::from(part.cost()),
+        "error": part.expected().error,
+        "expected": part.expected().words,
+    })
 }
 
-fn indented(place: usize, text: &str) -> String {
-    if place == 0 { format!("  {text}") } else { text.to_string() }
-}
-
-fn key(key: &Value) -> String {
-    key.as_str().map_or("(empty)".to_string(), printable)
-}
-
-/// An error bar in a cell of a table.
-fn short_error(error: &ErrorBar) -> String {
-    let end = |end: Option<f64>| value(&json!(end));
-    match error.kind {
-        ErrorKind::Exact => "exact".to_string(),
-        ErrorKind::Noise => format!("{} to {}", end(error.low), end(error.high)),
-        ErrorKind::Rank => {
-            format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))
-        }
-    }
-}
-
-fn question(statistic: &str, column: Option<&str>) -> String {
-    match column {
-        Some(column) => format!("{statistic} of {}", printable(column)),
-        None => statistic.to_string(),
-    }
+/// What was asked, in short.
+fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> String {
+    let of = column.map_or(String::new(), |column| format!(" of {}", printable(column)));
+    let names: Vec<String> = group_by.iter().map(|name| printable(name)).collect();
+    let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };
+    format!("{statistic}{of}{by}")
 }
 
 /// A text that came out of a file, without characters that command a terminal or turn the line around. JSON keeps it
@@ -203,6 +172,10 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             });
             let (low, high) = (end(error.low), end(error.high));
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+        }
+        ErrorKind::Gap => {
+            let gap = error.gap.unwrap_or_default();
+            format!("the most frequent value has at most {gap} rows more ({sure} confidence)")
         }
         ErrorKind::Rank => {
             let ranks = error.rank.as_ref().map_or(String::new(), value);
