@@ -14,7 +14,7 @@ use crate::{
         Rows,
         plan::{Terms, charged_by_row},
     },
-    source::Source,
+    source::{Source, Wanted},
     space::not_a_number,
     target,
     task::{self, Expected, STATISTICS, Task},
@@ -287,6 +287,16 @@ impl Plan {
         &self.charge
     }
 
+    /// The columns that it will read, each once, and how: for sources that prepare them.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let needs = self.needs();
+        let mut wanted: Vec<Wanted> =
+            needs.iter().flat_map(Need::all_wanted).chain(self.rows().wanted()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> Expected {
         if !self.batch {
@@ -298,9 +308,7 @@ impl Plan {
 
     /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
     pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
-        let needs = self.needs();
-        let mut wanted = needs.iter().flat_map(Need::all_wanted);
-        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+        match self.wanted().into_iter().find_map(|wanted| source.unreadable(wanted.column)) {
             Some(line) => Err(PlanError::line(line)),
             None => Ok(()),
         }

@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+pub mod votes;
+
 use crate::{
     answer::{Answer, Item, Named},
     gather::Gathered,
@@ -63,6 +65,11 @@ impl Session {
     /// The ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The same, to enter data sets, limits and charges for what is not a question.
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
     }
 
     /// Pay for a plan, durably, or say why not.

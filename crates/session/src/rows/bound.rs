@@ -73,6 +73,12 @@ impl Bound {
         self.rows.saturating_mul(self.groups.as_ref().map_or(1, |groups| groups.most))
     }
 
+    /// The cells of ids and keys.
+    pub(super) fn wanted(&self) -> Vec<Wanted> {
+        let keys: &[Wanted] = self.groups.as_ref().map_or(&[], |groups| &groups.keys);
+        [Wanted { column: self.unit, kind: Kind::Text }].into_iter().chain(keys.iter().copied()).collect()
+    }
+
     /// One scan's work, with the default limits.
     pub(super) fn stage(&self, wanted: &[Wanted], key: [u64; 2]) -> Stage<'_> {
         self.stage_within(wanted, key, PARTS, PIECE, MEMORY)

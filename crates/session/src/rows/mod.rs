@@ -96,6 +96,12 @@ impl Rows {
         self.bound.as_ref()
     }
 
+    /// The cells that decide which rows count.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let filter = self.filter.iter().flat_map(|filter| filter.wanted().iter().copied());
+        filter.chain(self.bound.iter().flat_map(Bound::wanted)).collect()
+    }
+
     /// Scan the source like [`Source::scan`], but hand over only the rows that count. There are as many visitors as
     /// [hands](Hands::count).
     pub fn scan<C: Coins>(
