@@ -238,7 +238,7 @@ pub(crate) enum BudgetCommand {
     Show(BooksOptions),
     /// Register a file and limit what may be spent on it, what was already spent included
     #[command(
-        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n\nA ledger with any limit answers only for registered files."
+        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n\nA ledger with any limit answers only for registered files."
     )]
     Set(LimitOptions),
     /// Every entry, oldest first
@@ -275,6 +275,9 @@ pub(crate) struct LimitOptions {
     /// The same for delta [default: 0]
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
+    /// How answers are added up under a limit of epsilon and delta: basic, zcdp or renyi [default: basic]
+    #[arg(long, value_name = "NAME", conflicts_with = "rho")]
+    pub accountant: Option<String>,
     /// Limit this analyst instead of all together
     #[arg(long, value_name = "NAME")]
     pub analyst: Option<String>,

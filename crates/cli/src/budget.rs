@@ -7,6 +7,7 @@ use crate::{
     books::{data_name, ledger_path},
     fail,
     show::{amount, left_words, printable},
+    standing,
 };
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_core::{
@@ -14,7 +15,7 @@ use equipoise_core::{
     loss::{Approx, Delta, Zcdp},
 };
 use equipoise_session::{
-    ledger::{Cost, DataSet, Entry, Event, Head, Ledger, Limit, VerifyError},
+    ledger::{Accountant, DataSet, Entry, Event, Head, Ledger, Limit, Standing, VerifyError},
     release::{Left, Spent},
 };
 use serde_json::{Value, json};
@@ -60,7 +61,8 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
     let mut rows = Vec::new();
     for data_set in chosen {
         let balance = opened.balance(&data_set.name, None).map_err(ledger)?;
-        rows.push((data_set, balance));
+        let charges = opened.charges(&data_set.name, None).map_err(ledger)?;
+        rows.push((data_set, Standing::new(&balance.data_set, &charges), balance));
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
@@ -71,23 +73,23 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
     if options.json {
         let all: Vec<Value> = rows
             .iter()
-            .map(|(data_set, balance)| {
+            .map(|(data_set, standing, balance)| {
                 json!({
                     "data": data_set.name,
                     "adjacency": data_set.adjacency.to_string(),
                     "unit": data_set.unit.to_string(),
                     "spent": Spent::from(balance.spent()),
-                    "concentrated": concentrated(&balance.data_set.spent),
                     "limit": balance.limit().as_ref().map(Left::from),
                     "remaining": balance.remaining().as_ref().map(Left::from),
+                    "accountants": standing::to_json(standing),
                 })
             })
             .collect();
         println!("{:#}", Value::Array(all));
         return Ok(());
     }
-    let mut table = table(&["data", "adjacency", "unit", "spent", "concentrated", "limit", "left"]);
-    for (data_set, balance) in rows {
+    let mut table = table(&["data", "adjacency", "unit", "spent", "limit", "left"]);
+    for (data_set, _, balance) in &rows {
         let or_none =
             |limit: Option<Limit>| limit.map_or("none".to_string(), |limit| left_words(&(&limit).into()));
         table.add_row([
@@ -95,39 +97,24 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
             data_set.adjacency.to_string(),
             data_set.unit.to_string(),
             amount(&balance.spent().into()),
-            concentrated_words(&balance.data_set.spent),
             or_none(balance.limit()),
             balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into())),
         ]);
     }
     println!("{table}");
-    Ok(())
-}
-
-/// At which delta a concentrated sum is read as epsilon for display.
-const SHOWN_DELTA: &str = "1e-6";
-
-/// The sum in rho, and the epsilon that it comes to at a small delta.
-fn concentrated(spent: &Cost) -> Option<Value> {
-    let loss = spent.zcdp.as_ref()?;
-    let delta: Delta = SHOWN_DELTA.parse().expect("a small number");
-    let eps = loss.to_approx(&delta).map(|approx| approx.eps.to_string());
-    Some(json!({ "rho": loss.rho.to_string(), "epsilon": eps, "delta": SHOWN_DELTA }))
-}
-
-fn concentrated_words(spent: &Cost) -> String {
-    let Some(known) = concentrated(spent) else { return "unknown".to_string() };
-    match (known["rho"].as_str(), known["epsilon"].as_str()) {
-        (Some(rho), Some(eps)) => format!("rho {rho}, so epsilon {eps} at delta {SHOWN_DELTA}"),
-        (Some(rho), None) => format!("rho {rho}"),
-        _ => "unknown".to_string(),
+    for (data_set, standing, _) in &rows {
+        println!("\n{}", standing::words(standing, &data_set.name));
     }
+    Ok(())
 }
 
 fn set(options: &LimitOptions) -> Result<(), Exit> {
     let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
     let limit = match (&options.epsilon, &options.rho) {
-        (Some(eps), None) => Limit::Approx(Approx::new(&eps.parse().map_err(usage)?, &delta)),
+        (Some(eps), None) => {
+            let accountant = accountant(options.accountant.as_deref())?;
+            Limit::within(&eps.parse().map_err(usage)?, &delta, accountant).map_err(usage)?
+        }
         (None, Some(rho)) => {
             let delta = Approx::new(&"1".parse().map_err(usage)?, &delta).delta;
             Limit::Zcdp(Zcdp { delta, ..Zcdp::new(&rho.parse().map_err(usage)?) })
@@ -175,6 +162,15 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         println!("{name}{whose}: limit {}, {} left", left_words(&(&limit).into()), left);
     }
     Ok(())
+}
+
+/// The accountant of this name.
+fn accountant(name: Option<&str>) -> Result<Accountant, Exit> {
+    let Some(name) = name else { return Ok(Accountant::Basic) };
+    Accountant::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+        let shown = equipoise_core::wording::shown(name);
+        usage(format!("there is no accountant '{shown}'; give basic, zcdp or renyi"))
+    })
 }
 
 fn log(options: &BooksOptions) -> Result<(), Exit> {

@@ -19,6 +19,7 @@ mod plan_file;
 mod robust;
 mod sampled;
 mod show;
+mod standing;
 
 use clap::Parser;
 use std::{

@@ -165,11 +165,14 @@ pub(crate) fn amount(spent: &Spent) -> String {
 
 /// What a limit leaves, in its currency.
 pub(crate) fn left_words(left: &Left) -> String {
-    match (&left.rho, &left.epsilon) {
-        (Some(rho), _) if left.delta == "0" => format!("rho {rho}"),
-        (Some(rho), _) => format!("rho {rho}, delta {}", left.delta),
-        (None, epsilon) => {
-            amount(&Spent { epsilon: epsilon.clone().unwrap_or_default(), delta: left.delta.clone() })
+    let and_delta = |loss: String| {
+        if left.delta == "0" { loss } else { format!("{loss}, delta {}", left.delta) }
+    };
+    match left {
+        Left { rho: Some(rho), .. } => and_delta(format!("rho {rho}")),
+        Left { order: Some(order), divergence: Some(divergence), .. } => {
+            and_delta(format!("divergence {divergence} at order {order}"))
         }
+        Left { epsilon, .. } => and_delta(format!("epsilon {}", epsilon.as_deref().unwrap_or("0"))),
     }
 }

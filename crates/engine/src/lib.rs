@@ -5,5 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod boolean;
+pub mod calendar;
 pub mod csv;
+pub mod decimal;
 pub mod number;

@@ -7,24 +7,14 @@
 
 /// The nearest float (ties to even), or NaN if the field is not a number.
 pub fn float(field: &[u8]) -> f64 {
-    let text = trimmed(field);
-    let (negative, unsigned) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
+    let (negative, unsigned) = signed(trimmed(field));
     let magnitude = short_decimal(unsigned).unwrap_or_else(|| any_decimal(unsigned));
     if negative { -magnitude } else { magnitude }
 }
 
 /// A whole number of 64 bits: a sign and digits, and if a point follows, then only zeros after it.
 pub fn integer(field: &[u8]) -> Option<i64> {
-    let text = trimmed(field);
-    let (negative, unsigned) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
+    let (negative, unsigned) = signed(trimmed(field));
     let whole = unsigned.iter().position(|&byte| byte == b'.').unwrap_or(unsigned.len());
     let (digits, fraction) = unsigned.split_at(whole);
     if digits.is_empty() || fraction.iter().skip(1).any(|&byte| byte != b'0') {
@@ -38,7 +28,8 @@ pub fn integer(field: &[u8]) -> Option<i64> {
     if negative { Some(value) } else { value.checked_neg() }
 }
 
-fn trimmed(mut field: &[u8]) -> &[u8] {
+/// Without spaces and tabs at either end.
+pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = field {
         field = rest;
     }
@@ -46,6 +37,15 @@ fn trimmed(mut field: &[u8]) -> &[u8] {
         field = rest;
     }
     field
+}
+
+/// Whether a minus stands before a text, and the text after its sign.
+pub(crate) fn signed(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    }
 }
 
 /// Digits with at most one point whose digits, read as one whole number, are a float exactly. That number and the

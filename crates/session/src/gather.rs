@@ -55,6 +55,34 @@ impl Tally {
             }
         }
     }
+
+    fn add_all(&mut self, rows: &[Option<&str>]) {
+        for row in rows {
+            match row {
+                Some(text) => self.add(text, 1),
+                None => self.empty += 1,
+            }
+        }
+    }
+
+    /// Count by places first, and look each text up once.
+    fn add_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
+        if texts.len() > codes.len() {
+            // Most of a long list is not in this batch.
+            let text = |code: &Option<u32>| texts.get((*code)? as usize).copied();
+            return codes.iter().for_each(|code| self.add_all(&[text(code)]));
+        }
+        // A place for each text, and one for rows without.
+        let mut counts = vec![0u64; texts.len() + 1];
+        for code in codes {
+            let place = code.map_or(texts.len(), |code| code as usize);
+            counts[place.min(texts.len())] += 1;
+        }
+        self.empty += counts[texts.len()];
+        for (text, &count) in texts.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
+            self.add(text, count);
+        }
+    }
 }
 
 impl<'a> Gathered<'a> {
@@ -80,7 +108,7 @@ impl<'a> Gathered<'a> {
 
     fn read(&mut self, source: &dyn Source, needs: &[Need], threads: usize) -> Result<(), Lost> {
         let mut wanted: Vec<Wanted> = needs.iter().filter_map(|need| need.wanted()).collect();
-        wanted.sort_unstable_by_key(|wanted| (wanted.column, wanted.kind as u8));
+        wanted.sort_unstable();
         wanted.dedup();
         let mut workers: Vec<Worker> = (0..threads.max(1)).map(|_| Worker::new(needs, &wanted)).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
@@ -185,15 +213,12 @@ impl Visitor for Worker {
                 (Found::Count(count), Cells::Texts(texts)) => {
                     *count += texts.iter().filter(|text| text.is_some()).count() as u64;
                 }
-                (Found::Floats(rows), Cells::Floats(cells)) => rows.extend_from_slice(cells),
-                (Found::Tally(tally), Cells::Texts(texts)) => {
-                    for text in *texts {
-                        match text {
-                            Some(text) => tally.add(text, 1),
-                            None => tally.empty += 1,
-                        }
-                    }
+                (Found::Count(count), Cells::Coded { codes, .. }) => {
+                    *count += codes.iter().filter(|code| code.is_some()).count() as u64;
                 }
+                (Found::Floats(rows), Cells::Floats(cells)) => rows.extend_from_slice(cells),
+                (Found::Tally(tally), Cells::Texts(texts)) => tally.add_all(texts),
+                (Found::Tally(tally), Cells::Coded { texts, codes }) => tally.add_coded(texts, codes),
                 _ => panic!("a source hands over the kinds that were wanted"),
             }
         }
@@ -261,5 +286,23 @@ pub(crate) mod tests {
             texts.sort_unstable();
             assert_eq!(texts, [("a", 2), ("b", 2)]);
         }
+    }
+
+    #[test]
+    fn coded_texts_are_counted_like_texts() {
+        let texts = ["a", "b", "c"];
+        let codes = [Some(1), None, Some(0), Some(1), Some(1)];
+        for few in [1, 2, 5] {
+            let (mut plain, mut coded) = (Tally::default(), Tally::default());
+            plain.add_all(
+                &codes[..few].iter().map(|code| code.map(|at| texts[at as usize])).collect::<Vec<_>>(),
+            );
+            coded.add_coded(&texts, &codes[..few]);
+            assert_eq!((plain.texts, plain.empty), (coded.texts, coded.empty));
+        }
+        let need = Need::Present(0);
+        let mut worker = Worker::new(&[need], &[need.wanted().unwrap()]);
+        worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
+        assert!(matches!(worker.parts[0].found, Found::Count(4)));
     }
 }

@@ -92,19 +92,24 @@ pub struct Left {
     /// Rho, where the limit is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rho: Option<String>,
+    /// The Renyi order and the divergence at it, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// See `order`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<String>,
     /// Delta.
     pub delta: String,
 }
 
 impl From<&Limit> for Left {
     fn from(limit: &Limit) -> Self {
+        let [loss, delta] = limit.parts_shown();
+        let nothing = Self { epsilon: None, rho: None, order: None, divergence: None, delta };
         match limit {
-            Limit::Approx(loss) => {
-                Self { epsilon: Some(loss.eps.to_string()), rho: None, delta: loss.delta.to_string() }
-            }
-            Limit::Zcdp(loss) => {
-                Self { epsilon: None, rho: Some(loss.rho.to_string()), delta: loss.delta.to_string() }
-            }
+            Limit::Approx(_) => Self { epsilon: Some(loss), ..nothing },
+            Limit::Zcdp(_) => Self { rho: Some(loss), ..nothing },
+            Limit::Renyi(at) => Self { order: Some(at.order.to_string()), divergence: Some(loss), ..nothing },
         }
     }
 }

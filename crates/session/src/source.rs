@@ -15,6 +15,20 @@ pub trait Source: Sync {
     /// Visitors work side by side, each on a thread of its own; which one sees a row is of no meaning.
     fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost>;
 
+    /// The type that a schema declares for a column; `None` where there is no schema, as in CSV, or no kind fits. Counts
+    /// and statistics that a file keeps beside its schema are private and never shown.
+    fn declared(&self, column: usize) -> Option<Kind> {
+        let _ = column;
+        None
+    }
+
+    /// Why no cell of a column can be read, such as a list in each, as one line; `None` where they can. It depends on the
+    /// schema alone, so a plan refuses such a column for free.
+    fn unreadable(&self, column: usize) -> Option<String> {
+        let _ = column;
+        None
+    }
+
     /// All cells of a column of floats where they lie in memory as such already, so that nobody copies them.
     fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
         let _ = wanted;
@@ -23,7 +37,7 @@ pub trait Source: Sync {
 }
 
 /// A column that a question needs, and how its fields are read. The verb fixes the type, never the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wanted {
     /// The place of the column among [`Source::columns`].
     pub column: usize,
@@ -32,13 +46,25 @@ pub struct Wanted {
 }
 
 /// How a field is read. A field that cannot be read so is null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A number, as the nearest 64-bit float; null is NaN.
     Float,
     /// A whole number of 64 bits.
     Integer,
-    /// Text, as it stands.
+    /// A number as a whole multiple of 10^-digits, in 64 bits. What lies between two multiples is rounded to the nearest,
+    /// ties away from zero; what is out of range is null.
+    Decimal {
+        /// How many digits stand after the point.
+        digits: u8,
+    },
+    /// A day of the Gregorian calendar, `2026-02-28`, as days since 1970-01-01.
+    Date,
+    /// A moment, `2026-02-28T12:30:00.5+01:00`, as microseconds since 1970 in UTC.
+    Timestamp,
+    /// Yes (1) or no (0): `true`, `yes`, `t`, `y`, `1` and `false`, `no`, `f`, `n`, `0` in any case.
+    Boolean,
+    /// Text, as it stands; an empty one is null.
     Text,
 }
 
@@ -47,10 +73,18 @@ pub enum Kind {
 pub enum Cells<'a> {
     /// Floats; null is NaN.
     Floats(&'a [f64]),
-    /// Whole numbers.
+    /// Whole numbers, decimals, dates, timestamps and booleans.
     Integers(&'a [Option<i64>]),
     /// Texts.
     Texts(&'a [Option<&'a str>]),
+    /// Texts by their place in a list, so that each is looked up once for a batch and not once for a row. The list may
+    /// hold texts that no row has.
+    Coded {
+        /// The list; no text is in it twice, and none is empty.
+        texts: &'a [&'a str],
+        /// The place of each row's text.
+        codes: &'a [Option<u32>],
+    },
 }
 
 /// Some rows.

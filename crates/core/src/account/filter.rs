@@ -78,6 +78,19 @@ impl Filter {
         Some(Self::new(Loss::Renyi(Renyi { curve, delta: own })))
     }
 
+    /// The filter at the order that admits the most small releases, whose loss grows as their order does.
+    /// `None` where no order reaches that epsilon, as without a delta.
+    pub fn at_best_order(eps: &Eps, delta: &Delta, share: &Ratio) -> Option<Self> {
+        let orders = RenyiCurve::orders().len();
+        let filters = (0..orders).filter_map(|index| Self::at_order(eps, delta, share, index));
+        let small_releases = |filter: &Self| {
+            let Loss::Renyi(limit) = &filter.limit else { unreachable!("a filter at an order") };
+            let watched = limit.curve.iter().find_map(|(order, bound)| Some((order, bound?)));
+            watched.map(|(order, bound)| bound.ratio() / order)
+        };
+        filters.max_by_key(small_releases)
+    }
+
     /// This filter after a release of this loss, or why the release must not run.
     pub fn admit(&self, request: &Loss) -> Result<Self, Box<Exceeded>> {
         let refuse = |requested: &Loss, foreign: bool| {
@@ -269,6 +282,23 @@ mod tests {
         }
         let concentrated = rho_for(&eps, &delta).unwrap().ratio() / &Ratio::new(2, 1000);
         assert!((concentrated.to_f64() - f64::from(best)).abs() < 2.0, "{best}");
+    }
+
+    #[test]
+    fn the_best_order_admits_as_many_small_releases_as_any() {
+        let (eps, delta) = ("2".parse::<Eps>().unwrap(), "1e-6".parse().unwrap());
+        let count = |mut filter: Filter| {
+            let mut count = 0;
+            while let Ok(next) = filter.admit(&rho("0.002")) {
+                (filter, count) = (next, count + 1);
+            }
+            count
+        };
+        let share = Ratio::new(1, 10);
+        let best =
+            (0..136).filter_map(|index| Filter::at_order(&eps, &delta, &share, index)).map(count).max();
+        assert_eq!(Filter::at_best_order(&eps, &delta, &share).map(count), best);
+        assert_eq!(Filter::at_best_order(&eps, &Delta::zero(), &share), None);
     }
 
     #[test]

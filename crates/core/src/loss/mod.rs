@@ -53,7 +53,7 @@ pub use location_scale::{
 };
 pub(crate) use order::order_cost_upper;
 pub use parameter::{Delta, Eps, ParameterError, Rate, Rho};
-pub use renyi::{Renyi, RenyiCurve};
+pub use renyi::{Renyi, RenyiCurve, renyi_pure_upper};
 pub use zcdp::{Zcdp, rho_for};
 
 use crate::ratio::Ratio;

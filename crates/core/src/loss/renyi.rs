@@ -59,18 +59,7 @@ impl RenyiCurve {
     ///
     /// At order a: `epsilon + ln((1 + e^(-(2a-1)·epsilon)) / (1 + e^-epsilon)) / (a - 1)`, rounded up.
     pub fn pure(eps: &Amount) -> Self {
-        const BITS: usize = 192;
-        let eps = eps.ratio();
-        let one_plus_exp = |x: &Ratio| Interval::exact(x, BITS).exp().add(&Interval::one(BITS));
-        let two = Ratio::from(2u64);
-        Self::from_upper_bounds(|order| {
-            let far = one_plus_exp(&-(eps * &(order * &two - Ratio::one())));
-            let logarithm = far.div(&one_plus_exp(&-eps.clone())).ln().upper();
-            let exact = eps + &(logarithm / (order - &Ratio::one()));
-            // Both are true bounds as well, and free of rounding.
-            let simple = (order * &eps.squared() / &two).min(eps.clone());
-            Some(if exact.is_negative() { simple } else { exact.min(simple) })
-        })
+        Self::from_upper_bounds(|order| Some(renyi_pure_upper(eps, order)))
     }
 
     /// The curve of rho-zCDP: `order·rho`.
@@ -104,6 +93,20 @@ impl RenyiCurve {
         };
         self.iter().filter_map(at).min().map(Amount::clamped)
     }
+}
+
+/// What an epsilon-DP mechanism has at one order: see [`RenyiCurve::pure`]. Rounded up.
+pub fn renyi_pure_upper(eps: &Amount, order: &Ratio) -> Ratio {
+    const BITS: usize = 192;
+    let eps = eps.ratio();
+    let one_plus_exp = |x: &Ratio| Interval::exact(x, BITS).exp().add(&Interval::one(BITS));
+    let two = Ratio::from(2u64);
+    let far = one_plus_exp(&-(eps * &(order * &two - Ratio::one())));
+    let logarithm = far.div(&one_plus_exp(&-eps.clone())).ln().upper();
+    let exact = eps + &(logarithm / (order - &Ratio::one()));
+    // Both are true bounds as well, and free of rounding.
+    let simple = (order * &eps.squared() / &two).min(eps.clone());
+    if exact.is_negative() { simple } else { exact.min(simple) }
 }
 
 impl Renyi {

@@ -12,7 +12,9 @@
 //! 3. A record is *null*, all its cells are null, if its line has another number of fields than the header, a quote
 //!    that does not stand around a whole field, bytes that are not UTF-8, or more bytes than the longest line.
 //! 4. An empty field is null, in quotes or not. Nothing else is: `NA` is a text, and not a number.
-//! 5. What is a number says [`number`](crate::number). A field that is none is null where a number is wanted.
+//! 5. What is a number say [`number`](crate::number) and [`decimal`](crate::decimal), what is a day or a moment
+//!    [`calendar`](crate::calendar), what is a yes or no [`boolean`](crate::boolean). A field that is none is null where
+//!    one is wanted.
 //! 6. A byte order mark at the very beginning is skipped.
 //!
 //! The header is the first line and is public. Without one, the columns are those that are declared, and rule 3 holds;

@@ -4,7 +4,7 @@ use super::{
     index::Index,
     quoted::{self, Field},
 };
-use crate::number;
+use crate::{boolean::boolean, calendar, decimal::decimal, number};
 use equipoise_session::source::{Batch, Cells, Kind, Visitor, Wanted};
 use memchr::memchr;
 
@@ -124,11 +124,12 @@ impl<'w> Rows<'w> {
                     self.floats[k].clear();
                     self.floats[k].extend(rows.iter().map(|row| bytes(row).map_or(f64::NAN, number::float)));
                 }
-                Kind::Integer => {
-                    self.integers[k].clear();
-                    self.integers[k].extend(rows.iter().map(|row| bytes(row).and_then(number::integer)));
-                }
                 Kind::Text => {}
+                kind => {
+                    let whole = whole_number(kind);
+                    self.integers[k].clear();
+                    self.integers[k].extend(rows.iter().map(|row| bytes(row).and_then(&whole)));
+                }
             }
         }
         let texts: Vec<Vec<Option<&str>>> = self
@@ -142,20 +143,32 @@ impl<'w> Rows<'w> {
                         field.text(block, &self.unescaped).filter(|text| !text.is_empty())
                     })
                     .collect(),
-                Kind::Float | Kind::Integer => Vec::new(),
+                _ => Vec::new(),
             })
             .collect();
         let cells: Vec<Cells<'_>> = (0..self.wanted.len())
             .map(|k| match self.wanted[k].kind {
                 Kind::Float => Cells::Floats(&self.floats[k]),
-                Kind::Integer => Cells::Integers(&self.integers[k]),
                 Kind::Text => Cells::Texts(&texts[k]),
+                _ => Cells::Integers(&self.integers[k]),
             })
             .collect();
         visitor.batch(Batch { rows: rows.len(), cells: &cells });
         self.gathered.clear();
         self.fields.clear();
         self.unescaped.clear();
+    }
+}
+
+/// How a field is read as a whole number.
+fn whole_number(kind: Kind) -> impl Fn(&[u8]) -> Option<i64> {
+    move |field| match kind {
+        Kind::Integer => number::integer(field),
+        Kind::Decimal { digits } => decimal(field, digits),
+        Kind::Date => calendar::date(field),
+        Kind::Timestamp => calendar::timestamp(field),
+        Kind::Boolean => boolean(field),
+        Kind::Float | Kind::Text => None,
     }
 }
 

@@ -209,3 +209,34 @@ fn a_visitor_that_panics_loses_the_answer() {
     assert_eq!(csv.scan(&[], &mut [&mut Panics]), Err(Lost));
     assert_eq!(csv.scan(&[], &mut [&mut Panics, &mut Panics]), Err(Lost));
 }
+
+#[test]
+fn every_kind_is_read_by_its_rule_and_what_is_none_is_null() {
+    #[derive(Default)]
+    struct Whole(Vec<Vec<Option<i64>>>);
+    impl Visitor for Whole {
+        fn batch(&mut self, batch: Batch<'_>) {
+            let column = |cells: &Cells<'_>| match cells {
+                Cells::Integers(cells) => cells.to_vec(),
+                other => panic!("{other:?} are no whole numbers"),
+            };
+            self.0 = batch.cells.iter().map(column).collect();
+        }
+    }
+    let file = b"a\n1\n\"-2.345\"\n2026-02-28\n1970-01-01T00:00:01Z\nyes\n\nragged,1\n";
+    let kinds = [Kind::Integer, Kind::Decimal { digits: 2 }, Kind::Date, Kind::Timestamp, Kind::Boolean];
+    let wanted = kinds.map(|kind| Wanted { column: 0, kind });
+    let mut found = Whole::default();
+    let csv = csv(file, &CsvOptions::default());
+    csv.scan(&wanted, &mut [&mut found]).expect("memory can be read");
+    let midnight = Some(20_512 * 86_400_000_000);
+    let expected = [
+        [Some(1), None, None, None, None, None, None],
+        [Some(100), Some(-235), None, None, None, None, None],
+        [None, None, Some(20_512), None, None, None, None],
+        [None, None, midnight, Some(1_000_000), None, None, None],
+        [Some(1), None, None, None, Some(1), None, None],
+    ];
+    assert_eq!(found.0, expected);
+    assert!((0..2).all(|column| csv.declared(column).is_none() && csv.unreadable(column).is_none()));
+}

@@ -3,11 +3,12 @@
 use super::{
     Fallible, Ledger,
     chain::{self, Link},
-    cost::{Cost, Limit},
+    cost::Cost,
     entry::{self, Event, kind},
     entry_of,
     error::{DataSetError, LedgerError, RegisterError},
     latest,
+    limit::{AtOrder, Limit},
     registry::{check_name, find},
     store,
 };
@@ -21,21 +22,65 @@ pub struct Account {
     pub spent: Cost,
     /// What may be spent in total; `None` without a limit.
     pub limit: Option<Limit>,
+    /// What was spent at the order of the limit, where it has one.
+    pub at_order: Option<AtOrder>,
 }
 
 impl Account {
-    /// What is left; `None` without a limit. Zero where the limit was lowered below what was spent.
-    pub fn remaining(&self) -> Option<Limit> {
-        self.limit.as_ref().map(|limit| limit.left(&self.spent))
+    /// Nothing spent, no limit.
+    pub(super) fn new() -> Self {
+        Self { spent: Cost::nothing(), limit: None, at_order: None }
     }
 
-    /// Would this still fit? Returns what would then have been spent.
-    pub(super) fn after(&self, cost: &Cost) -> Result<Cost, ()> {
-        let spent = self.spent.plus(cost);
-        let fits = self.limit.as_ref().is_none_or(|limit| limit.allows(&spent));
-        if fits { Ok(spent) } else { Err(()) }
+    /// What was spent in the currency of the limit; `None` without a limit, or where it is not known in it.
+    pub fn spent_of_limit(&self) -> Option<Limit> {
+        match self.limit.as_ref()? {
+            Limit::Approx(_) => Some(Limit::Approx(self.spent.approx.clone())),
+            Limit::Zcdp(_) => self.spent.zcdp.clone().map(Limit::Zcdp),
+            Limit::Renyi(_) => self.at_order.clone().map(Limit::Renyi),
+        }
+    }
+
+    /// What is left; `None` without a limit. Zero where the limit was lowered below what was spent.
+    pub fn remaining(&self) -> Option<Limit> {
+        let limit = self.limit.as_ref()?;
+        Some(self.spent_of_limit().map_or_else(|| limit.none(), |spent| limit.left(&spent)))
+    }
+
+    /// The account with this charge, if that still fits.
+    pub(super) fn after(&self, cost: &Cost) -> Result<Self, ()> {
+        let after = Self {
+            spent: self.spent.plus(cost),
+            limit: self.limit.clone(),
+            at_order: self.at_order.as_ref().map(|spent| spent.plus(cost, 1)),
+        };
+        let fits = match (&after.limit, after.spent_of_limit()) {
+            (None, _) => true,
+            (Some(limit), Some(spent)) => limit.allows(&spent),
+            (Some(_), None) => false,
+        };
+        if fits { Ok(after) } else { Err(()) }
+    }
+
+    /// The account under another limit, with what was charged so far: each cost and how often.
+    pub(super) fn under(
+        self,
+        limit: Option<Limit>,
+        charges: impl FnOnce() -> Fallible<Charges>,
+    ) -> Fallible<Self> {
+        let at_order = match &limit {
+            Some(Limit::Renyi(limit)) => {
+                let nothing = AtOrder::nothing(&limit.order);
+                Some(charges()?.iter().fold(nothing, |sum, (cost, count)| sum.plus(cost, *count)))
+            }
+            _ => None,
+        };
+        Ok(Self { spent: self.spent, limit, at_order })
     }
 }
+
+/// Each cost that was charged, and how often.
+pub type Charges = Vec<(Cost, u64)>;
 
 /// The accounts that a charge goes to: the data set's, and the analyst's on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,11 +109,16 @@ impl Balance {
 
     fn tighter(&self, part: impl Fn(&Account) -> Option<Limit>) -> Option<Limit> {
         let parts = [Some(&self.data_set), self.analyst.as_ref()];
-        parts.into_iter().flatten().filter_map(part).reduce(Limit::least)
+        parts.into_iter().flatten().filter_map(part).reduce(|one, two| Limit::least(one, &two))
     }
 }
 
 impl Ledger {
+    /// Each cost that was charged to a data set, by everybody or by one analyst, and how often.
+    pub fn charges(&self, data_set: &str, analyst: Option<&str>) -> Result<Charges, LedgerError> {
+        self.read(|connection| charges(connection, data_set, analyst))
+    }
+
     /// What was spent on a data set, and by this analyst. A name that was never used has spent nothing.
     pub fn balance(&self, data_set: &str, analyst: Option<&str>) -> Result<Balance, LedgerError> {
         self.read(|connection| balance(connection, data_set, analyst))
@@ -135,5 +185,25 @@ fn account(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fa
             _ => unreachable!("a row of this kind reads as such an event"),
         },
     };
-    Ok(Account { spent, limit })
+    Account { spent, ..Account::new() }.under(limit, || charges(connection, data_set, analyst))
+}
+
+/// SQLite groups equal costs, so that a year of equal questions is one line.
+fn charges(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Charges> {
+    let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
+    let sql = format!(
+        "SELECT json_extract(body, '$.cost') AS cost, count(*), min(number) FROM entries \
+         WHERE kind = ?1 AND data_set = ?2 {narrower} GROUP BY cost ORDER BY min(number)"
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([kind::CHARGE, data_set, analyst.unwrap_or_default()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (text, count, first): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let cost = serde_json::from_str(&text).ok().and_then(|value| Cost::from_json(&value));
+        let cost =
+            cost.ok_or_else(|| super::Error::damaged(first.unsigned_abs(), "its cost cannot be read"))?;
+        found.push((cost, count.unsigned_abs()));
+    }
+    Ok(found)
 }

@@ -220,17 +220,16 @@ fn enter(
         Stop::Refused(ChargeError::OverBudget(Box::new(OverBudget {
             data_set: name.clone(),
             analyst: analyst.map(str::to_string),
-            spent: account.spent.clone(),
-            requested: cost.clone(),
+            spent: account.spent_of_limit(),
+            requested: account.limit.as_ref().and_then(|limit| limit.spent(&[(cost.clone(), 1)])),
             remaining: account.remaining().expect("only a limit refuses"),
             limit: account.limit.clone().expect("only a limit refuses"),
         })))
     };
     if let Some(account) = &mut balance.analyst {
-        account.spent = account.after(&cost).map_err(|()| over(account, analyst))?;
+        *account = account.after(&cost).map_err(|()| over(account, analyst))?;
     }
-    let account = &mut balance.data_set;
-    account.spent = account.after(&cost).map_err(|()| over(account, None))?;
+    balance.data_set = balance.data_set.after(&cost).map_err(|()| over(&balance.data_set, None))?;
     let body = ChargeBody {
         cost: &cost,
         request: &request.request,

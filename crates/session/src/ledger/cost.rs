@@ -7,17 +7,17 @@
 //! every decimal and fraction that a person types, and for every sum of decimals of up to sixty places.
 
 use equipoise_core::{
-    loss::{Amount, Approx, Loss, Zcdp},
+    loss::{Amount, Approx, Loss, Zcdp, renyi_pure_upper},
     ratio::Ratio,
 };
 use serde_json::{Value, json};
 
 /// A number whose text is longer than this is rounded when it enters the ledger.
-const LONGEST_NUMBER: usize = 100;
+pub(super) const LONGEST_NUMBER: usize = 100;
 /// A sum whose text is longer than this is rounded up. `Ratio` reads up to 400 characters.
 const LONGEST_SUM: usize = 200;
 /// No cost and no limit is larger than 10^12: sums of them stay short for ever.
-const LARGEST: u64 = 1_000_000_000_000;
+pub(super) const LARGEST: u64 = 1_000_000_000_000;
 /// Places after the point that rounding leaves.
 const PLACES: usize = 60;
 
@@ -54,6 +54,31 @@ impl Cost {
                 .zip(other.zcdp.as_ref())
                 .map(|(a, b)| Zcdp { rho: sum_up(&a.rho, &b.rho), delta: sum_up(&a.delta, &b.delta) }),
         }
+    }
+
+    /// What it is at one Renyi order, outside an event of a probability: (divergence, probability). Not below.
+    #[must_use]
+    pub(super) fn at_order(&self, order: &Ratio) -> (Amount, Amount) {
+        let pure = || (renyi_pure_upper(&self.approx.eps, order), &self.approx.delta);
+        let line = |loss: &Zcdp| order * loss.rho.ratio();
+        let (bound, delta) = match &self.zcdp {
+            Some(loss) if loss.delta < self.approx.delta => (line(loss), &loss.delta),
+            Some(loss) if loss.delta == self.approx.delta => (line(loss).min(pure().0), &loss.delta),
+            _ => pure(),
+        };
+        // Always with as many places, so that sums of them are exact in any order.
+        (amount(places_up(&bound)), amount(places_up(delta.ratio())))
+    }
+
+    /// With `count` more of the other.
+    #[must_use]
+    pub(super) fn plus_times(&self, other: &Self, count: u64) -> Self {
+        let times = |one: &Amount| amount(one.ratio() * &Ratio::from(count));
+        let (approx, zcdp) = (&other.approx, &other.zcdp);
+        self.plus(&Self {
+            approx: Approx { eps: times(&approx.eps), delta: times(&approx.delta) },
+            zcdp: zcdp.as_ref().map(|loss| Zcdp { rho: times(&loss.rho), delta: times(&loss.delta) }),
+        })
     }
 
     /// As it is written down: not below. Only for what is accountable.
@@ -101,99 +126,6 @@ impl From<Approx> for Cost {
     }
 }
 
-/// What may be spent in total, in one of two currencies.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Limit {
-    /// In (epsilon, delta): charges add up part by part.
-    Approx(Approx),
-    /// Concentrated: rho adds up, and so do the deltas of charges that have one. A filter for charges that are chosen
-    /// one after the other (`equipoise_core::account`); the sum may be read as (epsilon, delta) at any delta.
-    Zcdp(Zcdp),
-}
-
-impl From<Approx> for Limit {
-    fn from(limit: Approx) -> Self {
-        Self::Approx(limit)
-    }
-}
-
-impl From<Zcdp> for Limit {
-    fn from(limit: Zcdp) -> Self {
-        Self::Zcdp(limit)
-    }
-}
-
-impl Limit {
-    /// As it is written down: not above, and not above what may ever be charged.
-    #[must_use]
-    pub(super) fn written_down(&self) -> Self {
-        self.map(|value| {
-            let value = value.ratio().clone().min(Ratio::from(LARGEST));
-            amount(-written(&-value, LONGEST_NUMBER))
-        })
-    }
-
-    /// Does it allow so much in total?
-    pub(super) fn allows(&self, spent: &Cost) -> bool {
-        match (self, &spent.zcdp) {
-            (Self::Approx(limit), _) => spent.approx.eps <= limit.eps && spent.approx.delta <= limit.delta,
-            (Self::Zcdp(limit), Some(spent)) => spent.rho <= limit.rho && spent.delta <= limit.delta,
-            (Self::Zcdp(_), None) => false,
-        }
-    }
-
-    /// What it leaves; nothing where more was spent, or where it is not known in its currency.
-    #[must_use]
-    pub(super) fn left(&self, spent: &Cost) -> Self {
-        let left =
-            |limit: &Amount, spent: &Amount| amount((limit.ratio() - spent.ratio()).max(Ratio::zero()));
-        match self {
-            Self::Approx(limit) => Self::Approx(Approx {
-                eps: left(&limit.eps, &spent.approx.eps),
-                delta: left(&limit.delta, &spent.approx.delta),
-            }),
-            Self::Zcdp(limit) => Self::Zcdp(spent.zcdp.as_ref().map_or(
-                Zcdp { rho: Amount::zero(), delta: Amount::zero() },
-                |spent| Zcdp { rho: left(&limit.rho, &spent.rho), delta: left(&limit.delta, &spent.delta) },
-            )),
-        }
-    }
-
-    /// The smaller of each part; of two currencies, the first.
-    pub(super) fn least(one: Self, two: Self) -> Self {
-        match (one, two) {
-            (Self::Approx(a), Self::Approx(b)) => {
-                Self::Approx(Approx { eps: a.eps.min(b.eps), delta: a.delta.min(b.delta) })
-            }
-            (Self::Zcdp(a), Self::Zcdp(b)) => {
-                Self::Zcdp(Zcdp { rho: a.rho.min(b.rho), delta: a.delta.min(b.delta) })
-            }
-            (one, _) => one,
-        }
-    }
-
-    fn map(&self, part: impl Fn(&Amount) -> Amount) -> Self {
-        match self {
-            Self::Approx(limit) => Self::Approx(Approx { eps: part(&limit.eps), delta: part(&limit.delta) }),
-            Self::Zcdp(limit) => Self::Zcdp(Zcdp { rho: part(&limit.rho), delta: part(&limit.delta) }),
-        }
-    }
-
-    pub(super) fn to_json(&self) -> Value {
-        match self {
-            Self::Approx(limit) => approx_json(limit),
-            Self::Zcdp(limit) => json!({ "rho": text(&limit.rho), "delta": text(&limit.delta) }),
-        }
-    }
-
-    pub(super) fn from_json(value: &Value) -> Option<Self> {
-        match value.get("rho") {
-            None => approx_from_json(value).map(Self::Approx),
-            Some(_) => Some(Self::Zcdp(Zcdp { rho: read(value, "rho")?, delta: read(value, "delta")? })),
-        }
-    }
-}
-
 pub(super) fn approx_json(loss: &Approx) -> Value {
     json!({ "epsilon": text(&loss.eps), "delta": text(&loss.delta) })
 }
@@ -207,32 +139,37 @@ pub(super) fn text(value: &Amount) -> String {
     value.ratio().to_string()
 }
 
-fn read(value: &Value, name: &str) -> Option<Amount> {
+pub(super) fn read(value: &Value, name: &str) -> Option<Amount> {
     let text = value.get(name)?.as_str()?;
     let number: Ratio = text.parse().ok()?;
     // One number, one text: an edit that keeps the value is still an edit.
     (number.to_string() == text).then(|| Amount::new(number).ok())?
 }
 
-fn sum_up(one: &Amount, two: &Amount) -> Amount {
+pub(super) fn sum_up(one: &Amount, two: &Amount) -> Amount {
     amount(written(&(one.ratio() + two.ratio()), LONGEST_SUM))
 }
 
 /// Itself where its text is short enough, else the next multiple of 10^-60 above it.
-fn written(value: &Ratio, longest: usize) -> Ratio {
+pub(super) fn written(value: &Ratio, longest: usize) -> Ratio {
     if value.to_string().len() <= longest {
         return value.clone();
     }
+    places_up(value)
+}
+
+/// The next multiple of 10^-60 that is not below.
+fn places_up(value: &Ratio) -> Ratio {
     value.to_decimal_up(PLACES).parse().expect("sixty places of a bounded number are read back")
 }
 
-fn amount(value: Ratio) -> Amount {
+pub(super) fn amount(value: Ratio) -> Amount {
     Amount::new(value).expect("sums of nonnegative numbers are not negative")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::limit::Limit, *};
     use proptest::prelude::*;
 
     fn number(text: &str) -> Amount {

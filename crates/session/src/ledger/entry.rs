@@ -1,6 +1,6 @@
 //! One entry of the ledger: a line of the log, and the text that is stored and hashed for it.
 
-use super::cost::{Cost, Limit};
+use super::{cost::Cost, limit::Limit};
 use equipoise_core::adjacency::{Adjacency, Unit};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What can go wrong with a ledger, each as one line with the next step.
 
-use super::cost::{Cost, Limit};
+use super::limit::{Limit, shown_down};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
@@ -297,10 +297,10 @@ pub struct OverBudget {
     pub data_set: String,
     /// Whose limit: of this analyst, or of everybody together.
     pub analyst: Option<String>,
-    /// What was spent before.
-    pub spent: Cost,
-    /// What was asked for.
-    pub requested: Cost,
+    /// What was spent before, in the currency of the limit; `None` where it is not known in it.
+    pub spent: Option<Limit>,
+    /// What was asked for, in the same.
+    pub requested: Option<Limit>,
     /// What is left.
     pub remaining: Limit,
     /// What is allowed in total.
@@ -365,50 +365,29 @@ impl fmt::Display for OverBudget {
         if let Some(analyst) = analyst {
             write!(f, " for analyst '{}'", shown(analyst))?;
         }
+        let (Some(spent), Some(requested)) = (spent, requested) else {
+            return f.write_str(
+                " is in a currency in which this request has no price; have its steward set a limit in epsilon",
+            );
+        };
+        let name = match limit {
+            Limit::Approx(_) => "epsilon".to_string(),
+            Limit::Zcdp(_) => "rho".to_string(),
+            Limit::Renyi(at) => format!("divergence at order {}", at.order),
+        };
         // Only the part that does not fit is named, unless both do not.
         let mut joint = " has";
-        for Part { name, spent, requested, left, limit } in parts(spent, requested, remaining, limit) {
+        for (part, name) in [name.as_str(), "delta"].into_iter().enumerate() {
+            let [spent, requested, left, limit] =
+                [spent, requested, remaining, limit].map(|loss| loss.parts()[part]);
             if requested > left || spent > limit {
-                let left = left_shown(&left);
+                let left = shown_down(left);
                 write!(f, "{joint} {name} {left} left of {limit}, and {requested} was asked for")?;
                 joint = ";";
             }
         }
         f.write_str("; ask for less, or have its steward raise it with 'equipoise budget set'")
     }
-}
-
-/// One part of a limit, in its currency.
-struct Part {
-    name: &'static str,
-    spent: Amount,
-    requested: Amount,
-    left: Amount,
-    limit: Amount,
-}
-
-fn parts(spent: &Cost, requested: &Cost, remaining: &Limit, limit: &Limit) -> [Part; 2] {
-    let both = |cost: &Cost| match (limit, &cost.zcdp) {
-        (Limit::Zcdp(_), Some(loss)) => (loss.rho.clone(), loss.delta.clone()),
-        _ => (cost.approx.eps.clone(), cost.approx.delta.clone()),
-    };
-    let of = |limit: &Limit| match limit {
-        Limit::Approx(loss) => (loss.eps.clone(), loss.delta.clone()),
-        Limit::Zcdp(loss) => (loss.rho.clone(), loss.delta.clone()),
-    };
-    let name = if matches!(limit, Limit::Zcdp(_)) { "rho" } else { "epsilon" };
-    let (spent, requested, left, limit) = (both(spent), both(requested), of(remaining), of(limit));
-    [
-        Part { name, spent: spent.0, requested: requested.0, left: left.0, limit: limit.0 },
-        Part { name: "delta", spent: spent.1, requested: requested.1, left: left.1, limit: limit.1 },
-    ]
-}
-
-/// What is left is shown rounded down: `Amount` shows what was spent and rounds up.
-fn left_shown(left: &Amount) -> String {
-    let up = left.to_string();
-    let exact = up.parse::<equipoise_core::ratio::Ratio>().is_ok_and(|shown| shown == *left.ratio());
-    if exact { up } else { (-left.ratio().clone()).to_decimal_up(6).trim_start_matches('-').to_string() }
 }
 
 fn pair(eps: &Amount, delta: &Amount) -> String {

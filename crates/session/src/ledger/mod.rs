@@ -67,17 +67,21 @@ mod entry;
 mod error;
 mod export;
 mod fingerprint;
+mod limit;
 mod registry;
+mod standing;
 mod store;
 mod verify;
 
-pub use balance::{Account, Balance};
+pub use balance::{Account, Balance, Charges};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
-pub use cost::{Cost, Limit};
+pub use cost::Cost;
 pub use entry::{Entry, Event};
 pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError};
+pub use limit::{Accountant, AtOrder, Limit};
 pub use registry::{DataSet, Registration};
+pub use standing::{Line, Standing};
 pub use verify::{Verified, VerifyError};
 
 use equipoise_entropy::OsCoins;

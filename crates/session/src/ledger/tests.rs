@@ -80,7 +80,8 @@ fn with_a_limit_it_refuses_what_does_not_fit() {
          ask for less, or have its steward raise it with 'equipoise budget set'"
     );
     let ChargeError::OverBudget(over) = error else { panic!("{error:?}") };
-    assert_eq!((over.spent.approx, over.requested.approx), (loss("0.7", "0"), loss("0.4", "0")));
+    let limit = |eps: &str| Some(Limit::Approx(loss(eps, "0")));
+    assert_eq!((over.spent, over.requested), (limit("0.7"), limit("0.4")));
     assert_eq!((over.remaining, over.limit), (loss("0.3", "0").into(), loss("1", "0").into()));
     // To the last digit, and nothing beyond; a delta has no budget here.
     let mut delta = request("0.1");
@@ -537,4 +538,52 @@ fn a_limit_in_rho_is_a_filter_of_its_own() {
     let balance = ledger.balance("salaries", None).unwrap();
     assert_eq!(*balance.spent(), loss("1", "0"));
     assert!(balance.data_set.spent.zcdp.is_some());
+}
+
+#[test]
+fn a_limit_at_a_renyi_order_counts_what_was_spent_before_and_verifies() {
+    let mut ledger = Ledger::in_memory().unwrap();
+    ledger.register(&salaries(), None).unwrap();
+    for _ in 0..5 {
+        assert!(matches!(ledger.charge(&request("0.1")), Ok(Charging::Granted(_))));
+    }
+    let (eps, delta) = ("1".parse().unwrap(), "1e-6".parse().unwrap());
+    let limit = Limit::within(&eps, &delta, Accountant::Renyi).unwrap();
+    ledger.set_limit("salaries", None, Some(&limit)).unwrap();
+    let mut granted = 5;
+    let error = loop {
+        match ledger.charge(&request("0.01")) {
+            Ok(Charging::Granted(_)) => granted += 1,
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => break error,
+        }
+    };
+    let said = error.to_string();
+    assert!(error.exit_code() == 4 && said.contains(" has divergence at order "), "{said}");
+    let account = ledger.balance("salaries", None).unwrap().data_set;
+    let spent = account.spent_of_limit().unwrap();
+    assert!(limit.allows(&spent) && granted > 5, "{granted}");
+    let charges = ledger.charges("salaries", None).unwrap();
+    assert_eq!(charges.iter().map(|(_, count)| count).sum::<u64>(), granted);
+    assert_eq!(limit.spent(&charges).unwrap(), spent, "the sum as read is the sum as charged");
+    assert_eq!(ledger.verify(None).unwrap().charges, granted);
+    // A limit in another currency starts from the same charges.
+    ledger.set_limit("salaries", None, Some(&Limit::Approx(loss("1", "0")))).unwrap();
+    assert!(ledger.balance("salaries", None).unwrap().data_set.at_order.is_none());
+    assert_eq!(ledger.verify(None).unwrap().charges, granted);
+}
+
+#[test]
+fn an_analyst_at_an_order_is_counted_alone() {
+    let mut ledger = Ledger::in_memory().unwrap();
+    ledger.register(&salaries(), None).unwrap();
+    let ana = ChargeRequest { analyst: Some("ana".into()), ..request("0.3") };
+    assert!(matches!(ledger.charge(&request("0.9")), Ok(Charging::Granted(_))));
+    assert!(matches!(ledger.charge(&ana), Ok(Charging::Granted(_))));
+    let limit = Limit::within(&"2".parse().unwrap(), &"1e-6".parse().unwrap(), Accountant::Renyi).unwrap();
+    ledger.set_limit("salaries", Some("ana"), Some(&limit)).unwrap();
+    let balance = ledger.balance("salaries", Some("ana")).unwrap();
+    assert_eq!(balance.data_set.at_order, None);
+    let spent = balance.analyst.unwrap().spent_of_limit();
+    assert_eq!(spent, limit.spent(&[(ana.cost.clone(), 1)]));
 }

@@ -124,6 +124,8 @@ struct State {
     data_sets: HashMap<String, DataSet>,
     /// By data set and analyst; the empty analyst stands for everybody.
     accounts: HashMap<(String, String), Account>,
+    /// By the same: each cost and how often it was charged.
+    costs: HashMap<(String, String), HashMap<Cost, u64>>,
     limited: bool,
     requests: HashSet<(String, String)>,
     /// The data set and the analyst of each charge, by its id.
@@ -212,8 +214,19 @@ impl State {
             }
             Event::Limited { limit } => {
                 self.limited = true;
-                self.account(&name, &row.analyst).limit = limit;
-                None
+                let key = (name, row.analyst);
+                let charges = self.costs.get(&key).map_or_else(Vec::new, |costs| {
+                    costs.iter().map(|(cost, count)| (cost.clone(), *count)).collect()
+                });
+                let account = self.account(&key.0, &key.1);
+                let under = account.clone().under(limit, || Ok(charges));
+                under.map_or_else(
+                    |_| Some("it cannot be read".to_string()),
+                    |under| {
+                        *account = under;
+                        None
+                    },
+                )
             }
             Event::Charged { cost, spent, spent_by_analyst, .. } => {
                 self.charge(row, &cost, &spent, spent_by_analyst.as_ref())
@@ -224,7 +237,7 @@ impl State {
 
     fn account(&mut self, data_set: &str, analyst: &str) -> &mut Account {
         let key = (data_set.to_string(), analyst.to_string());
-        self.accounts.entry(key).or_insert_with(|| Account { spent: Cost::nothing(), limit: None })
+        self.accounts.entry(key).or_insert_with(Account::new)
     }
 
     fn charge(&mut self, row: Row, cost: &Cost, spent: &Cost, by_analyst: Option<&Cost>) -> Option<String> {
@@ -236,9 +249,13 @@ impl State {
             let account = self.account(&row.data_set, analyst);
             match account.after(cost) {
                 Err(()) => return Some("it goes beyond the limit".to_string()),
-                Ok(sum) if sum != *said => return Some("its sum is not that of the charges".to_string()),
-                Ok(sum) => account.spent = sum,
+                Ok(sum) if sum.spent != *said => {
+                    return Some("its sum is not that of the charges".to_string());
+                }
+                Ok(sum) => *account = sum,
             }
+            let costs = self.costs.entry((row.data_set.clone(), analyst.to_string())).or_default();
+            *costs.entry(cost.clone()).or_default() += 1;
         }
         if let Some(request_id) = &row.request_id
             && !self.requests.insert((row.analyst.clone(), request_id.clone()))

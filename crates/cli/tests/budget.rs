@@ -1,0 +1,99 @@
+//! Limits and how each accountant adds up, through the binary.
+
+use serde_json::Value;
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Output},
+};
+
+/// A folder with a file of ten rows, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("equipoise-budget-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        fs::write(path.join("data.csv"), "value\n".to_string() + &"7\n".repeat(10)).expect("a file");
+        Self(path)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_equipoise"))
+            .args(line.split_whitespace())
+            .current_dir(&self.0)
+            .env_remove("EQUIPOISE_LEDGER")
+            .env_remove("EQUIPOISE_ANALYST")
+            .output()
+            .expect("the binary runs")
+    }
+
+    fn standing(&self) -> Value {
+        let shown = self.run("budget show data.csv --json");
+        let all: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+        all[0].clone()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn each_accountant_can_hold_a_limit() {
+    for (accountant, fits) in [("basic", 10), ("zcdp", 3), ("renyi", 3)] {
+        let folder = Folder::new(accountant);
+        let set =
+            folder.run(&format!("budget set data.csv --epsilon 1 --delta 1e-6 --accountant {accountant}"));
+        assert_eq!(set.status.code(), Some(0));
+        let codes: Vec<Option<i32>> =
+            (0..fits).map(|_| folder.run("count data.csv --epsilon 0.1").status.code()).collect();
+        assert!(codes.iter().all(|code| *code == Some(0)), "{accountant}: {codes:?}");
+        let standing = folder.standing();
+        let lines = standing["accountants"]["lines"].as_array().expect("lines");
+        let named = |name: &str| lines.iter().find(|line| line["accountant"] == name).expect("a line");
+        assert_eq!(named(accountant)["in_force"], true);
+        assert_eq!(lines.iter().filter(|line| line["tightest"] == true).count(), 1);
+        let over = folder.run("count data.csv --epsilon 0.99");
+        assert_eq!(over.status.code(), Some(4));
+        assert_eq!(folder.run("budget verify").status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_hundred_small_answers_are_tightest_at_renyi_orders() {
+    let folder = Folder::new("hundred");
+    for _ in 0..100 {
+        assert_eq!(folder.run("count data.csv --epsilon 0.01").status.code(), Some(0));
+    }
+    let standing = folder.standing();
+    let lines = standing["accountants"]["lines"].as_array().expect("lines");
+    let spent: Vec<f64> = lines
+        .iter()
+        .map(|line| line["spent"]["epsilon"].as_str().expect("a number").parse().expect("a number"))
+        .collect();
+    assert!(spent[0] == 1.0 && spent[1] < 0.55 && spent[2] < 0.55, "{spent:?}");
+    assert!(lines.iter().any(|line| line["tightest"] == true && line["accountant"] != "basic"));
+    let words = String::from_utf8(folder.run("budget show").stdout).expect("text");
+    assert!(words.contains("whenever it is read") && words.contains("(tightest)"), "{words}");
+}
+
+#[test]
+fn limits_that_cannot_be_are_one_line() {
+    let folder = Folder::new("bad");
+    for (line, said) in [
+        ("budget set data.csv --epsilon 1 --accountant renyi", "needs a delta above 0"),
+        ("budget set data.csv --epsilon 1 --accountant zcdp", "needs a delta above 0"),
+        ("budget set data.csv --epsilon 1 --accountant pld", "give basic, zcdp or renyi"),
+        ("budget set data.csv --rho 1 --accountant zcdp", "cannot be used with"),
+        ("budget set data.csv --epsilon -1 --delta 1e-6 --accountant zcdp", "epsilon"),
+    ] {
+        let output = folder.run(line);
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{line}: {error}");
+        assert!(error.contains(said), "{line}: {error}");
+    }
+    assert!(!folder.0.join("equipoise.ledger").exists());
+}
