@@ -47,6 +47,10 @@ pub(crate) enum Command {
     /// The most frequent value of a column, exact, or a refusal where it leads by too little
     #[command(after_help = "Example:\n  equipoise mode people.csv town --epsilon 1 --delta 1e-6")]
     Mode(ModeOptions),
+    /// Any program, run on blocks of the records in a sandbox, and one private answer from all of theirs
+    #[cfg(target_os = "linux")]
+    #[command(after_help = crate::run::EXAMPLES)]
+    Run(Box<crate::run::RunOptions>),
     /// The ledger: what was spent, limits, and a proof that nothing was changed
     Budget(BudgetOptions),
     /// A paragraph about a release, for a paper or a privacy board

@@ -114,7 +114,7 @@ fn open(question: &Question) -> Result<Csv, Exit> {
 }
 
 /// One character, or the word for one that is hard to type.
-fn delimiter(text: &str) -> Result<char, Exit> {
+pub(crate) fn delimiter(text: &str) -> Result<char, Exit> {
     let mut characters = text.chars();
     match (text, characters.next(), characters.next()) {
         ("tab" | "\\t", ..) => Ok('\t'),
@@ -124,7 +124,7 @@ fn delimiter(text: &str) -> Result<char, Exit> {
 }
 
 /// The ledger for looking only, if there is one yet.
-fn existing(path: &Path) -> Result<Option<Ledger>, Exit> {
+pub(crate) fn existing(path: &Path) -> Result<Option<Ledger>, Exit> {
     match Ledger::open_read_only(path) {
         Ok(ledger) => Ok(Some(ledger)),
         Err(LedgerError { fault: Fault::Missing, .. }) => Ok(None),

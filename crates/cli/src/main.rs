@@ -17,6 +17,8 @@ mod explain;
 mod plan;
 mod plan_file;
 mod robust;
+#[cfg(target_os = "linux")]
+mod run;
 mod sampled;
 mod show;
 mod standing;
@@ -68,6 +70,11 @@ pub(crate) fn fail(error: &dyn std::fmt::Display, code: u8) -> Exit {
 }
 
 fn main() -> ExitCode {
+    // Sandboxes of programs are this executable, started again.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = equipoise_runner::sandbox::take_part() {
+        return ExitCode::from(code);
+    }
     let exit = match args::Arguments::parse().command {
         args::Command::Count(options) => ask::count(&options),
         args::Command::Sum(options) => ask::moment("sum", &options),
@@ -79,6 +86,8 @@ fn main() -> ExitCode {
         args::Command::Mode(options) => ask::mode(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
+        #[cfg(target_os = "linux")]
+        args::Command::Run(options) => run::run(&options),
         args::Command::Robust(options) => robust::run(&options),
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Plan(options) => plan::run(&options),

@@ -23,6 +23,9 @@ pub struct ErrorBar {
     /// Rows beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Every number of the answer lies within this of the true one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
 }
 
 /// What an error bar covers.
@@ -40,7 +43,15 @@ pub enum ErrorKind {
 impl ErrorBar {
     /// The answer is the true value.
     pub fn exact() -> Self {
-        Self { confidence: 1.0, kind: ErrorKind::Exact, low: None, high: None, rank: None, range: None }
+        Self {
+            confidence: 1.0,
+            kind: ErrorKind::Exact,
+            low: None,
+            high: None,
+            rank: None,
+            range: None,
+            scale: None,
+        }
     }
 }
 

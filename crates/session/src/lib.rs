@@ -11,6 +11,7 @@ pub mod columns;
 mod gather;
 pub mod ledger;
 pub mod plan;
+pub mod program;
 mod quiet;
 pub mod release;
 pub mod request;

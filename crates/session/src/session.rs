@@ -32,9 +32,9 @@ use std::{fmt, thread};
 
 /// A ledger, coins, and who asks.
 pub struct Session {
-    ledger: Ledger,
-    coins: OsCoins,
-    analyst: Option<String>,
+    pub(crate) ledger: Ledger,
+    pub(crate) coins: OsCoins,
+    pub(crate) analyst: Option<String>,
 }
 
 /// A plan that has been paid for.
@@ -153,7 +153,7 @@ fn release(plan: &Plan, answer: Answer, charge: &crate::ledger::Charge) -> Relea
 }
 
 /// A release that was recorded, with its receipt.
-fn stored(recorded: &Recorded) -> Result<Release, PayError> {
+pub(crate) fn stored(recorded: &Recorded) -> Result<Release, PayError> {
     let release: Result<Release, _> = serde_json::from_str(&recorded.release);
     let release = release.map_err(|_| PayError::Unreadable { receipt: recorded.receipt.id.clone() })?;
     Ok(Release { receipt: Some(recorded.receipt.clone()), ..release })

@@ -55,6 +55,7 @@ impl Count {
             high: Some(self.within as f64),
             rank: None,
             range: None,
+            scale: None,
         };
         let words = format!("the count is off by at most {}; it is never refused", self.within);
         Expected { error: Some(error), words }
@@ -71,6 +72,7 @@ impl Count {
             high: Some(noisy.saturating_add(self.within).max(0) as f64),
             rank: None,
             range: None,
+            scale: None,
         };
         Answer::released(json!(noisy), error)
     }

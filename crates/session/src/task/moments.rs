@@ -252,6 +252,7 @@ impl Moments {
             high: Some(bar.high),
             rank: None,
             range: Some([clip.low, clip.high]),
+            scale: None,
         };
         Answer::number(bar.value, error)
     }

@@ -188,6 +188,7 @@ impl Quantiles {
             high: None,
             rank: Some(rank),
             range: None,
+            scale: None,
         }
     }
 }

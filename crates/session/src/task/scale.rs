@@ -106,6 +106,7 @@ impl Scale {
                     high: Some(estimate * self.factor),
                     rank: None,
                     range: None,
+                    scale: None,
                 };
                 Answer::number(estimate, error)
             }
