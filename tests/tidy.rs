@@ -213,6 +213,22 @@ fn randomness_comes_from_coins_only() {
     }
 }
 
+/// Fresh coins in a test are a failure by chance. Those of the coins themselves write down how likely it is.
+#[test]
+fn tests_draw_fixed_words() {
+    for path in files("crates", ".rs") {
+        let text = read(&path);
+        let tests = if path.contains("/tests") || path.contains("/audits") {
+            &text[..]
+        } else {
+            text.split_once("#[cfg(test)]\nmod tests").map_or("", |(_, tests)| tests)
+        };
+        let fresh = tests.contains(concat!("Os", "Coins::new"));
+        assert!(!fresh || path.starts_with("crates/entropy/"), "{path}: take fixed words in tests");
+    }
+    assert!(read(".cargo/config.toml").contains("\nPROPTEST_RNG_SEED = "), "properties need a fixed seed");
+}
+
 #[test]
 fn unsafe_code_stays_in_one_crate() {
     for name in crates() {

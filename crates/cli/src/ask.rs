@@ -2,48 +2,86 @@
 
 use crate::{
     Exit,
-    args::{CountOptions, ModeOptions, MomentOptions, NumberOptions, QuantileOptions, Question, Values},
+    args::{
+        BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
+        QuantileOptions, Question, QuestionCommand, Showing, TextOptions, Values,
+    },
     books::{data_name, ledger_path},
-    fail, show,
+    fail, plot, progress, show,
 };
+use equipoise_core::wording;
 use equipoise_engine::csv::{Csv, CsvOptions, Header};
 use equipoise_session::{
+    batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
-    plan::Plan,
+    plan::{DataFacts, Plan, PlanError},
     request::Request,
     session::{self, Paid, Session},
     source::Source,
 };
 use std::{fmt::Display, path::Path};
 
-pub(crate) fn count(options: &CountOptions) -> Exit {
+/// Answer a question, or say why not.
+pub(crate) fn run(command: &QuestionCommand) -> Exit {
+    let (request, question) = request(command);
+    let asked = Asked { file: &question.file, books: &question.books, showing: &question.showing };
+    let plan = |facts: &DataFacts| Plan::new(&request, facts);
+    answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
+}
+
+/// What was said, and about which file.
+pub(crate) fn request(command: &QuestionCommand) -> (Request, &Question) {
+    let (request, question) = match command {
+        QuestionCommand::Count(options) => count(options),
+        QuestionCommand::Sum(options) => moment("sum", options),
+        QuestionCommand::Mean(options) => moment("mean", options),
+        QuestionCommand::Variance(options) => moment("variance", options),
+        QuestionCommand::Median(options) => number("median", options),
+        QuestionCommand::Quantile(options) => quantile(options),
+        QuestionCommand::Iqr(options) => number("iqr", options),
+        QuestionCommand::Mode(options) => text("mode", options),
+        QuestionCommand::Histogram(options) => histogram(options),
+    };
+    (with_privacy(&request, question), question)
+}
+
+fn count(options: &CountOptions) -> (Request, &Question) {
     let request = Request { column: options.column.clone(), ..Request::new("count") };
-    ask(&with_privacy(request, &options.question), &options.question)
+    (with_groups(request, &options.groups), &options.question)
 }
 
-pub(crate) fn number(statistic: &str, options: &NumberOptions) -> Exit {
+fn number<'a>(statistic: &str, options: &'a NumberOptions) -> (Request, &'a Question) {
     let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
+    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
-pub(crate) fn moment(statistic: &str, options: &MomentOptions) -> Exit {
+fn moment<'a>(statistic: &str, options: &'a MomentOptions) -> (Request, &'a Question) {
     let (column, range) = (options.column.clone(), options.range.clone());
     let request = Request { column, range, ..Request::new(statistic) };
-    ask(&with_privacy(request, &options.question), &options.question)
+    (with_groups(request, &options.groups), &options.question)
 }
 
-pub(crate) fn quantile(options: &QuantileOptions) -> Exit {
+fn quantile(options: &QuantileOptions) -> (Request, &Question) {
     let fraction = options.fraction.clone().or_else(|| options.fraction_flag.clone());
     let request = Request { column: options.column.clone(), fraction, ..Request::new("quantile") };
-    ask(&with_values(with_privacy(request, &options.question), &options.values), &options.question)
+    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
-pub(crate) fn mode(options: &ModeOptions) -> Exit {
-    let request = Request { column: options.column.clone(), ..Request::new("mode") };
-    ask(&with_privacy(request, &options.question), &options.question)
+fn text<'a>(statistic: &str, options: &'a TextOptions) -> (Request, &'a Question) {
+    let request = Request { column: options.column.clone(), ..Request::new(statistic) };
+    (with_groups(request, &options.groups), &options.question)
 }
 
-fn with_privacy(request: Request, question: &Question) -> Request {
+fn histogram(options: &HistogramOptions) -> (Request, &Question) {
+    let (group_by, keys) = (options.columns.iter().cloned().collect(), options.keys.keys.clone());
+    (Request { group_by, keys, ..Request::new("histogram") }, &options.question)
+}
+
+fn with_groups(request: Request, groups: &Groups) -> Request {
+    Request { group_by: groups.group_by.iter().cloned().collect(), keys: groups.keys.keys.clone(), ..request }
+}
+
+fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
         epsilon: privacy.epsilon.clone(),
@@ -51,9 +89,10 @@ fn with_privacy(request: Request, question: &Question) -> Request {
         adjacency: privacy.adjacency.clone(),
         mechanism: privacy.mechanism.clone(),
         confidence: privacy.confidence.clone(),
+        target_error: privacy.target_error.clone(),
         delimiter: question.reading.delimiter.clone(),
         header: question.reading.no_header.then_some(false),
-        ..request
+        ..request.clone()
     }
 }
 
@@ -66,51 +105,87 @@ fn with_values(request: Request, values: &Values) -> Request {
     }
 }
 
-/// The whole flow. Whatever is wrong with the request is found before anything is charged.
-fn ask(request: &Request, question: &Question) -> Exit {
-    match answer(request, question) {
-        Ok(exit) | Err(exit) => exit,
-    }
+/// Answer several questions at once.
+pub(crate) fn batch(options: &BatchOptions) -> Exit {
+    ask_batch(options).unwrap_or_else(|exit| exit)
 }
 
-fn answer(request: &Request, question: &Question) -> Result<Exit, Exit> {
-    let source = open(question)?;
-    let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
-    let name = data_name(&question.file, &path).map_err(usage)?;
+fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
+    let path = &options.questions;
+    let unreadable = |error| usage(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let batch = Batch::from_json(&text).map_err(|error| usage(format!("{}: {error}", path.display())))?;
+    let named = batch.data.as_ref().map(|name| path.parent().unwrap_or(Path::new("")).join(name));
+    let Some(file) = options.data.clone().or(named) else {
+        return Err(usage("which data? Name the file after the questions, or as \"data\" in them"));
+    };
+    let asked = Asked { file: &file, books: &options.books, showing: &options.showing };
+    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
+    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+}
+
+/// About which file, charged where, shown how.
+struct Asked<'a> {
+    file: &'a Path,
+    books: &'a Books,
+    showing: &'a Showing,
+}
+
+/// The whole flow. Whatever is wrong with the request is found before anything is charged.
+fn answer(
+    asked: &Asked<'_>,
+    delimiter: Option<&str>,
+    header: Option<bool>,
+    plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
+) -> Result<Exit, Exit> {
+    let &Asked { file, books, showing } = asked;
+    let source = open(file, delimiter, header)?;
+    let path = ledger_path(books.ledger.as_deref(), Some(file));
+    let name = data_name(file, &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
-    let plan = Plan::new(request, &facts).map_err(usage)?;
-    if question.showing.dry_run {
+    let plan = plan(&facts).map_err(usage)?;
+    if showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(&name, question.books.analyst.as_deref()).map_err(ledger)?),
+            Some(known) => Some(known.balance(&name, books.analyst.as_deref()).map_err(ledger)?),
             None => None,
         };
-        show::plan(&plan, balance.as_ref(), question.showing.json);
+        show::plan(&plan, balance.as_ref(), showing.json);
         return Ok(Exit::Done);
     }
     drop(known);
     let opened = Ledger::open(&path).map_err(ledger)?;
-    let mut session = Session::new(opened, question.books.analyst.clone()).map_err(internal)?;
-    let paid = session
-        .charge(plan, question.books.request_id.clone())
-        .map_err(|error| fail(&error, error.exit_code()))?;
+    let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
+    let paid =
+        session.charge(plan, books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
         Paid::Before(release) => *release,
-        Paid::Charged(charged) => session.run(*charged, &source).map_err(internal)?,
+        Paid::Charged(charged) => {
+            progress::spinning("reading", || session.run(*charged, &source)).map_err(internal)?
+        }
     };
-    Ok(show::release(&release, question.showing.json))
+    let exit = show::release(&release, showing.json);
+    if let Some(path) = &showing.plot {
+        plot::release(&release.to_json(), path).map_err(|error| no_picture(path, &*error))?;
+    }
+    Ok(exit)
 }
 
-fn open(question: &Question) -> Result<Csv, Exit> {
-    let reading = &question.reading;
+pub(crate) fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Csv, Exit> {
     let mut options = CsvOptions::default();
-    if let Some(text) = &reading.delimiter {
-        options.delimiter = delimiter(text)?;
+    if let Some(text) = delimiter {
+        options.delimiter = self::delimiter(text)?;
     }
-    if reading.no_header {
+    if header == Some(false) {
         options.header = Header::Numbered;
     }
-    Csv::open(&question.file, &options).map_err(usage)
+    Csv::open(file, &options).map_err(usage)
+}
+
+/// The answer stands and was shown; only its picture is missing.
+pub(crate) fn no_picture(path: &Path, error: &dyn std::error::Error) -> Exit {
+    let (path, error) = (path.to_string_lossy(), error.to_string());
+    internal(format!("the picture {} could not be written: {}", wording::shown(&path), wording::line(&error)))
 }
 
 /// One character, or the word for one that is hard to type.

@@ -15,6 +15,9 @@ pub(crate) fn run(options: &AuditOptions) -> Exit {
     if options.sampled {
         return crate::sampled::run(options);
     }
+    if !options.compare.is_empty() {
+        return crate::compare::run(options);
+    }
     let chosen = chosen(&options.only);
     if chosen.is_empty() {
         let wanted = wording::shown(&options.only.join(", "));

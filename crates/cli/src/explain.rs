@@ -84,6 +84,9 @@ fn paragraph(
     let of = question["column"]
         .as_str()
         .map_or(String::new(), |column| format!(" of the column '{}'", show::printable(column)));
+    let names = question["group_by"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let by: Vec<String> = names.map(|name| format!("'{}'", show::printable(name))).collect();
+    let by = if by.is_empty() { String::new() } else { format!(", by {},", by.join(" and ")) };
     let neighbours = match promise.adjacency.as_str() {
         "add-remove" => {
             format!("one {} is added or removed; the number of them is protected too", promise.unit)
@@ -100,6 +103,13 @@ fn paragraph(
             "The outcome was a refusal, which is part of what the guarantee covers{}.",
             release.advice.as_ref().map_or(String::new(), |advice| format!(" ({advice})"))
         ),
+        Some(Release { answers: Some(answers), .. }) => {
+            format!("{} questions were answered together, each with its error.", answers.len())
+        }
+        Some(Release { groups: Some(groups), .. }) => format!(
+            "Answers for {} groups were released, each with its error; groups that are not among them stay unsaid.",
+            groups.len()
+        ),
         Some(release) => format!(
             "The released value is {}; its error: {}.",
             show::value(&release.value),
@@ -107,7 +117,7 @@ fn paragraph(
         ),
     };
     format!(
-        "On {time} the {statistic}{of} of the data set '{data}' was released with {promised} by the mechanism \
+        "On {time} the {statistic}{of}{by} of the data set '{data}' was released with {promised} by the mechanism \
          {mechanism}. The guarantee: the probability of any outcome changes {meaning} when {neighbours}. Charged to \
          the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}. {came} The \
          guarantee assumes nothing about the data or about what others know; it adds up over all releases from the \

@@ -13,14 +13,20 @@ mod audit;
 mod books;
 mod budget;
 mod calibrate;
+mod check;
+mod compare;
 mod explain;
+mod manual;
 mod plan;
 mod plan_file;
+mod plot;
+mod progress;
 mod robust;
 #[cfg(target_os = "linux")]
 mod run;
 mod sampled;
 mod show;
+mod simulate;
 mod standing;
 
 use clap::Parser;
@@ -76,14 +82,10 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     let exit = match args::Arguments::parse().command {
-        args::Command::Count(options) => ask::count(&options),
-        args::Command::Sum(options) => ask::moment("sum", &options),
-        args::Command::Mean(options) => ask::moment("mean", &options),
-        args::Command::Variance(options) => ask::moment("variance", &options),
-        args::Command::Median(options) => ask::number("median", &options),
-        args::Command::Quantile(options) => ask::quantile(&options),
-        args::Command::Iqr(options) => ask::number("iqr", &options),
-        args::Command::Mode(options) => ask::mode(&options),
+        args::Command::Ask(question) => ask::run(&question),
+        args::Command::Simulate(options) => simulate::run(&options),
+        args::Command::Check(options) => check::run(&options),
+        args::Command::Batch(options) => ask::batch(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         #[cfg(target_os = "linux")]
@@ -92,6 +94,8 @@ fn main() -> ExitCode {
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
+        args::Command::Completions(options) => manual::completions(&options),
+        args::Command::Man(options) => manual::man(&options),
     };
     ExitCode::from(exit as u8)
 }

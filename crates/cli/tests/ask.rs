@@ -67,6 +67,8 @@ impl Folder {
     }
 }
 
+/// A median 100 ranks off has a probability of about e^(-0.95·100/2) < 1e-20, a count 20 off e^(-100), a noisy number of
+/// rows 800 off e^(-40); the mode leads by so much that its gate is open for certain.
 #[test]
 fn answers_lie_where_their_error_bars_say() {
     let folder = Folder::thousand();
@@ -90,11 +92,19 @@ fn answers_lie_where_their_error_bars_say() {
 #[test]
 fn a_handful_of_rows_is_refused_and_charged() {
     let folder = Folder::new(b"value\n1\n2\n3\n");
-    let output = folder.run("median data.csv value --epsilon 1 --json");
+    // Under replace the number of rows is public, and so the refusal certain.
+    let output = folder.run("median data.csv value --epsilon 1 --adjacency replace --json");
     assert_eq!(output.status.code(), Some(3));
     let release: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!((&release["outcome"], &release["value"]), (&Value::from("refused"), &Value::Null));
     assert!(release["advice"].as_str().expect("advice").contains("too few rows"));
+    assert_eq!(folder.charges(), 1);
+    // Else it is noisy: one file in some hundreds of three rows passes for one of a hundred.
+    let folder = Folder::new(b"value\n1\n2\n3\n");
+    let output = folder.run("median data.csv value --epsilon 1 --json");
+    let release: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let outcome = release["outcome"].as_str().expect("an outcome");
+    assert!([(Some(0), "released"), (Some(3), "refused")].contains(&(output.status.code(), outcome)));
     assert_eq!(folder.charges(), 1);
 }
 
@@ -163,7 +173,7 @@ fn explanations_name_the_promise() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(folder.json(&format!("explain {id}"))["release"]["value"], release["value"]);
-    assert_eq!(folder.run("explain 00000000").status.code(), Some(2));
+    assert_eq!(folder.run(&format!("explain {}", "0".repeat(32))).status.code(), Some(2));
 }
 
 #[test]

@@ -6,11 +6,7 @@ use std::fmt::Write as _;
 /// The words of a command line, and what it prints; the exit code where it is not zero.
 fn told(line: &str) -> String {
     let arguments = line.split(' ');
-    let output = Command::cargo_bin("equipoise")
-        .expect("the binary is built")
-        .arg("calibrate")
-        .args(arguments)
-        .output();
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise")).arg("calibrate").args(arguments).output();
     let output = output.expect("it runs");
     let (printed, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     match output.status.code() {

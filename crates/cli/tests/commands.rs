@@ -5,11 +5,7 @@ use std::fmt::Write as _;
 
 /// Exit code, standard output and standard error in one text.
 fn run(arguments: &[&str]) -> String {
-    let output = Command::cargo_bin("equipoise")
-        .expect("the binary is built")
-        .args(arguments)
-        .output()
-        .expect("it runs");
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise")).args(arguments).output().expect("it runs");
     let mut text = format!("exit {}", output.status.code().expect("no signal"));
     for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
         let shown = String::from_utf8_lossy(bytes);

@@ -52,7 +52,9 @@ fn fits(pattern: &str, line: &str) -> bool {
     }
 }
 
-fn run_guide(name: &str) {
+/// True where all commands do what the guide says. False where a refusal, the one outcome that hangs on coins, was an
+/// answer; panics at any other difference.
+fn agrees_with(name: &str) -> bool {
     let text = fs::read_to_string(root().join("docs").join(name)).expect("a guide");
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("salaries.csv"), example_data::salaries()).expect("a file");
@@ -70,10 +72,14 @@ fn run_guide(name: &str) {
             .current_dir(folder.path())
             .env("PATH", &path)
             .env_remove("EQUIPOISE_LEDGER")
+            .env_remove("EQUIPOISE_ANALYST")
             .output()
             .expect("a shell");
         let shown =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if step.exit == 3 && output.status.code() == Some(0) {
+            return false;
+        }
         let lines: Vec<&str> = shown.lines().collect();
         let agrees = output.status.code() == Some(step.exit)
             && lines.len() == step.lines.len()
@@ -87,11 +93,14 @@ fn run_guide(name: &str) {
             step.lines.join("\n")
         );
     }
+    true
 }
 
+/// Where two rows must change before the median does, it is told with probability delta·(1 + e) < 4e-6: three times in
+/// a row, below 1e-16.
 #[test]
 fn the_five_minute_guide_runs() {
-    run_guide("guide.md");
+    assert!((0..3).any(|_| agrees_with("guide.md")), "a refusal is an answer again and again");
 }
 
 /// Where sandboxes cannot be built, the suite of the runner shows why, and this has nothing to run.
@@ -110,7 +119,8 @@ fn the_guide_to_programs_runs() {
     let error = String::from_utf8_lossy(&tried.stderr).into_owned();
     assert!(tried.status.success() || error.contains("the sandbox cannot be built here"), "{error}");
     if tried.status.success() {
-        run_guide("programs.md");
+        // At epsilon 5 the number of answers seems too small with probability e^-28.
+        assert!(agrees_with("programs.md"));
     }
 }
 

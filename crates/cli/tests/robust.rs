@@ -4,8 +4,7 @@ use assert_cmd::Command;
 
 /// Exit code, standard output and standard error in one text.
 fn run(arguments: &[&str], lines: &str) -> String {
-    let output = Command::cargo_bin("equipoise")
-        .expect("the binary is built")
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
         .arg("robust")
         .args(arguments)
         .write_stdin(lines)

@@ -1,6 +1,8 @@
 //! Forked children never repeat a word of their parent or of each other, however they were forked.
 //!
-//! No assertion compares more than 2^17 words: false alarms stay below 2^33 / 2^64 < 1e-9 each.
+//! Up to 2^16 words are compared, fewer than 2^31 pairs: chance repeats one with probability below 2^-33. So each test
+//! forgives one repeated word in all, and chance repeats two with probability below 2^-66 < 1e-19. What is looked for
+//! comes with each fork: tens of repeats.
 
 use equipoise_core::coins::Words;
 use equipoise_entropy::OsCoins;
@@ -63,6 +65,12 @@ fn bare_clone() -> i32 {
     i32::try_from(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) }).unwrap()
 }
 
+/// Words that stood here before.
+fn repeats<'a>(words: impl IntoIterator<Item = &'a u64>) -> usize {
+    let mut seen = HashSet::new();
+    words.into_iter().filter(|word| !seen.insert(**word)).count()
+}
+
 fn all_differ(fork: fn() -> i32) {
     let mut coins = [OsCoins::new().unwrap(), OsCoins::new().unwrap()];
     let mut words = Vec::new();
@@ -71,7 +79,7 @@ fn all_differ(fork: fn() -> i32) {
         words.extend(child_words(fork, &mut coins));
     }
     words.extend((0..2 * WORDS).map(|i| coins[i % 2].word()));
-    assert_eq!(words.iter().collect::<HashSet<_>>().len(), 60 * (2 + WORDS) + 2 * WORDS);
+    assert!(repeats(&words) <= 1);
 }
 
 #[test]
@@ -102,7 +110,7 @@ fn a_grandchild_repeats_nothing() {
     }
     let mut words = receive(reader, writer, child, 2 * WORDS);
     words.extend((0..WORDS).map(|_| coins[0].word()));
-    assert_eq!(words.iter().collect::<HashSet<_>>().len(), 3 * WORDS);
+    assert!(repeats(&words) <= 1);
 }
 
 #[test]
@@ -124,7 +132,7 @@ fn a_fork_disturbs_no_other_thread_that_draws() {
     let mut words: Vec<u64> = (0..40).flat_map(|_| child_words(fork, &mut coins)).collect();
     DONE.store(true, SeqCst);
     words.extend(others.into_iter().flat_map(|other| other.join().unwrap()));
-    assert_eq!(words.iter().collect::<HashSet<_>>().len(), 42 * WORDS);
+    assert!(repeats(&words) <= 1);
 }
 
 /// The hardest moment: a signal handler forks in the middle of a draw or of a refill. Parent and child go on
@@ -134,6 +142,7 @@ fn a_fork_disturbs_no_other_thread_that_draws() {
 fn a_fork_in_the_middle_of_a_draw_repeats_nothing() {
     static CHILD: AtomicI32 = AtomicI32::new(-1);
     static BARE: AtomicBool = AtomicBool::new(false);
+    static DRAWS: AtomicBool = AtomicBool::new(false);
     extern "C" fn fork_here(_: i32) {
         #[cfg(target_os = "linux")]
         let fork = if BARE.load(SeqCst) { bare_clone } else { fork };
@@ -144,15 +153,22 @@ fn a_fork_in_the_middle_of_a_draw_repeats_nothing() {
     let (_, drawing) =
         unsafe { (libc::signal(libc::SIGUSR1, handler as libc::sighandler_t), libc::pthread_self()) };
     let mut coins = OsCoins::new().unwrap();
+    let mut repeated = 0;
     for round in 0..200 {
         let (reader, writer) = pipe();
         CHILD.store(-1, SeqCst);
         BARE.store(round % 2 == 1, SeqCst);
+        DRAWS.store(false, SeqCst);
         let alarm = thread::spawn(move || {
+            // Not while the other still holds locks of `spawn`: a fork in a handler would wait for them for ever.
+            while !DRAWS.load(SeqCst) {
+                thread::yield_now();
+            }
             thread::sleep(Duration::from_micros(50 + round));
             // SAFETY: the drawing thread waits for this one before it ends.
             unsafe { libc::pthread_kill(drawing, libc::SIGUSR1) };
         });
+        DRAWS.store(true, SeqCst);
         let mut words = [coins.word(); WORDS];
         while CHILD.load(SeqCst) == -1 {
             words[0] = coins.word(); // the last of these the fork may find taken already, and so shared
@@ -164,8 +180,8 @@ fn a_fork_in_the_middle_of_a_draw_repeats_nothing() {
         }
         alarm.join().unwrap();
         let childs = receive(reader, writer, child, WORDS);
-        assert!(words[0] != 0 && childs[0] != 0, "round {round}");
-        let apart: HashSet<_> = words[1..].iter().chain(&childs[1..]).chain(&[0]).collect();
-        assert_eq!(apart.len(), 2 * (WORDS - 1) + 1, "round {round}");
+        assert!(!words.contains(&0) && !childs.contains(&0), "round {round}");
+        repeated += repeats(words[1..].iter().chain(&childs[1..]));
+        assert!(repeated <= 1, "round {round}");
     }
 }

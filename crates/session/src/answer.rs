@@ -1,7 +1,11 @@
 //! What a question comes to: a value or a refusal, and how far off the value may be.
 
+use crate::{
+    groups::Key,
+    release::{Outcome, Spent},
+};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// How far off an answer may be, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,6 +59,57 @@ impl ErrorBar {
     }
 }
 
+/// One of several answers that were asked for together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// What was computed.
+    pub statistic: String,
+    /// Of which column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// By which columns, where answers for groups were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
+    /// By which mechanism.
+    pub mechanism: String,
+    /// Its part of the price.
+    pub cost: Spent,
+    /// Whether there is an answer.
+    pub outcome: Outcome,
+    /// The answer; null after a refusal.
+    pub value: Value,
+    /// How far off it may be.
+    pub error: Option<ErrorBar>,
+    /// The number of rows, where a noisy one was paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// The answers for groups, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Group>>,
+    /// After a refusal: what to do, from public facts only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// The answer for one group of records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// The text of the column that was grouped by, or a list of texts for several columns; null for an empty field.
+    pub key: Value,
+    /// Whether there is an answer.
+    pub outcome: Outcome,
+    /// The answer; null after a refusal.
+    pub value: Value,
+    /// How far off it may be.
+    pub error: Option<ErrorBar>,
+    /// The number of rows, where a noisy one was paid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<i64>,
+    /// After a refusal: what to do, from public facts only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
 /// The outcome of a question, before it has a receipt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
@@ -66,12 +121,14 @@ pub(crate) struct Answer {
     pub rows: Option<i64>,
     /// After a refusal: what to do, from public facts only.
     pub advice: Option<String>,
+    /// The answers for groups, where they were asked for.
+    pub groups: Option<Vec<Group>>,
 }
 
 impl Answer {
     /// A value and its error bar.
     pub fn released(value: Value, error: ErrorBar) -> Self {
-        Self { value: Some(value), error: Some(error), rows: None, advice: None }
+        Self { value: Some(value), error: Some(error), rows: None, advice: None, groups: None }
     }
 
     /// A number and its error bar, or a refusal where they are beyond what a float can hold: JSON would show null.
@@ -87,7 +144,40 @@ impl Answer {
 
     /// No answer.
     pub fn refused(advice: impl Into<String>) -> Self {
-        Self { value: None, error: None, rows: None, advice: Some(advice.into()) }
+        Self { value: None, error: None, rows: None, advice: Some(advice.into()), groups: None }
+    }
+
+    /// Answers for groups; where none of them has an answer, a refusal.
+    pub fn grouped(groups: Vec<Group>, advice: impl FnOnce() -> String) -> Self {
+        let any = groups.iter().any(|group| group.outcome == Outcome::Released);
+        Self {
+            value: any.then_some(Value::Null),
+            error: None,
+            rows: None,
+            advice: (!any).then(advice),
+            groups: Some(groups),
+        }
+    }
+
+    /// The same as the answer for a group.
+    pub fn into_group(self, key: &Key) -> Group {
+        let key = match key.as_slice() {
+            [one] => json!(one),
+            several => json!(several),
+        };
+        Group {
+            key,
+            outcome: self.outcome(),
+            value: self.value.unwrap_or_default(),
+            error: self.error,
+            rows: self.rows,
+            advice: self.advice,
+        }
+    }
+
+    /// Whether there is a value.
+    pub fn outcome(&self) -> Outcome {
+        if self.value.is_some() { Outcome::Released } else { Outcome::Refused }
     }
 
     /// The same with the noisy number of rows.

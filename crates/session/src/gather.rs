@@ -1,13 +1,16 @@
 //! One scan for any number of questions: what they need of the rows, taken together.
 
-use crate::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
+use crate::{
+    groups::{Grouping, Key},
+    source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
+};
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
 };
 
 /// What a question needs of the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Need {
     /// How many records there are.
     Records,
@@ -17,15 +20,33 @@ pub(crate) enum Need {
     Floats(usize),
     /// Each text of a column and how many records have it; empty fields are one more.
     Tally(usize),
+    /// The same for each group of records that agree in these columns.
+    Grouped {
+        /// The columns whose texts are the key.
+        by: Vec<usize>,
+        /// What is needed of each group.
+        need: Box<Need>,
+    },
 }
 
 impl Need {
-    fn wanted(self) -> Option<Wanted> {
+    /// The cells that it is found in, keys aside.
+    pub fn wanted(&self) -> Option<Wanted> {
         match self {
             Self::Records => None,
-            Self::Present(column) | Self::Tally(column) => Some(Wanted { column, kind: Kind::Text }),
-            Self::Floats(column) => Some(Wanted { column, kind: Kind::Float }),
+            &Self::Present(column) | &Self::Tally(column) => Some(Wanted { column, kind: Kind::Text }),
+            &Self::Floats(column) => Some(Wanted { column, kind: Kind::Float }),
+            Self::Grouped { need, .. } => need.wanted(),
         }
+    }
+
+    /// The cells of its key.
+    fn keys(&self) -> impl Iterator<Item = Wanted> {
+        let by: &[usize] = match self {
+            Self::Grouped { by, .. } => by,
+            _ => &[],
+        };
+        by.iter().map(|&column| Wanted { column, kind: Kind::Text })
     }
 }
 
@@ -36,17 +57,22 @@ pub(crate) struct Gathered<'a> {
     present: BTreeMap<usize, u64>,
     floats: BTreeMap<usize, Cow<'a, [f64]>>,
     tallies: BTreeMap<usize, Tally>,
+    groups: BTreeMap<Vec<usize>, BTreeMap<Key, Gathered<'static>>>,
 }
 
 /// How many records have each text, and how many have none.
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     texts: HashMap<Box<str>, u64>,
     empty: u64,
 }
 
 impl Tally {
-    fn add(&mut self, text: &str, count: u64) {
+    pub fn add(&mut self, text: Option<&str>, count: u64) {
+        let Some(text) = text else {
+            self.empty += count;
+            return;
+        };
         // Looked up by reference first, because most texts have been seen before.
         match self.texts.get_mut(text) {
             Some(seen) => *seen += count,
@@ -56,21 +82,12 @@ impl Tally {
         }
     }
 
-    fn add_all(&mut self, rows: &[Option<&str>]) {
-        for row in rows {
-            match row {
-                Some(text) => self.add(text, 1),
-                None => self.empty += 1,
-            }
-        }
-    }
-
     /// Count by places first, and look each text up once.
     fn add_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
         if texts.len() > codes.len() {
             // Most of a long list is not in this batch.
             let text = |code: &Option<u32>| texts.get((*code)? as usize).copied();
-            return codes.iter().for_each(|code| self.add_all(&[text(code)]));
+            return codes.iter().for_each(|code| self.add(text(code), 1));
         }
         // A place for each text, and one for rows without.
         let mut counts = vec![0u64; texts.len() + 1];
@@ -80,7 +97,7 @@ impl Tally {
         }
         self.empty += counts[texts.len()];
         for (text, &count) in texts.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
-            self.add(text, count);
+            self.add(Some(text), count);
         }
     }
 }
@@ -90,14 +107,14 @@ impl<'a> Gathered<'a> {
     pub fn scan(source: &'a dyn Source, needs: &[Need], threads: usize) -> Result<Self, Lost> {
         let mut found = Gathered::default();
         let mut scanned: Vec<Need> = Vec::new();
-        for &need in needs {
+        for need in needs {
             let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)));
             match (need, resident.and_then(|wanted| source.resident(wanted))) {
-                (Need::Floats(column), Some(rows)) => {
+                (&Need::Floats(column), Some(rows)) => {
                     found.floats.insert(column, Cow::Borrowed(rows));
                 }
-                _ if scanned.contains(&need) => {}
-                _ => scanned.push(need),
+                _ if scanned.contains(need) => {}
+                _ => scanned.push(need.clone()),
             }
         }
         if !scanned.is_empty() {
@@ -107,7 +124,8 @@ impl<'a> Gathered<'a> {
     }
 
     fn read(&mut self, source: &dyn Source, needs: &[Need], threads: usize) -> Result<(), Lost> {
-        let mut wanted: Vec<Wanted> = needs.iter().filter_map(|need| need.wanted()).collect();
+        let mut wanted: Vec<Wanted> =
+            needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys())).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let mut workers: Vec<Worker> = (0..threads.max(1)).map(|_| Worker::new(needs, &wanted)).collect();
@@ -123,25 +141,35 @@ impl<'a> Gathered<'a> {
     fn take(&mut self, worker: Worker) {
         self.records += worker.records;
         for part in worker.parts {
-            match (part.need, part.found) {
-                (Need::Present(column), Found::Count(count)) => {
-                    *self.present.entry(column).or_default() += count;
-                }
-                (Need::Floats(column), Found::Floats(rows)) => match self.floats.get_mut(&column) {
-                    Some(all) => all.to_mut().extend_from_slice(&rows),
-                    None => {
-                        self.floats.insert(column, Cow::Owned(rows));
-                    }
-                },
-                (Need::Tally(column), Found::Tally(tally)) => {
-                    let all = self.tallies.entry(column).or_default();
-                    all.empty += tally.empty;
-                    for (text, count) in tally.texts {
-                        all.add(&text, count);
-                    }
-                }
-                _ => unreachable!("a part finds what it needs"),
+            self.put(&part.need, part.found);
+        }
+        for grouping in worker.groupings {
+            let groups = self.groups.entry(grouping.by().to_vec()).or_default();
+            grouping.finish(|key, need, found| groups.entry(key).or_default().put(need, found));
+        }
+    }
+
+    /// Add what was found to what is there.
+    fn put(&mut self, need: &Need, found: Found) {
+        match (need, found) {
+            (Need::Records, Found::Count(count)) => self.records += count,
+            (Need::Present(column), Found::Count(count)) => {
+                *self.present.entry(*column).or_default() += count;
             }
+            (Need::Floats(column), Found::Floats(rows)) => match self.floats.get_mut(column) {
+                Some(all) => all.to_mut().extend_from_slice(&rows),
+                None => {
+                    self.floats.insert(*column, Cow::Owned(rows));
+                }
+            },
+            (Need::Tally(column), Found::Tally(tally)) => {
+                let all = self.tallies.entry(*column).or_default();
+                all.empty += tally.empty;
+                for (text, count) in tally.texts {
+                    all.add(Some(&text), count);
+                }
+            }
+            _ => unreachable!("a part finds what it needs"),
         }
     }
 
@@ -170,11 +198,22 @@ impl<'a> Gathered<'a> {
     pub fn empty(&self, column: usize) -> u64 {
         self.tallies.get(&column).map_or(0, |tally| tally.empty)
     }
+
+    /// What was found in each group of records that agree in these columns, in the order of their keys.
+    pub fn groups(&self, by: &[usize]) -> impl Iterator<Item = (&Key, &Gathered<'static>)> {
+        self.groups.get(by).into_iter().flatten()
+    }
+
+    /// What was found in the group of this key, if a record has it.
+    pub fn group(&self, by: &[usize], key: &Key) -> Option<&Gathered<'static>> {
+        self.groups.get(by)?.get(key)
+    }
 }
 
 struct Worker {
     records: u64,
     parts: Vec<Part>,
+    groupings: Vec<Grouping>,
 }
 
 struct Part {
@@ -184,7 +223,8 @@ struct Part {
     found: Found,
 }
 
-enum Found {
+/// What a part of the rows holds.
+pub(crate) enum Found {
     Count(u64),
     Floats(Vec<f64>),
     Tally(Tally),
@@ -192,16 +232,28 @@ enum Found {
 
 impl Worker {
     fn new(needs: &[Need], wanted: &[Wanted]) -> Self {
-        let part = |&need: &Need| {
+        let part = |need: &Need| {
             let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
             let found = match need {
                 Need::Floats(_) => Found::Floats(Vec::new()),
                 Need::Tally(_) => Found::Tally(Tally::default()),
-                Need::Present(_) | Need::Records => Found::Count(0),
+                Need::Present(_) => Found::Count(0),
+                // All records are counted once for all; groups have a place of their own.
+                Need::Records | Need::Grouped { .. } => return None,
             };
-            Some(Part { need, cells, found })
+            Some(Part { need: need.clone(), cells, found })
         };
-        Self { records: 0, parts: needs.iter().filter_map(part).collect() }
+        let parts = needs.iter().filter_map(part).collect();
+        let mut groupings: Vec<Grouping> = Vec::new();
+        for need in needs {
+            let Need::Grouped { by, need } = need else { continue };
+            let place = groupings.iter().position(|grouping| grouping.by() == by).unwrap_or_else(|| {
+                groupings.push(Grouping::new(by, wanted));
+                groupings.len() - 1
+            });
+            groupings[place].serve(need, wanted);
+        }
+        Self { records: 0, parts, groupings }
     }
 }
 
@@ -217,10 +269,15 @@ impl Visitor for Worker {
                     *count += codes.iter().filter(|code| code.is_some()).count() as u64;
                 }
                 (Found::Floats(rows), Cells::Floats(cells)) => rows.extend_from_slice(cells),
-                (Found::Tally(tally), Cells::Texts(texts)) => tally.add_all(texts),
+                (Found::Tally(tally), Cells::Texts(texts)) => {
+                    texts.iter().for_each(|text| tally.add(*text, 1));
+                }
                 (Found::Tally(tally), Cells::Coded { texts, codes }) => tally.add_coded(texts, codes),
                 _ => panic!("a source hands over the kinds that were wanted"),
             }
+        }
+        for grouping in &mut self.groupings {
+            grouping.batch(batch);
         }
     }
 }
@@ -228,6 +285,20 @@ impl Visitor for Worker {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use equipoise_core::coins::Words;
+
+    /// The same words in every run (SplitMix64), so that no test fails by chance.
+    pub(crate) struct FixedWords(pub u64);
+
+    impl Words for FixedWords {
+        fn word(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = self.0;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ (mixed >> 31)
+        }
+    }
 
     /// Rows of two columns in memory, one of numbers and one of texts.
     pub(crate) struct Memory {
@@ -289,20 +360,49 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn groups_are_found_in_the_same_scan() {
+        let memory = Memory::new(vec![1.0, f64::NAN, 3.0, 4.0, 5.0], &["a", "b", "", "b"]);
+        let grouped = |need| Need::Grouped { by: vec![1], need: Box::new(need) };
+        let needs =
+            [grouped(Need::Records), Need::Floats(0), grouped(Need::Floats(0)), grouped(Need::Tally(1))];
+        for threads in [1, 2, 7] {
+            let found = Gathered::scan(&memory, &needs, threads).unwrap();
+            assert_eq!((found.records(), found.floats(0).len()), (5, 5));
+            let shown: Vec<_> =
+                found.groups(&[1]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
+            assert_eq!(shown, [(None, 1), (Some("a"), 2), (Some("b"), 2)]);
+            let group = found.group(&[1], &vec![Some("a".into())]).unwrap();
+            let mut floats = group.floats(0).to_vec();
+            floats.sort_unstable_by(f64::total_cmp);
+            assert_eq!(floats, [1.0, 5.0]);
+            assert_eq!(group.texts(1).collect::<Vec<_>>(), [("a", 2)]);
+            assert!(found.groups(&[0]).next().is_none());
+        }
+    }
+
+    #[test]
     fn coded_texts_are_counted_like_texts() {
         let texts = ["a", "b", "c"];
         let codes = [Some(1), None, Some(0), Some(1), Some(1)];
         for few in [1, 2, 5] {
             let (mut plain, mut coded) = (Tally::default(), Tally::default());
-            plain.add_all(
-                &codes[..few].iter().map(|code| code.map(|at| texts[at as usize])).collect::<Vec<_>>(),
-            );
+            for code in &codes[..few] {
+                plain.add(code.map(|at| texts[at as usize]), 1);
+            }
             coded.add_coded(&texts, &codes[..few]);
             assert_eq!((plain.texts, plain.empty), (coded.texts, coded.empty));
         }
         let need = Need::Present(0);
-        let mut worker = Worker::new(&[need], &[need.wanted().unwrap()]);
+        let grouped = Need::Grouped { by: vec![0], need: Box::new(Need::Records) };
+        let wanted = [need.wanted().unwrap()];
+        let mut worker = Worker::new(&[need, grouped], &wanted);
         worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
-        assert!(matches!(worker.parts[0].found, Found::Count(4)));
+        worker.batch(Batch { rows: 2, cells: &[Cells::Texts(&[Some("b"), Some("c")])] });
+        assert!(matches!(worker.parts[0].found, Found::Count(6)));
+        let mut found = Gathered::default();
+        found.take(worker);
+        let groups: Vec<_> =
+            found.groups(&[0]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
+        assert_eq!(groups, [(None, 1), (Some("a"), 1), (Some("b"), 4), (Some("c"), 1)]);
     }
 }

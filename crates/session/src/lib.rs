@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod batch;
 pub mod columns;
 mod gather;
+mod groups;
 pub mod ledger;
 pub mod plan;
 pub mod program;
@@ -16,6 +18,8 @@ mod quiet;
 pub mod release;
 pub mod request;
 pub mod session;
+pub mod simulate;
 pub mod source;
 mod space;
+mod target;
 pub mod task;

@@ -5,14 +5,17 @@
 //! public, so a plan and its errors are free.
 
 use crate::{
+    batch::{self, Batch},
     columns,
     gather::Need,
     request::Request,
     space::not_a_number,
+    target,
     task::{Expected, STATISTICS, Task},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
+    interval::exp_upper,
     loss::{Approx, Delta, Eps, Guarantee, Loss, ParameterError},
     ratio::Ratio,
     wording,
@@ -30,12 +33,14 @@ pub struct DataFacts {
     pub registered: Option<(Unit, Adjacency)>,
 }
 
-/// A question that can be answered, with its price.
+/// Questions that can be answered in one scan, with their price.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    request: Request,
+    /// What was said, as one text.
+    asked: String,
+    batch: bool,
     data: String,
-    task: Task,
+    parts: Vec<Part>,
     guarantee: Guarantee,
     cost: Approx,
     /// What the ledger is charged, in the adjacency of the data set.
@@ -44,35 +49,124 @@ pub struct Plan {
     charged_in: Adjacency,
 }
 
+/// One question of a plan.
+#[derive(Clone, Debug)]
+pub struct Part {
+    request: Request,
+    group_by: Vec<String>,
+    task: Task,
+    cost: Approx,
+}
+
+impl Part {
+    /// Understand one question. Where an error is wanted and no price, the price is found.
+    pub(crate) fn new(request: &Request, facts: &DataFacts) -> Result<(Self, Adjacency), PlanError> {
+        let mut request = request.clone();
+        if request.statistic == "histogram"
+            && let Some(key) = request.column.take()
+        {
+            // The column of a histogram is its key.
+            request.group_by.insert(0, key);
+        }
+        let request = target::solve(&request, facts)?;
+        let said = Said::new(&request, facts)?;
+        let task = Task::plan(&said)?;
+        let Loss::Approx(cost) = task.cost() else {
+            return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
+        };
+        let group_by = task.group_by().iter().map(|&column| facts.columns[column].clone()).collect();
+        let adjacency = said.adjacency;
+        Ok((Self { request, group_by, task, cost }, adjacency))
+    }
+
+    /// What was said, with the price that was found for it.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// The names of the columns that answers are grouped by.
+    pub fn group_by(&self) -> &[String] {
+        &self.group_by
+    }
+
+    /// The name of the mechanism.
+    pub fn mechanism(&self) -> &'static str {
+        self.task.mechanism()
+    }
+
+    /// Its part of the price.
+    pub fn cost(&self) -> &Approx {
+        &self.cost
+    }
+
+    /// What can be told of the answer before any data is read.
+    pub fn expected(&self) -> Expected {
+        self.task.expected()
+    }
+
+    pub(crate) fn task(&self) -> &Task {
+        &self.task
+    }
+}
+
 impl Plan {
     /// Understand a request.
     pub fn new(request: &Request, facts: &DataFacts) -> Result<Self, PlanError> {
-        let said = Said::new(request, facts)?;
-        let task = Task::plan(&said)?;
-        let loss = task.cost();
-        let Some(cost) = approx(&loss) else {
-            return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
-        };
-        let charged_in = facts.registered.as_ref().map_or(said.adjacency, |(_, adjacency)| *adjacency);
-        let charge = match (said.adjacency, charged_in) {
+        if request.weight.is_some() {
+            return Err(PlanError::line("a weight is for the questions of a batch; leave it out"));
+        }
+        let (part, adjacency) = Part::new(request, facts)?;
+        Ok(Self::of(request.to_json(), false, vec![part], adjacency, facts))
+    }
+
+    /// Understand several questions, which share one scan and one charge.
+    pub fn batch(batch: &Batch, facts: &DataFacts) -> Result<Self, PlanError> {
+        let mut parts = Vec::new();
+        let mut shared = Adjacency::default();
+        for (number, request) in batch.priced(facts)?.iter().enumerate() {
+            let (part, adjacency) =
+                Part::new(request, facts).map_err(|error| batch::in_question(number, request, &error))?;
+            parts.push(part);
+            shared = adjacency;
+        }
+        Ok(Self::of(batch.to_json(), true, parts, shared, facts))
+    }
+
+    fn of(asked: String, batch: bool, parts: Vec<Part>, adjacency: Adjacency, facts: &DataFacts) -> Self {
+        let cost = parts.iter().map(|part| part.cost.clone()).reduce(|sum, cost| sum.compose(&cost));
+        let cost = cost.expect("a plan has a question");
+        let charged_in = facts.registered.as_ref().map_or(adjacency, |(_, registered)| *registered);
+        let charge = match (adjacency, charged_in) {
             (Adjacency::AddRemove, Adjacency::Replace) => cost.two_steps(),
             _ => cost.clone(),
         };
-        let guarantee = Guarantee { loss, adjacency: said.adjacency, unit: Unit::Row };
-        Ok(Self {
-            request: request.clone(),
-            data: facts.name.clone(),
-            task,
-            guarantee,
-            cost,
-            charge,
-            charged_in,
-        })
+        let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency, unit: Unit::Row };
+        Self { asked, batch, data: facts.name.clone(), parts, guarantee, cost, charge, charged_in }
     }
 
-    /// What was said.
+    /// What was said, as one text: what is charged, hashed and kept.
+    pub fn asked(&self) -> &str {
+        &self.asked
+    }
+
+    /// The questions.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Were several questions asked together? One question may be all there is in a batch.
+    pub fn is_batch(&self) -> bool {
+        self.batch
+    }
+
+    /// What was said of the question, or of the first one of a batch.
     pub fn request(&self) -> &Request {
-        &self.request
+        &self.parts[0].request
+    }
+
+    /// The column of the question; none for a batch.
+    pub fn column(&self) -> Option<&str> {
+        if self.batch { None } else { self.request().column.as_deref() }
     }
 
     /// The name that the budget belongs to.
@@ -80,14 +174,25 @@ impl Plan {
         &self.data
     }
 
-    /// The statistic.
+    /// The statistic, or batch.
     pub fn statistic(&self) -> &str {
-        &self.request.statistic
+        if self.batch { "batch" } else { &self.request().statistic }
     }
 
-    /// The name of the mechanism.
-    pub fn mechanism(&self) -> &'static str {
-        self.task.mechanism()
+    /// The names of the columns that answers are grouped by; none for a batch.
+    pub fn group_by(&self) -> &[String] {
+        if self.batch { &[] } else { &self.parts[0].group_by }
+    }
+
+    /// The name of the mechanism; of a batch, the different ones of its questions.
+    pub fn mechanism(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for part in &self.parts {
+            if !names.contains(&part.mechanism()) {
+                names.push(part.mechanism());
+            }
+        }
+        names.join(", ")
     }
 
     /// What an answer promises.
@@ -112,22 +217,20 @@ impl Plan {
 
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> Expected {
-        self.task.expected()
+        if !self.batch {
+            return self.parts[0].expected();
+        }
+        let words: Vec<String> = self.parts.iter().map(|part| part.expected().words).collect();
+        Expected { error: None, words: words.join("; ") }
     }
 
+    #[cfg(test)]
     pub(crate) fn task(&self) -> &Task {
-        &self.task
+        &self.parts[0].task
     }
 
     pub(crate) fn needs(&self) -> Vec<Need> {
-        self.task.needs()
-    }
-}
-
-fn approx(loss: &Loss) -> Option<Approx> {
-    match loss {
-        Loss::Approx(approx) => Some(approx.clone()),
-        Loss::Zcdp(_) | Loss::Renyi(_) => None,
+        self.parts.iter().flat_map(|part| part.task.needs()).collect()
     }
 }
 
@@ -140,6 +243,8 @@ pub(crate) struct Said<'a> {
     delta: Delta,
     adjacency: Adjacency,
     failure: Ratio,
+    group_by: Vec<usize>,
+    groups_per_unit: u64,
 }
 
 impl<'a> Said<'a> {
@@ -166,8 +271,47 @@ impl<'a> Said<'a> {
             delta: request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?,
             adjacency: adjacency(request, facts)?,
             failure,
+            group_by: group_by(request, facts)?,
+            groups_per_unit: 1,
         };
         Ok(said)
+    }
+
+    /// The same for a part of the work: another price and no groups.
+    pub fn part(&self, eps: Eps, delta: Delta) -> Self {
+        Self { eps, delta, group_by: Vec::new(), ..self.clone() }
+    }
+
+    /// The same under add/remove, at a price of which two steps cost no more than what was said: a replaced row is one
+    /// that goes and one that comes, and these may belong to two groups. Unchanged where one step is all there is.
+    pub fn in_single_steps(&self) -> Result<Self, PlanError> {
+        if self.adjacency == Adjacency::AddRemove {
+            return Ok(self.clone());
+        }
+        let eps = Eps::new(self.eps.ratio() / &Ratio::from(2u64))?;
+        // Two steps lose delta·(1 + e^epsilon).
+        let delta = Delta::new(self.delta.ratio() / &(Ratio::one() + exp_upper(eps.ratio())))?;
+        Ok(Self { eps, delta, adjacency: Adjacency::AddRemove, ..self.clone() })
+    }
+
+    /// The columns whose texts are the keys of groups; none where all rows are one group.
+    pub fn group_by(&self) -> &[usize] {
+        &self.group_by
+    }
+
+    /// The keys that were stated as public.
+    pub fn keys(&self) -> &'a [String] {
+        &self.request.keys
+    }
+
+    /// Does the statistic itself need a delta, apart from finding keys?
+    pub fn needs_delta(&self) -> bool {
+        needs_delta(self.request)
+    }
+
+    /// How many groups one unit may touch: a row has one key.
+    pub fn groups_per_unit(&self) -> u64 {
+        self.groups_per_unit
     }
 
     pub fn statistic(&self) -> &'a str {
@@ -237,15 +381,24 @@ impl<'a> Said<'a> {
         if self.statistic() != "quantile" && self.fraction().is_some() {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
-        let numeric = !matches!(self.statistic(), "count" | "mode");
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
         for (name, said, taken) in [
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
-            ("rows", self.request.rows.is_some(), ranked),
+            ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
+            (
+                "keys",
+                !self.keys().is_empty(),
+                !self.request.group_by.is_empty() || self.statistic() == "histogram",
+            ),
         ] {
             if said && !taken {
-                return Err(PlanError::line(format!("{} takes no {name}; leave it out", self.statistic())));
+                let groups = if self.request.group_by.is_empty() { "" } else { " by group" };
+                return Err(PlanError::line(format!(
+                    "{}{groups} takes no {name}; leave it out",
+                    self.statistic()
+                )));
             }
         }
         Ok(())
@@ -266,6 +419,36 @@ impl<'a> Said<'a> {
             .map(Some)
             .map_err(|error| PlanError::line(error.to_string()))
     }
+}
+
+fn needs_delta(request: &Request) -> bool {
+    request.statistic == "mode" || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
+}
+
+/// Can the question use a delta, to find keys or for its mechanism?
+pub(crate) fn uses_delta(request: &Request) -> bool {
+    let finds_keys =
+        request.keys.is_empty() && (!request.group_by.is_empty() || request.statistic == "histogram");
+    finds_keys || needs_delta(request)
+}
+
+/// The columns that were named; a text that names none may be several with commas between them.
+fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanError> {
+    let mut places = Vec::new();
+    for text in &request.group_by {
+        let names =
+            if facts.columns.contains(text) { vec![text.as_str()] } else { text.split(',').collect() };
+        for name in names {
+            let place = columns::place(&facts.columns, name.trim())
+                .map_err(|error| PlanError::line(error.to_string()))?;
+            if places.contains(&place) {
+                let name = wording::shown(name.trim());
+                return Err(PlanError::line(format!("'{name}' is grouped by twice; name it once")));
+            }
+            places.push(place);
+        }
+    }
+    Ok(places)
 }
 
 /// The adjacency that was asked for, or the data set's own.

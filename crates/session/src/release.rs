@@ -1,7 +1,7 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
 use crate::{
-    answer::ErrorBar,
+    answer::{ErrorBar, Group, Item},
     ledger::{Limit, Receipt},
 };
 use equipoise_core::loss::Approx;
@@ -29,6 +29,9 @@ pub struct Release {
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
+    /// By which columns, where answers for groups were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
     /// Of which data set.
     pub data: String,
     /// By which mechanism.
@@ -40,6 +43,12 @@ pub struct Release {
     /// The number of rows, where a noisy one was paid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<i64>,
+    /// The answers for groups, where they were asked for; `value` is null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Group>>,
+    /// The answers to the questions of a batch, in their order; `value` is null then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Item>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
-    /// What to compute: count, sum, mean, variance, median, quantile, iqr or mode.
+    /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode or histogram.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +45,19 @@ pub struct Request {
     /// Whether the first line names the columns; it does unless this says no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
+    /// Answer for each group of records that agree in these columns; a text with commas names several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
+    pub group_by: Vec<String>,
+    /// The keys of the groups, where they are public: their one column's texts. Found privately without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
+    pub keys: Vec<String>,
+    /// How far off the answer may be, in rows for counts, in ranks for quantiles, in the column's unit for sums and
+    /// means: the least epsilon for that is used.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub target_error: Option<String>,
+    /// Among the questions of a batch: which share of epsilon and delta this one has.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub weight: Option<String>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,
@@ -70,7 +83,7 @@ impl Request {
 
 /// A JSON document that is not a request. `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestError(String);
+pub struct RequestError(pub(crate) String);
 
 impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,9 +118,36 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
     }))
 }
 
+/// A text, or a list of texts.
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    let unreadable = |_| de::Error::custom("a text or a list of texts is due here");
+    Ok(match Names::deserialize(deserializer).map_err(unreadable)? {
+        Names::One(name) => vec![name],
+        Names::Several(names) => names,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_a_text_or_a_list() {
+        let one = Request::from_json(r#"{"statistic": "count", "group-by": "town"}"#).unwrap();
+        let several =
+            Request::from_json(r#"{"statistic": "count", "group-by": ["town"], "keys": ["a", "b"]}"#)
+                .unwrap();
+        assert_eq!(one.group_by, several.group_by);
+        assert_eq!(Request::from_json(&several.to_json()).unwrap(), several);
+        let wrong = Request::from_json(r#"{"statistic": "count", "keys": 7}"#).unwrap_err().to_string();
+        assert!(wrong.contains("a text or a list of texts is due here"), "{wrong}");
+    }
 
     #[test]
     fn numbers_are_their_shortest_decimals_and_texts_stay() {

@@ -17,10 +17,10 @@
 //! ```
 
 use crate::{
-    answer::Answer,
+    answer::{Answer, Item},
     gather::Gathered,
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
-    plan::{DataFacts, Plan},
+    plan::{DataFacts, Part, Plan},
     quiet::quietly,
     release::{Left, Outcome, Promise, Release, Spent},
     source::{Lost, Source},
@@ -73,7 +73,7 @@ impl Session {
             data_set,
             analyst: self.analyst.clone(),
             request_id,
-            request: plan.request().to_json(),
+            request: plan.asked().to_string(),
             question: question(&plan).to_string(),
             cost: Cost::from(plan.charge().clone()),
         };
@@ -88,11 +88,11 @@ impl Session {
         let Charged { plan, charge } = charged;
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let coins = &mut self.coins;
-        let answer = quietly(|| {
+        let answers = quietly(|| {
             let gathered = Gathered::scan(source, &plan.needs(), threads)?;
-            Ok(plan.task().answer(&gathered, coins))
+            Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
         })?;
-        let mut release = release(&plan, answer, &charge);
+        let mut release = release(&plan, answers, &charge);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
         let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
         release.receipt = Some(receipt);
@@ -112,13 +112,27 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
 /// What the log and explanations say of a plan.
 fn question(plan: &Plan) -> Value {
     let guarantee = promise(plan);
-    json!({
+    let mut question = json!({
         "statistic": plan.statistic(),
-        "column": plan.request().column,
+        "column": plan.column(),
+        "group_by": plan.group_by(),
         "mechanism": plan.mechanism(),
         "guarantee": guarantee,
         "expected": plan.expected().words,
-    })
+    });
+    if plan.is_batch() {
+        let asked = |part: &Part| {
+            json!({
+                "statistic": part.request().statistic,
+                "column": part.request().column,
+                "group_by": part.group_by(),
+                "mechanism": part.mechanism(),
+                "cost": Spent::from(part.cost()),
+            })
+        };
+        question["questions"] = plan.parts().iter().map(asked).collect();
+    }
+    question
 }
 
 fn promise(plan: &Plan) -> Promise {
@@ -132,23 +146,59 @@ fn promise(plan: &Plan) -> Promise {
     }
 }
 
-fn release(plan: &Plan, answer: Answer, charge: &crate::ledger::Charge) -> Release {
-    let Answer { value, error, rows, advice } = answer;
+fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge) -> Release {
+    let (answer, items) = if plan.is_batch() {
+        let items: Vec<Item> =
+            plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();
+        let any = items.iter().any(|item| item.outcome == Outcome::Released);
+        let whole = if any {
+            Answer { value: Some(Value::Null), ..Answer::refused("") }
+        } else {
+            Answer::refused("no question has an answer; each says why")
+        };
+        (whole, Some(items))
+    } else {
+        (answers.remove(0), None)
+    };
+    let outcome = answer.outcome();
+    let Answer { value, error, rows, advice, groups } = answer;
     let balance = charge.balance();
     Release {
-        outcome: if value.is_some() { Outcome::Released } else { Outcome::Refused },
+        outcome,
         value: value.unwrap_or_default(),
         statistic: plan.statistic().to_string(),
-        column: plan.request().column.clone(),
+        column: plan.column().map(str::to_string),
+        group_by: plan.group_by().to_vec(),
         data: plan.data().to_string(),
-        mechanism: plan.mechanism().to_string(),
+        mechanism: plan.mechanism(),
         guarantee: promise(plan),
         error,
         rows,
-        advice,
+        groups,
+        answers: items,
+        advice: advice.filter(|_| outcome == Outcome::Refused),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,
+    }
+}
+
+/// One answer of a batch.
+fn item(part: &Part, answer: Answer) -> Item {
+    let outcome = answer.outcome();
+    let Answer { value, error, rows, advice, groups } = answer;
+    Item {
+        statistic: part.request().statistic.clone(),
+        column: part.request().column.clone(),
+        group_by: part.group_by().to_vec(),
+        mechanism: part.mechanism().to_string(),
+        cost: Spent::from(part.cost()),
+        outcome,
+        value: value.unwrap_or_default(),
+        error,
+        rows,
+        groups,
+        advice,
     }
 }
 

@@ -121,6 +121,20 @@ pub struct Found {
     pub seconds: f64,
 }
 
+impl Found {
+    fn nothing() -> Self {
+        Self {
+            alarm: false,
+            eps_lower: 0.0,
+            delta_lower: 0.0,
+            event: String::new(),
+            pair: 0,
+            runs: 0,
+            seconds: 0.0,
+        }
+    }
+}
+
 /// Runs on one data set in the first half of the first round, and how much more each round draws.
 const FIRST_RUNS: usize = 1 << 12;
 const GROWTH: usize = 8;
@@ -133,15 +147,7 @@ pub fn attack<W: Words>(
     coins: &(impl Fn() -> W + Sync),
 ) -> Found {
     let start = Instant::now();
-    let mut found = Found {
-        alarm: false,
-        eps_lower: 0.0,
-        delta_lower: 0.0,
-        event: String::new(),
-        pair: 0,
-        runs: 0,
-        seconds: 0.0,
-    };
+    let mut found = Found::nothing();
     let (mut runs, mut share) = (FIRST_RUNS, limits.false_alarm / 2.0);
     loop {
         let began = Instant::now();
@@ -183,12 +189,15 @@ fn round<W: Words>(
         }
     }
     let Some((_, which, event)) = best else { return };
-    let count = |second: bool| {
-        let fresh = draw(Which { pair: which.pair, second }, test_runs);
-        fresh.iter().filter(|seen| event.holds(seen)).count()
-    };
-    let (often, rarely) = (count(which.second), count(!which.second));
-    let (low, high) = (lower(often, test_runs, share / 2.0), upper(rarely, test_runs, share / 2.0));
+    let fresh =
+        [which.second, !which.second].map(|second| draw(Which { pair: which.pair, second }, test_runs));
+    judge(&event, [&fresh[0], &fresh[1]], which.pair, promise, share, found);
+}
+
+/// How often the event happens where it is likely and where it should be about as likely, and what that refutes.
+fn judge(event: &Event, fresh: [&[Seen]; 2], pair: usize, promise: &Promise, share: f64, found: &mut Found) {
+    let [often, rarely] = fresh.map(|seen| seen.iter().filter(|seen| event.holds(seen)).count());
+    let (low, high) = (lower(often, fresh[0].len(), share / 2.0), upper(rarely, fresh[1].len(), share / 2.0));
     // Rounded against the alarm.
     let delta = low - promise.eps.exp() * (1.0 + 1e-12) * high - 1e-12;
     let eps =
@@ -197,9 +206,28 @@ fn round<W: Words>(
         found.eps_lower = eps.max(0.0);
         found.delta_lower = delta.max(0.0);
         found.event = event.words();
-        found.pair = which.pair;
+        found.pair = pair;
     }
     found.alarm |= delta > promise.delta;
+}
+
+/// The same for outputs that were collected before, of any pipeline: many independent runs on one data set, and many on a
+/// neighbour. The first half of each chooses the event, the second half counts it.
+pub fn compare(first: &[Seen], second: &[Seen], promise: &Promise, false_alarm: f64) -> Found {
+    let start = Instant::now();
+    let mut found = Found::nothing();
+    let (first, second) = (first.split_at(first.len() / 2), second.split_at(second.len() / 2));
+    let directions = [(first, second), (second, first)];
+    let scored = directions.into_iter().filter_map(|(likely, other)| {
+        let (score, event) = events::best(likely.0, other.0, promise)?;
+        Some((score, event, [likely.1, other.1]))
+    });
+    if let Some((_, event, fresh)) = scored.max_by(|one, two| one.0.total_cmp(&two.0)) {
+        judge(&event, fresh, 0, promise, false_alarm, &mut found);
+    }
+    found.runs = 2 * (first.1.len() + second.1.len());
+    found.seconds = start.elapsed().as_secs_f64();
+    found
 }
 
 /// Runs on all threads.
@@ -349,5 +377,22 @@ mod tests {
         let found =
             attack(&Subject { pairs: 4, run: &run }, &Promise { eps: 0.5, delta: 0.0 }, &quick(), &coins);
         assert!(found.alarm && found.pair == 2, "{found:?}");
+    }
+
+    #[test]
+    fn outputs_that_were_collected_before_are_judged_the_same_way() {
+        let mut words = FixedWords(3);
+        let answers = |shift: f64, words: &mut FixedWords| -> Vec<Seen> {
+            (0..20_000).map(|_| Seen::Number((careless_uniform(words) + shift).round())).collect()
+        };
+        let (first, second) = (answers(0.0, &mut words), answers(0.3, &mut words));
+        let promise = Promise { eps: 0.3, delta: 0.0 };
+        let found = compare(&first, &second, &promise, 1e-6);
+        assert!(found.alarm && found.eps_lower > 0.3, "{found:?}");
+        let again = answers(0.0, &mut words);
+        assert!(!compare(&first, &again, &promise, 1e-6).alarm);
+        for few in [&[][..], &[Seen::Text("refused".into())][..]] {
+            assert!(!compare(few, few, &promise, 1e-6).alarm);
+        }
     }
 }

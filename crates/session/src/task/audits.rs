@@ -3,7 +3,10 @@
 
 use super::{Task, moments::Moments};
 use crate::{
-    gather::{Gathered, tests::Memory},
+    gather::{
+        Gathered,
+        tests::{FixedWords, Memory},
+    },
     plan::{DataFacts, Plan, Said},
     request::Request,
 };
@@ -110,6 +113,71 @@ fn whole_answers_keep_what_they_promise() {
     }
 }
 
+fn by_town(request: Request) -> Request {
+    Request { group_by: vec!["town".into()], delta: Some("0.12".into()), ..request }
+}
+
+fn measured_delta(request: &Request, adjacency: Adjacency, codes: &[i64], size: usize) -> (Interval, Ratio) {
+    let plan = plan(request);
+    let cost = plan.cost();
+    (worst(plan.task(), adjacency, cost.eps.ratio(), codes, size), cost.delta.ratio().clone())
+}
+
+/// Keys that nobody wrote down, empty ones among them, and answers for each.
+#[test]
+fn groups_keep_what_they_promise() {
+    let codes = [EMPTY, 0, 2];
+    for adjacency in Adjacency::ALL {
+        let stable = Request {
+            mechanism: Some("stable".into()),
+            ..by_town(on_a_small_grid(request("median", Some("salary"), "2", adjacency)))
+        };
+        let stated = Request {
+            group_by: vec!["town".into()],
+            keys: vec!["ash".into(), "oak".into()],
+            ..request("count", Some("salary"), "2", adjacency)
+        };
+        for request in [
+            by_town(request("count", None, "2", adjacency)),
+            by_town(request("count", Some("salary"), "2", adjacency)),
+            by_town(request("mode", Some("town"), "2", adjacency)),
+            stable,
+            stated,
+        ] {
+            let (measured, delta) = measured_delta(&request, adjacency, &codes, 3);
+            assert!(
+                measured.upper() <= &delta + &"1e-5".parse().unwrap(),
+                "{}: {} to {}",
+                request.to_json(),
+                measured.lower().to_f64(),
+                measured.upper().to_f64()
+            );
+        }
+    }
+}
+
+/// A replaced row touches two groups, and the price of one does not cover it; keys cost delta; counts cost all of
+/// epsilon.
+#[test]
+fn mutants_of_groups_are_caught() {
+    let one_step = by_town(request("count", None, "2", Adjacency::AddRemove));
+    let (measured, delta) = measured_delta(&one_step, Adjacency::Replace, &[0, 2], 3);
+    assert!(measured.lower() > delta * "1.5".parse::<Ratio>().unwrap());
+    // Half of delta is spent on the keys, and all of it is seen.
+    let mode = by_town(request("mode", Some("town"), "2", Adjacency::AddRemove));
+    let (measured, delta) = measured_delta(&mode, Adjacency::AddRemove, &[0, 2], 2);
+    assert!(measured.lower() > delta * "0.45".parse::<Ratio>().unwrap(), "{}", measured.lower().to_f64());
+    let facts = facts();
+    let stated = Request {
+        keys: vec!["ash".into()],
+        group_by: vec!["town".into()],
+        ..request("count", None, "2", Adjacency::AddRemove)
+    };
+    let task = Task::plan(&Said::new(&stated, &facts).unwrap()).unwrap();
+    let measured = worst(&task, Adjacency::AddRemove, &"1.9".parse().unwrap(), &[0, 2], 2);
+    assert!(measured.lower() > "1e-3".parse().unwrap());
+}
+
 /// The same audit sees it when a count promises a twentieth less than its noise keeps, and when the bought
 /// number of rows, which costs a twentieth of a median, is not counted.
 #[test]
@@ -144,7 +212,7 @@ fn moments_keep_what_they_promise_and_a_mutant_does_not() {
 /// After the charge nothing may fail, whatever the rows: a panic is an answer that was paid for and lost.
 #[test]
 fn no_rows_make_an_answer_panic() {
-    let mut coins = equipoise_entropy::OsCoins::new().unwrap();
+    let mut coins = FixedWords(7);
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, 5e-324, -5e-324, -0.0, 1.0];
     let mut files: Vec<Vec<f64>> = odd.iter().flat_map(|&row| [vec![row], vec![row; 700]]).collect();
     files.extend([vec![], odd.to_vec(), odd.repeat(80)]);
@@ -160,14 +228,21 @@ fn no_rows_make_an_answer_panic() {
             ("median", None, Some("stable")),
             ("iqr", None, None),
             ("mode", None, None),
+            ("histogram", None, None),
+            ("median by town", None, None),
+            ("mean by town", None, None),
         ] {
-            let column = if statistic == "mode" { "town" } else { "salary" };
-            let delta = (statistic == "mode" || mechanism.is_some()).then(|| "0.1".to_string());
+            let (statistic, by) = statistic.split_once(" by ").unwrap_or((statistic, ""));
+            let group_by: Vec<String> = (!by.is_empty()).then(|| by.to_string()).into_iter().collect();
+            let column = if matches!(statistic, "mode" | "histogram") { "town" } else { "salary" };
+            let delta = (matches!(statistic, "mode" | "histogram") || mechanism.is_some() || !by.is_empty())
+                .then(|| "0.1".to_string());
             let (range, mechanism) = (range.map(str::to_string), mechanism.map(str::to_string));
             let plan = plan(&Request {
                 delta,
                 mechanism,
                 range,
+                group_by,
                 ..request(statistic, Some(column), "4", adjacency)
             });
             for file in &files {
@@ -178,7 +253,10 @@ fn no_rows_make_an_answer_panic() {
                 assert!(numbers.into_iter().all(f64::is_finite), "{statistic} {answer:?}");
                 let none = answer.value.as_ref().is_some_and(serde_json::Value::is_null);
                 let exact = answer.error.as_ref().is_some_and(|bar| bar.confidence >= 1.0);
-                assert!(!none || exact, "{statistic}: a number became null: {answer:?}");
+                assert!(
+                    !none || exact || answer.groups.is_some(),
+                    "{statistic}: a number became null: {answer:?}"
+                );
             }
         }
     }

@@ -158,7 +158,7 @@ mod tests {
     fn a_range_holds_most_rows_and_no_row_breaks_it() {
         let eps = |text: &str| text.parse::<Eps>().unwrap();
         let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20)).unwrap();
-        let mut coins = equipoise_entropy::OsCoins::new().unwrap();
+        let mut coins = crate::gather::tests::FixedWords(7);
         let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
         let clip = search.run(&rows, 2000, &mut coins);
         assert!(clip.low <= 1100.0 && clip.high >= 1400.0 && clip.high < 4000.0, "{clip:?}");

@@ -47,6 +47,10 @@ impl Count {
         self.column.map_or(Need::Records, Need::Present)
     }
 
+    pub fn within(&self) -> f64 {
+        self.within as f64
+    }
+
     pub fn expected(&self) -> Expected {
         let error = ErrorBar {
             confidence: self.confidence,

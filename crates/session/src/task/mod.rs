@@ -4,7 +4,9 @@
 mod audits;
 mod clip;
 mod count;
+mod groups;
 mod guard;
+mod histogram;
 mod mode;
 mod moments;
 mod quantiles;
@@ -21,6 +23,8 @@ use equipoise_core::{coins::Coins, loss::Loss};
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Count(count::Count),
+    Groups(Box<groups::Groups>),
+    Histogram(Box<histogram::Histogram>),
     Mode(mode::Mode),
     Moments(Box<moments::Moments>),
     Quantiles(quantiles::Quantiles),
@@ -37,12 +41,17 @@ pub struct Expected {
 }
 
 /// The statistics that can be asked for.
-pub const STATISTICS: [&str; 8] = ["count", "sum", "mean", "variance", "median", "quantile", "iqr", "mode"];
+pub const STATISTICS: [&str; 9] =
+    ["count", "sum", "mean", "variance", "median", "quantile", "iqr", "mode", "histogram"];
 
 impl Task {
     /// Choose and calibrate the mechanism.
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        let grouped = !said.group_by().is_empty();
         Ok(match said.statistic() {
+            "histogram" => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
+            "count" if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
+            _ if grouped => Self::Groups(Box::new(groups::Groups::plan(said)?)),
             "count" => Self::Count(count::Count::plan(said)?),
             "mode" => Self::Mode(mode::Mode::plan(said)?),
             "sum" | "mean" | "variance" => Self::Moments(Box::new(moments::Moments::plan(said)?)),
@@ -52,10 +61,20 @@ impl Task {
         })
     }
 
+    /// The columns that it groups by.
+    pub fn group_by(&self) -> &[usize] {
+        match self {
+            Self::Groups(task) => task.by(),
+            Self::Histogram(task) => task.by(),
+            _ => &[],
+        }
+    }
+
     /// The name of the mechanism.
     pub fn mechanism(&self) -> &'static str {
         match self {
-            Self::Count(_) | Self::Moments(_) => "laplace",
+            Self::Count(_) | Self::Moments(_) | Self::Histogram(_) => "laplace",
+            Self::Groups(task) => task.mechanism(),
             Self::Mode(_) => "stable",
             Self::Quantiles(task) => task.mechanism(),
             Self::Scale(_) => "scale",
@@ -66,6 +85,8 @@ impl Task {
     pub fn cost(&self) -> Loss {
         match self {
             Self::Count(task) => task.cost(),
+            Self::Groups(task) => task.cost(),
+            Self::Histogram(task) => task.cost(),
             Self::Mode(task) => task.cost(),
             Self::Moments(task) => task.cost(),
             Self::Quantiles(task) => task.cost(),
@@ -77,6 +98,8 @@ impl Task {
     pub fn needs(&self) -> Vec<Need> {
         match self {
             Self::Count(task) => vec![task.need()],
+            Self::Groups(task) => task.needs(),
+            Self::Histogram(task) => vec![task.need()],
             Self::Mode(task) => vec![task.need()],
             Self::Moments(task) => vec![task.need()],
             Self::Quantiles(task) => vec![task.need()],
@@ -88,6 +111,8 @@ impl Task {
     pub fn expected(&self) -> Expected {
         match self {
             Self::Count(task) => task.expected(),
+            Self::Groups(task) => task.expected(),
+            Self::Histogram(task) => task.expected(),
             Self::Mode(task) => task.expected(),
             Self::Moments(task) => task.expected(),
             Self::Quantiles(task) => task.expected(),
@@ -95,10 +120,36 @@ impl Task {
         }
     }
 
+    /// How far off the answer will be, in rows, ranks or the column's unit, where public facts tell.
+    pub fn predicted(&self) -> Option<f64> {
+        match self {
+            Self::Count(task) => Some(task.within()),
+            Self::Histogram(task) => Some(task.within()),
+            Self::Groups(task) => task.task().predicted(),
+            Self::Moments(task) => task.predicted(),
+            Self::Quantiles(task) => task.predicted(),
+            Self::Mode(_) | Self::Scale(_) => None,
+        }
+    }
+
+    /// Why there is no prediction, and what to do.
+    pub fn no_prediction(&self, statistic: &str) -> String {
+        match self {
+            Self::Moments(_) => {
+                let on = if statistic == "sum" { "its range; declare --range or" } else { "the rows;" };
+                format!("the error of a {statistic} depends on {on} give --epsilon")
+            }
+            Self::Groups(task) => task.task().no_prediction(statistic),
+            _ => "the answer is exact or refused, so no error can be aimed at; give --epsilon".to_string(),
+        }
+    }
+
     /// The answer. Never fails, whatever was gathered.
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         match self {
             Self::Count(task) => task.answer(gathered, coins),
+            Self::Groups(task) => task.answer(gathered, coins),
+            Self::Histogram(task) => task.answer(gathered, coins),
             Self::Mode(task) => task.answer(gathered, coins),
             Self::Moments(task) => task.answer(gathered, coins),
             Self::Quantiles(task) => task.answer(gathered, coins),

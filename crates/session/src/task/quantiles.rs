@@ -95,6 +95,15 @@ impl Quantiles {
         Need::Floats(self.column)
     }
 
+    /// The largest rank error.
+    pub fn predicted(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::One { rank_error, .. } => Some(*rank_error as f64),
+            Kind::Several { rank_errors, .. } => Some(largest(rank_errors) as f64),
+            Kind::Stable { .. } => None,
+        }
+    }
+
     pub fn expected(&self) -> Expected {
         match &self.kind {
             Kind::One { guard, rank_error, .. } => Expected {

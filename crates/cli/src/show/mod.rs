@@ -1,10 +1,12 @@
 //! Plans and releases in words, or as one JSON object.
 
+mod answers;
+
 use crate::Exit;
 use equipoise_session::{
-    answer::{ErrorBar, ErrorKind},
+    answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
-    plan::Plan,
+    plan::{Part, Plan},
     release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -18,7 +20,9 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         let document = json!({
             "outcome": "planned",
             "statistic": plan.statistic(),
-            "column": plan.request().column,
+            "column": plan.column(),
+            "group_by": plan.group_by(),
+            "questions": plan.is_batch().then(|| plan.parts().iter().map(planned).collect::<Vec<_>>()),
             "data": plan.data(),
             "mechanism": plan.mechanism(),
             "guarantee": {
@@ -39,11 +43,19 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
     let confidence = plan.expected().error.map_or(1.0, |error| error.confidence);
     let sure =
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
-    println!(
-        "{} (planned; nothing was read or charged)",
-        question(plan.statistic(), plan.request().column.as_deref())
-    );
-    println!("  expect     {}{sure}", plan.expected().words);
+    let asked = question(plan.statistic(), plan.column(), plan.group_by());
+    println!("{asked} (planned; nothing was read or charged)");
+    if plan.is_batch() {
+        for part in plan.parts() {
+            let asked =
+                question(&part.request().statistic, part.request().column.as_deref(), part.group_by());
+            println!("  {asked}");
+            println!("    expect   {}", part.expected().words);
+            println!("    cost     {}; {}", amount(&part.cost().into()), part.mechanism());
+        }
+    } else {
+        println!("  expect     {}{sure}", plan.expected().words);
+    }
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(&charge));
     match (balance, remaining) {
@@ -69,17 +81,16 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         println!("{:#}", release.to_json());
         return exit;
     }
-    let question = question(&release.statistic, release.column.as_deref());
-    match release.outcome {
-        Outcome::Released => println!("{question}: {}", value(&release.value)),
-        Outcome::Refused => println!("{question}: refused"),
-    }
-    if let Some(error) = &release.error {
-        let rows = release.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
-        println!("  error      {}{rows}", error_words(error));
-    }
-    if let Some(advice) = &release.advice {
-        println!("  advice     {advice}");
+    match &release.answers {
+        Some(answers) => {
+            println!("{} of {} questions answered", released(answers), answers.len());
+            for item in answers {
+                answers::show(&item.into());
+                println!("  cost       {}; {}", amount(&item.cost), item.mechanism);
+            }
+            println!("in all");
+        }
+        None => answers::show(&release.into()),
     }
     let promise = &release.guarantee;
     println!(
@@ -100,11 +111,29 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
     exit
 }
 
-fn question(statistic: &str, column: Option<&str>) -> String {
-    match column {
-        Some(column) => format!("{statistic} of {}", printable(column)),
-        None => statistic.to_string(),
-    }
+fn released(answers: &[Item]) -> usize {
+    answers.iter().filter(|item| item.outcome == Outcome::Released).count()
+}
+
+/// One question of a planned batch.
+fn planned(part: &Part) -> Value {
+    json!({
+        "statistic": part.request().statistic,
+        "column": part.request().column,
+        "group_by": part.group_by(),
+        "mechanism": part.mechanism(),
+        "cost": Spent::from(part.cost()),
+        "error": part.expected().error,
+        "expected": part.expected().words,
+    })
+}
+
+/// What was asked, in short.
+fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> String {
+    let of = column.map_or(String::new(), |column| format!(" of {}", printable(column)));
+    let names: Vec<String> = group_by.iter().map(|name| printable(name)).collect();
+    let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };
+    format!("{statistic}{of}{by}")
 }
 
 /// A text that came out of a file, without characters that command a terminal or turn the line around. JSON keeps it

@@ -1,0 +1,91 @@
+//! Options of the ledger's commands.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainOptions {
+    /// The id of a receipt, or the first characters of it
+    pub receipt: String,
+    /// The ledger [default: equipoise.ledger in this folder]
+    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    pub ledger: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BudgetOptions {
+    #[command(subcommand)]
+    pub command: BudgetCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum BudgetCommand {
+    /// What has been spent and what is left
+    Show(BooksOptions),
+    /// Register a file and limit what may be spent on it, what was already spent included
+    #[command(
+        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n\nA ledger with any limit answers only for registered files."
+    )]
+    Set(LimitOptions),
+    /// Every entry, oldest first
+    Log(BooksOptions),
+    /// Recompute the chain, the sums and the limits
+    Verify(VerifyOptions),
+    /// All charges as JSON events that other accountants read
+    Export(BooksOptions),
+}
+
+/// A ledger, and perhaps one file of it.
+#[derive(Args, Debug)]
+pub(crate) struct BooksOptions {
+    /// The data file; all of the ledger's without one
+    pub file: Option<PathBuf>,
+    /// The ledger [default: equipoise.ledger beside the data, or in this folder]
+    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    pub ledger: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LimitOptions {
+    /// The data file
+    pub file: PathBuf,
+    /// All that may be spent, as the sum of epsilons
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub epsilon: Option<String>,
+    /// The same in zero-concentrated loss, which adds up more slowly over many answers
+    #[arg(long, value_name = "R", allow_hyphen_values = true, conflicts_with = "epsilon")]
+    pub rho: Option<String>,
+    /// The same for delta [default: 0]
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub delta: Option<String>,
+    /// How answers are added up under a limit of epsilon and delta: basic, zcdp or renyi [default: basic]
+    #[arg(long, value_name = "NAME", conflicts_with = "rho")]
+    pub accountant: Option<String>,
+    /// Limit this analyst instead of all together
+    #[arg(long, value_name = "NAME")]
+    pub analyst: Option<String>,
+    /// What one person may change, fixed at registration [default: add-remove]
+    #[arg(long, value_name = "WHICH")]
+    pub adjacency: Option<String>,
+    /// The ledger [default: equipoise.ledger beside the data]
+    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    pub ledger: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct VerifyOptions {
+    #[command(flatten)]
+    pub books: BooksOptions,
+    /// A receipt's hash, or a head that was kept elsewhere, that must be in the chain: tells a restored old copy
+    #[arg(long, value_name = "HASH|HEAD")]
+    pub head: Option<String>,
+}

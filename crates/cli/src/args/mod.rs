@@ -1,0 +1,121 @@
+//! What can be typed.
+
+mod books;
+mod question;
+mod tools;
+
+pub(crate) use books::*;
+use clap::{Parser, Subcommand};
+pub(crate) use question::*;
+pub(crate) use tools::*;
+
+/// Private answers to questions whose worst case is hopeless.
+#[derive(Parser, Debug)]
+#[command(name = "equipoise", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    #[command(flatten)]
+    Ask(QuestionCommand),
+    /// Several questions in one JSON file: one scan, one charge, one release
+    #[command(
+        after_help = "Examples:\n  equipoise batch questions.json salaries.csv\n  equipoise batch questions.json --dry-run\n\nA file such as {\"data\": \"salaries.csv\", \"epsilon\": 2, \"delta\": \"1e-6\", \"questions\": [\n{\"statistic\": \"median\", \"column\": \"salary\", \"weight\": 3}, {\"statistic\": \"histogram\", \"column\": \"town\"},\n{\"statistic\": \"count\", \"target-error\": 50}]}. What stands beside the questions holds for all; epsilon and\ndelta are totals, shared by weight after what wanted errors and own epsilons take."
+    )]
+    Batch(BatchOptions),
+    /// The same question on public or made-up data, many times: what answers to expect. Never on private rows
+    #[command(
+        after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so a data set that a ledger knows is refused."
+    )]
+    Simulate(SimulateOptions),
+    /// What a file holds, exactly and not privately: for its holder, to find out why answers are bad
+    #[command(
+        after_help = "Example:\n  equipoise check salaries.csv\n\nIt reads private rows and is free; do not pass its output on."
+    )]
+    Check(CheckOptions),
+    /// Any program, run on blocks of the records in a sandbox, and one private answer from all of theirs
+    #[cfg(target_os = "linux")]
+    #[command(after_help = crate::run::EXAMPLES)]
+    Run(Box<crate::run::RunOptions>),
+    /// The ledger: what was spent, limits, and a proof that nothing was changed
+    Budget(BudgetOptions),
+    /// A paragraph about a release, for a paper or a privacy board
+    #[command(after_help = "Example:\n  equipoise explain 3f9a2c")]
+    Explain(ExplainOptions),
+    /// Answers about a stream that stay right while users react to them: distinct, f2, point, min-cut
+    Robust(crate::robust::RobustOptions),
+    /// Attack every privacy claim exactly, and a zoo of broken mechanisms that must be caught
+    #[command(
+        after_help = "Examples:\n  equipoise audit\n  equipoise audit --only laplace --json\n  equipoise audit --list\n  equipoise audit --sampled\n  equipoise audit --compare with-me.txt without-me.txt --epsilon 1\n\nExit code 0 only when every claim holds and every zoo entry is caught."
+    )]
+    Audit(AuditOptions),
+    /// What a fixed list of releases costs in all, under every accountant
+    #[command(
+        after_help = "Examples:\n  equipoise plan batch.json --delta 1e-6\n  equipoise plan batch.json --export > events.json\n\nA file such as {\"delta\": \"1e-6\", \"events\": [{\"mechanism\": \"laplace\", \"epsilon\": \"0.1\", \"times\": 100},\n{\"mechanism\": \"gaussian\", \"noise\": \"real\", \"sigma\": 20, \"rate\": \"0.01\"}]}; events of dp_accounting are read as well."
+    )]
+    Plan(PlanOptions),
+    /// Print every number that a mechanism derives from its parameters: scale, threshold, cost, error
+    #[command(
+        after_help = "Examples:\n  equipoise calibrate\n  equipoise calibrate laplace --epsilon 0.5 --sensitivity 1\n  equipoise calibrate --list\n  equipoise calibrate --json sampled --epsilon 1 --rate 0.1\n\nWithout a mechanism, lists all mechanisms and their parameters."
+    )]
+    Calibrate(CalibrateOptions),
+    /// Completions for a shell: bash, zsh, fish, elvish or powershell
+    #[command(
+        after_help = "Example:\n  equipoise completions bash > ~/.local/share/bash-completion/completions/equipoise"
+    )]
+    Completions(CompletionsOptions),
+    /// The manual page, or all of them into a folder
+    #[command(
+        after_help = "Examples:\n  equipoise man | man -l -\n  equipoise man --folder ~/.local/share/man/man1"
+    )]
+    Man(ManOptions),
+}
+
+/// Questions about a file.
+#[derive(Subcommand, Debug)]
+pub(crate) enum QuestionCommand {
+    /// How many records there are, or how many have a field that is not empty
+    #[command(
+        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count people.csv --group-by town,year --epsilon 1 --delta 1e-6\n  equipoise count people.csv --group-by member --keys yes,no --epsilon 1"
+    )]
+    Count(CountOptions),
+    /// The sum of a column of numbers
+    #[command(
+        after_help = "Examples:\n  equipoise sum sales.csv amount --epsilon 1 --range 0,500\n  equipoise sum sales.csv amount --epsilon 1\n\nWithout --range, a part of epsilon finds one; it is told with the answer."
+    )]
+    Sum(MomentOptions),
+    /// The mean of a column of numbers, without bounds
+    #[command(
+        after_help = "Examples:\n  equipoise mean salaries.csv salary --epsilon 1\n  equipoise mean people.csv age --epsilon 0.5 --range 0,110\n  equipoise mean salaries.csv salary --group-by town --epsilon 2 --delta 1e-6"
+    )]
+    Mean(MomentOptions),
+    /// The variance of a column of numbers, without bounds
+    #[command(after_help = "Example:\n  equipoise variance salaries.csv salary --epsilon 1")]
+    Variance(MomentOptions),
+    /// The median of a column of numbers, without bounds
+    #[command(
+        after_help = "Examples:\n  equipoise median salaries.csv salary --epsilon 1\n  equipoise median salaries.csv salary --epsilon 0.1 --range 0,1000000 --resolution 1 --json\n  equipoise median visits.csv visits --epsilon 1 --delta 1e-6 --mechanism stable\n\nExit codes: 0 released, 3 refused, 4 over the budget, 2 wrong request (nothing charged), 1 lost."
+    )]
+    Median(NumberOptions),
+    /// One quantile or several of a column of numbers, without bounds
+    #[command(
+        after_help = "Examples:\n  equipoise quantile salaries.csv salary 0.9 --epsilon 1\n  equipoise quantile salaries.csv salary 0.1,0.5,0.9 --epsilon 2"
+    )]
+    Quantile(QuantileOptions),
+    /// The interquartile range of a column of numbers, without bounds
+    #[command(
+        after_help = "Examples:\n  equipoise iqr salaries.csv salary --epsilon 1\n  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1"
+    )]
+    Iqr(NumberOptions),
+    /// The most frequent value of a column, exact, or a refusal where it leads by too little
+    #[command(after_help = "Example:\n  equipoise mode people.csv town --epsilon 1 --delta 1e-6")]
+    Mode(TextOptions),
+    /// How many records each value of a column has; rare values stay unsaid
+    #[command(
+        after_help = "Examples:\n  equipoise histogram people.csv town --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv town,year --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv member --keys yes,no --epsilon 1"
+    )]
+    Histogram(HistogramOptions),
+}

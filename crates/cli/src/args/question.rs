@@ -1,0 +1,238 @@
+//! Options of questions about a file.
+
+use super::QuestionCommand;
+use clap::Args;
+use std::path::PathBuf;
+
+/// A question about a file; every verb takes these.
+#[derive(Args, Debug)]
+pub(crate) struct Question {
+    /// A CSV file; its first line names the columns
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub privacy: Privacy,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub books: Books,
+    #[command(flatten)]
+    pub showing: Showing,
+}
+
+/// What an answer may cost, and what it promises.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Privacy")]
+pub(crate) struct Privacy {
+    /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub epsilon: Option<String>,
+    /// How often the loss may be exceeded, such as 1e-6
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    pub delta: Option<String>,
+    /// What one person may change: add-remove (the number of rows is private too) or replace
+    #[arg(long, value_name = "WHICH")]
+    pub adjacency: Option<String>,
+    /// The mechanism by name; auto chooses from public facts
+    #[arg(long, value_name = "NAME")]
+    pub mechanism: Option<String>,
+    /// How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile; the least epsilon is used
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub target_error: Option<String>,
+    /// With which probability the error bar holds [default: 0.95]
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    pub confidence: Option<String>,
+}
+
+/// How the file is read.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Reading {
+    /// The file has no first line of names; columns are called 1, 2, 3
+    #[arg(long)]
+    pub no_header: bool,
+    /// The character between fields [default: ,]
+    #[arg(long, value_name = "CHAR")]
+    pub delimiter: Option<String>,
+}
+
+/// Where the charge is written down, and for whom.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Budget")]
+pub(crate) struct Books {
+    /// The ledger [default: equipoise.ledger beside the data]
+    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    pub ledger: Option<PathBuf>,
+    /// Who asks, where the ledger keeps a limit for each analyst
+    #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]
+    pub analyst: Option<String>,
+    /// A name for this request: asked again, it gives the stored answer for free
+    #[arg(long, value_name = "ID")]
+    pub request_id: Option<String>,
+}
+
+/// Answers for groups of records.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Groups")]
+pub(crate) struct Groups {
+    /// Answer for each group of records that agree in these columns; finding the groups needs a delta
+    #[arg(long, value_name = "COLUMN,..")]
+    pub group_by: Option<String>,
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// Groups that everybody knows of.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Groups")]
+pub(crate) struct Keys {
+    /// The groups, where they are public: values of the one column; needs no delta
+    #[arg(long, value_name = "KEY,..", value_delimiter = ',', allow_hyphen_values = true)]
+    pub keys: Vec<String>,
+}
+
+/// How the answer is shown.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Showing {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Print the plan, its price and the error to expect; read no rows and charge nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Draw the answer, its error bar and the budget as a picture too
+    #[arg(long, value_name = "OUT.svg")]
+    pub plot: Option<PathBuf>,
+}
+
+/// The values that numbers can take; fewer of them make answers better.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Values")]
+pub(crate) struct Values {
+    /// Answers lie between these, and rows are moved there; never needed
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
+    pub range: Option<String>,
+    /// Answers and rows are multiples of this
+    #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
+    pub resolution: Option<String>,
+    /// The number of rows, where you state it as public
+    #[arg(long, value_name = "N")]
+    pub rows: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BatchOptions {
+    /// A JSON file of questions
+    #[arg(value_name = "FILE.json")]
+    pub questions: PathBuf,
+    /// The data [default: what the questions' file names, from its folder]
+    #[arg(value_name = "FILE")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub books: Books,
+    #[command(flatten)]
+    pub showing: Showing,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CountOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// Count the fields of this column that are not empty, instead of all records
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct NumberOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub values: Values,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MomentOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// Rows beyond these count as these; searched privately where it is not given
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
+    pub range: Option<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct QuantileOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// Which quantiles: 0.9, or several as 0.25,0.5,0.75
+    pub fraction: Option<String>,
+    /// The same as a flag
+    #[arg(long = "fraction", aliases = ["quantile", "q"], value_name = "P", conflicts_with = "fraction", allow_hyphen_values = true)]
+    pub fraction_flag: Option<String>,
+    #[command(flatten)]
+    pub values: Values,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TextOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct HistogramOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column, or several as town,year
+    pub columns: Option<String>,
+    #[command(flatten)]
+    pub keys: Keys,
+}
+
+/// A question, asked many times of data that is not private.
+#[derive(Args, Debug)]
+pub(crate) struct SimulateOptions {
+    /// How many times
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub trials: u32,
+    /// A file that differs in one record: also look for an event that tells the two apart more than the promise allows
+    #[arg(long, value_name = "FILE")]
+    pub neighbour: Option<PathBuf>,
+    /// Print one JSON object with every answer
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the answers and refusals as a picture too
+    #[arg(long, value_name = "OUT.svg")]
+    pub plot: Option<PathBuf>,
+    #[command(subcommand)]
+    pub question: QuestionCommand,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckOptions {
+    /// The data file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}

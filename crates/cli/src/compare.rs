@@ -1,0 +1,104 @@
+//! `equipoise audit --compare`: what the answers of any pipeline on two neighbouring data sets give away.
+
+use crate::{Exit, args::AuditOptions, ask::usage};
+use equipoise_audit::sampled::{Found, Promise, Seen, compare};
+use serde_json::{Value, json};
+use std::{fs, path::Path};
+
+pub(crate) fn run(options: &AuditOptions) -> Exit {
+    let [first, second] = &options.compare[..] else { return usage("--compare takes two files") };
+    match judged(options, first, second) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn judged(options: &AuditOptions, first: &Path, second: &Path) -> Result<Exit, Exit> {
+    let eps = options.epsilon.ok_or_else(|| usage("what does the pipeline promise? Give --epsilon"))?;
+    let sound = eps >= 0.0 && eps.is_finite() && (0.0..1.0).contains(&options.delta);
+    let sure = options.confidence > 0.0 && options.confidence < 1.0;
+    if !(sound && sure) {
+        return Err(usage(
+            "give an --epsilon of 0 or more, a --delta from 0 to below 1 and a --confidence between 0 and 1",
+        ));
+    }
+    let promise = Promise { eps, delta: options.delta };
+    let found = compare(&read(first)?, &read(second)?, &promise, 1.0 - options.confidence);
+    if options.json {
+        println!("{:#}", document(&found));
+    } else {
+        println!("{}", words(&found, options.confidence));
+    }
+    Ok(if found.alarm { Exit::Failed } else { Exit::Done })
+}
+
+/// One answer a line: a number, several with commas, or any text.
+fn read(path: &Path) -> Result<Vec<Seen>, Exit> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        let shown = equipoise_core::wording::shown(&path.to_string_lossy());
+        usage(format!("'{shown}' cannot be read ({}); give a file with one answer a line", error.kind()))
+    })?;
+    Ok(text.lines().map(line).collect())
+}
+
+fn line(text: &str) -> Seen {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse::<f64>()).collect();
+    match numbers {
+        Ok(numbers) => match numbers[..] {
+            [number] => Seen::Number(number),
+            _ => Seen::Numbers(numbers),
+        },
+        Err(_) => Seen::Text(text.trim().to_string()),
+    }
+}
+
+/// An answer of a simulation, as an attacker sees it.
+pub(crate) fn seen(value: Option<&Value>) -> Seen {
+    match value {
+        None => Seen::Text("refused".to_string()),
+        Some(Value::Number(number)) => {
+            number.as_f64().map_or_else(|| Seen::Text(number.to_string()), Seen::Number)
+        }
+        Some(Value::Array(values)) if values.iter().all(Value::is_number) => {
+            Seen::Numbers(values.iter().filter_map(Value::as_f64).collect())
+        }
+        Some(other) => Seen::Text(other.to_string()),
+    }
+}
+
+/// The verdict in one line.
+pub(crate) fn words(found: &Found, confidence: f64) -> String {
+    let bound = format!("epsilon is at least {:.4} (confidence {confidence})", found.eps_lower);
+    if found.alarm {
+        format!("ALARM: the promise does not hold; {bound}, seen where {}", found.event)
+    } else if found.event.is_empty() {
+        "quiet: nothing tells the two apart".to_string()
+    } else {
+        format!(
+            "quiet: {bound}, seen where {}; sampling can refute a promise, never confirm one",
+            found.event
+        )
+    }
+}
+
+/// The same as JSON.
+pub(crate) fn document(found: &Found) -> Value {
+    json!({
+        "verdict": if found.alarm { "alarm" } else { "quiet" },
+        "epsilon_lower": found.eps_lower, "delta_lower": found.delta_lower,
+        "event": found.event, "runs": found.runs,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_numbers_lists_or_texts() {
+        assert_eq!(line(" 3.5"), Seen::Number(3.5));
+        assert_eq!(line("1, 2"), Seen::Numbers(vec![1.0, 2.0]));
+        assert_eq!(line("refused "), Seen::Text("refused".into()));
+        assert_eq!(seen(None), line("refused"));
+        assert_eq!(seen(Some(&json!([1, 2]))), line("1,2"));
+    }
+}

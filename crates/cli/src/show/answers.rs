@@ -1,0 +1,116 @@
+//! One answer in words: a value, a table of groups, or a refusal.
+
+use super::{error_words, percent, printable, question, value};
+use comfy_table::{Table, presets::NOTHING};
+use equipoise_session::{
+    answer::{ErrorBar, ErrorKind, Group, Item},
+    release::{Outcome, Release},
+};
+use serde_json::{Value, json};
+
+/// What a release and one answer of a batch share.
+pub(super) struct Shown<'a> {
+    statistic: &'a str,
+    column: Option<&'a str>,
+    group_by: &'a [String],
+    outcome: Outcome,
+    value: &'a Value,
+    error: Option<&'a ErrorBar>,
+    rows: Option<i64>,
+    groups: Option<&'a [Group]>,
+    advice: Option<&'a str>,
+}
+
+macro_rules! shown_from {
+    ($source:ty) => {
+        impl<'a> From<&'a $source> for Shown<'a> {
+            fn from(source: &'a $source) -> Self {
+                Self {
+                    statistic: &source.statistic,
+                    column: source.column.as_deref(),
+                    group_by: &source.group_by,
+                    outcome: source.outcome,
+                    value: &source.value,
+                    error: source.error.as_ref(),
+                    rows: source.rows,
+                    groups: source.groups.as_deref(),
+                    advice: source.advice.as_deref(),
+                }
+            }
+        }
+    };
+}
+
+shown_from!(Release);
+shown_from!(Item);
+
+pub(super) fn show(shown: &Shown<'_>) {
+    let question = question(shown.statistic, shown.column, shown.group_by);
+    match (shown.groups, shown.outcome) {
+        (Some(groups), Outcome::Released) => {
+            println!("{question}");
+            println!("{}", table(shown.group_by, groups));
+        }
+        (_, Outcome::Refused) => println!("{question}: refused"),
+        (None, Outcome::Released) => println!("{question}: {}", value(shown.value)),
+    }
+    if let (Some(groups), Outcome::Released) = (shown.groups, shown.outcome) {
+        if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
+            println!("  error      each holds on its own ({} confidence)", percent(confidence));
+        }
+        if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref()) {
+            println!("  advice     for groups that were refused: {advice}");
+        }
+    }
+    if let Some(error) = shown.error {
+        let rows = shown.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
+        println!("  error      {}{rows}", error_words(error));
+    }
+    if let Some(advice) = shown.advice {
+        println!("  advice     {advice}");
+    }
+}
+
+/// Groups as a table: a column for each part of the key, the answer, and its error in short.
+fn table(by: &[String], groups: &[Group]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    let head = by.iter().map(|name| printable(name)).chain(["answer".into(), "error".into()]);
+    // Indented like everything else, in the first column.
+    table.set_header(head.enumerate().map(|(place, text)| indented(place, &text)));
+    for group in groups {
+        let keys = match &group.key {
+            Value::Array(keys) => keys.iter().map(key).collect(),
+            one => vec![key(one)],
+        };
+        let (answer, error) = match (group.outcome, &group.error) {
+            (Outcome::Released, error) => {
+                (value(&group.value), error.as_ref().map_or(String::new(), short_error))
+            }
+            (Outcome::Refused, _) => ("refused".to_string(), String::new()),
+        };
+        let cells = keys.into_iter().chain([answer, error]);
+        table.add_row(cells.enumerate().map(|(place, text)| indented(place, &text)));
+    }
+    table
+}
+
+fn indented(place: usize, text: &str) -> String {
+    if place == 0 { format!("  {text}") } else { text.to_string() }
+}
+
+fn key(key: &Value) -> String {
+    key.as_str().map_or("(empty)".to_string(), printable)
+}
+
+/// An error bar in a cell of a table.
+fn short_error(error: &ErrorBar) -> String {
+    let end = |end: Option<f64>| value(&json!(end));
+    match error.kind {
+        ErrorKind::Exact => "exact".to_string(),
+        ErrorKind::Noise => format!("{} to {}", end(error.low), end(error.high)),
+        ErrorKind::Rank => {
+            format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `equipoise simulate`: the same question on public or made-up data, many times, to see what answers to expect.
+
+use crate::{
+    Exit,
+    args::SimulateOptions,
+    ask::{self, existing, internal, ledger, no_picture, open, usage},
+    books::{data_name, ledger_path},
+    compare, plot, progress,
+};
+use equipoise_audit::sampled::{self, Found, Promise};
+use equipoise_session::{
+    plan::{DataFacts, Plan},
+    request::Request,
+    session,
+    simulate::simulate,
+    source::Source,
+};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// At this epsilon an answer is the true one for all that matters to a picture.
+const NO_PRIVACY: &str = "1000";
+/// With a neighbour: that no alarm is false.
+const CONFIDENCE: f64 = 0.999;
+
+pub(crate) fn run(options: &SimulateOptions) -> Exit {
+    match simulated(options) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
+    let (request, question) = ask::request(&options.question);
+    let source = open(&question.file, request.delimiter.as_deref(), request.header)?;
+    let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
+    let name = data_name(&question.file, &path).map_err(usage)?;
+    let facts = session::facts(existing(&path)?.as_ref(), &name, source.columns()).map_err(ledger)?;
+    if facts.registered.is_some() {
+        return Err(usage(format!(
+            "{name} is in the ledger, so its rows are private; simulate on public or made-up data"
+        )));
+    }
+    let plan = Plan::new(&request, &facts).map_err(usage)?;
+    let trials = options.trials as usize;
+    let values = progress::spinning("simulating", || simulate(&plan, &source, trials)).map_err(internal)?;
+    let truth = truth(&request, &facts, &source);
+    let title = match &request.column {
+        Some(column) => format!("{} of {column}, epsilon {}", request.statistic, plan.cost().eps),
+        None => format!("{}, epsilon {}", request.statistic, plan.cost().eps),
+    };
+    let numbers: Vec<Option<f64>> =
+        values.iter().map(|value| value.as_ref().map(|value| value.as_f64().unwrap_or(f64::NAN))).collect();
+    let found = match &options.neighbour {
+        Some(file) => Some(against(file, &plan, &values)?),
+        None => None,
+    };
+    if options.json || question.showing.json {
+        print_json(&plan, &values, truth, found.as_ref());
+    } else {
+        print(&title, &numbers, truth);
+        if let Some(found) = &found {
+            println!("  audit      {}", compare::words(found, CONFIDENCE));
+        }
+    }
+    if let Some(path) = options.plot.as_ref().or(question.showing.plot.as_ref()) {
+        plot::simulation(&title, &numbers, truth, path).map_err(|error| no_picture(path, &*error))?;
+    }
+    Ok(if found.is_some_and(|found| found.alarm) { Exit::Failed } else { Exit::Done })
+}
+
+/// The same question on a neighbour, and what the answers give away.
+fn against(file: &Path, plan: &Plan, values: &[Option<Value>]) -> Result<Found, Exit> {
+    let request = plan.request();
+    let source = open(file, request.delimiter.as_deref(), request.header)?;
+    let facts = DataFacts { name: "neighbour".into(), columns: source.columns().to_vec(), registered: None };
+    let neighbour = Plan::new(request, &facts).map_err(usage)?;
+    let other = progress::spinning("simulating", || simulate(&neighbour, &source, values.len()));
+    let seen = |values: &[Option<Value>]| {
+        values.iter().map(|value| compare::seen(value.as_ref())).collect::<Vec<_>>()
+    };
+    let promise =
+        Promise { eps: plan.cost().eps.ratio().to_f64(), delta: plan.cost().delta.ratio().to_f64() };
+    Ok(sampled::compare(&seen(values), &seen(&other.map_err(internal)?), &promise, 1.0 - CONFIDENCE))
+}
+
+/// The answer with next to no privacy: what the others scatter around.
+fn truth(request: &Request, facts: &DataFacts, source: &dyn Source) -> Option<f64> {
+    let request = Request { epsilon: Some(NO_PRIVACY.to_string()), ..request.clone() };
+    let plan = Plan::new(&request, facts).ok()?;
+    simulate(&plan, source, 1).ok()?.pop()??.as_f64()
+}
+
+fn print_json(plan: &Plan, values: &[Option<Value>], truth: Option<f64>, found: Option<&Found>) {
+    let document = json!({
+        "outcome": "simulated",
+        "statistic": plan.statistic(),
+        "column": plan.request().column,
+        "mechanism": plan.mechanism(),
+        "epsilon": plan.cost().eps.to_string(),
+        "delta": plan.cost().delta.to_string(),
+        "trials": values.len(),
+        "refused": values.iter().filter(|value| value.is_none()).count(),
+        "truth": truth,
+        "audit": found.map(compare::document),
+        "values": values,
+    });
+    println!("{document}");
+}
+
+fn print(title: &str, numbers: &[Option<f64>], truth: Option<f64>) {
+    let refused = numbers.iter().filter(|number| number.is_none()).count();
+    let mut answers: Vec<f64> =
+        numbers.iter().copied().flatten().filter(|number| number.is_finite()).collect();
+    answers.sort_unstable_by(f64::total_cmp);
+    println!("{title} (simulated; nothing was charged or released)");
+    println!("  trials     {}, {refused} refused", numbers.len());
+    if answers.is_empty() {
+        return;
+    }
+    let at = |percent: usize| answers[(answers.len() - 1) * percent / 100];
+    println!("  answers    median {}, nine of ten between {} and {}", at(50), at(5), at(95));
+    if let Some(truth) = truth {
+        let mut errors: Vec<f64> = answers.iter().map(|answer| (answer - truth).abs()).collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        println!("  truth      {truth}; half of the answers are within {}", errors[errors.len() / 2]);
+    }
+}

@@ -1,0 +1,128 @@
+//! Answers for groups as a user asks for them.
+
+use serde_json::Value;
+use std::{
+    fmt::Write as _,
+    fs,
+    process::{Command, Output},
+};
+use tempfile::TempDir;
+
+/// Three thousand rows in two towns and two years, and one row of its own.
+fn folder() -> TempDir {
+    let mut text = String::from("value,town,year\n1,Zed,2020\n");
+    for value in 1..=3000 {
+        let town = if value % 3 == 0 { "Ayr" } else { "Bath" };
+        writeln!(text, "{value},{town},{}", 2020 + value % 2).expect("a string");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("data.csv"), text).expect("a file");
+    folder
+}
+
+fn run(folder: &TempDir, line: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .args(line.split_whitespace())
+        .current_dir(folder.path())
+        .env_remove("EQUIPOISE_LEDGER")
+        .env_remove("EQUIPOISE_ANALYST")
+        .output()
+        .expect("the program runs")
+}
+
+fn json(folder: &TempDir, line: &str) -> Value {
+    let output = run(folder, &format!("{line} --json"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{line}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn keys(release: &Value) -> Vec<Value> {
+    release["groups"].as_array().expect("groups").iter().map(|group| group["key"].clone()).collect()
+}
+
+/// The key of one row is told with probability 1e-13; a key of a thousand rows is missed with one below e^-1000.
+#[test]
+fn keys_are_found_and_the_rare_one_stays_unsaid() {
+    let folder = folder();
+    let release = json(&folder, "histogram data.csv town --epsilon 2 --delta 1e-13");
+    assert_eq!((&release["outcome"], &release["value"]), (&"released".into(), &Value::Null));
+    assert_eq!(keys(&release), ["Ayr", "Bath"]);
+    let ayr = &release["groups"][0];
+    let (low, high) = (ayr["error"]["low"].as_f64().unwrap(), ayr["error"]["high"].as_f64().unwrap());
+    let value = ayr["value"].as_f64().unwrap();
+    assert!(low <= value && value <= high && (value - 1000.0).abs() < 30.0, "{ayr}");
+    let both = json(&folder, "count data.csv --group-by town,year --epsilon 2 --delta 1e-13");
+    assert_eq!(keys(&both).len(), 4);
+    assert_eq!(keys(&both)[0], serde_json::json!(["Ayr", "2020"]));
+    assert_eq!((&both["spent"]["epsilon"], &both["guarantee"]["delta"]), (&"4".into(), &"1e-13".into()));
+}
+
+#[test]
+fn stated_keys_need_no_delta_and_all_have_a_count() {
+    let folder = folder();
+    let release = json(&folder, "histogram data.csv town --keys Bath,Ayr,Nowhere --epsilon 2");
+    assert_eq!(keys(&release), ["Ayr", "Bath", "Nowhere"]);
+    assert_eq!(release["guarantee"]["delta"], "0");
+    assert!(release["groups"][2]["value"].as_i64().unwrap().abs() < 30);
+}
+
+/// At epsilon 100 an answer beyond the rows has a probability below e^-100.
+#[test]
+fn statistics_by_group() {
+    let folder = folder();
+    for (line, low, high) in [
+        ("median data.csv value", 1000.0, 2000.0),
+        ("mean data.csv value", 1000.0, 2000.0),
+        ("mean data.csv value --range 0,3000", 1000.0, 2000.0),
+        ("sum data.csv value --range 0,3000", 1e5, 1e7),
+        ("quantile data.csv value 0.9", 2000.0, 3000.0),
+        ("iqr data.csv value", 1000.0, 2000.0),
+    ] {
+        let release = json(&folder, &format!("{line} --group-by town --epsilon 100 --delta 1e-13"));
+        assert_eq!(keys(&release), ["Ayr", "Bath"], "{line}");
+        for group in release["groups"].as_array().unwrap() {
+            let value = group["value"].as_f64().unwrap_or_else(|| panic!("{line}: {group}"));
+            assert!((low..high).contains(&value), "{line}: {value}");
+        }
+    }
+    let mode = json(&folder, "mode data.csv year --group-by town --epsilon 100 --delta 1e-13");
+    // Both years have five hundred rows in Ayr: a tie is refused, and the other group answers.
+    assert_eq!(mode["groups"][0]["outcome"], "refused");
+    let text = run(&folder, "median data.csv value --group-by town --epsilon 100 --delta 1e-13");
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.starts_with("median of value by town\n") && text.contains("\n   town "), "{text}");
+}
+
+#[test]
+fn no_key_is_a_refusal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("data.csv"), "town\nAyr\nBath\n").expect("a file");
+    let output = run(&folder, "histogram data.csv town --epsilon 1 --delta 1e-13");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no key was told"));
+}
+
+#[test]
+fn wrong_requests_for_groups_are_one_line() {
+    let folder = folder();
+    let lines = [
+        "histogram data.csv --epsilon 1 --delta 1e-6",
+        "histogram data.csv town --epsilon 1",
+        "histogram data.csv twon --epsilon 1 --delta 1e-6",
+        "histogram data.csv town,town --epsilon 1 --delta 1e-6",
+        "histogram data.csv town,year --keys Ayr --epsilon 1",
+        "histogram data.csv town --keys Ayr,Ayr --epsilon 1",
+        "median data.csv value --group-by town --epsilon 1",
+        "median data.csv value --group-by town --rows 100 --epsilon 1 --delta 1e-6",
+        "median data.csv value --keys Ayr --epsilon 1 --delta 1e-6",
+        "mode data.csv year --group-by town --keys Ayr --epsilon 1",
+    ];
+    let said = lines.map(|line| {
+        let output = run(&folder, line);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        format!("{line}\n  exit {}: {}", output.status.code().expect("no signal"), error.trim_end())
+    });
+    insta::assert_snapshot!(said.join("\n"));
+    assert!(!folder.path().join("equipoise.ledger").exists(), "nothing was charged");
+}

@@ -1,0 +1,144 @@
+//! A statistic for each group of records that agree in some columns.
+//!
+//! # Guarantee
+//!
+//! Under add/remove, for rows: one row has one key, so its coming or going changes one group. Which keys are told
+//! costs a share of epsilon and delta ([`histogram_keys`]); the answer of the one group that changes costs the
+//! rest, whatever the number of groups. A key that only one row has is told with probability at most that delta;
+//! else both data sets tell it and the answers compose. Stated keys cost nothing. Where a unit may touch several
+//! groups, each group has its part of the rest. Under replace two groups change; the add/remove form runs at a
+//! price of which two steps cost what was said.
+
+use super::{
+    Expected, Task,
+    histogram::{needs_delta, stated_keys},
+};
+use crate::{
+    answer::Answer,
+    gather::{Gathered, Need},
+    groups::Key,
+    plan::{PlanError, Said},
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Delta, Eps, Loss},
+    mechanism::histogram_keys::{self, HistogramKeys},
+    ratio::Ratio,
+};
+use std::collections::BTreeSet;
+
+/// One part in this many of epsilon finds the keys. A key is found with far fewer rows than an answer takes.
+const SHARE: u64 = 5;
+
+/// The same task for each group.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    by: Vec<usize>,
+    keys: Keys,
+    task: Task,
+    cost: Loss,
+}
+
+#[derive(Clone, Debug)]
+enum Keys {
+    Stated(Vec<Key>),
+    Found { keys: Box<histogram_keys::Calibrated>, told_from: Option<u64> },
+}
+
+impl Groups {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        let by = said.group_by().to_vec();
+        let single = said.in_single_steps()?;
+        let groups = Ratio::from(said.groups_per_unit());
+        let (eps, delta) = (single.eps().ratio(), single.delta().ratio());
+        let (keys, eps, delta, pure) = if let Some(keys) = stated_keys(said, &by)? {
+            (Keys::Stated(keys), eps.clone(), delta.clone(), !single.needs_delta())
+        } else {
+            if delta.is_zero() {
+                return Err(needs_delta());
+            }
+            let share = eps / &Ratio::from(SHARE);
+            let half = Ratio::new(1, if single.needs_delta() { 2 } else { 1 });
+            let keys_delta = delta * &half;
+            let keys = HistogramKeys {
+                eps: Eps::new(share.clone())?,
+                delta: Delta::new(keys_delta.clone())?,
+                max_keys_per_unit: said.groups_per_unit(),
+                adjacency: Adjacency::AddRemove,
+            }
+            .calibrate()?;
+            let told_from = keys.count_for(&Ratio::new(19, 20));
+            (Keys::Found { keys: Box::new(keys), told_from }, eps - &share, delta - &keys_delta, false)
+        };
+        let task = Task::plan(&single.part(Eps::new(eps / groups.clone())?, Delta::new(delta / groups)?))?;
+        let cost = if pure { Loss::pure(said.eps()) } else { Loss::approx(said.eps(), said.delta()) };
+        Ok(Self { by, keys, task, cost })
+    }
+
+    pub fn mechanism(&self) -> &'static str {
+        self.task.mechanism()
+    }
+
+    pub fn by(&self) -> &[usize] {
+        &self.by
+    }
+
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    pub fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    pub fn needs(&self) -> Vec<Need> {
+        let grouped = |need| Need::Grouped { by: self.by.clone(), need: Box::new(need) };
+        self.task.needs().into_iter().chain([Need::Records]).map(grouped).collect()
+    }
+
+    pub fn expected(&self) -> Expected {
+        let inner = self.task.expected();
+        let keys = match &self.keys {
+            Keys::Stated(_) => "for each stated key".to_string(),
+            Keys::Found { .. } => format!("{}; then", self.told_from_words()),
+        };
+        Expected { words: format!("{keys}: {}", inner.words), ..inner }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let nothing = Gathered::default();
+        let told: BTreeSet<&Key> = match &self.keys {
+            Keys::Stated(keys) => keys.iter().collect(),
+            Keys::Found { keys, .. } => {
+                let counts = gathered.groups(&self.by).map(|(key, group)| (key, group.records()));
+                keys.run_counts(counts, coins)
+            }
+        };
+        let groups = told.into_iter().map(|key| {
+            let group = gathered.group(&self.by, key).unwrap_or(&nothing);
+            self.task.answer(group, coins).into_group(key)
+        });
+        Answer::grouped(groups.collect(), || self.advice())
+    }
+
+    fn told_from_words(&self) -> String {
+        match &self.keys {
+            Keys::Found { told_from: Some(rows), .. } => {
+                format!("a key is told in 19 cases of 20 when at least {rows} rows have it")
+            }
+            _ => "no key is told in 19 cases of 20 at this delta".to_string(),
+        }
+    }
+
+    fn advice(&self) -> String {
+        match &self.keys {
+            Keys::Stated(_) => "no group has an answer; each says why".to_string(),
+            Keys::Found { .. } => format!(
+                "no group has an answer: {}, and more for an answer; raise epsilon or delta, group by fewer columns, \
+                 or state the --keys",
+                self.told_from_words()
+            ),
+        }
+    }
+}

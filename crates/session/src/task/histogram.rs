@@ -1,0 +1,243 @@
+//! How many records each key has: over keys that nobody wrote down, or over keys that are public.
+//!
+//! # Guarantee
+//!
+//! Under add/remove (epsilon, delta) for keys that are found, epsilon for keys that were stated. One row has one
+//! key and moves one count by one: noise on that count is epsilon-DP, and the key of a single row is told with
+//! probability at most delta ([`noisy_distance`], where the distance of a key from being nobody's is its count).
+//! The count that decides is the noisy one that is told, so nothing is used twice. Under replace two counts move;
+//! the add/remove form runs at a price of which two steps cost what was said.
+
+use super::{
+    Expected,
+    count::{whole_noise, within},
+};
+use crate::{
+    answer::{Answer, ErrorBar, ErrorKind, Group},
+    gather::{Gathered, Need},
+    groups::Key,
+    plan::{PlanError, Said},
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    interval::ln_upper,
+    loss::{Delta, Eps, Loss},
+    mechanism::{
+        laplace,
+        noisy_distance::{self, NoisyDistance},
+    },
+    outcome::{Outcome, Slack},
+    ratio::Ratio,
+};
+use serde_json::json;
+
+/// Noisy counts by key.
+#[derive(Clone, Debug)]
+pub(crate) struct Histogram {
+    by: Vec<usize>,
+    counted: Need,
+    cost: Loss,
+    keys: Keys,
+    confidence: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Keys {
+    Stated { keys: Vec<Key>, noise: Box<laplace::Calibrated>, within: i64 },
+    Found(Box<Found>),
+}
+
+/// Keys that enough rows have.
+#[derive(Clone, Debug)]
+struct Found {
+    noise: noisy_distance::Calibrated,
+    within: i64,
+    /// A noisy count below this may be that of a key that was only just told.
+    just_told: i64,
+    /// From this many rows on a key is told in 19 cases of 20.
+    told_from: u64,
+}
+
+impl Histogram {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        said.accepts(&["laplace"], &[])?;
+        let column = said.optional_column()?;
+        let (by, counted) = match (said.group_by(), column) {
+            ([], _) => (vec![said.column()?], Need::Records),
+            (by, Some(column)) => (by.to_vec(), Need::Present(column)),
+            (by, None) => (by.to_vec(), Need::Records),
+        };
+        let single = said.in_single_steps()?;
+        let moved = Ratio::from(said.groups_per_unit());
+        let eps = Eps::new(single.eps().ratio() / &moved)?;
+        let keys = match stated_keys(said, &by)? {
+            Some(keys) => {
+                let noise = whole_noise(&eps)?;
+                let within = within(&noise, said.failure())?;
+                Keys::Stated { keys, noise: Box::new(noise), within }
+            }
+            None => Keys::Found(Box::new(Found::plan(said, &eps, &(single.delta().ratio() / &moved))?)),
+        };
+        let cost = match &keys {
+            Keys::Stated { .. } => Loss::pure(said.eps()),
+            Keys::Found(_) => Loss::approx(said.eps(), said.delta()),
+        };
+        Ok(Self { by, counted, cost, keys, confidence: said.confidence() })
+    }
+
+    pub fn by(&self) -> &[usize] {
+        &self.by
+    }
+
+    pub fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    pub fn need(&self) -> Need {
+        Need::Grouped { by: self.by.clone(), need: Box::new(self.counted.clone()) }
+    }
+
+    pub fn within(&self) -> f64 {
+        match &self.keys {
+            Keys::Stated { within, .. } => *within as f64,
+            Keys::Found(found) => found.within as f64,
+        }
+    }
+
+    pub fn expected(&self) -> Expected {
+        let within = self.within();
+        let words = match &self.keys {
+            Keys::Stated { .. } => {
+                format!("each count is off by at most {within}; every stated key has one")
+            }
+            Keys::Found(found) => format!(
+                "each count is off by at most {within}; {}; rarer keys stay unsaid",
+                found.told_from_words()
+            ),
+        };
+        Expected { error: Some(self.bar(-within, within)), words }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        match &self.keys {
+            Keys::Stated { keys, noise, within } => {
+                let group = |key: &Key| {
+                    let count = gathered.group(&self.by, key).map_or(0, |group| self.count(group));
+                    let noisy = noise.run_whole(count, coins);
+                    self.group(key, noisy, noisy.saturating_sub(*within), noisy.saturating_add(*within))
+                };
+                Answer::grouped(keys.iter().map(group).collect(), String::new)
+            }
+            Keys::Found(found) => {
+                let group = |(key, group): (&Key, &Gathered<'static>)| {
+                    let noisy = found.told(self.count(group), coins)?;
+                    let low = if noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };
+                    Some(self.group(key, noisy, low.max(1), noisy.saturating_add(found.within)))
+                };
+                let groups: Vec<Group> = gathered.groups(&self.by).filter_map(group).collect();
+                let advice = || {
+                    format!(
+                        "no key was told: {}; raise epsilon or delta, group by fewer columns, or state the --keys",
+                        found.told_from_words()
+                    )
+                };
+                Answer::grouped(groups, advice)
+            }
+        }
+    }
+
+    fn count(&self, group: &Gathered<'_>) -> i64 {
+        let count = match self.counted {
+            Need::Present(column) => group.present(column),
+            _ => group.records(),
+        };
+        i64::try_from(count).unwrap_or(i64::MAX)
+    }
+
+    fn group(&self, key: &Key, noisy: i64, low: i64, high: i64) -> Group {
+        let bar = self.bar(low.max(0) as f64, high.max(0) as f64);
+        Answer::released(json!(noisy), bar).into_group(key)
+    }
+
+    fn bar(&self, low: f64, high: f64) -> ErrorBar {
+        ErrorBar {
+            confidence: self.confidence,
+            kind: ErrorKind::Noise,
+            low: Some(low),
+            high: Some(high),
+            rank: None,
+            range: None,
+            scale: None,
+        }
+    }
+}
+
+impl Found {
+    /// The bars hold for the keys that are told. A key at or above the threshold is told at least every second
+    /// time, so a bar that fails half as often does. The noisy count of a key below it is the threshold and a
+    /// geometric number more: a bar that begins at one row, unless that number is unlikely, holds.
+    fn plan(said: &Said, eps: &Eps, delta: &Ratio) -> Result<Self, PlanError> {
+        if delta.is_zero() {
+            return Err(needs_delta());
+        }
+        let shape = NoisyDistance {
+            eps: eps.clone(),
+            delta: Delta::new(delta.clone())?,
+            adjacency: Adjacency::AddRemove,
+        };
+        let noise = shape.calibrate()?;
+        let within = within(&whole_noise(eps)?, &(said.failure() / &Ratio::from(2u64)))?;
+        let least = noise.threshold().saturating_add(1);
+        let unlikely = (ln_upper(&said.failure().recip()) / eps.ratio()).ceil_i64().unwrap_or(i64::MAX);
+        let rows = |count: u64| Slack::rows_to_change(count, Adjacency::AddRemove);
+        let rarely = Ratio::new(1, 20);
+        let (mut unsaid, mut told) = (0, u64::try_from(least.saturating_add(within)).unwrap_or(u64::MAX));
+        while told - unsaid > 1 {
+            let middle = unsaid + (told - unsaid) / 2;
+            if noise.accuracy(rows(middle)) <= rarely { told = middle } else { unsaid = middle }
+        }
+        Ok(Self { noise, within, just_told: least.saturating_add(unlikely), told_from: told })
+    }
+
+    /// The noisy count of a key that some row has, unless it stays unsaid.
+    fn told<C: Coins>(&self, count: i64, coins: &mut C) -> Option<i64> {
+        // A key whose rows are all empty in the counted column is nobody's.
+        let rows = u64::try_from(count).ok().filter(|&rows| rows > 0)?;
+        let seen = self.noise.run((), Slack::rows_to_change(rows, Adjacency::AddRemove), coins);
+        match seen {
+            noisy_distance::Seen { outcome: Outcome::Value(()), distance: Some(distance) } => {
+                Some(distance.saturating_add(1))
+            }
+            _ => None,
+        }
+    }
+
+    fn told_from_words(&self) -> String {
+        format!("a key is told in 19 cases of 20 when at least {} rows have it", self.told_from)
+    }
+}
+
+pub(super) fn needs_delta() -> PlanError {
+    PlanError::line(
+        "finding keys needs a delta above 0; give --delta 1e-6, or state the keys of one column with --keys",
+    )
+}
+
+/// The keys that were stated, each once; `None` where they are to be found.
+pub(super) fn stated_keys(said: &Said, by: &[usize]) -> Result<Option<Vec<Key>>, PlanError> {
+    if said.keys().is_empty() {
+        return Ok(None);
+    }
+    if by.len() != 1 {
+        return Err(PlanError::line(
+            "--keys states the keys of one column; group by one, or leave --keys out",
+        ));
+    }
+    let mut keys: Vec<Key> = said.keys().iter().map(|key| vec![Some(key.clone())]).collect();
+    keys.sort_unstable();
+    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(_) => Err(PlanError::line("a key is stated twice; state each once")),
+        None => Ok(Some(keys)),
+    }
+}
