@@ -144,6 +144,20 @@ fn one_target_changes_one_vote_whatever_the_program_does_about_it() {
     }
 }
 
+/// A file that the caller's shell left open must not be open inside.
+#[test]
+fn files_that_the_caller_left_open_are_closed() {
+    let folder = Folder::new();
+    if !folder.sandboxed() {
+        return;
+    }
+    let release = folder.json(&format!(
+        "exec 7< data.csv; run data.csv --epsilon 10 --delta 1e-6 --output label --blocks 40 {PATIENT} --json -- \
+         sh -c 'if cat <&7 > /dev/null 2>&1; then echo open; else echo closed; fi'"
+    ));
+    assert_eq!(release["value"], "closed", "{release}");
+}
+
 #[test]
 fn what_is_wrong_is_said_in_one_line_before_anything_is_charged() {
     let folder = Folder::new();

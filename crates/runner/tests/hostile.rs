@@ -258,7 +258,9 @@ fn other_processes_and_the_machine_are_not_seen() {
          attempt('sysinfo', lambda: call(99, ctypes.create_string_buffer(512)))\n\
          attempt('load', lambda: os.getloadavg())\n\
          attempt('syslog', lambda: call(103, 3, ctypes.create_string_buffer(512), 512))\n\
-         if os.uname().nodename != 'block': won.append('name')",
+         if os.uname().nodename != 'block': won.append('name')\n\
+         files = [int(name) for name in os.listdir('/proc/self/fd')]\n\
+         if len(files) > 4: won.append('open files ' + repr(files))",
     );
 }
 
@@ -350,7 +352,7 @@ fn forks_and_memory_are_bounded_and_others_are_not_harmed() {
          \x20               import time; time.sleep(1000)\n            children += 1\n        except OSError: break\n\
          \x20   print('stopped at', children < 64)\n\
          elif what == 'memory':\n    hoard = []\n    try:\n        while True: hoard.append(bytearray(1 << 24))\n\
-         \x20   except MemoryError: print('stopped at', len(hoard) < 64)\n\
+         \x20   except MemoryError: print('stopped at', len(hoard) < 32)\n\
          elif what == 'files':\n    try:\n        while True: open('/tmp/big', 'ab').write(b'x' * (1 << 20))\n\
          \x20   except OSError: print('stopped at', os.path.getsize('/tmp/big') <= 32 << 20)\n\
          elif what == 'threads':\n    import threading, time\n    count = 0\n    try:\n        while True:\n\
@@ -358,7 +360,7 @@ fn forks_and_memory_are_bounded_and_others_are_not_harmed() {
          \x20   except RuntimeError: print('stopped at', count < 64, flush=True); os._exit(0)\n\
          else: print('well')",
     );
-    bomb.sandbox.limits = Limits { memory: 1 << 30, processes: 32, scratch: 32 << 20, ..Limits::default() };
+    bomb.sandbox.limits = Limits { memory: 512 << 20, processes: 32, scratch: 32 << 20, ..Limits::default() };
     let found = answers(&bomb, &["fork", "well", "memory", "well", "files", "well", "threads", "well"]);
     for (index, answer) in found.iter().enumerate() {
         let due = if index % 2 == 1 { "well" } else { "stopped at True" };

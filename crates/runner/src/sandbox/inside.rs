@@ -24,7 +24,7 @@ use nix::{
         stat::Mode,
         wait::{WaitPidFlag, WaitStatus, waitpid},
     },
-    unistd::{Gid, Pid, Uid, getegid, geteuid, setgroups, sethostname, setresgid, setresuid, setsid},
+    unistd::{Gid, Pid, Uid, close, getegid, geteuid, setgroups, sethostname, setresgid, setresuid, setsid},
 };
 use std::{
     env,
@@ -71,7 +71,7 @@ pub fn take_part() -> Option<u8> {
         _ => return None,
     };
     let code = match Orders::read(words) {
-        Some(orders) => role(&orders),
+        Some(orders) => close_inherited().and_then(|()| role(&orders)),
         None => Err(Stage("orders: not understood".to_string())),
     };
     Some(code.unwrap_or_else(|Stage(what)| {
@@ -79,6 +79,20 @@ pub fn take_part() -> Option<u8> {
         let _ = writeln!(io::stderr(), "{what}");
         NOT_BUILT
     }))
+}
+
+/// Close what whoever started this left open: a file of theirs would be a way out, and one that blocks share. Nothing of
+/// this process is open yet.
+fn close_inherited() -> Result<(), Stage> {
+    let open: Vec<i32> = fs::read_dir("/proc/self/fd")
+        .map_err(Stage::at("/proc/self/fd"))?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for file in open.into_iter().filter(|&file| file > 2) {
+        // The list itself was one of them, and is closed already.
+        let _ = close(file);
+    }
+    Ok(())
 }
 
 /// May this process become somebody else? Then no user namespace is needed.
