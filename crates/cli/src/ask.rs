@@ -210,7 +210,7 @@ pub(crate) fn no_picture(path: &Path, error: &dyn std::error::Error) -> Exit {
 }
 
 /// One character, or the word for one that is hard to type.
-fn delimiter(text: &str) -> Result<char, Exit> {
+pub(crate) fn delimiter(text: &str) -> Result<char, Exit> {
     let mut characters = text.chars();
     match (text, characters.next(), characters.next()) {
         ("tab" | "\\t", ..) => Ok('\t'),

@@ -30,6 +30,9 @@ pub struct ErrorBar {
     /// Rows beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Every number of the answer lies within this of the true one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
 }
 
 /// What an error bar covers.
@@ -76,7 +79,7 @@ impl ErrorBar {
     }
 
     fn of(confidence: f64, kind: ErrorKind) -> Self {
-        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None }
+        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None, scale: None }
     }
 }
 

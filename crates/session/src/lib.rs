@@ -13,6 +13,7 @@ mod gather;
 mod groups;
 pub mod ledger;
 pub mod plan;
+pub mod program;
 pub mod quiet;
 pub mod release;
 pub mod request;

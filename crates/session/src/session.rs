@@ -34,9 +34,9 @@ use std::{fmt, thread};
 
 /// A ledger, coins, and who asks.
 pub struct Session {
-    ledger: Ledger,
-    coins: OsCoins,
-    analyst: Option<String>,
+    pub(crate) ledger: Ledger,
+    pub(crate) coins: OsCoins,
+    pub(crate) analyst: Option<String>,
 }
 
 /// A plan that has been paid for.
@@ -241,7 +241,7 @@ fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer
 }
 
 /// A release that was recorded, with its receipt.
-fn stored(recorded: &Recorded) -> Result<Release, PayError> {
+pub(crate) fn stored(recorded: &Recorded) -> Result<Release, PayError> {
     let release: Result<Release, _> = serde_json::from_str(&recorded.release);
     let release = release.map_err(|_| PayError::Unreadable { receipt: recorded.receipt.id.clone() })?;
     Ok(Release { receipt: Some(recorded.receipt.clone()), ..release })

@@ -36,6 +36,10 @@ pub(crate) enum Command {
         after_help = "Example:\n  equipoise check salaries.csv\n\nIt reads private rows and is free; do not pass its output on."
     )]
     Check(CheckOptions),
+    /// Any program, run on blocks of the records in a sandbox, and one private answer from all of theirs
+    #[cfg(target_os = "linux")]
+    #[command(after_help = crate::run::EXAMPLES)]
+    Run(Box<crate::run::RunOptions>),
     /// The ledger: what was spent, limits, and a proof that nothing was changed
     Budget(BudgetOptions),
     /// A paragraph about a release, for a paper or a privacy board

@@ -190,6 +190,10 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
     let sure = percent(error.confidence);
     match error.kind {
         ErrorKind::Exact => "none: this is the exact value".to_string(),
+        ErrorKind::Noise if error.scale.is_some() => {
+            let scale = error.scale.unwrap_or_default();
+            format!("every number lies within {} of the true one ({sure} confidence)", value(&json!(scale)))
+        }
         ErrorKind::Noise => {
             let end = |end: Option<f64>| value(&json!(end));
             let moved = error.range.map_or(String::new(), |[low, high]| {
