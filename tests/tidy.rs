@@ -253,7 +253,7 @@ fn crates_depend_only_along_the_arrows() {
         ("predicate", &[]),
         ("entropy", &["core"]),
         ("audit", &["core"]),
-        ("session", &["core", "entropy"]),
+        ("session", &["core", "entropy", "predicate"]),
         ("engine", &["core", "session"]),
         // For tests alone: a dev-dependency of whoever must survive crashes.
         ("faults", &[]),

@@ -103,6 +103,9 @@ fn paragraph(
             "The outcome was a refusal, which is part of what the guarantee covers{}.",
             release.advice.as_ref().map_or(String::new(), |advice| format!(" ({advice})"))
         ),
+        Some(release) if release.statistic == "monitor" => {
+            "Its answers stand in the monitor's state file, each with its question.".to_string()
+        }
         Some(Release { groups: Some(groups), .. }) => format!(
             "Answers for {} groups were released, each with its error; groups that are not among them stay unsaid.",
             groups.len()

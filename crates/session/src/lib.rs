@@ -11,6 +11,7 @@ pub mod columns;
 mod gather;
 mod groups;
 pub mod ledger;
+pub mod monitor;
 pub mod plan;
 mod quiet;
 pub mod release;
