@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+pub mod streams;
+
 use crate::{
     answer::Answer,
     gather::Gathered,
