@@ -17,6 +17,7 @@ mod check;
 mod compare;
 mod explain;
 mod manual;
+mod monitor;
 mod plan;
 mod plan_file;
 mod plot;
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
         args::Command::Batch(options) => ask::batch(&options),
+        args::Command::Monitor(options) => monitor::run(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         #[cfg(target_os = "linux")]

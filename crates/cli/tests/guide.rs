@@ -124,6 +124,12 @@ fn the_guide_to_programs_runs() {
     }
 }
 
+/// Values lie more than 60 scales from their thresholds: an answer is wrong with a probability below e^-60.
+#[test]
+fn the_guide_to_monitors_runs() {
+    assert!(agrees_with("monitor.md"), "no step is refused");
+}
+
 #[test]
 fn the_example_file_is_the_one_that_the_project_generates() {
     let kept = fs::read_to_string(root().join("examples/salaries.csv")).expect("the example file");

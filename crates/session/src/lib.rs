@@ -12,6 +12,7 @@ pub mod columns;
 mod gather;
 mod groups;
 pub mod ledger;
+pub mod monitor;
 pub mod plan;
 pub mod program;
 pub mod quiet;

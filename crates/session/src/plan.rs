@@ -587,7 +587,7 @@ fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanErro
 }
 
 /// The adjacency that was asked for, or the data set's own.
-fn adjacency(request: &Request, facts: &DataFacts) -> Result<Adjacency, PlanError> {
+pub(crate) fn adjacency(request: &Request, facts: &DataFacts) -> Result<Adjacency, PlanError> {
     let registered = facts.registered.as_ref().map(|(_, adjacency)| *adjacency);
     let Some(text) = request.adjacency.as_deref() else {
         return Ok(registered.unwrap_or_default());

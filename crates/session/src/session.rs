@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod streams;
 pub mod votes;
 
 use crate::{
