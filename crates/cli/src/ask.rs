@@ -4,7 +4,8 @@ use crate::{
     Exit,
     args::{
         BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
-        QuantileOptions, Question, QuestionCommand, Showing, TextOptions, Values,
+        QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
+        Values,
     },
     books::{data_name, ledger_path},
     fail, plot, progress, show,
@@ -41,6 +42,8 @@ pub(crate) fn request(command: &QuestionCommand) -> (Request, &Question) {
         QuestionCommand::Iqr(options) => number("iqr", options),
         QuestionCommand::Mode(options) => text("mode", options),
         QuestionCommand::Histogram(options) => histogram(options),
+        QuestionCommand::Select(options) => select(options),
+        QuestionCommand::Summary(options) => summary(options),
     };
     (with_privacy(&request, question), question)
 }
@@ -77,6 +80,17 @@ fn histogram(options: &HistogramOptions) -> (Request, &Question) {
     (Request { group_by, keys, ..Request::new("histogram") }, &options.question)
 }
 
+fn select(options: &SelectOptions) -> (Request, &Question) {
+    let (column, among) = (options.column.clone(), options.among.clone());
+    let request = Request { column, among, ..Request::new("select") };
+    (with_groups(request, &options.groups), &options.question)
+}
+
+fn summary(options: &SummaryOptions) -> (Request, &Question) {
+    let request = Request { column: options.column.clone(), ..Request::new("summary") };
+    (with_values(request, &options.values), &options.question)
+}
+
 fn with_groups(request: Request, groups: &Groups) -> Request {
     Request { group_by: groups.group_by.iter().cloned().collect(), keys: groups.keys.keys.clone(), ..request }
 }
@@ -84,6 +98,9 @@ fn with_groups(request: Request, groups: &Groups) -> Request {
 fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
+        filter: question.rows.filter.clone(),
+        unit: question.rows.unit.clone(),
+        max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
         adjacency: privacy.adjacency.clone(),
@@ -100,6 +117,7 @@ fn with_values(request: Request, values: &Values) -> Request {
     Request {
         range: values.range.clone(),
         resolution: values.resolution.clone(),
+        interval: values.interval.then_some(true),
         rows: values.rows.clone(),
         ..request
     }
