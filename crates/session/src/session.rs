@@ -355,4 +355,32 @@ mod tests {
         let verified = session.ledger().verify(None).unwrap();
         assert_eq!((verified.charges, verified.recorded, verified.lost.len()), (3, 1, 2));
     }
+
+    #[test]
+    fn a_column_that_cannot_be_read_is_refused_for_free_wherever_it_is_named() {
+        struct Lists([String; 2]);
+        impl Source for Lists {
+            fn columns(&self) -> &[String] {
+                &self.0
+            }
+            fn unreadable(&self, column: usize) -> Option<String> {
+                (column == 1).then(|| "lists cannot be asked about".to_string())
+            }
+            fn scan(&self, _: &[Wanted], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+                Err(Lost)
+            }
+        }
+        let source = Lists(["a".to_string(), "tags".to_string()]);
+        let facts = facts(None, "people", source.columns()).unwrap();
+        let count = || Request { epsilon: Some("1".into()), ..Request::new("count") };
+        let readable = |request: Request| Plan::new(&request, &facts).unwrap().readable_in(&source);
+        assert_eq!(readable(Request { column: Some("a".into()), ..count() }), Ok(()));
+        for request in [
+            Request { column: Some("tags".into()), ..count() },
+            Request { filter: Some("tags = 'x'".into()), ..count() },
+            Request { unit: Some("tags".into()), max_rows_per_unit: Some("2".into()), ..count() },
+        ] {
+            assert_eq!(readable(request).unwrap_err().to_string(), "lists cannot be asked about");
+        }
+    }
 }
