@@ -1,27 +1,24 @@
 //! Answers about a stream that stay right while users react to them.
 
 use crate::errors;
-use equipoise_core::{
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{
-        Oblivious,
-        copies::Copies,
-        grid::Grid,
-        hash::Key,
-        min_cut::{
-            exact::MinCut,
-            graph::{Change, EdgeWeight, Graph},
-        },
-        parameters::{Plan, Wanted},
-        sketch::{
-            Counts, Item,
-            kmv::{Kmv, Size},
-            table::{Buckets, F2, Point},
-        },
+use equipoise_core::{loss::ParameterError, ratio::Ratio};
+use equipoise_entropy::OsCoins;
+use equipoise_robust::{
+    Oblivious,
+    copies::Copies,
+    grid::Grid,
+    hash::Key,
+    min_cut::{
+        exact::MinCut,
+        graph::{Change, EdgeWeight, Graph},
+    },
+    parameters::{Plan, Wanted},
+    sketch::{
+        Counts, Item,
+        kmv::{Kmv, Size},
+        table::{Buckets, F2, Point},
     },
 };
-use equipoise_entropy::OsCoins;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};

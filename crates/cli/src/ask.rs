@@ -98,6 +98,9 @@ fn with_groups(request: Request, groups: &Groups) -> Request {
 fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
+        filter: question.rows.filter.clone(),
+        unit: question.rows.unit.clone(),
+        max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
         adjacency: privacy.adjacency.clone(),
@@ -114,6 +117,7 @@ fn with_values(request: Request, values: &Values) -> Request {
     Request {
         range: values.range.clone(),
         resolution: values.resolution.clone(),
+        interval: values.interval.then_some(true),
         rows: values.rows.clone(),
         ..request
     }

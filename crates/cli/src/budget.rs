@@ -3,7 +3,7 @@
 use crate::{
     Exit,
     args::{BooksOptions, BudgetCommand, LimitOptions, VerifyOptions},
-    ask::{internal, ledger, usage},
+    ask::{internal, ledger, open, usage},
     books::{data_name, ledger_path, no_file},
     fail,
     show::{amount, left_words, printable},
@@ -16,6 +16,7 @@ use equipoise_core::{
 };
 use equipoise_engine::{OpenError, STANDARD_INPUT, expand};
 use equipoise_session::{
+    columns,
     ledger::{Accountant, DataSet, Entry, Event, Head, Ledger, Limit, Standing, VerifyError},
     release::{Left, Spent},
 };
@@ -155,13 +156,17 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         _ => return Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
     };
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
+    if let Some(unit) = &options.unit {
+        named_in_header(unit, &options.file)?;
+    }
     let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
     let name = data_name(&options.file, options.name.as_deref(), &path).map_err(usage)?;
     let mut content = content(&options.file)?;
     let mut opened = Ledger::open(&path).map_err(ledger)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
-    let unit = known.map_or(Unit::Row, |known| known.unit);
+    let named = options.unit.clone().map(Unit::Column);
+    let unit = named.or(known.map(|known| known.unit)).unwrap_or_default();
     let data_set = DataSet { name: name.clone(), unit, adjacency };
     let registration = opened
         .register(&data_set, content.as_mut().map(|content| content as &mut dyn Read))
@@ -197,6 +202,19 @@ fn accountant(name: Option<&str>) -> Result<Accountant, Exit> {
         let shown = equipoise_core::wording::shown(name);
         usage(format!("there is no accountant '{shown}'; give basic, zcdp or renyi"))
     })
+}
+
+/// A unit is fixed for good, so a slip in its name is caught here. How fields are separated is not known yet.
+fn named_in_header(unit: &str, file: &Path) -> Result<(), Exit> {
+    // Standard input is read when it is asked about, not now.
+    if file == Path::new(STANDARD_INPUT) {
+        return Ok(());
+    }
+    let opened = open(file, None, None)?;
+    if opened.columns().iter().any(|column| column.contains(unit)) {
+        return Ok(());
+    }
+    Err(usage(columns::place(opened.columns(), unit).expect_err("it is not among them")))
 }
 
 fn log(options: &BooksOptions) -> Result<(), Exit> {

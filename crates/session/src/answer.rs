@@ -42,6 +42,8 @@ pub enum ErrorKind {
     Noise,
     /// The distance in ranks from the true value.
     Rank,
+    /// Where the true value lies, by a paid interval of its own; with the distance in ranks of the answer.
+    Interval,
     /// How many rows fewer the answer has than the most frequent value.
     Gap,
 }
@@ -60,6 +62,12 @@ impl ErrorBar {
     /// The answer lies so many ranks from the true value.
     pub fn rank(confidence: f64, rank: Value) -> Self {
         Self { rank: Some(rank), ..Self::of(confidence, ErrorKind::Rank) }
+    }
+
+    /// The same with an interval of values that holds the true one.
+    #[must_use]
+    pub fn interval(self, low: f64, high: f64) -> Self {
+        Self { kind: ErrorKind::Interval, low: Some(low), high: Some(high), ..self }
     }
 
     /// The answer has at most so many rows fewer than the most frequent value.

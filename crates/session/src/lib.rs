@@ -16,6 +16,7 @@ pub mod plan;
 pub mod quiet;
 pub mod release;
 pub mod request;
+mod rows;
 pub mod session;
 pub mod simulate;
 pub mod source;

@@ -79,6 +79,9 @@ pub(crate) struct LimitOptions {
     /// What one person may change, fixed at registration [default: add-remove]
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
+    /// The column that names the person, fixed at registration [default: a row is a person]
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data]
     #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,

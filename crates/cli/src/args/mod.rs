@@ -75,7 +75,7 @@ pub(crate) enum Command {
 pub(crate) enum QuestionCommand {
     /// How many records there are, or how many have a field that is not empty
     #[command(
-        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count people.csv --group-by town,year --epsilon 1 --delta 1e-6\n  equipoise count people.csv --group-by member --keys yes,no --epsilon 1"
+        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count people.csv --group-by town,year --epsilon 1 --delta 1e-6\n  equipoise count people.csv --group-by member --keys yes,no --epsilon 1\n  equipoise count people.csv --where \"age >= 18 and town = 'Ayr'\" --epsilon 0.1\n  equipoise count visits.csv --unit person --epsilon 0.1\n\nWith --unit, people are counted: each has one row that takes part, unless --max-rows-per-unit says more."
     )]
     Count(CountOptions),
     /// The sum of a column of numbers

@@ -11,6 +11,8 @@ pub(crate) struct Question {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     #[command(flatten)]
+    pub rows: Rows,
+    #[command(flatten)]
     pub privacy: Privacy,
     #[command(flatten)]
     pub reading: Reading,
@@ -18,6 +20,21 @@ pub(crate) struct Question {
     pub books: Books,
     #[command(flatten)]
     pub showing: Showing,
+}
+
+/// Which rows take part, and whose they are.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rows")]
+pub(crate) struct Rows {
+    /// Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub filter: Option<String>,
+    /// The column that names the person, where people have several rows: all of a person's rows are protected
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
+    /// With a unit: how many rows of each person take part, drawn at random [default: 1]
+    #[arg(long, value_name = "R")]
+    pub max_rows_per_unit: Option<String>,
 }
 
 /// What an answer may cost, and what it promises.
@@ -119,6 +136,9 @@ pub(crate) struct Values {
     /// Answers and rows are multiples of this
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub resolution: Option<String>,
+    /// Spend half of epsilon on an interval of values that holds the true quantile
+    #[arg(long)]
+    pub interval: bool,
     /// The number of rows, where you state it as public
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,

@@ -178,6 +178,7 @@ impl Ballot {
             delta: self.cost.delta.to_string(),
             adjacency: self.voting.adjacency.to_string(),
             unit: unit.to_string(),
+            max_rows_per_unit: None,
         }
     }
 
@@ -355,6 +356,7 @@ impl Session {
             statistic: ballot.voting.name.clone(),
             column: None,
             group_by: Vec::new(),
+            filter: None,
             data: ballot.voting.data.clone(),
             mechanism: ballot.mechanism().to_string(),
             guarantee: ballot.promise(),

@@ -29,7 +29,7 @@ impl Count {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         said.accepts(&["laplace"], &[])?;
         let column = said.optional_column()?;
-        if column.is_none() && said.adjacency() == Adjacency::Replace {
+        if column.is_none() && said.adjacency() == Adjacency::Replace && said.takes_all_rows() {
             return Err(PlanError::line(
                 "under replace the number of rows is public: count it with any tool, or name a column to count its fields that are not empty",
             ));

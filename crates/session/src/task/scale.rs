@@ -91,7 +91,7 @@ impl Scale {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let places = self.space.places(gathered.floats(self.column), self.adjacency);
+        let places = gathered.floats(self.column).places(&self.space, self.adjacency);
         let rows = Sorted::new(&places, self.space.range());
         match self.mechanism.run(&rows, coins) {
             Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),

@@ -17,7 +17,8 @@
 //! 2. A new phase has fresh coins for every copy. Its copies begin on an input that depends on earlier phases only.
 //!    They may begin early, while the phase before still answers: until they are asked, nothing depends on
 //!    their coins.
-//! 3. An update is checked against the input, never against a copy, so whether it is refused depends on no coins.
+//! 3. Where a plan asks some of the copies, they are chosen anew, uniformly and in secret, for each answer.
+//! 4. An update is checked against the input, never against a copy, so whether it is refused depends on no coins.
 //!
 //! How long a copy takes may depend on its coins: whoever can time single updates sees more than the proof allows.
 //!
@@ -26,8 +27,13 @@
 //! The text initialises all copies between two phases, which stalls the answer in between. Here the next phase's
 //! copies begin one by one during the phase.
 
-use super::{Guarantee, Oblivious, Shape, grid::Grid, parameters::Plan};
-use crate::{coins::Coins, loss::ParameterError};
+use super::{
+    Guarantee, Oblivious, Shape,
+    grid::Grid,
+    parameters::Plan,
+    state::{Damaged, Kind, Stored, seal, unseal},
+};
+use equipoise_core::{coins::Coins, loss::ParameterError, sampler::uniform::Below};
 use std::fmt;
 
 /// Copies of an oblivious algorithm under a plan.
@@ -38,10 +44,34 @@ pub struct Copies<A: Oblivious> {
     shape: A::Shape,
     renewal: Renewal<A::Input>,
     running: Vec<A>,
+    /// The places of the running copies, in the order in which the last choice left them.
+    order: Vec<usize>,
     /// Copies of the next phase that have begun.
     ahead: Vec<A>,
     left: u64,
     phase: u64,
+}
+
+/// What a structure begins with, or goes on from.
+struct Begun<A: Oblivious> {
+    plan: Plan,
+    grid: Grid,
+    shape: A::Shape,
+    renewal: Renewal<A::Input>,
+    running: Vec<A>,
+    left: Option<u64>,
+    phase: u64,
+}
+
+/// Bring a set of `count` items to the front, each set equally likely whatever the order was. All of them need no coins.
+fn choose_first<T, C: Coins>(items: &mut [T], count: usize, coins: &mut C) {
+    if count == items.len() {
+        return;
+    }
+    for place in 0..count {
+        let from = coins.sample(&Below((items.len() - place) as u64));
+        items.swap(place, place + usize::try_from(from).expect("an index"));
+    }
 }
 
 /// What happens when a phase has given its answers.
@@ -96,7 +126,14 @@ impl<A: Oblivious> Copies<A> {
         }
         let running = (0..plan.copies()).map(|_| A::init(&shape, &input, coins)).collect();
         let renewal = if keep { Renewal::Kept(input) } else { Renewal::Ends };
-        Ok(Self { left: plan.answers(), plan, grid, shape, renewal, running, ahead: Vec::new(), phase: 1 })
+        Ok(Self::begun(Begun { plan, grid, shape, renewal, running, left: None, phase: 1 }))
+    }
+
+    fn begun(begun: Begun<A>) -> Self {
+        let Begun { plan, grid, shape, renewal, running, left, phase } = begun;
+        let left = left.unwrap_or(plan.answers());
+        let order = (0..plan.copies()).collect();
+        Self { plan, grid, shape, renewal, running, order, ahead: Vec::new(), left, phase }
     }
 
     /// Follow one change of the input. A refused one changes nothing.
@@ -134,7 +171,9 @@ impl<A: Oblivious> Copies<A> {
             self.begin_phase(coins)?;
         }
         self.left -= 1;
-        let numbers: Vec<i128> = self.running.iter_mut().map(|copy| copy.query(question)).collect();
+        choose_first(&mut self.order, self.plan.asked(), coins);
+        let asked = self.order[..self.plan.asked()].iter();
+        let numbers: Vec<i128> = asked.map(|&copy| self.running[copy].query(question)).collect();
         let answer = self.grid.median(self.plan.eps().clone()).run(&numbers, coins);
         self.begin_copies_ahead(coins);
         Ok(answer)
@@ -159,6 +198,11 @@ impl<A: Oblivious> Copies<A> {
         self.left = self.plan.answers();
         self.phase += 1;
         Ok(())
+    }
+
+    /// Count one answer that was given before: how a structure is rebuilt from a log.
+    pub fn count_answer(&mut self) {
+        self.left = self.left.saturating_sub(1);
     }
 
     /// How many answers this phase still gives.
@@ -195,64 +239,73 @@ impl<A: Oblivious> Copies<A> {
     }
 }
 
+const KIND: Kind = *b"copies\0\0";
+
+impl<A: Oblivious + Stored> Copies<A>
+where
+    A::Shape: Stored,
+    A::Input: Stored,
+{
+    /// The state as bytes: the input where it is kept, else the copies with their keys and how many answers are left.
+    /// Keep them secret.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        seal(KIND, |out| {
+            self.plan.write(out);
+            self.grid.write(out);
+            self.shape.write(out);
+            match &self.renewal {
+                Renewal::Kept(input) => {
+                    // A phase that has answered is over, because its coins are not stored.
+                    out.words([1, self.phase + u64::from(self.left < self.plan.answers())]);
+                    input.write(out);
+                }
+                Renewal::Ends => {
+                    out.words([0, self.phase, self.left]);
+                    self.running.write(out);
+                }
+            }
+        })
+    }
+
+    /// Go on from a stored state. Where the input was kept, a phase begins with fresh coins, however often a state is
+    /// read; otherwise go on from each state once only, because its coins are the same each time.
+    pub fn from_bytes<C: Coins>(bytes: &[u8], coins: &mut C) -> Result<Self, Damaged> {
+        unseal(KIND, bytes, |from| {
+            let (plan, grid, shape) = (Plan::read(from)?, Grid::read(from)?, A::Shape::read(from)?);
+            let fits = plan.guarantee() == Guarantee::Heuristic
+                || shape.ln_inverse_failure() >= *plan.ln_inverse_failure();
+            if !fits || grid.len() > plan.grid() {
+                return Err(Damaged::Content("its copies are too small for its plan"));
+            }
+            let (kept, phase) = (bool::read(from)?, from.word()?);
+            let (renewal, running, left);
+            if kept {
+                let input = A::Input::read(from)?;
+                running = (0..plan.copies()).map(|_| A::init(&shape, &input, coins)).collect();
+                (renewal, left) = (Renewal::Kept(input), plan.answers());
+            } else {
+                left = from.word()?;
+                running = Vec::<A>::read(from)?;
+                renewal = Renewal::Ends;
+            }
+            if running.len() != plan.copies() || left > plan.answers() {
+                return Err(Damaged::Content("its copies or answers are not those of its plan"));
+            }
+            Ok(Self::begun(Begun { plan, grid, shape, renewal, running, left: Some(left), phase }))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        ratio::Ratio,
-        robust::{TestWords, parameters::Wanted},
+        TestWords,
+        parameters::Wanted,
+        state::{assert_refuses_damage, assert_survives_nonsense},
+        test_counter::{Counter, Rarely},
     };
-
-    /// Counts, and answers with an error of its own coins: off by a hundred in one of `2^rarely` copies.
-    #[derive(Debug)]
-    struct Counter {
-        count: i128,
-        off: bool,
-        key: u64,
-    }
-
-    #[derive(Clone, Debug)]
-    struct Rarely(u32);
-
-    impl Shape for Rarely {
-        fn ln_inverse_failure(&self) -> Ratio {
-            // ln 2 > 69/100.
-            Ratio::from(u64::from(self.0)) * Ratio::new(69, 100)
-        }
-    }
-
-    impl Oblivious for Counter {
-        type Shape = Rarely;
-        type Input = i128;
-        type Update = i64;
-        type Question = ();
-        type Refused = String;
-
-        fn apply(input: &mut i128, update: &i64) -> Result<(), String> {
-            let next = *input + i128::from(*update);
-            if next < 0 {
-                return Err(format!("{next} is below zero"));
-            }
-            *input = next;
-            Ok(())
-        }
-
-        fn init<C: Coins>(shape: &Rarely, input: &i128, coins: &mut C) -> Self {
-            Self { count: *input, off: coins.bits(shape.0) == 0, key: coins.bits(64) }
-        }
-
-        fn update(&mut self, update: &i64) {
-            self.count += i128::from(*update);
-        }
-
-        fn query(&mut self, (): &()) -> i128 {
-            self.count + if self.off { 100 } else { 0 }
-        }
-
-        fn space(&self) -> usize {
-            size_of::<Self>()
-        }
-    }
+    use equipoise_core::tape::enumerate;
 
     fn copies(rarely: u32) -> Result<Copies<Counter>, ParameterError> {
         let grid = Grid::growing(&"0.1".parse().unwrap(), 1 << 20).unwrap();
@@ -306,5 +359,59 @@ mod tests {
         assert!(
             copies.query(&(), &mut coins).unwrap_err().to_string().starts_with("all 20 declared answers")
         );
+    }
+
+    #[test]
+    fn kept_input_goes_on_with_fresh_coins_and_copies_with_their_own() {
+        let mut coins = TestWords(5);
+        let keys = |copies: &Copies<Counter>| copies.running.iter().map(|copy| copy.key).collect::<Vec<_>>();
+        let mut copies = copies(64).unwrap();
+        copies.update(&1000).unwrap();
+        copies.query(&(), &mut coins).unwrap();
+        let bytes = copies.to_bytes();
+        let mut restored: Vec<Copies<Counter>> =
+            (0..2).map(|_| Copies::from_bytes(&bytes, &mut coins).unwrap()).collect();
+        assert!(keys(&restored[0]) != keys(&copies) && keys(&restored[0]) != keys(&restored[1]));
+        assert_eq!((restored[0].queries_left(), restored[0].phase()), (20, 2));
+        restored[0].update(&1000).unwrap();
+        let answer = restored[0].query(&(), &mut coins).unwrap();
+        assert!((1800..=2000).contains(&answer), "{answer}");
+        copies.renewal = Renewal::Ends;
+        let bytes = copies.to_bytes();
+        let again = Copies::<Counter>::from_bytes(&bytes, &mut coins).unwrap();
+        assert_eq!((keys(&again), again.queries_left(), again.phase()), (keys(&copies), 19, 1));
+        let damage = |bytes: &[u8]| Copies::<Counter>::from_bytes(bytes, &mut TestWords(1)).err();
+        assert_refuses_damage(&bytes, damage);
+        assert_survives_nonsense(&bytes, damage);
+        // Copies that fail too often for a proved plan are refused, with a checksum that fits.
+        copies.shape = Rarely(20);
+        let error = Copies::<Counter>::from_bytes(&copies.to_bytes(), &mut coins).unwrap_err();
+        assert_eq!(error, Damaged::Content("its copies are too small for its plan"));
+    }
+
+    #[test]
+    fn every_set_of_asked_copies_is_equally_likely() {
+        let law = enumerate(&"1e-9".parse().unwrap(), |coins| {
+            let mut places = [3, 0, 4, 1, 2];
+            choose_first(&mut places, 2, coins);
+            places[..2].sort_unstable();
+            [places[0], places[1]]
+        });
+        assert_eq!(law.iter().count(), 10);
+        for (_, mass) in law.iter() {
+            assert!((mass.to_f64() - 0.1).abs() < 1e-6);
+        }
+        // They answer as all would.
+        let grid = Grid::growing(&"0.1".parse().unwrap(), 1 << 20).unwrap();
+        let wanted = Wanted { answers: 20, beta: "0.1".parse().unwrap(), grid: grid.len() };
+        let plan = wanted.plan_asking(20).unwrap();
+        assert_eq!((plan.asked(), plan.copies()), (20, 103));
+        let mut coins = TestWords(8);
+        let mut copies = Copies::<Counter>::new(plan, grid, Rarely(64), 0, true, &mut coins).unwrap();
+        for step in 1..=30i128 {
+            copies.update(&10).unwrap();
+            let answer = copies.query(&(), &mut coins).unwrap();
+            assert!(answer <= 10 * step && answer * 11 >= 100 * step - 10, "{answer} at {step}");
+        }
     }
 }

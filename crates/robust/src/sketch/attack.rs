@@ -5,7 +5,7 @@
 //! others, "On the robustness of CountSketch to adaptive inputs" (2022). Simplified.
 
 use super::Item;
-use crate::{coins::Coins, sampler::uniform::shuffle};
+use equipoise_core::{coins::Coins, sampler::uniform::shuffle};
 
 /// What was answered and what is true.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,10 +111,8 @@ mod tests {
         table::{Buckets, F2, Point},
     };
     use super::*;
-    use crate::{
-        ratio::Ratio,
-        robust::{Oblivious, TestWords, copies::Copies, grid::Grid, parameters::Wanted},
-    };
+    use crate::{Oblivious, TestWords, copies::Copies, grid::Grid, parameters::Wanted};
+    use equipoise_core::ratio::Ratio;
 
     fn ratio(text: &str) -> Ratio {
         text.parse().unwrap()

@@ -6,7 +6,7 @@
 //!
 //! While fewer than `size` distinct numbers came, the answer is exact. Later it lies in `(1 ± alpha)·distinct`, except
 //! with probability `e^-ln_inverse_failure`, for one fixed set of at most 2^40 numbers; see
-//! [`hash`](crate::robust::hash) for what stands for a random function.
+//! [`hash`](crate::hash) for what stands for a random function.
 //!
 //! With a secret key and insertions only, one sketch of one stream of the size [`Size::keyed`] stays right, at all moments
 //! together except with probability beta, for whoever reacts to its answers: step 4. That ends where one key
@@ -29,14 +29,10 @@
 //!    answer is within `1 ± alpha/2` at each of them, then, since it never falls, it is within `1 ± alpha` at
 //!    all counts between. So a size that fails with chance beta over the number of these counts is enough.
 
-use super::{Counts, Item, Reader, RefusedItem, add, store};
-use crate::{
-    coins::Coins,
-    interval::ln_upper,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, grid::Grid, hash::Key},
-};
+use super::{Counts, Item, RefusedItem, add};
+use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
+use crate::{Oblivious, Shape, grid::Grid, hash::Key};
+use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
 
 /// How many hashes are kept, and which error that allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +91,17 @@ impl Size {
     }
 }
 
+impl Stored for Size {
+    fn write(&self, out: &mut Writer) {
+        self.alpha.write(out);
+        out.word(self.size as u64);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        Self::new(&Ratio::read(from)?, from.size()?).map_err(|_| Damaged::Content("its size is out of range"))
+    }
+}
+
 /// What one hash contributes to the exponent of step 1.
 fn exponent(alpha: &Ratio) -> Ratio {
     alpha.squared() / ((Ratio::one() + alpha) * (Ratio::from(2u64) + alpha))
@@ -123,8 +130,6 @@ pub struct Kmv {
     /// Hashes from here on are too large.
     limit: u64,
 }
-
-const TAG: u64 = u64::from_le_bytes(*b"eqkmv\0\0\x01");
 
 impl Kmv {
     /// A sketch of nothing.
@@ -185,27 +190,36 @@ impl Kmv {
             self
         })
     }
+}
 
-    /// The state as bytes. They hold the key: keep them secret.
-    pub fn to_bytes(&self) -> Vec<u8> {
+stored_whole!(Kmv, b"kmv\0\0\0\0\0");
+
+impl Stored for Kmv {
+    fn write(&self, out: &mut Writer) {
         let mut tidy = self.clone();
         tidy.tidy();
-        let head = [self.size as u64, self.key.words()[0], self.key.words()[1], tidy.least.len() as u64];
-        store(TAG, head.into_iter().chain(tidy.least))
+        out.word(self.size as u64);
+        self.key.write(out);
+        out.word(tidy.least.len() as u64);
+        out.words(tidy.least);
     }
 
-    /// A stored state; `None` if the bytes are not one.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes);
-        (reader.word()? == TAG).then_some(())?;
-        let size = usize::try_from(reader.word()?).ok().filter(|size| (32..=1 << 24).contains(size))?;
-        let mut sketch = Self::with_key(size, Key::from_words([reader.word()?, reader.word()?]));
-        let count = usize::try_from(reader.word()?).ok().filter(|&count| count <= size)?;
-        sketch.least.extend(reader.words(count)?);
-        reader.end()?;
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let size = read_size(from)?;
+        let mut sketch = Self::with_key(size, Key::read(from)?);
+        let count = from.size()?;
+        if count > size {
+            return Err(Damaged::Content("more hashes than it keeps"));
+        }
+        sketch.least.extend(from.words(count)?);
         sketch.tidy();
-        Some(sketch)
+        Ok(sketch)
     }
+}
+
+fn read_size(from: &mut Reader<'_>) -> Result<usize, Damaged> {
+    let size = from.size()?;
+    if (32..=1 << 24).contains(&size) { Ok(size) } else { Err(Damaged::Content("its size is out of range")) }
 }
 
 impl Oblivious for Kmv {
@@ -280,10 +294,24 @@ impl Oblivious for Sets {
     }
 }
 
+impl Stored for Sets {
+    fn write(&self, out: &mut Writer) {
+        out.word(self.size as u64);
+        self.key.write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        Ok(Self { size: read_size(from)?, key: Key::read(from)? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::TestWords;
+    use crate::{
+        TestWords,
+        state::{assert_refuses_damage, assert_survives_nonsense},
+    };
 
     #[test]
     fn exact_while_few_and_near_when_many() {
@@ -330,9 +358,7 @@ mod tests {
         let mut read = Kmv::from_bytes(&all.to_bytes()).unwrap();
         assert_eq!(read.distinct(), all.distinct());
         assert!(left.merged(&Kmv::new(&size, &mut coins)).is_none());
-        let bytes = all.to_bytes();
-        for cut in [0, 8, 20, bytes.len() - 1] {
-            assert!(Kmv::from_bytes(&bytes[..cut]).is_none());
-        }
+        assert_refuses_damage(&all.to_bytes(), |bytes| Kmv::from_bytes(bytes).err());
+        assert_survives_nonsense(&all.to_bytes(), |bytes| Kmv::from_bytes(bytes).err());
     }
 }

@@ -17,14 +17,10 @@
 //! 2. Chebyshev: a row is off with chance at most `q = 2/(w·alpha²)`, in both cases.
 //! 3. The median of d rows is off only if half of them are: at most `(4q(1-q))^(d/2)` for q below one half.
 
-use super::{Counts, Item, Reader, RefusedItem, add, store};
-use crate::{
-    coins::Coins,
-    interval::ln_lower,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, hash::Key},
-};
+use super::{Counts, Item, RefusedItem, add};
+use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
+use crate::{Oblivious, Shape, hash::Key};
+use equipoise_core::{coins::Coins, interval::ln_lower, loss::ParameterError, ratio::Ratio};
 
 /// How many rows and buckets there are, and which error they allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +92,6 @@ struct Table {
     squares: Vec<i128>,
 }
 
-const TAG: u64 = u64::from_le_bytes(*b"eqrow\0\0\x01");
-
 impl Table {
     fn new<C: Coins>(shape: &Buckets, coins: &mut C) -> Self {
         let keys = (0..shape.rows).map(|_| Key::draw(coins)).collect();
@@ -149,29 +143,42 @@ impl Table {
         middle(signed.collect())
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        let keys = self.keys.iter().flat_map(Key::words);
-        let buckets = self.buckets.iter().map(|bucket| bucket.cast_unsigned());
-        store(TAG, [self.keys.len() as u64, self.width as u64].into_iter().chain(keys).chain(buckets))
+    fn space(&self) -> usize {
+        8 * self.buckets.len() + 16 * self.keys.len()
+    }
+}
+
+impl Stored for Table {
+    fn write(&self, out: &mut Writer) {
+        out.words([self.keys.len() as u64, self.width as u64]);
+        out.words(self.keys.iter().flat_map(Key::words));
+        out.words(self.buckets.iter().map(|bucket| bucket.cast_unsigned()));
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes);
-        (reader.word()? == TAG).then_some(())?;
-        let rows = usize::try_from(reader.word()?).ok().filter(|rows| rows % 2 == 1 && *rows <= 1 << 16)?;
-        let width = usize::try_from(reader.word()?).ok().filter(|width| (1..=1 << 28).contains(width))?;
-        let words = reader.words(2 * rows)?;
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let (rows, width) = (from.size()?, from.size()?);
+        if rows % 2 == 0 || rows > 1 << 16 || !(1..=1 << 28).contains(&width) {
+            return Err(Damaged::Content("its rows are out of range"));
+        }
+        let words = from.words(2 * rows)?;
         let keys = words.chunks_exact(2).map(|pair| Key::from_words([pair[0], pair[1]])).collect();
-        let buckets: Vec<i64> = reader.words(rows * width)?.into_iter().map(u64::cast_signed).collect();
-        reader.end()?;
+        let buckets: Vec<i64> = from.words(rows * width)?.into_iter().map(u64::cast_signed).collect();
         let squares = buckets
             .chunks_exact(width)
             .map(|row| row.iter().map(|&bucket| square(bucket)).fold(0, i128::wrapping_add));
-        Some(Self { squares: squares.collect(), keys, width, buckets })
+        Ok(Self { squares: squares.collect(), keys, width, buckets })
+    }
+}
+
+impl Stored for Buckets {
+    fn write(&self, out: &mut Writer) {
+        self.alpha.write(out);
+        out.words([self.rows as u64, self.width as u64]);
     }
 
-    fn space(&self) -> usize {
-        8 * self.buckets.len() + 16 * self.keys.len()
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let shape = Self::new(&Ratio::read(from)?, from.size()?, from.size()?);
+        shape.map_err(|_| Damaged::Content("its rows are out of range"))
     }
 }
 
@@ -186,20 +193,20 @@ fn middle(mut values: Vec<i128>) -> i128 {
 }
 
 macro_rules! sketch {
-    ($(#[$doc:meta])* $name:ident, $question:ty, |$table:ident, $asked:ident| $answer:expr) => {
+    ($(#[$doc:meta])* $name:ident, $kind:literal, $question:ty, |$table:ident, $asked:ident| $answer:expr) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name(Table);
 
-        impl $name {
-            /// The state as bytes. They hold the keys: keep them secret.
-            pub fn to_bytes(&self) -> Vec<u8> {
-                self.0.to_bytes()
+        stored_whole!($name, $kind);
+
+        impl Stored for $name {
+            fn write(&self, out: &mut Writer) {
+                self.0.write(out);
             }
 
-            /// A stored state; `None` if the bytes are not one.
-            pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-                Table::from_bytes(bytes).map(Self)
+            fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+                Table::read(from).map(Self)
             }
         }
 
@@ -240,18 +247,21 @@ macro_rules! sketch {
 
 sketch! {
     /// The sum of squared counts.
-    F2, (), |table, _nothing| table.f2()
+    F2, b"f2\0\0\0\0\0\0", (), |table, _nothing| table.f2()
 }
 
 sketch! {
     /// The count of the number that is asked about.
-    Point, u64, |table, number| table.point(*number)
+    Point, b"point\0\0\0", u64, |table, number| table.point(*number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::TestWords;
+    use crate::{
+        TestWords,
+        state::{assert_refuses_damage, assert_survives_nonsense},
+    };
 
     #[test]
     fn near_the_truth_also_after_deletions() {
@@ -279,8 +289,9 @@ mod tests {
         }
         let mut read = F2::from_bytes(&f2.to_bytes()).unwrap();
         assert_eq!(read.query(&()), answer);
-        let bytes = f2.to_bytes();
-        assert!(F2::from_bytes(&bytes[..bytes.len() - 8]).is_none() && F2::from_bytes(b"").is_none());
+        assert_refuses_damage(&f2.to_bytes(), |bytes| F2::from_bytes(bytes).err());
+        assert_survives_nonsense(&f2.to_bytes(), |bytes| F2::from_bytes(bytes).err());
+        assert!(Point::from_bytes(&f2.to_bytes()).unwrap_err().to_string().contains("'f2', not 'point'"));
     }
 
     #[test]

@@ -22,11 +22,18 @@ struct Part {
     next_name: u32,
 }
 
+/// Where an edge is that no forest has.
+const LEFT_OVER: u32 = u32::MAX;
+
 /// Forests, and the edges left over.
 #[derive(Clone, Debug)]
 pub(super) struct Forests {
-    /// The forests, and last what is left over.
+    vertices: u32,
+    /// How many there may be.
+    most: usize,
+    /// Those that have an edge, or had one.
     parts: Vec<Part>,
+    left_over: Part,
     place: HashMap<Unit, u32>,
     /// Counts changes of the forests, so that who computed something from them knows.
     version: u64,
@@ -34,61 +41,65 @@ pub(super) struct Forests {
 
 impl Forests {
     pub(super) fn new(vertices: u32, forests: u32) -> Self {
-        let part = Part {
-            near: vec![Vec::new(); vertices as usize],
-            tree: (0..vertices).collect(),
-            next_name: vertices,
-        };
-        Self { parts: vec![part; forests as usize + 1], place: HashMap::new(), version: 0 }
+        let (most, left_over) = (forests as usize, Part::default());
+        Self { vertices, most, parts: Vec::new(), left_over, place: HashMap::new(), version: 0 }
     }
 
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    pub(super) fn units(&self) -> usize {
-        self.place.len()
+    /// Bytes of memory, about.
+    pub(super) fn space(&self) -> usize {
+        56 * self.place.len() + 28 * self.vertices as usize * (self.parts.len() + 1)
     }
 
     /// The edges of all forests.
     pub(super) fn certificate(&self) -> impl Iterator<Item = [u32; 2]> {
-        let forests = &self.parts[..self.parts.len() - 1];
-        forests.iter().flat_map(|part| {
+        self.parts.iter().flat_map(|part| {
             let near = part.near.iter().zip(0u32..);
             near.flat_map(|(list, u)| list.iter().filter(move |(v, _)| u < *v).map(move |&(v, _)| [u, v]))
         })
     }
 
     pub(super) fn insert(&mut self, unit: Unit) {
-        let last = self.parts.len() - 1;
         let joins = |part: &Part| part.tree[unit.0 as usize] != part.tree[unit.1 as usize];
-        let place = self.parts[..last].iter().position(joins).unwrap_or(last);
-        if place < last {
-            self.version += 1;
-            self.parts[place].join(unit);
+        let mut place = self.parts.iter().position(joins);
+        if place.is_none() && self.parts.len() < self.most {
+            self.parts.push(Part::new(self.vertices));
+            place = Some(self.parts.len() - 1);
         }
+        let Some(place) = place else {
+            self.left_over.near.resize(self.vertices as usize, Vec::new());
+            self.left_over.add(unit);
+            self.place.insert(unit, LEFT_OVER);
+            return;
+        };
+        self.version += 1;
+        self.parts[place].join(unit);
         self.parts[place].add(unit);
         self.place.insert(unit, u32::try_from(place).expect("as many as were asked for"));
     }
 
     pub(super) fn delete(&mut self, unit: Unit) {
-        let last = self.parts.len() - 1;
-        let place = self.place.remove(&unit).expect("the edge is there") as usize;
-        self.parts[place].remove(unit);
-        if place == last {
+        let place = self.place.remove(&unit).expect("the edge is there");
+        if place == LEFT_OVER {
+            self.left_over.remove(unit);
             return;
         }
+        self.parts[place as usize].remove(unit);
         self.version += 1;
         let mut gone = unit;
-        for at in place..last {
+        for at in place as usize..self.parts.len() {
             let small = self.parts[at].part_off(gone);
-            let Some(found) = self.parts[at + 1].joining(&small, &self.parts[at].tree) else {
+            let next = self.parts.get(at + 1).unwrap_or(&self.left_over);
+            let Some(found) = next.joining(&small, &self.parts[at].tree) else {
                 self.parts[at].name_anew(&small);
                 return;
             };
             self.parts[at].name_as_the_other_end(&small, found);
             self.parts[at].add(found);
-            self.parts[at + 1].remove(found);
+            self.parts.get_mut(at + 1).unwrap_or(&mut self.left_over).remove(found);
             self.place.insert(found, u32::try_from(at).expect("as many as were asked for"));
             gone = found;
         }
@@ -96,6 +107,11 @@ impl Forests {
 }
 
 impl Part {
+    fn new(vertices: u32) -> Self {
+        let near = vec![Vec::new(); vertices as usize];
+        Self { near, tree: (0..vertices).collect(), next_name: vertices }
+    }
+
     fn add(&mut self, (u, v, number): Unit) {
         self.near[u as usize].push((v, number));
         self.near[v as usize].push((u, number));
@@ -144,7 +160,8 @@ impl Part {
     /// An edge of this part between the marked vertices of the forest before and the tree they were parted from.
     fn joining(&self, small: &[u32], marked: &[u32]) -> Option<Unit> {
         small.iter().find_map(|&u| {
-            let list = self.near[u as usize].iter();
+            // What is left over has no lists until something is.
+            let list = self.near.get(u as usize).into_iter().flatten();
             let out = list.copied().find(|&(v, _)| marked[v as usize] != u32::MAX);
             out.map(|(v, number)| (u.min(v), u.max(v), number))
         })
@@ -173,7 +190,8 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{coins::Coins, robust::TestWords, sampler::uniform::below};
+    use crate::TestWords;
+    use equipoise_core::{coins::Coins, sampler::uniform::below};
 
     /// How many edges leave a set of vertices.
     fn leaving(edges: impl Iterator<Item = [u32; 2]>, set: u32) -> u32 {
@@ -197,7 +215,7 @@ mod tests {
                     there.push(unit);
                     kept.insert(unit);
                 }
-                assert_eq!(kept.units(), there.len());
+                assert_eq!(kept.place.len(), there.len());
                 for set in 1..1 << 7 {
                     let all = leaving(there.iter().map(|&(u, v, _)| [u, v]), set);
                     assert!(leaving(kept.certificate(), set) >= all.min(forests), "step {step}");

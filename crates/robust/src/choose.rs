@@ -2,12 +2,14 @@
 
 use super::{
     Shape,
+    flips::{self, Flips},
     grid::Grid,
     parameters::Wanted,
     sketch::{kmv::Size, table::Buckets},
     switching::Switching,
 };
-use crate::{interval::ln_upper, loss::ParameterError, ratio::Ratio, robust::sketch::table::F2};
+use crate::sketch::table::F2;
+use equipoise_core::{interval::ln_upper, loss::ParameterError, ratio::Ratio};
 use std::fmt;
 
 /// What is asked of the stream.
@@ -41,6 +43,8 @@ pub enum Method {
     Keyed,
     /// One sketch after another.
     Switching,
+    /// Copies behind a monitor.
+    Flips,
     /// Copies behind a private median.
     Copies,
 }
@@ -72,6 +76,7 @@ impl fmt::Display for Choice {
             Method::Switching => {
                 "one sketch after another; right until the value has changed as often as planned"
             }
+            Method::Flips => "copies behind a monitor; right until the value has changed as often as planned",
             Method::Copies => "copies behind a private median; right for the declared answers, deletions too",
         };
         write!(f, "{name}: {} of {} bytes", self.copies, self.bytes_each)
@@ -91,6 +96,12 @@ pub fn choices(stream: &Stream) -> Result<Vec<Choice>, ParameterError> {
         let eighth = &stream.alpha / &Ratio::from(8u64);
         let bytes_each = sketch_bytes(stream.question, &eighth, &ln_upper(&failure))?;
         choices.push(Choice { method: Method::Switching, copies, bytes_each });
+        let changes = Flips::<F2>::changes_for(stream.alpha.to_f64(), 2f64.powi(50));
+        let (alpha, beta) = (stream.alpha.clone(), stream.beta.clone());
+        let grid = Grid::growing(&eighth, 1 << 50)?.len();
+        let plan = flips::Wanted { alpha, beta, answers: stream.answers, changes, grid }.plan()?;
+        let bytes_each = sketch_bytes(stream.question, &eighth, plan.ln_inverse_failure())?;
+        choices.push(Choice { method: Method::Flips, copies: plan.copies(), bytes_each });
     }
     if stream.insertions_only && stream.question == Question::Distinct {
         let bytes_each = 16 * Size::keyed(&stream.alpha, &stream.beta)?.size();
@@ -123,12 +134,14 @@ mod tests {
 
     #[test]
     fn a_key_where_it_suffices_and_copies_where_items_go_again() {
-        use Method::{Copies, Keyed, Switching};
+        use Method::{Copies, Flips, Keyed, Switching};
         assert_eq!(methods(Question::Distinct, 1000, true)[0], Keyed);
         assert_eq!(methods(Question::Distinct, 1000, false), [Copies]);
         assert_eq!(methods(Question::SquaredCounts, 1000, false), [Copies]);
         // A stream asked often: switching does not care, and errors of an eighth cost sixteen times a half's.
-        assert_eq!(methods(Question::SquaredCounts, 100, true), [Copies, Switching]);
+        assert_eq!(methods(Question::SquaredCounts, 100, true), [Copies, Switching, Flips]);
+        // A stream asked very often: copies for each answer grow, the others hardly.
+        assert_eq!(methods(Question::SquaredCounts, 1 << 30, true), [Switching, Flips, Copies]);
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //! Write `l = ln(2·answers/(gamma·beta))` with gamma = 1/50.
 //!
 //! 1. A private median is `eps²/8`-zero-concentrated with respect to the coins of one copy
-//!    ([`exponential`](crate::mechanism::exponential), step 3); all answers together cost
+//!    ([`exponential`](equipoise_core::mechanism::exponential), step 3); all answers together cost
 //!    `rho = answers·eps²/8 <= l`, because updates are functions of earlier answers.
 //! 2. Compare the pair (coins of copy j, answers) with (fresh coins, the same answers): their divergence of order
 //!    a is at most `a·rho`. In the second the updates are fixed once the answers are, so the copy is off with chance
@@ -26,6 +26,11 @@
 //!    `-(1/2 - gamma)·copies`, the median one of zero. The mechanism names such a value with chance at most
 //!    `grid·exp(-eps·(1/2 - gamma)·copies/2) <= beta/(2·answers)`.
 //! 5. Both chances, summed over the answers, are at most beta.
+//! 6. Where only `asked` of the copies answer, each set of that many equally likely and drawn anew for each answer: the
+//!    median has the loss `eps` to the copies that are asked, so to all copies `e = ln(1 + (asked/copies)(e^eps - 1))`
+//!    ([`amplify`](equipoise_core::amplify)), which is `e²/2`-zero-concentrated; `answers·e²/2 <= l` takes the place of
+//!    step 1. Who is asked does not depend on who is off, so step 3 holds with `asked` in the place of `copies`,
+//!    and step 4 too. More copies follow the updates, fewer answer: worth it where answering is slow.
 //!
 //! # Differs
 //!
@@ -35,7 +40,7 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::robust::parameters::Wanted;
+//! use equipoise_robust::parameters::Wanted;
 //!
 //! let plan = Wanted { answers: 1000, beta: "0.01".parse()?, grid: 200 }.plan()?;
 //! assert_eq!(plan.copies(), 204);
@@ -43,12 +48,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::Guarantee;
-use crate::{
-    interval::{Interval, ln_upper},
+use super::{
+    Guarantee, Oblivious,
+    state::{Damaged, Reader, Stored, Writer},
+};
+use equipoise_core::{
+    coins::Coins,
+    interval::{Interval, exp_lower, exp_upper, ln_upper},
     loss::{Eps, ParameterError},
     ratio::Ratio,
 };
+use std::time::Instant;
 
 /// The precision of square roots.
 const BITS: usize = 128;
@@ -69,7 +79,13 @@ pub struct Wanted {
 pub struct Plan {
     wanted: Wanted,
     copies: usize,
+    /// How many of them answer, each time others.
+    asked: usize,
+    /// The fewest copies for which the theorem holds at this `asked`.
+    least: usize,
     eps: Eps,
+    /// What all answers of a phase reveal about the coins of one copy.
+    rho: Ratio,
     ln_inverse_failure: Ratio,
     guarantee: Guarantee,
 }
@@ -106,11 +122,15 @@ impl Wanted {
         ln_upper(&(Ratio::from(2 * self.answers) / (gamma() * &self.beta)))
     }
 
+    /// How rarely the median of step 4 must miss, as a logarithm.
+    fn ln_odds_upper(&self) -> Ratio {
+        ln_upper(&(Ratio::from(2 * self.answers) * Ratio::from(self.grid as u64) / &self.beta))
+    }
+
     /// The fewest copies whose median is useful at this loss: step 4.
     pub fn least_copies(&self, eps: &Eps) -> Result<usize, ParameterError> {
         self.check()?;
-        let odds = Ratio::from(2 * self.answers) * Ratio::from(self.grid as u64) / &self.beta;
-        let copies = Ratio::from(2u64) * ln_upper(&odds) / ((Ratio::new(1, 2) - gamma()) * eps.ratio());
+        let copies = Ratio::from(2u64) * self.ln_odds_upper() / ((Ratio::new(1, 2) - gamma()) * eps.ratio());
         let copies = copies.ceil_i64().and_then(|copies| usize::try_from(copies).ok());
         copies.ok_or_else(|| {
             ParameterError::out_of_range(
@@ -129,8 +149,44 @@ impl Wanted {
         let eps = Interval::exact(&eight_l_over_t, BITS).sqrt().lower().dyadic_down(48);
         let eps = Eps::new(eps)?;
         let copies = self.least_copies(&eps)?;
-        let ln_inverse_failure = least_ln_inverse_failure(&l, &self.rho(&eps));
-        Ok(Plan { wanted: self, copies, eps, ln_inverse_failure, guarantee: Guarantee::Proved })
+        let rho = self.rho(&eps);
+        let ln_inverse_failure = least_ln_inverse_failure(&l, &rho);
+        let guarantee = Guarantee::Proved;
+        Ok(Plan {
+            wanted: self,
+            copies,
+            asked: copies,
+            least: copies,
+            eps,
+            rho,
+            ln_inverse_failure,
+            guarantee,
+        })
+    }
+
+    /// The sizes for which the theorem holds when only so many copies answer each time: step 6.
+    pub fn plan_asking(self, asked: usize) -> Result<Plan, ParameterError> {
+        self.check()?;
+        let refused = |next| Err(ParameterError::out_of_range("copies asked", asked, next));
+        if asked < 8 {
+            return refused("give at least 8; fewer need astronomically many copies");
+        }
+        let l = self.l_upper();
+        let two_l_over_t = &l * &Ratio::from(2u64) / Ratio::from(self.answers);
+        let to_all = Interval::exact(&two_l_over_t, BITS).sqrt().lower().dyadic_down(48);
+        let asked_ratio = Ratio::from(asked as u64);
+        let eps = Ratio::from(2u64) * self.ln_odds_upper() / ((Ratio::new(1, 2) - gamma()) * &asked_ratio);
+        let eps = eps.dyadic_up(48);
+        let share = (exp_upper(&eps) - Ratio::one()) / (exp_lower(&to_all) - Ratio::one());
+        let copies = (asked_ratio * share).ceil_i64().and_then(|copies| usize::try_from(copies).ok());
+        let Some(copies) = copies.filter(|&copies| copies <= 1 << 40) else {
+            return refused("so few need astronomically many copies; ask more");
+        };
+        let copies = copies.max(asked);
+        let rho = Ratio::from(self.answers) * to_all.squared() / Ratio::from(2u64);
+        let ln_inverse_failure = least_ln_inverse_failure(&l, &rho);
+        let (eps, guarantee) = (Eps::new(eps)?, Guarantee::Proved);
+        Ok(Plan { wanted: self, copies, asked, least: copies, eps, rho, ln_inverse_failure, guarantee })
     }
 
     /// Sizes of one's own choice, on request. Too few copies for a useful median are refused all the same: such
@@ -143,13 +199,10 @@ impl Wanted {
                 "their private median would be noise; give more copies, a larger loss, or fewer answers",
             ));
         }
-        Ok(Plan {
-            wanted: self,
-            copies,
-            eps,
-            ln_inverse_failure: Ratio::zero(),
-            guarantee: Guarantee::Heuristic,
-        })
+        let rho = self.rho(&eps);
+        let (least, ln_inverse_failure) = (self.least_copies(&eps)?, Ratio::zero());
+        let guarantee = Guarantee::Heuristic;
+        Ok(Plan { wanted: self, copies, asked: copies, least, eps, rho, ln_inverse_failure, guarantee })
     }
 
     fn rho(&self, eps: &Eps) -> Ratio {
@@ -183,14 +236,19 @@ impl Plan {
         self.wanted.grid
     }
 
-    /// What one answer reveals about the coins of one copy.
+    /// How many of the copies answer each time.
+    pub fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// What one answer reveals about the coins of one copy that was asked.
     pub fn eps(&self) -> &Eps {
         &self.eps
     }
 
     /// What all answers of a phase reveal about the coins of one copy, as rho.
-    pub fn rho(&self) -> Ratio {
-        self.wanted.rho(&self.eps)
+    pub fn rho(&self) -> &Ratio {
+        &self.rho
     }
 
     /// How rarely a copy must be off on fixed updates, as ln(1/chance); zero for a heuristic plan.
@@ -205,15 +263,41 @@ impl Plan {
 
     /// The same plan with more copies. Fewer are refused.
     pub fn with_copies(mut self, copies: usize) -> Result<Self, ParameterError> {
-        if copies < self.wanted.least_copies(&self.eps)? {
+        if copies < self.least {
             return Err(ParameterError::out_of_range(
                 "copies",
                 copies,
                 "the proof needs more; leave the number out to get the least",
             ));
         }
+        if self.asked == self.copies {
+            self.asked = copies;
+        }
         self.copies = copies;
         Ok(self)
+    }
+}
+
+/// Read back by planning again, so that no stored plan is proved without its conditions.
+impl Stored for Plan {
+    fn write(&self, out: &mut Writer) {
+        out.words([self.wanted.answers, self.wanted.grid as u64, self.copies as u64, self.asked as u64]);
+        self.wanted.beta.write(out);
+        (self.guarantee == Guarantee::Proved).write(out);
+        self.eps.ratio().write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let (answers, grid, copies, asked) = (from.word()?, from.size()?, from.size()?, from.size()?);
+        let wanted = Wanted { answers, beta: Ratio::read(from)?, grid };
+        let proved = bool::read(from)?;
+        let eps = Eps::new(Ratio::read(from)?);
+        let plan = match (proved, asked == copies) {
+            (true, true) => wanted.plan().and_then(|plan| plan.with_copies(copies)),
+            (true, false) => wanted.plan_asking(asked).and_then(|plan| plan.with_copies(copies)),
+            (false, _) => eps.and_then(|eps| wanted.heuristic(copies, eps)),
+        };
+        plan.map_err(|_| Damaged::Content("its plan is below the bound of the proof"))
     }
 }
 
@@ -229,15 +313,49 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Time for each answer under this plan: the copies' beginnings spread over the phase, updates and answers.
-    pub fn per_answer(&self, plan: &Plan) -> f64 {
-        plan.copies as f64 * (self.init / plan.wanted.answers as f64 + self.update + self.query)
+    /// Times of one copy that nobody will ask again, in seconds: what it takes to begin, to follow these updates and to
+    /// answer once. Of three runs the shortest.
+    pub fn measure<A: Oblivious, C: Coins>(
+        shape: &A::Shape,
+        input: &A::Input,
+        updates: &[A::Update],
+        question: &A::Question,
+        coins: &mut C,
+    ) -> Self {
+        let runs = [(); 3].map(|()| {
+            let start = Instant::now();
+            let mut copy = A::init(shape, input, coins);
+            let init = start.elapsed().as_secs_f64();
+            copy.update_all(updates);
+            let update = start.elapsed().as_secs_f64() - init;
+            std::hint::black_box(copy.query(question));
+            Self { init, update, query: start.elapsed().as_secs_f64() - init - update }
+        });
+        let least = |of: fn(&Self) -> f64| runs.iter().map(of).fold(f64::INFINITY, f64::min);
+        Self {
+            init: least(|costs| costs.init),
+            update: least(|costs| costs.update),
+            query: least(|costs| costs.query),
+        }
     }
 
-    /// The plan with the shortest time for each answer, among phases of a power of two answers.
+    /// Time for each answer under this plan: the copies' beginnings spread over the phase, updates and answers.
+    pub fn per_answer(&self, plan: &Plan) -> f64 {
+        plan.copies as f64 * (self.init / plan.wanted.answers as f64 + self.update)
+            + plan.asked as f64 * self.query
+    }
+
+    /// The plan with the shortest time for each answer, among phases of a power of two answers in which all copies
+    /// answer, or a half, a quarter and so on of them.
     pub fn best_plan(&self, beta: &Ratio, grid: usize) -> Result<Plan, ParameterError> {
-        let plans = (0..=30).map(|power| Wanted { answers: 1 << power, beta: beta.clone(), grid }.plan());
-        let plans = plans.collect::<Result<Vec<_>, _>>()?;
+        let mut plans = Vec::new();
+        for power in 0..=30 {
+            let wanted = Wanted { answers: 1 << power, beta: beta.clone(), grid };
+            let plan = wanted.clone().plan()?;
+            let fewer = (1..=4).map(|half| plan.copies >> half).filter(|&asked| asked >= 16);
+            plans.extend(fewer.filter_map(|asked| wanted.clone().plan_asking(asked).ok()));
+            plans.push(plan);
+        }
         let quicker = |a: &Plan, b: &Plan| self.per_answer(a).total_cmp(&self.per_answer(b));
         Ok(plans.into_iter().min_by(quicker).expect("there are plans"))
     }
@@ -246,6 +364,11 @@ impl Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::{assert_refuses_damage, seal, unseal};
+    use equipoise_core::{
+        amplify::fixed_size_replace,
+        loss::{Approx, Delta},
+    };
 
     fn wanted(answers: u64) -> Wanted {
         Wanted { answers, beta: "0.01".parse().unwrap(), grid: 200 }
@@ -268,7 +391,7 @@ mod tests {
         for answers in [1, 7, 1000, 1 << 30] {
             let plan = wanted(answers).plan().unwrap();
             let root = |value: &Ratio| Interval::exact(value, BITS).sqrt();
-            let gap = root(plan.ln_inverse_failure()).sub(&root(&plan.rho()));
+            let gap = root(plan.ln_inverse_failure()).sub(&root(plan.rho()));
             let off = gap.square().neg().exp();
             let many_off = off.mul_ratio(&(Ratio::from(answers) / gamma()));
             let rate = (Ratio::new(1, 2) - gamma()) * Ratio::from(plan.copies() as u64) * plan.eps().ratio();
@@ -286,7 +409,7 @@ mod tests {
         let plan = wanted(1000).plan().unwrap();
         let mutant = wanted(1000).l_upper();
         let root = |value: &Ratio| Interval::exact(value, BITS).sqrt();
-        let gap = root(&mutant).sub(&root(&plan.rho()));
+        let gap = root(&mutant).sub(&root(plan.rho()));
         assert!(gap.square().neg().exp().certainly_above(&"0.9".parse().unwrap()));
     }
 
@@ -322,5 +445,48 @@ mod tests {
         assert!((1 << 18..=1 << 21).contains(&plan.answers()), "{}", plan.answers());
         // About 2·c·sqrt(init·update) with c between 6.5 and 7.5.
         assert!((13_000.0..16_000.0).contains(&costs.per_answer(&plan)), "{}", costs.per_answer(&plan));
+    }
+
+    #[test]
+    fn asking_some_of_the_copies_costs_what_amplification_says() {
+        // The theory page: 70 of some 650 at a thousand answers, against 204 without a choice.
+        let plan = wanted(1000).plan_asking(70).unwrap();
+        assert_eq!((plan.asked(), plan.copies()), (70, 654));
+        let one = Approx::new(plan.eps(), &Delta::zero());
+        let loss = fixed_size_replace(&one, 70, plan.copies() as u64).unwrap().eps;
+        let rho = Ratio::from(1000u64) * loss.ratio().squared() / Ratio::from(2u64);
+        assert!(rho <= wanted(1000).l_upper() && rho > wanted(1000).l_upper() * Ratio::new(99, 100));
+        // Mutant: one copy in twenty less reveals more than the copies withstand.
+        let loss = fixed_size_replace(&one, 70, plan.copies() as u64 * 19 / 20).unwrap().eps;
+        assert!(Ratio::from(500u64) * loss.ratio().squared() > wanted(1000).l_upper());
+        assert!(plan.clone().with_copies(653).is_err());
+        assert_eq!(plan.with_copies(900).unwrap().asked(), 70);
+        for (asked, next) in [(7, "give at least 8"), (8, "so few need")] {
+            let error = wanted(1 << 40).plan_asking(asked).unwrap_err().to_string();
+            assert!(error.contains(next), "{error}");
+        }
+        // Worth it only where answers are slow beside updates.
+        let beta = "0.01".parse().unwrap();
+        let slow_answers = Costs { init: 1e4, update: 1e-6, query: 1.0 };
+        let plan = slow_answers.best_plan(&beta, 200).unwrap();
+        assert!(plan.asked() < plan.copies() / 4, "{} of {}", plan.asked(), plan.copies());
+        let quick_answers = Costs { query: 0.0, ..slow_answers }.best_plan(&beta, 200).unwrap();
+        assert_eq!(quick_answers.asked(), quick_answers.copies());
+    }
+
+    #[test]
+    fn stored_plans_are_planned_again() {
+        let own = wanted(1000).heuristic(64, "2".parse().unwrap()).unwrap();
+        let plans = [wanted(9).plan().unwrap(), wanted(1000).plan_asking(70).unwrap(), own];
+        for plan in plans {
+            let bytes = seal(*b"plan\0\0\0\0", |out| plan.write(out));
+            assert_eq!(unseal(*b"plan\0\0\0\0", &bytes, Plan::read).unwrap(), plan);
+            assert_refuses_damage(&bytes, |bytes| unseal(*b"plan\0\0\0\0", bytes, Plan::read).err());
+            // Fewer copies than the proof needs, with a checksum that fits.
+            let few = Plan { copies: 5, asked: 5, ..plan };
+            let bytes = seal(*b"plan\0\0\0\0", |out| few.write(out));
+            let error = unseal(*b"plan\0\0\0\0", &bytes, Plan::read).unwrap_err();
+            assert_eq!(error, Damaged::Content("its plan is below the bound of the proof"));
+        }
     }
 }

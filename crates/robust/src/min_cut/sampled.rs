@@ -7,7 +7,7 @@
 //!
 //! For one fixed sequence of updates and one moment of it, the answer lies in `(1 ± alpha)·cut`, except with
 //! probability `e^-`[`Shape::ln_inverse_failure`]. Not more: whoever deletes what was sampled breaks it, see
-//! [`attack`](super::attack). Under [`copies`](crate::robust::copies) it holds against everybody.
+//! [`attack`](super::attack). Under [`copies`](crate::copies) it holds against everybody.
 //!
 //! # Why
 //!
@@ -23,20 +23,17 @@
 //!    all edges, answers exactly.
 //! 4. In each level the forests keep all cuts up to `keep`, so m is exact.
 //!
-//! The hash of a unit stands for its coins; see [`hash`](crate::robust::hash) for what that assumes.
+//! The hash of a unit stands for its coins; see [`hash`](crate::hash) for what that assumes.
 
 use super::{
     fixed::{self, Rows},
     forests::{Forests, Unit},
     graph::{Change, EdgeWeight, Graph, Misfit},
 };
-use crate::{
-    coins::Coins,
-    interval::ln_upper,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, hash::Key},
-};
+use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
+use crate::{Oblivious, Shape, hash::Key};
+use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
+use std::collections::HashMap;
 
 /// The sizes of the structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,10 +107,20 @@ pub struct Sampled {
     /// For each level, the minimum cut of its sample if below `keep`, as of a version of the forests.
     known: Vec<Option<(u64, Option<u64>)>>,
     /// The weight between two vertices, which numbers their units.
-    weight: std::collections::HashMap<[u32; 2], u64>,
+    weight: HashMap<[u32; 2], u64>,
 }
 
 impl Sampled {
+    fn empty(shape: &Levels, key: Key) -> Self {
+        Self {
+            shape: shape.clone(),
+            key,
+            levels: vec![Forests::new(shape.vertices, shape.keep); LEVELS],
+            known: vec![None; LEVELS],
+            weight: HashMap::new(),
+        }
+    }
+
     /// In how many levels above zero is this unit?
     fn height(&self, (u, v, number): Unit) -> usize {
         let hash = self.key.hash_pair([u64::from(u) << 32 | u64::from(v), number]);
@@ -137,6 +144,47 @@ impl Sampled {
     }
 }
 
+/// The key and the graph; the samples follow from them.
+impl Stored for Sampled {
+    fn write(&self, out: &mut Writer) {
+        self.shape.write(out);
+        self.key.write(out);
+        let mut edges: Vec<_> = self.weight.iter().collect();
+        edges.sort_unstable();
+        out.word(edges.len() as u64);
+        out.words(edges.into_iter().flat_map(|(&[u, v], &weight)| [u64::from(u), u64::from(v), weight]));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let shape = Levels::read(from)?;
+        let mut sampled = Self::empty(&shape, Key::read(from)?);
+        for _ in 0..from.count()? {
+            let ends = [from.word()?, from.word()?].map(|end| u32::try_from(end).unwrap_or(u32::MAX));
+            let weight = from.word()?;
+            if ends[0] >= ends[1] || ends[1] >= shape.vertices || weight == 0 || weight > 1 << 30 {
+                return Err(Damaged::Content("its graph has an edge that cannot be"));
+            }
+            sampled.update(&Change::Insert(EdgeWeight { ends, weight }));
+        }
+        Ok(sampled)
+    }
+}
+
+stored_whole!(Sampled, b"sampled\0");
+
+impl Stored for Levels {
+    fn write(&self, out: &mut Writer) {
+        out.words([u64::from(self.vertices), u64::from(self.keep)]);
+        self.alpha.write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let [vertices, keep] = [from.word()?, from.word()?].map(|size| u32::try_from(size).unwrap_or(0));
+        let levels = Self::new(vertices, &Ratio::read(from)?, keep);
+        levels.map_err(|_| Damaged::Content("its levels are out of range"))
+    }
+}
+
 impl Oblivious for Sampled {
     type Shape = Levels;
     type Input = Graph;
@@ -154,14 +202,7 @@ impl Oblivious for Sampled {
     }
 
     fn init<C: Coins>(shape: &Levels, input: &Graph, coins: &mut C) -> Self {
-        let levels = vec![Forests::new(shape.vertices, shape.keep); LEVELS];
-        let mut sampled = Self {
-            shape: shape.clone(),
-            key: Key::draw(coins),
-            known: vec![None; levels.len()],
-            levels,
-            weight: std::collections::HashMap::new(),
-        };
+        let mut sampled = Self::empty(shape, Key::draw(coins));
         for edge in input.edges() {
             sampled.update(&Change::Insert(edge));
         }
@@ -200,10 +241,7 @@ impl Oblivious for Sampled {
     }
 
     fn space(&self) -> usize {
-        let forests = |forests: &Forests| {
-            forests.units() * 56 + (self.shape.keep as usize + 1) * self.shape.vertices as usize * 28
-        };
-        self.levels.iter().map(forests).sum()
+        self.levels.iter().map(Forests::space).sum()
     }
 }
 
@@ -211,7 +249,7 @@ impl Oblivious for Sampled {
 mod tests {
     use super::super::kinds::{Kind, Mixed};
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     #[test]
     fn exact_below_what_is_kept_and_near_above() {

@@ -1,12 +1,10 @@
 //! A weighted graph whose edges come and go.
 
+use crate::state::{Damaged, Reader, Stored, Writer};
 use std::{collections::HashMap, fmt};
 
 /// The most that all weights may sum to: sums and doubled sums stay far from the end of 64 bits.
 const MOST_WEIGHT: u64 = 1 << 60;
-
-/// How a stored graph begins.
-const TAG: [u8; 8] = *b"eqgraph\x01";
 
 /// One change of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,35 +169,6 @@ impl Graph {
         32 * self.halves.len() + 24 * self.edges.len() + 16 * 2 * self.edge_count() + 24 * self.edge_count()
     }
 
-    /// The graph as bytes: everything that [`MinCut`](super::exact::MinCut) needs to go on elsewhere.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut edges: Vec<EdgeWeight> = self.edges().collect();
-        edges.sort_unstable();
-        let mut bytes = TAG.to_vec();
-        bytes.extend(self.vertices().to_le_bytes());
-        for EdgeWeight { ends: [u, v], weight } in edges {
-            bytes.extend(u.to_le_bytes());
-            bytes.extend(v.to_le_bytes());
-            bytes.extend(weight.to_le_bytes());
-        }
-        bytes
-    }
-
-    /// A stored graph; `None` if the bytes are not one.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (vertices, edges) = bytes.strip_prefix(&TAG)?.split_first_chunk::<4>()?;
-        let (edges, rest) = edges.as_chunks::<16>();
-        let word = |edge: &[u8; 16], at: usize| {
-            u32::from_le_bytes([edge[at], edge[at + 1], edge[at + 2], edge[at + 3]])
-        };
-        let edges = edges.iter().map(|edge| EdgeWeight {
-            ends: [word(edge, 0), word(edge, 4)],
-            weight: u64::from(word(edge, 8)) | u64::from(word(edge, 12)) << 32,
-        });
-        let graph = Self::with_edges(u32::from_le_bytes(*vertices), edges).ok()?;
-        rest.is_empty().then_some(graph)
-    }
-
     /// All edges, in no order that means anything.
     pub fn edges(&self) -> impl Iterator<Item = EdgeWeight> {
         let edges = self.edges.iter().filter(|edge| edge.weight > 0);
@@ -296,6 +265,32 @@ impl Graph {
     }
 }
 
+impl Stored for Graph {
+    fn write(&self, out: &mut Writer) {
+        let mut edges: Vec<EdgeWeight> = self.edges().collect();
+        edges.sort_unstable();
+        out.words([u64::from(self.vertices()), edges.len() as u64]);
+        out.words(
+            edges
+                .iter()
+                .flat_map(|edge| [u64::from(edge.ends[0]) << 32 | u64::from(edge.ends[1]), edge.weight]),
+        );
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let misfit = Damaged::Content("its graph has an edge that cannot be");
+        let vertices = u32::try_from(from.word()?).map_err(|_| misfit.clone())?;
+        let words = from.count()?.checked_mul(2).ok_or(misfit.clone())?;
+        let edges = from.words(words)?;
+        let edges = edges.chunks_exact(2).map(|edge| EdgeWeight {
+            // Both halves of a word fit.
+            ends: [edge[0] >> 32, edge[0] & 0xffff_ffff].map(|end| u32::try_from(end).expect("32 bits")),
+            weight: edge[1],
+        });
+        Self::with_edges(vertices, edges).map_err(|_| misfit)
+    }
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "vertices and edges are counted in 32 bits")]
 fn count<T>(list: &[T]) -> u32 {
     list.len() as u32
@@ -308,6 +303,7 @@ fn sorted([u, v]: [u32; 2]) -> [u32; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::{assert_refuses_damage, seal, unseal};
 
     #[test]
     fn edges_come_and_go_and_the_rest_is_stored() {
@@ -318,13 +314,10 @@ mod tests {
         graph.change(Change::Delete(edge(0, 1, 5))).unwrap();
         graph.change(Change::Insert(edge(3, 1, 1 << 40))).unwrap();
         assert_eq!((graph.weight([1, 0]), graph.degree(1), graph.degree(0)), (0, 1 + (1 << 40), 7));
-        let read = Graph::from_bytes(&graph.to_bytes()).unwrap();
+        let bytes = seal(*b"graph\0\0\0", |out| graph.write(out));
+        let read = unseal(*b"graph\0\0\0", &bytes, Graph::read).unwrap();
         let edges = |graph: &Graph| graph.edges().collect::<std::collections::BTreeSet<_>>();
         assert_eq!((read.vertices(), edges(&read)), (5, edges(&graph)));
-        let bytes = graph.to_bytes();
-        assert!(
-            Graph::from_bytes(&bytes[..bytes.len() - 1]).is_none()
-                && Graph::from_bytes(&bytes[1..]).is_none()
-        );
+        assert_refuses_damage(&bytes, |bytes| unseal(*b"graph\0\0\0", bytes, Graph::read).err());
     }
 }

@@ -1,7 +1,7 @@
 //! Graphs of several kinds and mixed changes to them, for tests, benchmarks and demonstrations.
 
 use super::graph::{Change, EdgeWeight, Graph};
-use crate::{coins::Coins, sampler::uniform::below};
+use equipoise_core::{coins::Coins, sampler::uniform::below};
 
 /// A kind of graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

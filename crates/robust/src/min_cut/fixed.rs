@@ -355,11 +355,12 @@ impl Queue {
 mod tests {
     use super::super::{
         graph::EdgeWeight,
+        karger_stein::karger_stein,
         kinds::{ALL, Kind},
         stoer_wagner::stoer_wagner,
     };
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     fn crossing(graph: &Graph, side: &[bool]) -> u64 {
         let crosses = |edge: &EdgeWeight| side[edge.ends[0] as usize] != side[edge.ends[1] as usize];
@@ -367,8 +368,8 @@ mod tests {
     }
 
     #[test]
-    fn equal_to_stoer_and_wagner_on_thousands_of_graphs() {
-        let mut coins = TestWords(1);
+    fn equal_to_two_others_on_thousands_of_graphs() {
+        let (mut coins, mut more, mut found) = (TestWords(1), TestWords(2), 0);
         for round in 0..600usize {
             for kind in ALL {
                 let vertices = 2 + u32::try_from(round).unwrap() % 14;
@@ -376,10 +377,14 @@ mod tests {
                 let graph = kind.graph(vertices, round % 50, heaviest, &mut coins);
                 let cut = min_cut(&graph);
                 assert_eq!(cut.value, stoer_wagner(&graph), "{kind:?} {vertices} in round {round}");
+                let third = karger_stein(&graph, 6, &mut more);
+                assert!(third >= cut.value);
+                found += usize::from(third == cut.value);
                 assert_eq!(cut.value, crossing(&graph, &cut.side));
                 assert!(cut.side.contains(&true) && cut.side.contains(&false));
             }
         }
+        assert_eq!(found, 2400, "Karger and Stein found no smaller cut, and all of these");
     }
 
     #[test]

@@ -20,16 +20,23 @@
 //! 4. Between two changes of the answer a value that only grows has grown by a factor of at least
 //!    `(1 + alpha/2)(1 - alpha/8)/(1 + alpha/8) >= 1 + alpha/8`, so `2 + ln F/ln(1 + alpha/8)` copies follow it from one to F.
 
-use super::{Oblivious, copies::Spent};
-use crate::{coins::Coins, loss::ParameterError, ratio::Ratio};
+use super::{
+    Oblivious,
+    copies::Spent,
+    flips::agrees,
+    state::{Damaged, Kind, Stored, seal, unseal},
+};
+use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
+use std::collections::VecDeque;
 
 /// Copies that answer one after another.
 #[derive(Debug)]
 pub struct Switching<A> {
     alpha: Ratio,
-    copies: Vec<A>,
-    /// Which copy is asked now.
-    present: usize,
+    /// How many copies there were.
+    declared: u64,
+    /// Those that were never asked for the last time; the first is asked now.
+    copies: VecDeque<A>,
     answer: Option<i128>,
 }
 
@@ -49,8 +56,9 @@ impl<A: Oblivious> Switching<A> {
         if copies == 0 {
             return Err(ParameterError::out_of_range("copies", copies, "give at least one"));
         }
+        let declared = copies as u64;
         let copies = (0..copies).map(|_| A::init(shape, input, coins)).collect();
-        Ok(Self { alpha: alpha.clone(), copies, present: 0, answer: None })
+        Ok(Self { alpha: alpha.clone(), declared, copies, answer: None })
     }
 
     /// How many copies follow a value that only grows, from one to `highest`: step 4, for display.
@@ -62,54 +70,79 @@ impl<A: Oblivious> Switching<A> {
 
     /// Follow one change of the input. Copies that were asked for the last time need it no more.
     pub fn update(&mut self, update: &A::Update) {
-        for copy in &mut self.copies[self.present..] {
+        for copy in &mut self.copies {
             copy.update(update);
+        }
+    }
+
+    /// Follow many changes, copy by copy.
+    pub fn update_all(&mut self, updates: &[A::Update]) {
+        for copy in &mut self.copies {
+            copy.update_all(updates);
         }
     }
 
     /// The answer; an error once all copies are used up.
     pub fn query(&mut self, question: &A::Question) -> Result<i128, Spent> {
-        let answers = self.copies.len() as u64;
-        let present = self.copies.get_mut(self.present).ok_or(Spent { answers })?;
+        let present = self.copies.front_mut().ok_or(Spent { answers: self.declared })?;
         let number = present.query(question);
         match self.answer {
-            Some(answer) if self.agrees(answer, number) => Ok(answer),
+            Some(answer) if agrees(&self.alpha, answer, number) => Ok(answer),
             _ => {
                 self.answer = Some(number);
-                self.present += 1;
+                self.copies.pop_front();
                 Ok(number)
             }
         }
     }
 
-    /// Is the number within `1 ± alpha/2` of the answer?
-    fn agrees(&self, answer: i128, number: i128) -> bool {
-        let exact = |value: i128| {
-            // Thirty bits less on both sides for large numbers, which moves them by less than any alpha that matters.
-            let shift = (128 - value.unsigned_abs().leading_zeros()).saturating_sub(62);
-            (i64::try_from(value >> shift).expect("at most 62 bits"), shift)
-        };
-        let (answer, shift) = exact(answer);
-        let Ok(number) = i64::try_from(number >> shift) else { return false };
-        let off = Ratio::from(number) - Ratio::from(answer);
-        Ratio::from(2u64) * off.abs() <= &self.alpha * &Ratio::from(answer).abs()
-    }
-
     /// How many more times the answer can change.
     pub fn changes_left(&self) -> usize {
-        self.copies.len() - self.present
+        self.copies.len()
     }
 
     /// Bytes of memory, about.
     pub fn space(&self) -> usize {
-        self.copies[self.present..].iter().map(A::space).sum()
+        self.copies.iter().map(A::space).sum()
+    }
+}
+
+const KIND: Kind = *b"switch\0\0";
+
+impl<A: Oblivious + Stored> Switching<A> {
+    /// The state as bytes. They hold the keys: keep them secret.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        seal(KIND, |out| {
+            self.alpha.write(out);
+            out.word(self.declared);
+            self.answer.write(out);
+            out.word(self.copies.len() as u64);
+            for copy in &self.copies {
+                copy.write(out);
+            }
+        })
+    }
+
+    /// Go on from a stored state. Do so once only: the coins are the same each time.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
+        unseal(KIND, bytes, |from| {
+            let alpha = Ratio::read(from)?;
+            let (declared, answer) = (from.word()?, Option::read(from)?);
+            let copies = VecDeque::from(Vec::read(from)?);
+            let range = alpha.is_positive() && alpha <= Ratio::new(1, 2) && copies.len() as u64 <= declared;
+            if !range {
+                return Err(Damaged::Content("its copies or its alpha are out of range"));
+            }
+            Ok(Self { alpha, declared, copies, answer })
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::{
+    use crate::state::assert_refuses_damage;
+    use crate::{
         TestWords,
         sketch::{
             Counts,
@@ -142,10 +175,13 @@ mod tests {
         let half: Ratio = "0.5".parse().unwrap();
         let mut switching =
             Switching::<F2>::new(&half, 2, &shape, &Counts::new(), &mut TestWords(8)).unwrap();
-        let item = |key| crate::robust::sketch::Item { key, count: 100 };
+        let item = |key| crate::sketch::Item { key, count: 100 };
         assert_eq!(switching.query(&()).unwrap(), 0);
         switching.update(&item(1));
         assert_eq!(switching.query(&()).unwrap(), 10_000);
+        let bytes = switching.to_bytes();
+        assert_refuses_damage(&bytes, |bytes| Switching::<F2>::from_bytes(bytes).err());
+        switching = Switching::from_bytes(&bytes).unwrap();
         assert_eq!(switching.query(&()).unwrap_err(), Spent { answers: 2 });
         assert!(Switching::<F2>::new(&Ratio::one(), 2, &shape, &Counts::new(), &mut TestWords(8)).is_err());
         assert!(Switching::<F2>::new(&half, 0, &shape, &Counts::new(), &mut TestWords(8)).is_err());

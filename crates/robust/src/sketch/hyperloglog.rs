@@ -7,12 +7,9 @@
 //! here, so copies of it are heuristic. [`kmv`](super::kmv) has the proof.
 
 use super::{Counts, Item, RefusedItem, add};
-use crate::{
-    coins::Coins,
-    loss::ParameterError,
-    ratio::Ratio,
-    robust::{Oblivious, Shape, hash::Key},
-};
+use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
+use crate::{Oblivious, Shape, hash::Key};
+use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
 
 /// How many registers there are, as a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +41,6 @@ pub struct HyperLogLog {
     bits: u32,
     registers: Vec<u8>,
 }
-
-const TAG: [u8; 8] = *b"eqhll\0\0\x01";
 
 impl HyperLogLog {
     /// A sketch of nothing.
@@ -83,22 +78,37 @@ impl HyperLogLog {
         z += m * sigma(f64::from(count[0]) / m);
         m * m / (2.0 * std::f64::consts::LN_2 * z)
     }
+}
 
-    /// The state as bytes. They hold the key: keep them secret.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let words = [u64::from(self.bits), self.key.words()[0], self.key.words()[1]];
-        let head = TAG.into_iter().chain(words.into_iter().flat_map(u64::to_le_bytes));
-        head.chain(self.registers.iter().copied()).collect()
+stored_whole!(HyperLogLog, b"hll\0\0\0\0\0");
+
+impl Stored for HyperLogLog {
+    fn write(&self, out: &mut Writer) {
+        out.word(u64::from(self.bits));
+        self.key.write(out);
+        out.bytes(&self.registers);
     }
 
-    /// A stored state; `None` if the bytes are not one.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut reader = super::Reader(bytes.strip_prefix(&TAG)?);
-        let bits = u32::try_from(reader.word()?).ok().filter(|bits| (4..=20).contains(bits))?;
-        let key = Key::from_words([reader.word()?, reader.word()?]);
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let Registers { bits } = Registers::read(from)?;
+        let key = Key::read(from)?;
+        let registers = from.bytes()?;
         let most = u8::try_from(65 - bits).expect("at most 61");
-        let fits = reader.0.len() == 1 << bits && reader.0.iter().all(|&register| register <= most);
-        fits.then(|| Self { key, bits, registers: reader.0.to_vec() })
+        if registers.len() != 1 << bits || registers.iter().any(|&register| register > most) {
+            return Err(Damaged::Content("its registers are out of range"));
+        }
+        Ok(Self { key, bits, registers: registers.to_vec() })
+    }
+}
+
+impl Stored for Registers {
+    fn write(&self, out: &mut Writer) {
+        out.word(u64::from(self.bits));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let bits = u32::try_from(from.word()?).ok().and_then(|bits| Self::new(bits).ok());
+        bits.ok_or(Damaged::Content("its size is out of range"))
     }
 }
 
@@ -172,7 +182,10 @@ impl Oblivious for HyperLogLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::robust::TestWords;
+    use crate::{
+        TestWords,
+        state::{assert_refuses_damage, assert_survives_nonsense},
+    };
 
     #[test]
     fn near_the_truth_from_nothing_to_many() {
@@ -188,9 +201,8 @@ mod tests {
         }
         let read = HyperLogLog::from_bytes(&sketch.to_bytes()).unwrap();
         assert!((read.distinct() - sketch.distinct()).abs() < 1e-9);
-        let bytes = sketch.to_bytes();
-        assert!(HyperLogLog::from_bytes(&bytes[1..]).is_none());
-        assert!(HyperLogLog::from_bytes(&bytes[..bytes.len() - 1]).is_none());
+        assert_refuses_damage(&sketch.to_bytes(), |bytes| HyperLogLog::from_bytes(bytes).err());
+        assert_survives_nonsense(&sketch.to_bytes(), |bytes| HyperLogLog::from_bytes(bytes).err());
         assert!(Registers::new(3).is_err());
     }
 }

@@ -20,7 +20,8 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{ratio::Ratio, robust::grid::Grid, tape::enumerate};
+//! use equipoise_core::{ratio::Ratio, tape::enumerate};
+//! use equipoise_robust::grid::Grid;
 //!
 //! let grid = Grid::growing(&"0.5".parse()?, 100)?;
 //! assert_eq!(grid.values()[..6], [0, 1, 2, 3, 4, 6]);
@@ -31,7 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::{
+use super::state::{Damaged, Reader, Stored, Writer};
+use equipoise_core::{
     coins::Coins,
     loss::{Eps, ParameterError},
     ratio::Ratio,
@@ -48,6 +50,41 @@ const MOST_VALUES: usize = 1 << 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     values: Vec<i128>,
+    recipe: Recipe,
+}
+
+/// How the values were made, which is shorter to store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Recipe {
+    Growing { alpha: Ratio, highest: i128 },
+    Even { step: i128, highest: i128 },
+}
+
+impl Stored for Grid {
+    fn write(&self, out: &mut Writer) {
+        match &self.recipe {
+            Recipe::Growing { alpha, highest } => {
+                out.word(0);
+                alpha.write(out);
+                highest.write(out);
+            }
+            Recipe::Even { step, highest } => {
+                out.word(1);
+                step.write(out);
+                highest.write(out);
+            }
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let even = bool::read(from)?;
+        let grid = if even {
+            Self::even(i128::read(from)?, i128::read(from)?)
+        } else {
+            Self::growing(&Ratio::read(from)?, i128::read(from)?)
+        };
+        grid.map_err(|_| Damaged::Content("its grid is out of range"))
+    }
 }
 
 impl Grid {
@@ -83,7 +120,7 @@ impl Grid {
             }
         }
         values.push(highest);
-        Ok(Self { values })
+        Ok(Self { values, recipe: Recipe::Growing { alpha: alpha.clone(), highest } })
     }
 
     /// From `-highest` to `highest` in equal steps, with zero among them: for answers with an additive error.
@@ -97,7 +134,8 @@ impl Grid {
             ));
         }
         let steps = highest / step + i128::from(highest % step != 0);
-        Ok(Self { values: (-steps..=steps).map(|index| index * step).collect() })
+        let values = (-steps..=steps).map(|index| index * step).collect();
+        Ok(Self { values, recipe: Recipe::Even { step, highest } })
     }
 
     /// The values, ascending.
@@ -183,7 +221,7 @@ impl Median<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use equipoise_core::{
         adjacency::Adjacency,
         coins::ScriptedWords,
         tape::{Pmf, delta_between, enumerate},
@@ -195,7 +233,7 @@ mod tests {
     }
 
     fn grid() -> Grid {
-        Grid { values: (0..6).collect() }
+        Grid::growing(&ratio("0.1"), 5).unwrap()
     }
 
     fn law(numbers: &[i64], eps: &str) -> Pmf<i128> {

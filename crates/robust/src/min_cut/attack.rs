@@ -73,10 +73,8 @@ mod tests {
         sampled::{Levels, Sampled},
     };
     use super::*;
-    use crate::{
-        ratio::Ratio,
-        robust::{Guarantee, Oblivious, TestWords, copies::Copies, grid::Grid, parameters::Wanted},
-    };
+    use crate::{Guarantee, Oblivious, TestWords, copies::Copies, grid::Grid, parameters::Wanted};
+    use equipoise_core::ratio::Ratio;
 
     struct Plain(Sampled);
 

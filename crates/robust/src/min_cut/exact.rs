@@ -39,6 +39,7 @@ use super::{
     flow::{Flow, Found},
     graph::{Change, Graph, Half, Misfit},
 };
+use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
 use std::collections::BTreeSet;
 
 /// Sides of cuts up to this size are taken out of their groups.
@@ -428,6 +429,19 @@ fn witness(value: u64, side: &[u32], groups: usize) -> Witness {
     Witness { value, side: inside }
 }
 
+/// The graph: what follows from it is computed again, and there are no coins.
+impl Stored for MinCut {
+    fn write(&self, out: &mut Writer) {
+        self.graph.write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        Graph::read(from).map(Self::new)
+    }
+}
+
+stored_whole!(MinCut, b"mincut\0\0");
+
 #[cfg(test)]
 mod tests {
     use super::super::{
@@ -436,7 +450,7 @@ mod tests {
         stoer_wagner::stoer_wagner,
     };
     use super::*;
-    use crate::robust::TestWords;
+    use crate::TestWords;
 
     /// The weight that crosses a side, which is neither empty nor all.
     fn crossing(graph: &Graph, side: &[bool]) -> u64 {

@@ -5,7 +5,7 @@
 //! Sketches are analysed with a truly random function. With a secret key nobody who computes less than 2^64 steps
 //! is known to tell SipHash from one; that assumption stands behind every "proved" that rests on a sketch.
 
-use crate::coins::Coins;
+use equipoise_core::coins::Coins;
 
 /// A secret key.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,7 @@ pub mod hyperloglog;
 pub mod kmv;
 pub mod table;
 
+use crate::state::{Damaged, Reader, Stored, Writer};
 use std::{collections::BTreeMap, fmt};
 
 /// What came so far, kept so that a new phase can begin.
@@ -59,26 +60,13 @@ fn add(counts: &mut Counts, item: Item) -> Result<(), RefusedItem> {
     Ok(())
 }
 
-/// Whole numbers of a stored sketch, read one after another.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn word(&mut self) -> Option<u64> {
-        let (word, rest) = self.0.split_first_chunk::<8>()?;
-        self.0 = rest;
-        Some(u64::from_le_bytes(*word))
+impl Stored for Counts {
+    fn write(&self, out: &mut Writer) {
+        out.word(self.len() as u64);
+        out.words(self.iter().flat_map(|(&key, &count)| [key, count.cast_unsigned()]));
     }
 
-    fn words(&mut self, count: usize) -> Option<Vec<u64>> {
-        (count <= self.0.len() / 8).then(|| (0..count).filter_map(|_| self.word()).collect())
+    fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
+        (0..from.count()?).map(|_| Ok((from.word()?, from.word()?.cast_signed()))).collect()
     }
-
-    /// Nothing may follow.
-    fn end(&self) -> Option<()> {
-        self.0.is_empty().then_some(())
-    }
-}
-
-fn store(tag: u64, words: impl IntoIterator<Item = u64>) -> Vec<u8> {
-    [tag].into_iter().chain(words).flat_map(u64::to_le_bytes).collect()
 }

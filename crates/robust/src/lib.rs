@@ -5,20 +5,27 @@
 //! [`copies`] runs several copies and publishes a private median of what they say: little is learnt about
 //! the coins of any copy, and so nearly all copies stay right. [`parameters`] says how many copies that takes.
 //!
-//! [`choose`] says which of these suits a stream. [`switching`] needs fewer copies where the value changes rarely.
+//! [`choose`] says which of these suits a stream. [`switching`] and [`flips`] need fewer copies where the value changes
+//! rarely.
 //! What is deterministic, as [`min_cut::exact`], needs none of this.
+
+#![forbid(unsafe_code)]
 
 pub mod choose;
 pub mod copies;
+pub mod flips;
 pub mod grid;
 pub mod hash;
 pub mod min_cut;
-
 pub mod parameters;
+pub mod ready;
 pub mod sketch;
+pub mod state;
 pub mod switching;
+#[cfg(test)]
+mod test_counter;
 
-use crate::{coins::Coins, ratio::Ratio};
+use equipoise_core::{coins::Coins, ratio::Ratio};
 use std::fmt;
 
 /// A dynamic algorithm whose answers are right for updates that do not depend on its coins.
@@ -89,7 +96,7 @@ impl fmt::Display for Guarantee {
 pub(crate) struct TestWords(pub u64);
 
 #[cfg(test)]
-impl crate::coins::Words for TestWords {
+impl equipoise_core::coins::Words for TestWords {
     fn word(&mut self) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
