@@ -111,6 +111,19 @@ def test_selections_summaries_and_wanted_errors() -> None:
     assert 0 < float(plan.summarize()["cost"]["epsilon"]) < 1
 
 
+def test_conditions_and_people() -> None:
+    frame = {"age": VALUES, "town": ["Bern", "Basel"] * (ROWS // 2), "person": [f"p{i // 2}" for i in range(ROWS)]}
+    for kind in (dict, pd.DataFrame, pl.DataFrame, pa.table):
+        data = kind(frame)
+        # Noise of scale 1/4: off by 100 with a chance of e^-400.
+        adults = eq.count(data, epsilon=4, where="age >= 5000 and town = 'Bern'")
+        assert abs(adults.value - 7500) < 100
+        people = eq.count(data, epsilon=4, privacy_unit="person")
+        assert abs(people.value - ROWS / 2) < 100 and people.guarantee["unit"] == "person"
+    with pytest.raises(eq.RequestError):
+        eq.count(frame, epsilon=1, where="age >")
+
+
 def test_missing_values_are_nothing() -> None:
     # Half of the rows are missing: the median is that of the others.
     data = pl.Series([None if i % 2 else float(i) for i in range(ROWS)])

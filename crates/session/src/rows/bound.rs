@@ -68,15 +68,16 @@ const PARTS: usize = 256;
 const PIECE: usize = 64 << 10;
 
 impl Bound {
+    /// The cells of the person's name, and of the keys of groups.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let unit = Wanted { column: self.unit, kind: Kind::Text };
+        let keys = self.groups.iter().flat_map(|groups| groups.keys.iter().copied());
+        std::iter::once(unit).chain(keys).collect()
+    }
+
     /// The most rows of one person that are let through.
     pub fn rows_per_unit(&self) -> u64 {
         self.rows.saturating_mul(self.groups.as_ref().map_or(1, |groups| groups.most))
-    }
-
-    /// The cells of ids and keys.
-    pub(super) fn wanted(&self) -> Vec<Wanted> {
-        let keys: &[Wanted] = self.groups.as_ref().map_or(&[], |groups| &groups.keys);
-        [Wanted { column: self.unit, kind: Kind::Text }].into_iter().chain(keys.iter().copied()).collect()
     }
 
     /// One scan's work, with the default limits.

@@ -90,6 +90,7 @@ impl Rows {
     pub fn rows_per_unit(&self) -> u64 {
         self.bound.as_ref().map_or(1, Bound::rows_per_unit)
     }
+
     /// Is every person kept to at most so many rows, in at most so many groups of equal keys?
     pub fn bound(&self) -> Option<&Bound> {
         self.bound.as_ref()
