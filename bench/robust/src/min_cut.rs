@@ -6,24 +6,22 @@
 
 mod plot;
 
-use equipoise_core::{
-    ratio::Ratio,
-    robust::{
-        Oblivious, Shape,
-        copies::Copies,
-        grid::Grid,
-        min_cut::{
-            attack::{DeleteSampled, Target, planted},
-            exact::MinCut,
-            fixed::min_cut,
-            graph::{Change, Graph},
-            kinds::{ALL, Kind, Mixed},
-            sampled::{Levels, Sampled},
-        },
-        parameters::{Costs, Wanted},
-    },
-};
+use equipoise_core::ratio::Ratio;
 use equipoise_entropy::OsCoins;
+use equipoise_robust::{
+    Oblivious, Shape,
+    copies::Copies,
+    grid::Grid,
+    min_cut::{
+        attack::{DeleteSampled, Target, planted},
+        exact::MinCut,
+        fixed::min_cut,
+        graph::{Change, Graph},
+        kinds::{ALL, Kind, Mixed},
+        sampled::{Levels, Sampled},
+    },
+    parameters::{Costs, Wanted},
+};
 use plot::{Labels, Line};
 use std::{env, error::Error, hint::black_box, path::PathBuf};
 

@@ -4,23 +4,21 @@
 #[allow(dead_code, reason = "the other benchmark draws logarithmic axes")]
 mod plot;
 
-use equipoise_core::{
-    ratio::Ratio,
-    robust::{
-        Oblivious,
-        copies::Copies,
-        grid::Grid,
-        parameters::Wanted,
-        sketch::{
-            Counts, Item,
-            attack::{self, Moment},
-            hyperloglog::{HyperLogLog, Registers},
-            kmv::{Kmv, Sets, Size},
-            table::{Buckets, F2, Point},
-        },
+use equipoise_core::ratio::Ratio;
+use equipoise_entropy::OsCoins;
+use equipoise_robust::{
+    Oblivious,
+    copies::Copies,
+    grid::Grid,
+    parameters::Wanted,
+    sketch::{
+        Counts, Item,
+        attack::{self, Moment},
+        hyperloglog::{HyperLogLog, Registers},
+        kmv::{Kmv, Sets, Size},
+        table::{Buckets, F2, Point},
     },
 };
-use equipoise_entropy::OsCoins;
 use plot::{Labels, Line};
 use std::{env, error::Error, hint::black_box, path::PathBuf};
 

@@ -4,13 +4,14 @@ use crate::{
     Exit,
     args::{
         BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
-        QuantileOptions, Question, QuestionCommand, Showing, TextOptions, Values,
+        QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
+        Values,
     },
     books::{data_name, ledger_path},
     fail, plot, progress, show,
 };
 use equipoise_core::wording;
-use equipoise_engine::csv::{Csv, CsvOptions, Header};
+use equipoise_engine::{OpenOptions, csv::Header};
 use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
@@ -41,6 +42,8 @@ pub(crate) fn request(command: &QuestionCommand) -> (Request, &Question) {
         QuestionCommand::Iqr(options) => number("iqr", options),
         QuestionCommand::Mode(options) => text("mode", options),
         QuestionCommand::Histogram(options) => histogram(options),
+        QuestionCommand::Select(options) => select(options),
+        QuestionCommand::Summary(options) => summary(options),
     };
     (with_privacy(&request, question), question)
 }
@@ -77,6 +80,17 @@ fn histogram(options: &HistogramOptions) -> (Request, &Question) {
     (Request { group_by, keys, ..Request::new("histogram") }, &options.question)
 }
 
+fn select(options: &SelectOptions) -> (Request, &Question) {
+    let (column, among) = (options.column.clone(), options.among.clone());
+    let request = Request { column, among, ..Request::new("select") };
+    (with_groups(request, &options.groups), &options.question)
+}
+
+fn summary(options: &SummaryOptions) -> (Request, &Question) {
+    let request = Request { column: options.column.clone(), ..Request::new("summary") };
+    (with_values(request, &options.values), &options.question)
+}
+
 fn with_groups(request: Request, groups: &Groups) -> Request {
     Request { group_by: groups.group_by.iter().cloned().collect(), keys: groups.keys.keys.clone(), ..request }
 }
@@ -84,6 +98,9 @@ fn with_groups(request: Request, groups: &Groups) -> Request {
 fn with_privacy(request: &Request, question: &Question) -> Request {
     let privacy = &question.privacy;
     Request {
+        filter: question.rows.filter.clone(),
+        unit: question.rows.unit.clone(),
+        max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
         adjacency: privacy.adjacency.clone(),
@@ -100,6 +117,7 @@ fn with_values(request: Request, values: &Values) -> Request {
     Request {
         range: values.range.clone(),
         resolution: values.resolution.clone(),
+        interval: values.interval.then_some(true),
         rows: values.rows.clone(),
         ..request
     }
@@ -141,10 +159,11 @@ fn answer(
     let &Asked { file, books, showing } = asked;
     let source = open(file, delimiter, header)?;
     let path = ledger_path(books.ledger.as_deref(), Some(file));
-    let name = data_name(file, &path).map_err(usage)?;
+    let name = data_name(file, books.name.as_deref(), &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
     let plan = plan(&facts).map_err(usage)?;
+    plan.readable_in(&*source).map_err(usage)?;
     if showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(&name, books.analyst.as_deref()).map_err(ledger)?),
@@ -161,7 +180,7 @@ fn answer(
     let release = match paid {
         Paid::Before(release) => *release,
         Paid::Charged(charged) => {
-            progress::spinning("reading", || session.run(*charged, &source)).map_err(internal)?
+            progress::spinning("reading", || session.run(*charged, &*source)).map_err(internal)?
         }
     };
     let exit = show::release(&release, showing.json);
@@ -171,15 +190,16 @@ fn answer(
     Ok(exit)
 }
 
-pub(crate) fn open(file: &Path, delimiter: Option<&str>, header: Option<bool>) -> Result<Csv, Exit> {
-    let mut options = CsvOptions::default();
-    if let Some(text) = delimiter {
-        options.delimiter = self::delimiter(text)?;
-    }
-    if header == Some(false) {
-        options.header = Header::Numbered;
-    }
-    Csv::open(file, &options).map_err(usage)
+pub(crate) fn open(
+    file: &Path,
+    delimiter: Option<&str>,
+    header: Option<bool>,
+) -> Result<Box<dyn Source>, Exit> {
+    let options = OpenOptions {
+        delimiter: delimiter.map(self::delimiter).transpose()?,
+        header: (header == Some(false)).then_some(Header::Numbered),
+    };
+    equipoise_engine::open(&[file], &options).map_err(usage)
 }
 
 /// The answer stands and was shown; only its picture is missing.

@@ -1,5 +1,6 @@
-//! Which ledger, and under which name it knows a file.
+//! Which ledger, and under which name it knows a file, a pattern, a folder or standard input.
 
+use equipoise_engine::{STANDARD_INPUT, is_pattern};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -17,23 +18,63 @@ pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf 
     }
 }
 
-/// The name that a file's budget belongs to: its path from the ledger's folder where it lies below it, so that
-/// the folder can move, else its whole path.
-pub(crate) fn data_name(data: &Path, ledger: &Path) -> io::Result<String> {
-    let data = data.canonicalize()?;
+/// The name that the budget of this data belongs to, or one line that says why it has none. Standard input has the name that
+/// is given; everything else goes by its path, so that nobody renames what was spent on.
+pub(crate) fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<String, String> {
+    match (data == Path::new(STANDARD_INPUT), given) {
+        (true, Some(name)) => Ok(name.to_string()),
+        (true, None) => {
+            Err("standard input has no name; say --name NAME, which its budget belongs to".to_string())
+        }
+        (false, Some(_)) => {
+            Err("--name is for standard input alone; a file goes by its path, so leave it out".to_string())
+        }
+        (false, None) => path_name(data, ledger).map_err(|error| no_file(data, &error)),
+    }
+}
+
+pub(crate) fn no_file(file: &Path, error: &io::Error) -> String {
+    let shown = equipoise_core::wording::shown(&file.to_string_lossy());
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no file '{shown}'; check the path"),
+        io::ErrorKind::InvalidFilename => format!("'{shown}' is not UTF-8 text; rename the file"),
+        kind => format!("'{shown}' cannot be read ({kind}); check its permissions"),
+    }
+}
+
+/// The path from the ledger's folder where it lies below it, so that the folder can move, else the whole path. A pattern is
+/// named by itself, below the real path of the folder that it begins in.
+fn path_name(data: &Path, ledger: &Path) -> io::Result<String> {
+    let data = if is_pattern(data) {
+        let (folder, rest) = split_pattern(data);
+        folder.canonicalize()?.join(rest)
+    } else {
+        data.canonicalize()?
+    };
     // A link to a ledger is that ledger, also for the names in it; a new one will lie in its folder.
     let ledger =
         ledger.canonicalize().map(|ledger| folder(&ledger)).or_else(|_| folder(ledger).canonicalize());
     let beside = ledger.ok().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
+    let beside = beside.filter(|name| !name.as_os_str().is_empty());
     let name = beside.unwrap_or(data).into_os_string().into_string();
     // Replacing what is not text would give two files one budget.
-    name.map_err(|_| {
-        io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8 text; rename the file")
-    })
+    name.map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))
+}
+
+/// The folder that a pattern begins in, and the rest of it.
+fn split_pattern(pattern: &Path) -> (PathBuf, PathBuf) {
+    let plain = |part: &Path| !part.to_string_lossy().contains(['*', '?', '[']);
+    let begins = pattern.ancestors().skip(1).find(|folder| plain(folder)).unwrap_or(Path::new(""));
+    let rest = pattern.strip_prefix(begins).unwrap_or(pattern).to_path_buf();
+    let begins = if begins.as_os_str().is_empty() { Path::new(".") } else { begins };
+    (begins.to_path_buf(), rest)
 }
 
 /// The folder that a data file lies in; behind a link, that of the file itself, so that it has one ledger.
 fn home(data: &Path) -> PathBuf {
+    if is_pattern(data) {
+        return split_pattern(data).0;
+    }
     let typed = folder(data);
     match (data.canonicalize(), typed.canonicalize()) {
         (Ok(real), Ok(near)) if folder(&real) != near => folder(&real),
@@ -45,5 +86,29 @@ fn folder(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_named_by_itself_below_the_folder_that_it_begins_in() {
+        let table = [("*.csv", ".", "*.csv"), ("a/b/*.csv", "a/b", "*.csv"), ("a/*/b.csv", "a", "*/b.csv")];
+        for (pattern, folder, rest) in table {
+            assert_eq!(split_pattern(Path::new(pattern)), (folder.into(), rest.into()));
+        }
+    }
+
+    #[test]
+    fn standard_input_has_the_name_that_is_given_and_files_have_none_but_their_paths() {
+        let ledger = Path::new("equipoise.ledger");
+        let stdin = Path::new("-");
+        assert_eq!(data_name(stdin, Some("sales"), ledger).as_deref(), Ok("sales"));
+        assert!(data_name(stdin, None, ledger).is_err_and(|line| line.contains("--name NAME")));
+        assert!(
+            data_name(Path::new("a.csv"), Some("b"), ledger).is_err_and(|line| line.contains("leave it out"))
+        );
     }
 }

@@ -92,7 +92,7 @@ fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
 pub(crate) fn run(options: &CheckOptions) -> Exit {
     let header = options.reading.no_header.then_some(false);
     match open(&options.file, options.reading.delimiter.as_deref(), header) {
-        Ok(source) => progress::spinning("reading", || check(&source, options.json)),
+        Ok(source) => progress::spinning("reading", || check(&*source, options.json)),
         Err(exit) => exit,
     }
 }

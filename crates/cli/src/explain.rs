@@ -87,6 +87,14 @@ fn paragraph(
     let names = question["group_by"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let by: Vec<String> = names.map(|name| format!("'{}'", show::printable(name))).collect();
     let by = if by.is_empty() { String::new() } else { format!(", by {},", by.join(" and ")) };
+    let took_part = match (question["rows"].as_str(), question["where"].as_str()) {
+        (None, None) => String::new(),
+        (rows, filter) => {
+            let filter = filter.map(|filter| format!("rows where {}", show::printable(filter)));
+            let parts: Vec<String> = filter.into_iter().chain(rows.map(show::printable)).collect();
+            format!(" Of its records took part: {}.", parts.join("; "))
+        }
+    };
     let neighbours = match promise.adjacency.as_str() {
         "add-remove" => {
             format!("one {} is added or removed; the number of them is protected too", promise.unit)
@@ -118,7 +126,7 @@ fn paragraph(
     };
     format!(
         "On {time} the {statistic}{of}{by} of the data set '{data}' was released with {promised} by the mechanism \
-         {mechanism}. The guarantee: the probability of any outcome changes {meaning} when {neighbours}. Charged to \
+         {mechanism}.{took_part} The guarantee: the probability of any outcome changes {meaning} when {neighbours}. Charged to \
          the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}. {came} The \
          guarantee assumes nothing about the data or about what others know; it adds up over all releases from the \
          same people, which the ledger sums.",

@@ -6,25 +6,25 @@ use equipoise_core::{
     coins::Coins,
     loss::{Eps, ParameterError},
     ratio::Ratio,
-    robust::{
-        Guarantee, Oblivious, Shape,
-        copies::Copies,
-        grid::Grid,
-        hash::Key,
-        min_cut::{
-            exact::MinCut,
-            graph::{Change, EdgeWeight, Graph},
-        },
-        parameters::{Plan, Wanted},
-        sketch::{
-            Counts, Item,
-            kmv::{Kmv, Size},
-            table::{Buckets, F2, Point},
-        },
-    },
     wording,
 };
 use equipoise_entropy::OsCoins;
+use equipoise_robust::{
+    Guarantee, Oblivious, Shape,
+    copies::Copies,
+    grid::Grid,
+    hash::Key,
+    min_cut::{
+        exact::MinCut,
+        graph::{Change, EdgeWeight, Graph},
+    },
+    parameters::{Plan, Wanted},
+    sketch::{
+        Counts, Item,
+        kmv::{Kmv, Size},
+        table::{Buckets, F2, Point},
+    },
+};
 use serde_json::json;
 use std::{
     fmt::Display,

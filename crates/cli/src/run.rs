@@ -8,7 +8,7 @@ use crate::{
     fail, show,
 };
 use clap::{Args, ValueEnum};
-use equipoise_engine::csv::{Csv, CsvOptions, Header};
+use equipoise_engine::{OpenOptions, csv::Header};
 use equipoise_runner::{
     Pace, Program, Run, Sandbox,
     sandbox::{Input, Limits},
@@ -152,7 +152,7 @@ pub(crate) fn run(options: &RunOptions) -> Exit {
 fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let source = open(options)?;
     let path = ledger_path(options.books.ledger.as_deref(), Some(&options.file));
-    let name = data_name(&options.file, &path).map_err(usage)?;
+    let name = data_name(&options.file, options.books.name.as_deref(), &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
     let plan = ProgramPlan::new(&request(options)?, &facts).map_err(usage)?;
@@ -162,7 +162,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
             "equipoise: WARNING: no sandbox; the program can read the data, the ledger and all that you can, and send it anywhere"
         );
     }
-    rehearse(&run, &source)?;
+    rehearse(&run, &*source)?;
     if options.showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(&name, options.books.analyst.as_deref()).map_err(ledger)?),
@@ -182,7 +182,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
         PaidProgram::Charged(charged) => {
             let run = Run { progress: std::io::stderr().is_terminal().then_some(&progress), ..run };
             session
-                .run_program(*charged, &source, |blocks| {
+                .run_program(*charged, &*source, |blocks| {
                     run.answers(blocks.count(), |index| blocks.csv(index))
                 })
                 .map_err(internal)?
@@ -197,15 +197,18 @@ fn progress(done: usize, all: usize) {
     let _ = write!(std::io::stderr(), "\rblock {done} of {all}{end}");
 }
 
-fn open(options: &RunOptions) -> Result<Csv, Exit> {
-    let mut reading = CsvOptions::default();
-    if let Some(text) = &options.delimiter {
-        reading.delimiter = delimiter(text)?;
+fn open(options: &RunOptions) -> Result<Box<dyn Source>, Exit> {
+    let names = options.columns.as_ref();
+    let reading = OpenOptions {
+        delimiter: options.delimiter.as_deref().map(delimiter).transpose()?,
+        header: names
+            .map(|names| Header::Declared(names.split(',').map(|name| name.trim().to_string()).collect())),
+    };
+    let source = equipoise_engine::open(&[&options.file], &reading).map_err(usage)?;
+    match (0..source.columns().len()).find_map(|column| source.unreadable(column)) {
+        Some(line) => Err(usage(line)),
+        None => Ok(source),
     }
-    if let Some(names) = &options.columns {
-        reading.header = Header::Declared(names.split(',').map(|name| name.trim().to_string()).collect());
-    }
-    Csv::open(&options.file, &reading).map_err(usage)
 }
 
 fn request(options: &RunOptions) -> Result<ProgramRequest, Exit> {
@@ -267,7 +270,9 @@ fn runner(options: &RunOptions, ledger: &Path) -> Result<Run<'static>, Exit> {
         ..Limits::default()
     };
     sandbox.input = if said.input == InputKind::File { Input::File } else { Input::Stdin };
-    sandbox.hide(&options.file);
+    for file in equipoise_engine::expand(&options.file).unwrap_or_default() {
+        sandbox.hide(&file);
+    }
     for ending in ["", "-wal", "-shm"] {
         let mut name = ledger.as_os_str().to_os_string();
         name.push(ending);
@@ -283,7 +288,7 @@ fn runner(options: &RunOptions, ledger: &Path) -> Result<Run<'static>, Exit> {
 }
 
 /// Every program once without rows, which is free: does it start at all?
-fn rehearse(run: &Run, source: &Csv) -> Result<(), Exit> {
+fn rehearse(run: &Run, source: &dyn Source) -> Result<(), Exit> {
     let rehearsed = run.rehearse(&header(source.columns())).map_err(usage)?;
     for (program, found) in run.programs.iter().zip(rehearsed) {
         if found.answer.is_none() {

@@ -33,7 +33,7 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     let (request, question) = ask::request(&options.question);
     let source = open(&question.file, request.delimiter.as_deref(), request.header)?;
     let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
-    let name = data_name(&question.file, &path).map_err(usage)?;
+    let name = data_name(&question.file, question.books.name.as_deref(), &path).map_err(usage)?;
     let facts = session::facts(existing(&path)?.as_ref(), &name, source.columns()).map_err(ledger)?;
     if facts.registered.is_some() {
         return Err(usage(format!(
@@ -42,8 +42,8 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     }
     let plan = Plan::new(&request, &facts).map_err(usage)?;
     let trials = options.trials as usize;
-    let values = progress::spinning("simulating", || simulate(&plan, &source, trials)).map_err(internal)?;
-    let truth = truth(&request, &facts, &source);
+    let values = progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(internal)?;
+    let truth = truth(&request, &facts, &*source);
     let title = match &request.column {
         Some(column) => format!("{} of {column}, epsilon {}", request.statistic, plan.cost().eps),
         None => format!("{}, epsilon {}", request.statistic, plan.cost().eps),
@@ -74,7 +74,7 @@ fn against(file: &Path, plan: &Plan, values: &[Option<Value>]) -> Result<Found, 
     let source = open(file, request.delimiter.as_deref(), request.header)?;
     let facts = DataFacts { name: "neighbour".into(), columns: source.columns().to_vec(), registered: None };
     let neighbour = Plan::new(request, &facts).map_err(usage)?;
-    let other = progress::spinning("simulating", || simulate(&neighbour, &source, values.len()));
+    let other = progress::spinning("simulating", || simulate(&neighbour, &*source, values.len()));
     let seen = |values: &[Option<Value>]| {
         values.iter().map(|value| compare::seen(value.as_ref())).collect::<Vec<_>>()
     };

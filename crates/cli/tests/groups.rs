@@ -94,6 +94,40 @@ fn statistics_by_group() {
     assert!(text.starts_with("median of value by town\n") && text.contains("\n   town "), "{text}");
 }
 
+/// Bath leads by a thousand rows: at epsilon 2 another is chosen with a probability below e^-500.
+#[test]
+fn select_names_the_most_frequent_value() {
+    let folder = folder();
+    let stated = json(&folder, "select data.csv town --among Ayr,Bath,Nowhere --epsilon 2");
+    assert_eq!((&stated["value"], &stated["guarantee"]["delta"]), (&"Bath".into(), &"0".into()));
+    assert_eq!((&stated["mechanism"], &stated["error"]["kind"]), (&"permute-and-flip".into(), &"gap".into()));
+    let found = json(&folder, "select data.csv town --epsilon 2 --delta 1e-13");
+    assert_eq!(found["value"], "Bath");
+    assert!(found["error"]["gap"].as_u64().unwrap() < 100);
+    let by_year =
+        json(&folder, "select data.csv town --among Ayr,Bath --group-by year --keys 2020,2021 --epsilon 2");
+    assert_eq!((&by_year["groups"][0]["value"], &by_year["spent"]["epsilon"]), (&"Bath".into(), &"6".into()));
+}
+
+/// At epsilon 200 the count is off by more than one with a probability below e^-20, the rest by a few rows.
+#[test]
+fn a_summary_is_several_answers_for_one_price() {
+    let folder = folder();
+    let release = json(&folder, "summary data.csv value --epsilon 200");
+    assert_eq!(release["spent"]["epsilon"], "200");
+    let value = &release["value"];
+    let number = |name: &str| value[name].as_f64().unwrap_or_else(|| panic!("{name}: {value}"));
+    assert!((number("count") - 3001.0).abs() < 10.0);
+    assert!((number("mean") - 1500.0).abs() < 50.0);
+    assert!((number("standard-deviation") - 866.0).abs() < 50.0);
+    let quantiles = value["quantiles"].as_array().expect("quantiles");
+    assert_eq!(quantiles.len(), 5);
+    assert!((quantiles[2].as_f64().unwrap() - 1500.0).abs() < 50.0);
+    assert_eq!(release["answers"].as_array().expect("answers").len(), 4);
+    let text = String::from_utf8(run(&folder, "summary data.csv value --epsilon 200").stdout).unwrap();
+    assert!(text.starts_with("summary of value\n  count "), "{text}");
+}
+
 #[test]
 fn no_key_is_a_refusal() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -117,6 +151,11 @@ fn wrong_requests_for_groups_are_one_line() {
         "median data.csv value --group-by town --rows 100 --epsilon 1 --delta 1e-6",
         "median data.csv value --keys Ayr --epsilon 1 --delta 1e-6",
         "mode data.csv year --group-by town --keys Ayr --epsilon 1",
+        "select data.csv town --epsilon 1",
+        "select data.csv town --among Ayr,Ayr --epsilon 1",
+        "select data.csv town --epsilon 1 --delta 1e-6 --mechanism exponential",
+        "summary data.csv --epsilon 1",
+        "summary data.csv value --epsilon 1 --mechanism laplace",
     ];
     let said = lines.map(|line| {
         let output = run(&folder, line);

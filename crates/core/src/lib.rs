@@ -23,7 +23,6 @@ pub mod pick;
 pub mod ratio;
 mod redact;
 pub mod refute;
-pub mod robust;
 pub mod sampler;
 pub mod solve;
 pub mod stability;

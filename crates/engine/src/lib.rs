@@ -1,12 +1,25 @@
 //! Data in: files of rows, streamed on all cores, every record total.
 //!
-//! [`csv::Csv`] reads comma-separated text. Opening a source reads its header and nothing else; rows are read by
-//! [`Source::scan`](equipoise_session::source::Source::scan), after the charge.
+//! [`open`] is the one door: CSV, Parquet and Arrow files, packed or not, patterns, folders and standard input. It reads
+//! headers and schemas and nothing else; rows are read by [`Source::scan`](equipoise_session::source::Source::scan), after
+//! the charge.
 
 #![forbid(unsafe_code)]
 
 pub mod boolean;
+mod bytes;
 pub mod calendar;
+mod columnar;
 pub mod csv;
 pub mod decimal;
+mod ipc;
+mod many;
 pub mod number;
+mod open;
+mod parquet;
+mod problem;
+mod stream;
+mod threads;
+
+pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
+pub use problem::{OpenError, Problem};

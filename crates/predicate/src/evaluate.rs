@@ -33,6 +33,8 @@ pub enum Column<'a> {
         /// What the codes stand for, in any order; words may repeat.
         words: &'a [Box<str>],
     },
+    /// Text as it stands.
+    Words(&'a [Option<&'a str>]),
 }
 
 /// One value of a record.
@@ -69,6 +71,7 @@ impl<'a> Column<'a> {
                 let word = codes.get(row).and_then(|&code| words.get(code as usize));
                 word.map(|word| Value::Text(word))
             }
+            Self::Words(words) => words.get(row).copied().flatten().map(Value::Text),
         };
         value.unwrap_or(Value::Null)
     }
@@ -171,6 +174,13 @@ impl Test {
                 let last = words.len();
                 (Bitmap::from_test(codes, |&code| passes[(code as usize).min(last)]), None)
             }
+            Column::Words(words) => {
+                let words = words.get(..rows)?;
+                (
+                    Bitmap::from_test(words, |word| word.is_some_and(|text| self.passes(Value::Text(text)))),
+                    None,
+                )
+            }
         };
         if let Some(present) = present {
             answers.intersect(present);
@@ -242,6 +252,9 @@ mod tests {
         ];
         let together = question.evaluate(&columns, 1).get(0);
         assert_eq!(alone, together, "{text} {row:?}");
+        let plain = [if let Value::Text(x) = row[2] { Some(x) } else { None }];
+        let spelt = [columns[0], columns[1], Column::Words(&plain), columns[3]];
+        assert_eq!(alone, question.evaluate(&spelt, 1).get(0), "{text} {row:?}");
         together
     }
 

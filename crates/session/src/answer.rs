@@ -24,6 +24,9 @@ pub struct ErrorBar {
     /// answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<Value>,
+    /// The most frequent value has at most this many rows more than the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<u64>,
     /// Rows beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
@@ -42,20 +45,46 @@ pub enum ErrorKind {
     Noise,
     /// The distance in ranks from the true value.
     Rank,
+    /// Where the true value lies, by a paid interval of its own; with the distance in ranks of the answer.
+    Interval,
+    /// How many rows fewer the answer has than the most frequent value.
+    Gap,
 }
 
 impl ErrorBar {
     /// The answer is the true value.
     pub fn exact() -> Self {
-        Self {
-            confidence: 1.0,
-            kind: ErrorKind::Exact,
-            low: None,
-            high: None,
-            rank: None,
-            range: None,
-            scale: None,
-        }
+        Self::of(1.0, ErrorKind::Exact)
+    }
+
+    /// The true value lies between these, as far as noise goes.
+    pub fn noise(confidence: f64, low: f64, high: f64) -> Self {
+        Self { low: Some(low), high: Some(high), ..Self::of(confidence, ErrorKind::Noise) }
+    }
+
+    /// The answer lies so many ranks from the true value.
+    pub fn rank(confidence: f64, rank: Value) -> Self {
+        Self { rank: Some(rank), ..Self::of(confidence, ErrorKind::Rank) }
+    }
+
+    /// The same with an interval of values that holds the true one.
+    #[must_use]
+    pub fn interval(self, low: f64, high: f64) -> Self {
+        Self { kind: ErrorKind::Interval, low: Some(low), high: Some(high), ..self }
+    }
+
+    /// The answer has at most so many rows fewer than the most frequent value.
+    pub fn gap(confidence: f64, gap: u64) -> Self {
+        Self { gap: Some(gap), ..Self::of(confidence, ErrorKind::Gap) }
+    }
+
+    /// Every number of the answer lies within this of the true one, as far as noise goes.
+    pub fn scale(confidence: f64, scale: f64) -> Self {
+        Self { scale: Some(scale), ..Self::of(confidence, ErrorKind::Noise) }
+    }
+
+    fn of(confidence: f64, kind: ErrorKind) -> Self {
+        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None, scale: None }
     }
 }
 
@@ -72,8 +101,9 @@ pub struct Item {
     pub group_by: Vec<String>,
     /// By which mechanism.
     pub mechanism: String,
-    /// Its part of the price.
-    pub cost: Spent,
+    /// Its part of the price; none where several answers come from the same noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Spent>,
     /// Whether there is an answer.
     pub outcome: Outcome,
     /// The answer; null after a refusal.
@@ -86,6 +116,9 @@ pub struct Item {
     /// The answers for groups, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
+    /// The answers of a summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Item>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -123,12 +156,22 @@ pub(crate) struct Answer {
     pub advice: Option<String>,
     /// The answers for groups, where they were asked for.
     pub groups: Option<Vec<Group>>,
+    /// Several answers by name, where a summary was asked for.
+    pub several: Option<Vec<Named>>,
+}
+
+/// One answer of a summary.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Named {
+    pub statistic: &'static str,
+    pub mechanism: &'static str,
+    pub answer: Answer,
 }
 
 impl Answer {
     /// A value and its error bar.
     pub fn released(value: Value, error: ErrorBar) -> Self {
-        Self { value: Some(value), error: Some(error), rows: None, advice: None, groups: None }
+        Self { value: Some(value), error: Some(error), rows: None, advice: None, groups: None, several: None }
     }
 
     /// A number and its error bar, or a refusal where they are beyond what a float can hold: JSON would show null.
@@ -144,7 +187,14 @@ impl Answer {
 
     /// No answer.
     pub fn refused(advice: impl Into<String>) -> Self {
-        Self { value: None, error: None, rows: None, advice: Some(advice.into()), groups: None }
+        Self {
+            value: None,
+            error: None,
+            rows: None,
+            advice: Some(advice.into()),
+            groups: None,
+            several: None,
+        }
     }
 
     /// Answers for groups; where none of them has an answer, a refusal.
@@ -156,6 +206,22 @@ impl Answer {
             rows: None,
             advice: (!any).then(advice),
             groups: Some(groups),
+            several: None,
+        }
+    }
+
+    /// Several answers, and their values as one object; where none of them has a value, a refusal.
+    pub fn summary(several: Vec<Named>) -> Self {
+        let any = several.iter().any(|named| named.answer.outcome() == Outcome::Released);
+        let value =
+            |named: &Named| (named.statistic.to_string(), named.answer.value.clone().unwrap_or_default());
+        Self {
+            value: any.then(|| Value::Object(several.iter().map(value).collect())),
+            error: None,
+            rows: None,
+            advice: (!any).then(|| "no statistic has an answer; each says why".to_string()),
+            groups: None,
+            several: Some(several),
         }
     }
 

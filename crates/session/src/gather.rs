@@ -2,11 +2,17 @@
 
 use crate::{
     groups::{Grouping, Key},
+    rows::{
+        Hands, Rows,
+        numbers::{self, Collected, Numbers, Store},
+    },
     source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
 };
+use equipoise_core::coins::Coins;
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
+    sync::Arc,
 };
 
 /// What a question needs of the rows.
@@ -41,7 +47,7 @@ impl Need {
     }
 
     /// The cells of its key.
-    fn keys(&self) -> impl Iterator<Item = Wanted> {
+    pub fn keys(&self) -> impl Iterator<Item = Wanted> {
         let by: &[usize] = match self {
             Self::Grouped { by, .. } => by,
             _ => &[],
@@ -55,7 +61,7 @@ impl Need {
 pub(crate) struct Gathered<'a> {
     records: u64,
     present: BTreeMap<usize, u64>,
-    floats: BTreeMap<usize, Cow<'a, [f64]>>,
+    floats: BTreeMap<usize, Numbers<'a>>,
     tallies: BTreeMap<usize, Tally>,
     groups: BTreeMap<Vec<usize>, BTreeMap<Key, Gathered<'static>>>,
 }
@@ -103,35 +109,48 @@ impl Tally {
 }
 
 impl<'a> Gathered<'a> {
-    /// Scan the source once for all needs, on this many threads.
-    pub fn scan(source: &'a dyn Source, needs: &[Need], threads: usize) -> Result<Self, Lost> {
+    /// Scan the source once for all needs of these rows, on as many threads as there are hands.
+    pub fn scan<C: Coins>(
+        source: &'a dyn Source,
+        rows: &Rows,
+        needs: &[Need],
+        hands: Hands<'_, C>,
+    ) -> Result<Self, Lost> {
         let mut found = Gathered::default();
         let mut scanned: Vec<Need> = Vec::new();
         for need in needs {
-            let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)));
+            let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)) && rows.are_all());
             match (need, resident.and_then(|wanted| source.resident(wanted))) {
                 (&Need::Floats(column), Some(rows)) => {
-                    found.floats.insert(column, Cow::Borrowed(rows));
+                    found.floats.insert(column, Numbers::Here(Cow::Borrowed(rows)));
                 }
                 _ if scanned.contains(need) => {}
                 _ => scanned.push(need.clone()),
             }
         }
         if !scanned.is_empty() {
-            found.read(source, &scanned, threads)?;
+            found.read(source, rows, &scanned, hands)?;
         }
         Ok(found)
     }
 
-    fn read(&mut self, source: &dyn Source, needs: &[Need], threads: usize) -> Result<(), Lost> {
+    fn read<C: Coins>(
+        &mut self,
+        source: &dyn Source,
+        rows: &Rows,
+        needs: &[Need],
+        hands: Hands<'_, C>,
+    ) -> Result<(), Lost> {
         let mut wanted: Vec<Wanted> =
             needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys())).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let mut workers: Vec<Worker> = (0..threads.max(1)).map(|_| Worker::new(needs, &wanted)).collect();
+        let store = Store::new(numbers::MEMORY);
+        let mut workers: Vec<Worker> =
+            (0..hands.count()).map(|_| Worker::new(needs, &wanted, &store)).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
             workers.iter_mut().map(|worker| worker as &mut dyn Visitor).collect();
-        source.scan(&wanted, &mut visitors)?;
+        rows.scan(source, &wanted, &mut visitors, hands)?;
         for worker in workers {
             self.take(worker);
         }
@@ -156,12 +175,12 @@ impl<'a> Gathered<'a> {
             (Need::Present(column), Found::Count(count)) => {
                 *self.present.entry(*column).or_default() += count;
             }
-            (Need::Floats(column), Found::Floats(rows)) => match self.floats.get_mut(column) {
-                Some(all) => all.to_mut().extend_from_slice(&rows),
-                None => {
-                    self.floats.insert(*column, Cow::Owned(rows));
-                }
-            },
+            (Need::Floats(column), Found::Floats(rows)) => {
+                self.floats.entry(*column).or_default().take(rows);
+            }
+            (Need::Floats(column), Found::List(rows)) => {
+                self.floats.entry(*column).or_default().extend(rows);
+            }
             (Need::Tally(column), Found::Tally(tally)) => {
                 let all = self.tallies.entry(*column).or_default();
                 all.empty += tally.empty;
@@ -184,14 +203,19 @@ impl<'a> Gathered<'a> {
     }
 
     /// All numbers of the column, not-a-number where there was none.
-    pub fn floats(&self, column: usize) -> &[f64] {
-        self.floats.get(&column).map_or(&[], |rows| rows)
+    pub fn floats(&self, column: usize) -> &Numbers<'a> {
+        self.floats.get(&column).unwrap_or(&Numbers::Here(Cow::Borrowed(&[])))
     }
 
     /// Each text of the column and how many records have it.
     pub fn texts(&self, column: usize) -> impl Iterator<Item = (&str, u64)> + Clone {
         let tally = self.tallies.get(&column);
         tally.into_iter().flat_map(|tally| tally.texts.iter().map(|(text, &count)| (&**text, count)))
+    }
+
+    /// How many records have this text in the column.
+    pub fn with_text(&self, column: usize, text: &str) -> u64 {
+        self.tallies.get(&column).and_then(|tally| tally.texts.get(text)).copied().unwrap_or_default()
     }
 
     /// How many records have no text in the column.
@@ -226,16 +250,17 @@ struct Part {
 /// What a part of the rows holds.
 pub(crate) enum Found {
     Count(u64),
-    Floats(Vec<f64>),
+    Floats(Collected),
+    List(Vec<f64>),
     Tally(Tally),
 }
 
 impl Worker {
-    fn new(needs: &[Need], wanted: &[Wanted]) -> Self {
+    fn new(needs: &[Need], wanted: &[Wanted], store: &Arc<Store>) -> Self {
         let part = |need: &Need| {
             let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
             let found = match need {
-                Need::Floats(_) => Found::Floats(Vec::new()),
+                Need::Floats(_) => Found::Floats(Collected::new(store)),
                 Need::Tally(_) => Found::Tally(Tally::default()),
                 Need::Present(_) => Found::Count(0),
                 // All records are counted once for all; groups have a place of their own.
@@ -268,7 +293,7 @@ impl Visitor for Worker {
                 (Found::Count(count), Cells::Coded { codes, .. }) => {
                     *count += codes.iter().filter(|code| code.is_some()).count() as u64;
                 }
-                (Found::Floats(rows), Cells::Floats(cells)) => rows.extend_from_slice(cells),
+                (Found::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
                 (Found::Tally(tally), Cells::Texts(texts)) => {
                     texts.iter().for_each(|text| tally.add(*text, 1));
                 }
@@ -286,6 +311,7 @@ impl Visitor for Worker {
 pub(crate) mod tests {
     use super::*;
     use equipoise_core::coins::Words;
+    use equipoise_entropy::OsCoins;
 
     /// The same words in every run (SplitMix64), so that no test fails by chance.
     pub(crate) struct FixedWords(pub u64);
@@ -316,6 +342,21 @@ pub(crate) mod tests {
         }
     }
 
+    /// All rows, on this many threads.
+    pub(crate) fn all_rows<'a>(source: &'a dyn Source, needs: &[Need], threads: usize) -> Gathered<'a> {
+        let mut coins: Vec<OsCoins> = (0..threads).map(|_| OsCoins::new().unwrap()).collect();
+        let hands = Hands::<OsCoins>::Several(&mut coins);
+        Gathered::scan(source, &Rows::default(), needs, hands).expect("memory can be read")
+    }
+
+    /// The numbers of a column, sorted.
+    fn sorted(found: &Gathered<'_>) -> Vec<f64> {
+        let mut floats = Vec::new();
+        found.floats(0).each(|rows| floats.extend_from_slice(rows));
+        floats.sort_unstable_by(f64::total_cmp);
+        floats
+    }
+
     impl Source for Memory {
         fn columns(&self) -> &[String] {
             &self.columns
@@ -326,6 +367,9 @@ pub(crate) mod tests {
                 return Err(Lost);
             }
             let texts: Vec<Option<&str>> = self.texts.iter().map(Option::as_deref).collect();
+            let spelt = |number: &f64| if number.is_nan() { None } else { Some(number.to_string()) };
+            let spelt: Vec<Option<String>> = self.numbers.iter().map(spelt).collect();
+            let spelt: Vec<Option<&str>> = spelt.iter().map(Option::as_deref).collect();
             let many = visitors.len();
             for (start, visitor) in visitors.iter_mut().enumerate() {
                 for row in (start..self.numbers.len()).step_by(many) {
@@ -333,6 +377,7 @@ pub(crate) mod tests {
                         .iter()
                         .map(|wanted| match wanted.kind {
                             Kind::Float => Cells::Floats(&self.numbers[row..=row]),
+                            _ if wanted.column == 0 => Cells::Texts(&spelt[row..=row]),
                             _ => Cells::Texts(&texts[row..=row]),
                         })
                         .collect();
@@ -348,10 +393,9 @@ pub(crate) mod tests {
         let memory = Memory::new(vec![1.0, f64::NAN, 3.0, 4.0, 5.0], &["a", "b", "", "b"]);
         let needs = [Need::Records, Need::Floats(0), Need::Present(1), Need::Tally(1), Need::Floats(0)];
         for threads in [1, 2, 7] {
-            let found = Gathered::scan(&memory, &needs, threads).unwrap();
+            let found = all_rows(&memory, &needs, threads);
             assert_eq!((found.records(), found.present(1), found.empty(1)), (5, 4, 1));
-            let mut floats: Vec<u64> = found.floats(0).iter().map(|row| row.to_bits()).collect();
-            floats.sort_unstable();
+            let floats: Vec<u64> = sorted(&found).iter().map(|row| row.to_bits()).collect();
             assert_eq!(floats, [1.0f64, 3.0, 4.0, 5.0, f64::NAN].map(f64::to_bits));
             let mut texts: Vec<(&str, u64)> = found.texts(1).collect();
             texts.sort_unstable();
@@ -366,15 +410,13 @@ pub(crate) mod tests {
         let needs =
             [grouped(Need::Records), Need::Floats(0), grouped(Need::Floats(0)), grouped(Need::Tally(1))];
         for threads in [1, 2, 7] {
-            let found = Gathered::scan(&memory, &needs, threads).unwrap();
-            assert_eq!((found.records(), found.floats(0).len()), (5, 5));
+            let found = all_rows(&memory, &needs, threads);
+            assert_eq!((found.records(), found.floats(0).count(true)), (5, 5));
             let shown: Vec<_> =
                 found.groups(&[1]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
             assert_eq!(shown, [(None, 1), (Some("a"), 2), (Some("b"), 2)]);
             let group = found.group(&[1], &vec![Some("a".into())]).unwrap();
-            let mut floats = group.floats(0).to_vec();
-            floats.sort_unstable_by(f64::total_cmp);
-            assert_eq!(floats, [1.0, 5.0]);
+            assert_eq!(sorted(group), [1.0, 5.0]);
             assert_eq!(group.texts(1).collect::<Vec<_>>(), [("a", 2)]);
             assert!(found.groups(&[0]).next().is_none());
         }
@@ -395,7 +437,7 @@ pub(crate) mod tests {
         let need = Need::Present(0);
         let grouped = Need::Grouped { by: vec![0], need: Box::new(Need::Records) };
         let wanted = [need.wanted().unwrap()];
-        let mut worker = Worker::new(&[need, grouped], &wanted);
+        let mut worker = Worker::new(&[need, grouped], &wanted, &Store::new(0));
         worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
         worker.batch(Batch { rows: 2, cells: &[Cells::Texts(&[Some("b"), Some("c")])] });
         assert!(matches!(worker.parts[0].found, Found::Count(6)));

@@ -159,7 +159,7 @@ impl Grouping {
             };
             match part.found {
                 Several::Counts(counts) => each(counts.into_iter().map(Found::Count).collect()),
-                Several::Floats(rows) => each(rows.into_iter().map(Found::Floats).collect()),
+                Several::Floats(rows) => each(rows.into_iter().map(Found::List).collect()),
                 Several::Tallies(tallies) => each(tallies.into_iter().map(Found::Tally).collect()),
             }
         }

@@ -5,13 +5,19 @@
 //! public, so a plan and its errors are free.
 
 use crate::{
+    answer::ErrorBar,
     batch::{self, Batch},
     columns,
     gather::Need,
     request::Request,
+    rows::{
+        Rows,
+        plan::{Terms, charged_by_row},
+    },
+    source::Source,
     space::not_a_number,
     target,
-    task::{Expected, STATISTICS, Task},
+    task::{self, Expected, STATISTICS, Task},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -47,6 +53,9 @@ pub struct Plan {
     charge: Approx,
     /// The adjacency in which it is charged.
     charged_in: Adjacency,
+    /// The unit in which it is charged.
+    charged_for: Unit,
+    rows: Rows,
 }
 
 /// One question of a plan.
@@ -56,11 +65,21 @@ pub struct Part {
     group_by: Vec<String>,
     task: Task,
     cost: Approx,
+    facts: DataFacts,
+    /// What it costs for each row that comes or goes among those that take part.
+    of_row: Approx,
+}
+
+/// What all questions of a plan have in common.
+pub(crate) struct Shared {
+    adjacency: Adjacency,
+    unit: Unit,
+    rows: Rows,
 }
 
 impl Part {
     /// Understand one question. Where an error is wanted and no price, the price is found.
-    pub(crate) fn new(request: &Request, facts: &DataFacts) -> Result<(Self, Adjacency), PlanError> {
+    pub(crate) fn new(request: &Request, facts: &DataFacts) -> Result<(Self, Shared), PlanError> {
         let mut request = request.clone();
         if request.statistic == "histogram"
             && let Some(key) = request.column.take()
@@ -71,12 +90,13 @@ impl Part {
         let request = target::solve(&request, facts)?;
         let said = Said::new(&request, facts)?;
         let task = Task::plan(&said)?;
-        let Loss::Approx(cost) = task.cost() else {
+        let Loss::Approx(of_row) = task.cost() else {
             return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
         };
         let group_by = task.group_by().iter().map(|&column| facts.columns[column].clone()).collect();
-        let adjacency = said.adjacency;
-        Ok((Self { request, group_by, task, cost }, adjacency))
+        let cost = said.terms.of_person(&of_row);
+        let shared = Shared { adjacency: said.asked, unit: said.unit.clone(), rows: said.rows.clone() };
+        Ok((Self { request, group_by, task, cost, facts: facts.clone(), of_row }, shared))
     }
 
     /// What was said, with the price that was found for it.
@@ -104,9 +124,39 @@ impl Part {
         self.task.expected()
     }
 
+    /// The other mechanisms that could answer, and what each would do at the same price.
+    pub fn runners_up(&self) -> Vec<RunnerUp> {
+        runners_up(&self.request, &self.facts, self.task.mechanism())
+    }
+
     pub(crate) fn task(&self) -> &Task {
         &self.task
     }
+}
+
+/// A mechanism that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunnerUp {
+    /// Its name, for `--mechanism`.
+    pub mechanism: &'static str,
+    /// The error bar that it would have.
+    pub error: Option<ErrorBar>,
+    /// What it would do, or what it needs.
+    pub words: String,
+}
+
+/// What the other mechanisms of a statistic would do. Only public words are looked at.
+fn runners_up(request: &Request, facts: &DataFacts, taken: &str) -> Vec<RunnerUp> {
+    let other = |&mechanism: &&'static str| {
+        let request = Request { mechanism: Some(mechanism.to_string()), ..request.clone() };
+        let planned = Said::new(&request, facts).and_then(|said| Task::plan(&said));
+        let (error, words) = match planned {
+            Ok(task) => (task.expected().error, task.expected().words),
+            Err(error) => (None, error.to_string()),
+        };
+        RunnerUp { mechanism, error, words }
+    };
+    task::mechanisms(request).iter().filter(|&&name| name != taken).map(other).collect()
 }
 
 impl Plan {
@@ -115,33 +165,40 @@ impl Plan {
         if request.weight.is_some() {
             return Err(PlanError::line("a weight is for the questions of a batch; leave it out"));
         }
-        let (part, adjacency) = Part::new(request, facts)?;
-        Ok(Self::of(request.to_json(), false, vec![part], adjacency, facts))
+        let (part, shared) = Part::new(request, facts)?;
+        Ok(Self::of(request.to_json(), false, vec![part], shared, facts))
     }
 
     /// Understand several questions, which share one scan and one charge.
     pub fn batch(batch: &Batch, facts: &DataFacts) -> Result<Self, PlanError> {
         let mut parts = Vec::new();
-        let mut shared = Adjacency::default();
+        let mut shared = None;
         for (number, request) in batch.priced(facts)?.iter().enumerate() {
-            let (part, adjacency) =
+            let (part, common) =
                 Part::new(request, facts).map_err(|error| batch::in_question(number, request, &error))?;
             parts.push(part);
-            shared = adjacency;
+            shared = Some(common);
         }
+        let shared = shared.expect("a batch has a question");
         Ok(Self::of(batch.to_json(), true, parts, shared, facts))
     }
 
-    fn of(asked: String, batch: bool, parts: Vec<Part>, adjacency: Adjacency, facts: &DataFacts) -> Self {
-        let cost = parts.iter().map(|part| part.cost.clone()).reduce(|sum, cost| sum.compose(&cost));
-        let cost = cost.expect("a plan has a question");
-        let charged_in = facts.registered.as_ref().map_or(adjacency, |(_, registered)| *registered);
-        let charge = match (adjacency, charged_in) {
-            (Adjacency::AddRemove, Adjacency::Replace) => cost.two_steps(),
+    fn of(asked: String, batch: bool, parts: Vec<Part>, shared: Shared, facts: &DataFacts) -> Self {
+        let Shared { adjacency, unit, rows } = shared;
+        let sum = |of: &dyn Fn(&Part) -> Approx| {
+            let sum = parts.iter().map(of).reduce(|sum, cost| sum.compose(&cost));
+            sum.expect("a plan has a question")
+        };
+        let cost = sum(&|part| part.cost.clone());
+        let (charged_for, charged_in) = facts.registered.clone().unwrap_or_else(|| (unit.clone(), adjacency));
+        let charge = match (&charged_for, &unit) {
+            (Unit::Row, Unit::Column(_)) => sum(&|part| charged_by_row(&part.of_row, charged_in)),
+            _ if adjacency != charged_in => cost.two_steps(),
             _ => cost.clone(),
         };
-        let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency, unit: Unit::Row };
-        Self { asked, batch, data: facts.name.clone(), parts, guarantee, cost, charge, charged_in }
+        let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency, unit };
+        let data = facts.name.clone();
+        Self { asked, batch, data, parts, guarantee, cost, charge, charged_in, charged_for, rows }
     }
 
     /// What was said, as one text: what is charged, hashed and kept.
@@ -205,6 +262,21 @@ impl Plan {
         self.charged_in
     }
 
+    /// The unit of the data set, for which the ledger counts.
+    pub fn charged_for(&self) -> &Unit {
+        &self.charged_for
+    }
+
+    /// Which rows of each person take part, in words; `None` where a person is a row.
+    pub fn rows_words(&self) -> Option<String> {
+        self.rows.words(&self.guarantee.unit)
+    }
+
+    /// How many rows of each person take part at most; `None` where a person is a row.
+    pub fn rows_per_unit(&self) -> Option<u64> {
+        self.rows.bound().map(|_| self.rows.rows_per_unit())
+    }
+
     /// What an answer costs under the adjacency of its guarantee.
     pub fn cost(&self) -> &Approx {
         &self.cost
@@ -224,9 +296,23 @@ impl Plan {
         Expected { error: None, words: words.join("; ") }
     }
 
+    /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
+    pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
+        let needs = self.needs();
+        let mut wanted = needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys()));
+        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+            Some(line) => Err(PlanError::line(line)),
+            None => Ok(()),
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn task(&self) -> &Task {
         &self.parts[0].task
+    }
+
+    pub(crate) fn rows(&self) -> &Rows {
+        &self.rows
     }
 
     pub(crate) fn needs(&self) -> Vec<Need> {
@@ -239,9 +325,16 @@ impl Plan {
 pub(crate) struct Said<'a> {
     request: &'a Request,
     facts: &'a DataFacts,
+    /// What a row may lose, and what it does to the rows that take part.
     eps: Eps,
     delta: Delta,
     adjacency: Adjacency,
+    /// What that comes to for a person.
+    terms: Terms,
+    /// The adjacency that was asked for.
+    asked: Adjacency,
+    rows: Rows,
+    unit: Unit,
     failure: Ratio,
     group_by: Vec<usize>,
     groups_per_unit: u64,
@@ -264,17 +357,27 @@ impl<'a> Said<'a> {
             let accepted = "give a number above 0 and at most 0.999999999, such as 0.95";
             return Err(ParameterError::out_of_range("confidence", &confidence, accepted).into());
         }
-        let said = Self {
+        let delta: Delta = request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?;
+        let asked = adjacency(request, facts)?;
+        let group_by = group_by(request, facts)?;
+        let (rows, unit) = Rows::plan(request, facts)?;
+        // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
+        let moves_alike = request.statistic == "count" && group_by.is_empty();
+        let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
+        Ok(Self {
             request,
             facts,
-            eps: eps.parse()?,
-            delta: request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?,
-            adjacency: adjacency(request, facts)?,
+            eps: terms.eps.clone(),
+            delta: terms.delta.clone(),
+            adjacency: terms.adjacency,
+            terms,
+            asked,
+            rows,
+            unit,
             failure,
-            group_by: group_by(request, facts)?,
+            group_by,
             groups_per_unit: 1,
-        };
-        Ok(said)
+        })
     }
 
     /// The same for a part of the work: another price and no groups.
@@ -304,6 +407,16 @@ impl<'a> Said<'a> {
         &self.request.keys
     }
 
+    /// The candidates that were stated as public.
+    pub fn among(&self) -> &'a [String] {
+        &self.request.among
+    }
+
+    /// Was an interval of values asked for?
+    pub fn interval(&self) -> bool {
+        self.request.interval == Some(true)
+    }
+
     /// Does the statistic itself need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
         needs_delta(self.request)
@@ -318,16 +431,24 @@ impl<'a> Said<'a> {
         &self.request.statistic
     }
 
+    /// What may be lost for each row that comes or goes.
     pub fn eps(&self) -> &Eps {
         &self.eps
     }
 
+    /// How often that may be exceeded, for each row.
     pub fn delta(&self) -> &Delta {
         &self.delta
     }
 
+    /// What a row does: under replace with rows that do not take part, it comes or goes.
     pub fn adjacency(&self) -> Adjacency {
         self.adjacency
+    }
+
+    /// Do all rows take part, each on its own?
+    pub fn takes_all_rows(&self) -> bool {
+        self.rows.are_all()
     }
 
     /// The probability with which an error bar may fail.
@@ -381,9 +502,13 @@ impl<'a> Said<'a> {
         if self.statistic() != "quantile" && self.fraction().is_some() {
             return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
         }
-        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram");
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
+        let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
+            ("interval", self.interval(), matches!(self.statistic(), "median" | "quantile")),
+            ("among", !self.among().is_empty(), self.statistic() == "select"),
+            ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
             ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
@@ -422,7 +547,9 @@ impl<'a> Said<'a> {
 }
 
 fn needs_delta(request: &Request) -> bool {
-    request.statistic == "mode" || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
+    request.statistic == "mode"
+        || (request.statistic == "select" && request.among.is_empty())
+        || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
 }
 
 /// Can the question use a delta, to find keys or for its mechanism?

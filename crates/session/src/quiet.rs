@@ -16,7 +16,7 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static HOOK: Once = Once::new();
 
 /// Run private work; a panic in it is a lost answer without a word.
-pub(crate) fn quietly<T>(work: impl FnOnce() -> Result<T, Lost>) -> Result<T, Lost> {
+pub fn quietly<T>(work: impl FnOnce() -> Result<T, Lost>) -> Result<T, Lost> {
     HOOK.call_once(|| {
         let loud = take_hook();
         set_hook(Box::new(move |info| {

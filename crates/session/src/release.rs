@@ -32,6 +32,9 @@ pub struct Release {
     /// By which columns, where answers for groups were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group_by: Vec<String>,
+    /// Of which records: those of which this is true.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// Of which data set.
     pub data: String,
     /// By which mechanism.
@@ -81,6 +84,9 @@ pub struct Promise {
     pub adjacency: String,
     /// Whose privacy is protected.
     pub unit: String,
+    /// How many rows of each unit took part at most, drawn at random, where a unit may have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rows_per_unit: Option<u64>,
 }
 
 /// A privacy loss in exact decimals.

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
-    /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode or histogram.
+    /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +36,9 @@ pub struct Request {
     /// Answers and rows are multiples of this.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub resolution: Option<String>,
+    /// Whether half of epsilon buys an interval of values that holds the true quantile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<bool>,
     /// The number of rows, where the data holder states it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub rows: Option<String>,
@@ -51,6 +54,9 @@ pub struct Request {
     /// The keys of the groups, where they are public: their one column's texts. Found privately without.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub keys: Vec<String>,
+    /// The candidates of a selection, where they are public. Found privately without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
+    pub among: Vec<String>,
     /// How far off the answer may be, in rows for counts, in ranks for quantiles, in the column's unit for sums and
     /// means: the least epsilon for that is used.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
@@ -58,6 +64,15 @@ pub struct Request {
     /// Among the questions of a batch: which share of epsilon and delta this one has.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub weight: Option<String>,
+    /// Only records of which this is true take part.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// The column that names the person: all records with one value of it are protected together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How many records of each person take part, drawn at random; one unless this says more.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub max_rows_per_unit: Option<String>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,

@@ -17,15 +17,15 @@
 //! ```
 
 use crate::{
-    answer::{Answer, Item},
+    answer::{Answer, Item, Named},
     gather::Gathered,
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan},
     quiet::quietly,
     release::{Left, Outcome, Promise, Release, Spent},
+    rows::Hands,
     source::{Lost, Source},
 };
-use equipoise_core::adjacency::Unit;
 use equipoise_entropy::{EntropyError, OsCoins};
 use serde_json::{Value, json};
 use std::{fmt, thread};
@@ -67,8 +67,11 @@ impl Session {
 
     /// Pay for a plan, durably, or say why not.
     pub fn charge(&mut self, plan: Plan, request_id: Option<String>) -> Result<Paid, PayError> {
-        let data_set =
-            DataSet { name: plan.data().to_string(), unit: Unit::Row, adjacency: plan.charged_in() };
+        let data_set = DataSet {
+            name: plan.data().to_string(),
+            unit: plan.charged_for().clone(),
+            adjacency: plan.charged_in(),
+        };
         let request = ChargeRequest {
             data_set,
             analyst: self.analyst.clone(),
@@ -86,10 +89,9 @@ impl Session {
     /// Read the rows, answer, record. The charge is used up whatever happens.
     pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Lost> {
         let Charged { plan, charge } = charged;
-        let threads = thread::available_parallelism().map_or(1, usize::from);
         let coins = &mut self.coins;
         let answers = quietly(|| {
-            let gathered = Gathered::scan(source, &plan.needs(), threads)?;
+            let gathered = gather(&plan, source)?;
             Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
         })?;
         let mut release = release(&plan, answers, &charge);
@@ -98,6 +100,18 @@ impl Session {
         release.receipt = Some(receipt);
         Ok(release)
     }
+}
+
+/// One scan on all cores, each with coins of its own.
+pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Lost> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let own = (0..threads).map(|_| OsCoins::new()).collect::<Result<Vec<_>, _>>();
+    let mut own = own.map_err(|_| Lost)?;
+    let hands = match &mut own[..] {
+        [one] => Hands::One(one),
+        several => Hands::Several(several),
+    };
+    Gathered::scan(source, plan.rows(), &plan.needs(), hands)
 }
 
 /// What is public about a data set; without a ledger it is not registered.
@@ -116,6 +130,8 @@ fn question(plan: &Plan) -> Value {
         "statistic": plan.statistic(),
         "column": plan.column(),
         "group_by": plan.group_by(),
+        "where": plan.request().filter,
+        "rows": plan.rows_words(),
         "mechanism": plan.mechanism(),
         "guarantee": guarantee,
         "expected": plan.expected().words,
@@ -143,6 +159,7 @@ fn promise(plan: &Plan) -> Promise {
         delta: cost.delta.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         unit: guarantee.unit.to_string(),
+        max_rows_per_unit: plan.rows_per_unit(),
     }
 }
 
@@ -161,7 +178,8 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
         (answers.remove(0), None)
     };
     let outcome = answer.outcome();
-    let Answer { value, error, rows, advice, groups } = answer;
+    let Answer { value, error, rows, advice, groups, several } = answer;
+    let items = items.or_else(|| several.map(|several| named(several, plan.column())));
     let balance = charge.balance();
     Release {
         outcome,
@@ -169,6 +187,7 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
         statistic: plan.statistic().to_string(),
         column: plan.column().map(str::to_string),
         group_by: plan.group_by().to_vec(),
+        filter: plan.request().filter.clone(),
         data: plan.data().to_string(),
         mechanism: plan.mechanism(),
         guarantee: promise(plan),
@@ -185,19 +204,31 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
 
 /// One answer of a batch.
 fn item(part: &Part, answer: Answer) -> Item {
+    let column = part.request().column.as_deref();
+    let item = shaped(&part.request().statistic, column, part.mechanism(), answer);
+    Item { group_by: part.group_by().to_vec(), cost: Some(Spent::from(part.cost())), ..item }
+}
+
+/// The answers of a summary, which share a price.
+fn named(several: Vec<Named>, column: Option<&str>) -> Vec<Item> {
+    several.into_iter().map(|one| shaped(one.statistic, column, one.mechanism, one.answer)).collect()
+}
+
+fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
     let outcome = answer.outcome();
-    let Answer { value, error, rows, advice, groups } = answer;
+    let Answer { value, error, rows, advice, groups, several } = answer;
     Item {
-        statistic: part.request().statistic.clone(),
-        column: part.request().column.clone(),
-        group_by: part.group_by().to_vec(),
-        mechanism: part.mechanism().to_string(),
-        cost: Spent::from(part.cost()),
+        statistic: statistic.to_string(),
+        column: column.map(str::to_string),
+        group_by: Vec::new(),
+        mechanism: mechanism.to_string(),
+        cost: None,
         outcome,
         value: value.unwrap_or_default(),
         error,
         rows,
         groups,
+        answers: several.map(|several| named(several, column)),
         advice,
     }
 }

@@ -1,9 +1,18 @@
 //! The same question on public or made-up data, many times: how people choose, and how audits sample.
 //!
 //! Nothing is charged, nothing is recorded, and what comes out is no [`Release`](crate::release::Release): whoever
-//! simulates on private rows has published them. The rows are read once; each trial has fresh coins.
+//! simulates on private rows has published them. The rows are read once, or where people have many rows once for each
+//! trial; each trial has fresh coins.
 
-use crate::{answer::Answer, gather::Gathered, plan::Plan, quiet::quietly, source::Lost, source::Source};
+use crate::{
+    answer::Answer,
+    gather::Gathered,
+    plan::Plan,
+    quiet::quietly,
+    rows::Hands,
+    session::gather,
+    source::{Lost, Source},
+};
 use equipoise_entropy::OsCoins;
 use serde_json::Value;
 use std::{num::NonZero, thread};
@@ -13,15 +22,24 @@ use std::{num::NonZero, thread};
 pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Vec<Option<Value>>, Lost> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     quietly(|| {
-        let gathered = Gathered::scan(source, &plan.needs(), threads)?;
+        // Where rows of people are drawn, every trial draws its own.
+        let once = if plan.rows().bound().is_none() { Some(gather(plan, source)?) } else { None };
         let part = |trials: usize| -> Result<Vec<Option<Value>>, Lost> {
             let mut coins = OsCoins::new().map_err(|_| Lost)?;
             let mut trial = || {
+                let drawn;
+                let gathered = if let Some(gathered) = &once {
+                    gathered
+                } else {
+                    let hands = Hands::One(&mut coins);
+                    drawn = Gathered::scan(source, plan.rows(), &plan.needs(), hands)?;
+                    &drawn
+                };
                 let mut answers =
-                    plan.parts().iter().map(|part| value(part.task().answer(&gathered, &mut coins)));
-                if plan.is_batch() { Some(answers.collect()) } else { answers.next().flatten() }
+                    plan.parts().iter().map(|part| value(part.task().answer(gathered, &mut coins)));
+                Ok(if plan.is_batch() { Some(answers.collect()) } else { answers.next().flatten() })
             };
-            Ok((0..trials).map(|_| trial()).collect())
+            (0..trials).map(|_| trial()).collect()
         };
         let workers = threads.min(trials).max(1);
         let share = |worker: usize| trials / workers + usize::from(worker < trials % workers);

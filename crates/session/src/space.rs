@@ -9,7 +9,7 @@ use equipoise_core::{
     loss::ParameterError,
     ratio::Ratio,
     stability::{
-        Range, bracket,
+        Range,
         lattice::{self, FLOATS, Grid},
     },
 };
@@ -62,13 +62,11 @@ impl Space {
         self.range
     }
 
-    /// Each row's place, cleaned record by record for this adjacency.
-    pub fn places(&self, rows: &[f64], adjacency: Adjacency) -> Vec<i64> {
+    /// A row's place, cleaned for this adjacency; nothing if it is dropped.
+    pub fn place(&self, row: f64, adjacency: Adjacency) -> Option<i64> {
         match &self.grid {
-            Some(grid) => {
-                rows.iter().filter_map(|&row| grid.clean(Some(row), self.range, adjacency)).collect()
-            }
-            None => bracket::places(rows, self.range, adjacency),
+            Some(grid) => grid.clean(Some(row), self.range, adjacency),
+            None => lattice::clean_float(Some(row), self.range, adjacency),
         }
     }
 
@@ -135,20 +133,27 @@ pub(crate) fn not_a_number(name: &'static str, text: &str) -> PlanError {
 mod tests {
     use super::*;
 
+    fn places(space: &Space, rows: &[f64], adjacency: Adjacency) -> Vec<i64> {
+        rows.iter().filter_map(|&row| space.place(row, adjacency)).collect()
+    }
+
     #[test]
     fn ranges_and_grids_become_places() {
         let floats = Space::new(None, None).unwrap();
         assert_eq!(floats.range(), FLOATS);
-        assert_eq!(floats.places(&[2.5, f64::NAN], Adjacency::AddRemove).len(), 1);
-        assert_eq!(floats.number(floats.places(&[2.5], Adjacency::AddRemove)[0]).to_bits(), 2.5f64.to_bits());
+        assert_eq!(places(&floats, &[2.5, f64::NAN], Adjacency::AddRemove).len(), 1);
+        assert_eq!(
+            floats.number(places(&floats, &[2.5], Adjacency::AddRemove)[0]).to_bits(),
+            2.5f64.to_bits()
+        );
         let cents = Space::new(Some("0,10"), Some("0.01")).unwrap();
         assert_eq!(cents.range(), Range::new(0, 1000).unwrap());
-        assert_eq!(cents.places(&[1.234, -4.0, 1e300, f64::NAN], Adjacency::Replace), [123, 0, 1000, 0]);
+        assert_eq!(places(&cents, &[1.234, -4.0, 1e300, f64::NAN], Adjacency::Replace), [123, 0, 1000, 0]);
         assert_eq!(cents.number(123).to_string(), "1.23");
         assert_eq!(cents.distance(10, 43).to_string(), "0.33");
         assert_eq!(Space::new(None, Some("1")).unwrap().range(), Range::WHOLE);
         // An infinite distance would be null in JSON.
-        let ends = floats.places(&[-1.7e308, 1.7e308], Adjacency::AddRemove);
+        let ends = places(&floats, &[-1.7e308, 1.7e308], Adjacency::AddRemove);
         assert_eq!(floats.distance(ends[0], ends[1]).to_bits(), f64::MAX.to_bits());
         let coarse = Space::new(None, Some("1e300")).unwrap();
         assert_eq!(coarse.number(i64::MIN).to_bits(), f64::MIN.to_bits());

@@ -43,6 +43,9 @@ pub(crate) enum BudgetCommand {
 pub(crate) struct BooksOptions {
     /// The data file; all of the ledger's without one
     pub file: Option<PathBuf>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub name: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data, or in this folder]
     #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
@@ -55,6 +58,9 @@ pub(crate) struct BooksOptions {
 pub(crate) struct LimitOptions {
     /// The data file
     pub file: PathBuf,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// All that may be spent, as the sum of epsilons
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: Option<String>,
@@ -73,6 +79,9 @@ pub(crate) struct LimitOptions {
     /// What one person may change, fixed at registration [default: add-remove]
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
+    /// The column that names the person, fixed at registration [default: a row is a person]
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data]
     #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,

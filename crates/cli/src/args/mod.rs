@@ -79,7 +79,7 @@ pub(crate) enum Command {
 pub(crate) enum QuestionCommand {
     /// How many records there are, or how many have a field that is not empty
     #[command(
-        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count people.csv --group-by town,year --epsilon 1 --delta 1e-6\n  equipoise count people.csv --group-by member --keys yes,no --epsilon 1"
+        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count people.csv --group-by town,year --epsilon 1 --delta 1e-6\n  equipoise count people.csv --group-by member --keys yes,no --epsilon 1\n  equipoise count people.csv --where \"age >= 18 and town = 'Ayr'\" --epsilon 0.1\n  equipoise count visits.csv --unit person --epsilon 0.1\n\nWith --unit, people are counted: each has one row that takes part, unless --max-rows-per-unit says more."
     )]
     Count(CountOptions),
     /// The sum of a column of numbers
@@ -118,4 +118,12 @@ pub(crate) enum QuestionCommand {
         after_help = "Examples:\n  equipoise histogram people.csv town --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv town,year --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv member --keys yes,no --epsilon 1"
     )]
     Histogram(HistogramOptions),
+    /// A value that nearly most records have: among stated candidates, or found ones
+    #[command(
+        after_help = "Examples:\n  equipoise select people.csv town --among Arden,Brook,Elsfield --epsilon 0.5\n  equipoise select people.csv town --epsilon 1 --delta 1e-6\n\nWith --among by permute-and-flip for epsilon alone; without, candidates that enough rows have are found first,\nwhich needs a delta. For the exact most frequent value or a refusal, use mode."
+    )]
+    Select(SelectOptions),
+    /// Count, mean, standard deviation and quantiles of a column, for one price in one scan
+    #[command(after_help = "Example:\n  equipoise summary salaries.csv salary --epsilon 2")]
+    Summary(SummaryOptions),
 }

@@ -7,9 +7,11 @@ use std::path::PathBuf;
 /// A question about a file; every verb takes these.
 #[derive(Args, Debug)]
 pub(crate) struct Question {
-    /// A CSV file; its first line names the columns
+    /// CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    #[command(flatten)]
+    pub rows: Rows,
     #[command(flatten)]
     pub privacy: Privacy,
     #[command(flatten)]
@@ -18,6 +20,21 @@ pub(crate) struct Question {
     pub books: Books,
     #[command(flatten)]
     pub showing: Showing,
+}
+
+/// Which rows take part, and whose they are.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Rows")]
+pub(crate) struct Rows {
+    /// Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub filter: Option<String>,
+    /// The column that names the person, where people have several rows: all of a person's rows are protected
+    #[arg(long, value_name = "COLUMN")]
+    pub unit: Option<String>,
+    /// With a unit: how many rows of each person take part, drawn at random [default: 1]
+    #[arg(long, value_name = "R")]
+    pub max_rows_per_unit: Option<String>,
 }
 
 /// What an answer may cost, and what it promises.
@@ -66,6 +83,9 @@ pub(crate) struct Books {
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]
     pub analyst: Option<String>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// A name for this request: asked again, it gives the stored answer for free
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,
@@ -116,6 +136,9 @@ pub(crate) struct Values {
     /// Answers and rows are multiples of this
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub resolution: Option<String>,
+    /// Spend half of epsilon on an interval of values that holds the true quantile
+    #[arg(long)]
+    pub interval: bool,
     /// The number of rows, where you state it as public
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,
@@ -205,6 +228,29 @@ pub(crate) struct HistogramOptions {
     pub columns: Option<String>,
     #[command(flatten)]
     pub keys: Keys,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SelectOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    /// The candidates, where they are public; needs no delta
+    #[arg(long, value_name = "VALUE,..", value_delimiter = ',', allow_hyphen_values = true)]
+    pub among: Vec<String>,
+    #[command(flatten)]
+    pub groups: Groups,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub question: Question,
+    /// The column
+    pub column: Option<String>,
+    #[command(flatten)]
+    pub values: Values,
 }
 
 /// A question, asked many times of data that is not private.

@@ -18,6 +18,7 @@ pub(super) struct Shown<'a> {
     error: Option<&'a ErrorBar>,
     rows: Option<i64>,
     groups: Option<&'a [Group]>,
+    answers: Option<&'a [Item]>,
     advice: Option<&'a str>,
 }
 
@@ -34,6 +35,7 @@ macro_rules! shown_from {
                     error: source.error.as_ref(),
                     rows: source.rows,
                     groups: source.groups.as_deref(),
+                    answers: source.answers.as_deref(),
                     advice: source.advice.as_deref(),
                 }
             }
@@ -44,6 +46,9 @@ macro_rules! shown_from {
 shown_from!(Release);
 shown_from!(Item);
 
+/// What the quantiles of a summary are called.
+const SUMMARY: &str = "quantiles 0.05 0.25 0.5 0.75 0.95";
+
 pub(super) fn show(shown: &Shown<'_>) {
     let question = question(shown.statistic, shown.column, shown.group_by);
     match (shown.groups, shown.outcome) {
@@ -52,6 +57,7 @@ pub(super) fn show(shown: &Shown<'_>) {
             println!("{}", table(shown.group_by, groups));
         }
         (_, Outcome::Refused) => println!("{question}: refused"),
+        _ if shown.answers.is_some() => println!("{question}"),
         (None, Outcome::Released) => println!("{question}: {}", value(shown.value)),
     }
     if let (Some(groups), Outcome::Released) = (shown.groups, shown.outcome) {
@@ -60,6 +66,19 @@ pub(super) fn show(shown: &Shown<'_>) {
         }
         if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref()) {
             println!("  advice     for groups that were refused: {advice}");
+        }
+    }
+    for item in shown.answers.unwrap_or_default() {
+        let name = if item.statistic == "quantiles" { SUMMARY } else { item.statistic.as_str() };
+        match (item.outcome, &item.error) {
+            (Outcome::Released, error) => {
+                let error = error.as_ref().map_or(String::new(), error_words);
+                println!("  {name:<34} {}", value(&item.value));
+                println!("    error    {error}");
+            }
+            (Outcome::Refused, _) => {
+                println!("  {name:<34} refused: {}", item.advice.as_deref().unwrap_or_default());
+            }
         }
     }
     if let Some(error) = shown.error {
@@ -108,7 +127,8 @@ fn short_error(error: &ErrorBar) -> String {
     let end = |end: Option<f64>| value(&json!(end));
     match error.kind {
         ErrorKind::Exact => "exact".to_string(),
-        ErrorKind::Noise => format!("{} to {}", end(error.low), end(error.high)),
+        ErrorKind::Noise | ErrorKind::Interval => format!("{} to {}", end(error.low), end(error.high)),
+        ErrorKind::Gap => format!("at most {} rows fewer", error.gap.unwrap_or_default()),
         ErrorKind::Rank => {
             format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))
         }

@@ -6,7 +6,7 @@ use crate::Exit;
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
-    plan::{Part, Plan},
+    plan::{Part, Plan, RunnerUp},
     release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -30,9 +30,12 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
                 "delta": plan.cost().delta.to_string(),
                 "adjacency": guarantee.adjacency.to_string(),
                 "unit": guarantee.unit.to_string(),
+                "max_rows_per_unit": plan.rows_per_unit(),
             },
+            "where": plan.request().filter,
             "error": plan.expected().error,
             "expected": plan.expected().words,
+            "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
             "charge": charge,
             "spent": balance.map(|balance| Spent::from(balance.spent())),
             "remaining": remaining.as_ref().map(Left::from),
@@ -55,7 +58,11 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         }
     } else {
         println!("  expect     {}{sure}", plan.expected().words);
+        for other in plan.parts()[0].runners_up() {
+            println!("  instead    --mechanism {}: {}", other.mechanism, other.words);
+        }
     }
+    rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(&charge));
     match (balance, remaining) {
@@ -82,21 +89,28 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         return exit;
     }
     match &release.answers {
-        Some(answers) => {
+        Some(answers) if release.statistic == "batch" => {
             println!("{} of {} questions answered", released(answers), answers.len());
             for item in answers {
                 answers::show(&item.into());
-                println!("  cost       {}; {}", amount(&item.cost), item.mechanism);
+                if let Some(cost) = &item.cost {
+                    println!("  cost       {}; {}", amount(cost), item.mechanism);
+                }
             }
             println!("in all");
         }
-        None => answers::show(&release.into()),
+        _ => answers::show(&release.into()),
     }
     let promise = &release.guarantee;
+    let drawn = promise.max_rows_per_unit.map(|rows| match rows {
+        1 => format!("one row of each {}, drawn at random", printable(&promise.unit)),
+        rows => format!("at most {rows} rows of each {}, drawn at random", printable(&promise.unit)),
+    });
+    rows_line(drawn, release.filter.as_deref());
     println!(
         "  privacy    {} for one {} ({}); {}",
         amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
-        promise.unit,
+        printable(&promise.unit),
         promise.adjacency,
         release.mechanism
     );
@@ -111,8 +125,21 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
     exit
 }
 
+/// Which rows took part, where not all did.
+fn rows_line(drawn: Option<String>, filter: Option<&str>) {
+    let filter = filter.map(|filter| format!("where {}", printable(filter)));
+    let parts: Vec<String> = drawn.into_iter().chain(filter).collect();
+    if !parts.is_empty() {
+        println!("  rows       {}", parts.join("; "));
+    }
+}
+
 fn released(answers: &[Item]) -> usize {
     answers.iter().filter(|item| item.outcome == Outcome::Released).count()
+}
+
+fn runner_up(other: &RunnerUp) -> Value {
+    json!({ "mechanism": other.mechanism, "error": other.error, "expected": other.words })
 }
 
 /// One question of a planned batch.
@@ -125,6 +152,7 @@ fn planned(part: &Part) -> Value {
         "cost": Spent::from(part.cost()),
         "error": part.expected().error,
         "expected": part.expected().words,
+        "runners_up": part.runners_up().iter().map(runner_up).collect::<Vec<_>>(),
     })
 }
 
@@ -174,6 +202,18 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             });
             let (low, high) = (end(error.low), end(error.high));
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+        }
+        ErrorKind::Interval => {
+            let end = |end: Option<f64>| value(&json!(end));
+            let (low, high) = (end(error.low), end(error.high));
+            let ranks = error.rank.as_ref().map_or(String::new(), value);
+            format!(
+                "the true value lies between {low} and {high}, the answer within {ranks} ranks of it ({sure} confidence)"
+            )
+        }
+        ErrorKind::Gap => {
+            let gap = error.gap.unwrap_or_default();
+            format!("the most frequent value has at most {gap} rows more ({sure} confidence)")
         }
         ErrorKind::Rank => {
             let ranks = error.rank.as_ref().map_or(String::new(), value);

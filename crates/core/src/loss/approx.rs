@@ -1,8 +1,8 @@
 //! The plain loss: (epsilon, delta).
 
 use super::{
-    amount::{Amount, significant_up},
-    parameter::{Delta, Eps},
+    amount::{Amount, significant_down, significant_up},
+    parameter::{Delta, Eps, ParameterError},
 };
 use crate::{interval::Interval, ratio::Ratio};
 
@@ -34,25 +34,57 @@ impl Approx {
     }
 
     /// What two neighbouring steps may lose: `(2 eps, delta·(1 + e^eps))`, the delta rounded up.
-    ///
-    /// From P to R to Q: P <= e^eps·R + delta <= e^eps·(e^eps·Q + delta) + delta.
     #[must_use]
     pub fn two_steps(&self) -> Self {
-        Self { eps: self.eps.times_up(2), delta: self.two_steps_delta_up() }
+        self.steps(2)
     }
 
-    fn two_steps_delta_up(&self) -> Amount {
-        const BITS: usize = 128;
-        if self.delta.is_zero() {
-            return Amount::zero();
+    /// What a path of `count` neighbouring steps may lose: `(count·eps, delta·(1 + e^eps + … + e^((count-1)·eps)))`, the
+    /// delta rounded up. A group of rows that come or go together is such a path.
+    ///
+    /// From P to R to Q: P <= e^eps·R + delta <= e^eps·(e^eps·Q + delta) + delta, and so on.
+    #[must_use]
+    pub fn steps(&self, count: u64) -> Self {
+        Self { eps: self.eps.times_up(count), delta: self.steps_delta_up(count) }
+    }
+
+    /// The loss that one of `count` steps may have, so that the path loses at most this: the inverse of
+    /// [`steps`](Self::steps), the delta rounded down. Panics at zero.
+    pub fn step_of(eps: &Eps, delta: &Delta, count: u64) -> Result<(Eps, Delta), ParameterError> {
+        assert!(count > 0, "a path has steps");
+        let step = Eps::new(eps.ratio() / &Ratio::from(count))?;
+        if count == 1 || delta.is_zero() {
+            return Ok((step, delta.clone()));
+        }
+        // A little less than the share, so that the path stays below after it is rounded up.
+        let kept = Ratio::one() - Ratio::dyadic(1.into(), BITS - 28);
+        let share = delta.ratio() * &kept / &powers(step.ratio(), count).upper();
+        Ok((step, Delta::new(significant_down(&share, BITS))?))
+    }
+
+    fn steps_delta_up(&self, count: u64) -> Amount {
+        if self.delta.is_zero() || count == 1 {
+            return self.delta.clone();
         }
         // A delta of one promises nothing, so nothing larger needs computing.
-        if self.eps.ratio() > &Ratio::from(2000u64) {
+        if self.eps.times_up(count).ratio() > &Ratio::from(4000u64) {
             return Amount::clamped(Ratio::one());
         }
-        let factor = Interval::exact(self.eps.ratio(), BITS).exp().add(&Interval::one(BITS));
-        let delta = significant_up(&(factor.upper() * self.delta.ratio()), BITS);
+        let delta = significant_up(&(powers(self.eps.ratio(), count).upper() * self.delta.ratio()), BITS);
         Amount::clamped(delta.min(Ratio::one().max(self.delta.ratio().clone())))
+    }
+}
+
+const BITS: usize = 128;
+
+/// 1 + e^x + … + e^((count-1)·x), by halves.
+fn powers(x: &Ratio, count: u64) -> Interval {
+    let power = |times: u64| Interval::exact(&(x * &Ratio::from(times)), BITS).exp();
+    match count {
+        0 => Interval::zero(BITS),
+        1 => Interval::one(BITS),
+        odd if odd % 2 == 1 => powers(x, odd - 1).mul(&power(1)).add(&Interval::one(BITS)),
+        even => powers(x, even / 2).mul(&power(even / 2).add(&Interval::one(BITS))),
     }
 }
 
@@ -75,6 +107,27 @@ mod tests {
         assert!(*two.delta.ratio() > low.parse().unwrap() && *two.delta.ratio() < high.parse().unwrap());
         assert_eq!(*approx("1000", "1e-6").two_steps().delta.ratio(), Ratio::one());
         assert_eq!(*approx("1000", "1e-6").times(3).two_steps().delta.ratio(), Ratio::one());
+    }
+
+    #[test]
+    fn a_path_loses_what_its_steps_lose_and_a_step_is_its_share() {
+        // 1 + e + e² + e³ = 31.192874850577363203519…
+        let four = approx("1", "1e-6").steps(4);
+        assert_eq!(*four.eps.ratio(), Ratio::from(4u64));
+        let (low, high) = ("3.1192874850577363203519e-5", "3.1192874850577363203520e-5");
+        assert!(*four.delta.ratio() > low.parse().unwrap() && *four.delta.ratio() < high.parse().unwrap());
+        assert_eq!(approx("1", "1e-6").steps(1), approx("1", "1e-6"));
+        assert_eq!(*approx("1", "1e-9").steps(5000).delta.ratio(), Ratio::one());
+        for (eps, delta, count) in
+            [("1", "1e-6", 1), ("1", "1e-6", 2), ("0.3", "0", 7), ("1000", "1e-6", 65_535), ("1", "0.5", 3)]
+        {
+            let (eps, delta) = (eps.parse().unwrap(), delta.parse().unwrap());
+            let (step_eps, step_delta) = Approx::step_of(&eps, &delta, count).unwrap();
+            let path = Approx::new(&step_eps, &step_delta).steps(count);
+            assert!(path.eps.ratio() == eps.ratio() && path.delta.ratio() <= delta.ratio());
+            let room = Ratio::one() + Ratio::dyadic(1.into(), 98);
+            assert!(*path.delta.ratio() >= delta.ratio() / &room, "no more is kept back than rounding");
+        }
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub mod removals;
 pub mod selection;
 pub mod smooth;
 pub mod stable;
+pub mod streamed;
 pub mod subsets;
 pub mod sum;
 pub mod triangles;

@@ -4,85 +4,13 @@
 //! line, but never further than the longest line that counts: a longer one is cut, and still too long to count.
 //! Where a line crosses a whole block, that block owns nothing. Blocks of any size own the same lines.
 
+use crate::bytes::{Bytes, Stamp};
 use equipoise_session::source::Lost;
 use memchr::memchr;
 use std::{
-    fs::File,
-    io,
     ops::Range,
     sync::atomic::{AtomicU64, Ordering},
-    time::{Duration, UNIX_EPOCH},
 };
-
-/// Bytes that can be read at any place, by several threads.
-pub enum Bytes {
-    /// A regular file.
-    File(File),
-    /// Bytes in memory.
-    Memory(Vec<u8>),
-}
-
-/// What changes when a file does.
-#[derive(PartialEq, Eq)]
-pub struct Stamp {
-    length: u64,
-    /// Since 1970.
-    changed: Option<Duration>,
-}
-
-impl Bytes {
-    /// How long the bytes are, and when they were last written to.
-    pub fn stamp(&self) -> io::Result<Stamp> {
-        Ok(match self {
-            Self::File(file) => {
-                let metadata = file.metadata()?;
-                let changed = metadata.modified().ok();
-                let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-                Stamp { length: metadata.len(), changed }
-            }
-            Self::Memory(bytes) => Stamp { length: bytes.len() as u64, changed: None },
-        })
-    }
-
-    /// Read some bytes, at most as many as the buffer holds; none at the end.
-    pub fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        match self {
-            Self::File(file) => read_file_at(file, buffer, at),
-            Self::Memory(bytes) => {
-                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-                let count = rest.len().min(buffer.len());
-                buffer[..count].copy_from_slice(&rest[..count]);
-                Ok(count)
-            }
-        }
-    }
-
-    /// Fill the buffer. The end of the file is a loss: it was longer when the scan began.
-    pub fn fill_at(&self, mut buffer: &mut [u8], mut at: u64) -> Result<(), Lost> {
-        while !buffer.is_empty() {
-            match self.read_at(buffer, at) {
-                Ok(0) => return Err(Lost),
-                Ok(count) => {
-                    buffer = &mut buffer[count..];
-                    at += count as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(Lost),
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(unix)]
-fn read_file_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, at)
-}
-
-#[cfg(windows)]
-fn read_file_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
-}
 
 /// The lines of some bytes, handed out block by block.
 pub struct Blocks<'a> {
@@ -107,10 +35,10 @@ impl<'a> Blocks<'a> {
         longest_line: usize,
     ) -> Result<Self, Lost> {
         assert!(block_bytes > 0, "a block has bytes");
-        if stamp.length < begin {
+        if stamp.length() < begin {
             return Err(Lost);
         }
-        let records = begin..stamp.length;
+        let records = begin..stamp.length();
         Ok(Self { bytes, records, block_bytes, longest_line, claimed: AtomicU64::new(0) })
     }
 

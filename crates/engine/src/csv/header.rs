@@ -2,114 +2,11 @@
 
 use super::{
     Header, NUMBERED,
-    blocks::Bytes,
     quoted::{self, Field},
 };
-use equipoise_core::wording;
+use crate::{bytes::Bytes, problem::Problem};
 use memchr::memchr;
-use std::{collections::BTreeMap, fmt, io, path::PathBuf};
-
-/// Why a file could not be opened. `Display` is one line with the next step. It depends on the path and the
-/// header only.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenError {
-    /// The file, if it is one.
-    pub path: Option<PathBuf>,
-    /// What is wrong.
-    pub problem: Problem,
-}
-
-/// What is wrong with a file before its rows are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
-    /// There is no such file.
-    Missing,
-    /// It is a folder.
-    Folder,
-    /// It is a pipe or a device.
-    NotAFile,
-    /// The operating system refuses to open or read it.
-    Unreadable(io::ErrorKind),
-    /// There is no first line.
-    Empty,
-    /// The first line has no characters.
-    BlankHeader,
-    /// The header is not UTF-8.
-    HeaderNotText,
-    /// The header has more bytes than this.
-    HeaderTooLong(usize),
-    /// The header has a quote that does not stand around a whole name.
-    HeaderQuotes,
-    /// Two columns have one name.
-    Twice {
-        /// The name.
-        name: String,
-        /// The places of the first two, from 1 on.
-        places: [usize; 2],
-    },
-    /// No columns were declared.
-    NothingDeclared,
-    /// This cannot separate fields.
-    Delimiter(char),
-}
-
-impl Problem {
-    pub(super) fn of(kind: io::ErrorKind) -> Self {
-        match kind {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
-            kind => Self::Unreadable(kind),
-        }
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = match &self.path {
-            Some(path) => {
-                let path = path.display().to_string();
-                format!("'{}'", path.replace(char::is_control, "\u{fffd}"))
-            }
-            None => "the data".to_string(),
-        };
-        match &self.problem {
-            Problem::Missing => write!(f, "there is no file {file}; check the path"),
-            Problem::Folder => write!(f, "{file} is a folder; name a CSV file in it"),
-            Problem::NotAFile => write!(f, "{file} is a pipe or a device; save its content to a file first"),
-            Problem::Unreadable(kind) => {
-                write!(f, "{file} cannot be read ({kind}); check its permissions and the disk")
-            }
-            Problem::Empty => {
-                write!(f, "{file} is empty; its first line must name the columns, or say --no-header")
-            }
-            Problem::BlankHeader => {
-                write!(f, "the first line of {file} is blank; it must name the columns, or say --no-header")
-            }
-            Problem::HeaderNotText => {
-                write!(f, "the header of {file} is not UTF-8 text; convert the file to UTF-8 CSV first")
-            }
-            Problem::HeaderTooLong(longest) => {
-                write!(f, "the header of {file} is longer than {longest} bytes; check that it is a CSV file")
-            }
-            Problem::HeaderQuotes => {
-                write!(f, "the header of {file} has a stray quote; put quotes around whole names or nowhere")
-            }
-            Problem::Twice { name, places: [first, second] } => {
-                let name = wording::shown(name);
-                write!(f, "columns {first} and {second} of {file} are both called '{name}'; rename one")
-            }
-            Problem::NothingDeclared => write!(f, "no columns were declared for {file}; name at least one"),
-            Problem::Delimiter(delimiter) => {
-                let delimiter = wording::shown(&delimiter.to_string());
-                write!(
-                    f,
-                    "'{delimiter}' cannot separate fields; take one ASCII character, not a quote or a line end"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
+use std::{collections::BTreeMap, io};
 
 /// A delimiter as a byte.
 pub fn delimiter(character: char) -> Result<u8, Problem> {
@@ -211,7 +108,8 @@ fn names(line: &[u8], delimiter: u8) -> Result<Vec<String>, Problem> {
     fields.iter().map(name).collect()
 }
 
-fn all_different(columns: &[String]) -> Result<(), Problem> {
+/// Whether every column has a name of its own.
+pub(crate) fn all_different(columns: &[String]) -> Result<(), Problem> {
     let mut places = BTreeMap::new();
     for (place, name) in columns.iter().enumerate() {
         if let Some(first) = places.insert(name, place) {

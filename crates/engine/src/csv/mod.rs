@@ -45,25 +45,27 @@
 //! ```
 
 mod blocks;
-mod header;
+pub(crate) mod header;
 mod index;
 mod quoted;
 #[cfg(test)]
 mod reference;
 mod rows;
+mod stream;
 #[cfg(test)]
 mod tests;
 
-use blocks::{Blocks, Bytes};
-use equipoise_session::source::{Lost, Source, Visitor, Wanted};
-pub use header::{OpenError, Problem};
-use rows::{Rows, Rules};
-use std::{
-    fs::{self, File},
-    panic::{self, AssertUnwindSafe},
-    path::Path,
-    thread,
+use crate::{
+    bytes::Bytes,
+    problem::{OpenError, Problem},
+    threads,
 };
+use blocks::Blocks;
+use equipoise_session::source::{Lost, Source, Visitor, Wanted};
+use header::Head;
+use rows::{Rows, Rules};
+use std::path::Path;
+pub(crate) use stream::CsvStream;
 
 /// How a file is to be read. All of it is public.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,20 +117,11 @@ impl Csv {
     /// Open a file and read its header, nothing else.
     pub fn open(path: impl AsRef<Path>, options: &CsvOptions) -> Result<Self, OpenError> {
         let path = path.as_ref();
-        let open = || {
-            // Looked at before it is opened: opening a pipe waits for a writer.
-            let metadata = fs::metadata(path).map_err(|error| Problem::of(error.kind()))?;
-            if metadata.is_dir() {
-                return Err(Problem::Folder);
-            }
-            // A pipe or a device cannot be read at any place, nor twice.
-            if !metadata.is_file() {
-                return Err(Problem::NotAFile);
-            }
-            let file = File::open(path).map_err(|error| Problem::of(error.kind()))?;
-            Self::new(Bytes::File(file), options)
-        };
-        open().map_err(|problem| OpenError { path: Some(path.to_path_buf()), problem })
+        Self::open_at(path, options).map_err(|problem| OpenError { path: Some(path.to_path_buf()), problem })
+    }
+
+    pub(crate) fn open_at(path: &Path, options: &CsvOptions) -> Result<Self, Problem> {
+        Self::new(Bytes::open(path)?, options)
     }
 
     /// A file that is in memory.
@@ -137,17 +130,9 @@ impl Csv {
     }
 
     fn new(bytes: Bytes, options: &CsvOptions) -> Result<Self, Problem> {
-        let delimiter = header::delimiter(options.delimiter)?;
-        let longest_line = options.longest_line.min(LONGEST_LINE);
-        let head = header::Head::read(&bytes, &options.header, delimiter, longest_line)?;
-        let width = (options.header != Header::Numbered).then_some(head.columns.len());
-        Ok(Self {
-            bytes,
-            columns: head.columns,
-            head: head.bytes,
-            rules: Rules { delimiter, width, longest_line },
-            block_bytes: options.block_bytes.clamp(1, 1 << 28),
-        })
+        let (head, rules) = begin(&bytes, options)?;
+        let block_bytes = options.block_bytes.clamp(1, 1 << 28);
+        Ok(Self { bytes, columns: head.columns, head: head.bytes, rules, block_bytes })
     }
 
     /// Whether the file still begins as it did when its columns were read.
@@ -156,6 +141,15 @@ impl Csv {
         self.bytes.fill_at(&mut now, 0)?;
         if now == self.head { Ok(()) } else { Err(Lost) }
     }
+}
+
+/// The header, and what makes a line a record.
+fn begin(bytes: &Bytes, options: &CsvOptions) -> Result<(Head, Rules), Problem> {
+    let delimiter = header::delimiter(options.delimiter)?;
+    let longest_line = options.longest_line.min(LONGEST_LINE);
+    let head = Head::read(bytes, &options.header, delimiter, longest_line)?;
+    let width = (options.header != Header::Numbered).then_some(head.columns.len());
+    Ok((head, Rules { delimiter, width, longest_line }))
 }
 
 impl Source for Csv {
@@ -177,18 +171,7 @@ impl Source for Csv {
             }
             Ok(())
         };
-        match visitors {
-            // A thread costs more than a small file.
-            [only] => panic::catch_unwind(AssertUnwindSafe(|| read(&mut **only))).unwrap_or(Err(Lost)),
-            many => thread::scope(|scope| {
-                let threads: Vec<_> =
-                    many.iter_mut().map(|visitor| scope.spawn(|| read(&mut **visitor))).collect();
-                // Wait for all: a panic that nobody asks about would go on in this thread.
-                let ends: Vec<Result<(), Lost>> =
-                    threads.into_iter().map(|thread| thread.join().unwrap_or(Err(Lost))).collect();
-                ends.into_iter().collect()
-            }),
-        }?;
+        threads::each(visitors, read)?;
         let after = self.bytes.stamp().map_err(|_| Lost)?;
         if before == after { Ok(()) } else { Err(Lost) }
     }

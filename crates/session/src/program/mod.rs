@@ -219,6 +219,8 @@ impl ProgramPlan {
             delta: self.cost().delta.to_string(),
             adjacency: self.guarantee.adjacency.to_string(),
             unit: self.guarantee.unit.to_string(),
+            // All rows of a person lie in one block, however many.
+            max_rows_per_unit: None,
         }
     }
 }
@@ -363,6 +365,7 @@ fn release(plan: &ProgramPlan, answer: Answer, charge: &crate::ledger::Charge) -
         statistic: STATISTIC.to_string(),
         column: None,
         group_by: Vec::new(),
+        filter: None,
         data: plan.data.clone(),
         mechanism: plan.mechanism().to_string(),
         guarantee: plan.promise(),

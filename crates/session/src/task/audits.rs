@@ -3,10 +3,7 @@
 
 use super::{Task, moments::Moments};
 use crate::{
-    gather::{
-        Gathered,
-        tests::{FixedWords, Memory},
-    },
+    gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan, Said},
     request::Request,
 };
@@ -39,16 +36,28 @@ fn plan(request: &Request) -> Plan {
 
 fn distribution(task: &Task, codes: &[i64], floor: &Ratio) -> Pmf<String> {
     let memory = source(codes);
-    let gathered = Gathered::scan(&memory, &task.needs(), 1).expect("memory can be read");
+    let gathered = all_rows(&memory, &task.needs(), 1);
     enumerate(floor, |tape| format!("{:?}", task.answer(&gathered, tape)))
 }
 
 /// The largest delta that any pair shows at this epsilon.
 fn worst(task: &Task, adjacency: Adjacency, eps: &Ratio, codes: &[i64], size: usize) -> Interval {
+    worst_above("1e-9", task, adjacency, eps, codes, size)
+}
+
+/// The same where paths less likely than this, over e^epsilon, are cut off.
+fn worst_above(
+    floor: &str,
+    task: &Task,
+    adjacency: Adjacency,
+    eps: &Ratio,
+    codes: &[i64],
+    size: usize,
+) -> Interval {
     let mut seen: BTreeMap<Vec<i64>, Pmf<String>> = BTreeMap::new();
     let mut worst: Option<Interval> = None;
     // What one side cuts off weighs e^epsilon against the other, and a thousand outcomes lie at the cut.
-    let floor = "1e-9".parse::<Ratio>().unwrap() / equipoise_core::interval::exp_upper(eps);
+    let floor = floor.parse::<Ratio>().unwrap() / equipoise_core::interval::exp_upper(eps);
     for (a, b) in neighbouring_pairs(codes, size, adjacency) {
         for data in [&a, &b] {
             if !seen.contains_key(data) {
@@ -91,8 +100,18 @@ fn whole_answers_keep_what_they_promise() {
         for request in [
             request("count", Some("town"), "2", adjacency),
             on_a_small_grid(request("median", Some("salary"), "8", adjacency)),
+            Request {
+                interval: Some(true),
+                rows: Some("100".into()),
+                ..on_a_small_grid(request("median", Some("salary"), "16", adjacency))
+            },
             quantile,
             delta(request("mode", Some("town"), "1", adjacency)),
+            delta(request("select", Some("town"), "1", adjacency)),
+            Request {
+                among: vec!["ash".into(), "cedar".into(), "oak".into()],
+                ..request("select", Some("town"), "1", adjacency)
+            },
             stable,
             scale,
         ] {
@@ -184,7 +203,11 @@ fn mutants_of_groups_are_caught() {
 fn mutants_that_promise_too_much_are_caught() {
     let count = plan(&request("count", Some("town"), "2", Adjacency::AddRemove));
     let median = plan(&on_a_small_grid(request("median", Some("salary"), "8", Adjacency::AddRemove)));
-    for (plan, promised) in [(count, "1.9"), (median, "0.38")] {
+    let select = plan(&Request {
+        among: vec!["ash".into(), "cedar".into()],
+        ..request("select", Some("town"), "2", Adjacency::AddRemove)
+    });
+    for (plan, promised) in [(count, "1.9"), (median, "0.38"), (select, "1")] {
         let measured = worst(plan.task(), Adjacency::AddRemove, &promised.parse().unwrap(), &[0, 2], 2);
         assert!(measured.lower() > "1e-4".parse().unwrap(), "{}", measured.lower().to_f64());
     }
@@ -197,13 +220,14 @@ fn moments_keep_what_they_promise_and_a_mutant_does_not() {
     for adjacency in Adjacency::ALL {
         for statistic in ["sum", "mean", "variance"] {
             let request =
-                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "4", adjacency) };
+                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "8", adjacency) };
             let said = Said::new(&request, &facts).unwrap();
             let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
             // What is lost below the floor counts e^epsilon times, hence the room.
-            let measured = worst(&task, adjacency, said.eps().ratio(), &[EMPTY, 0, 2], 2);
+            let audit = |eps: &Ratio| worst_above("1e-7", &task, adjacency, eps, &[EMPTY, 0, 2], 2);
+            let measured = audit(said.eps().ratio());
             assert!(measured.upper() <= "1e-3".parse().unwrap(), "{statistic} {adjacency}");
-            let measured = worst(&task, adjacency, &"1".parse().unwrap(), &[EMPTY, 0, 2], 2);
+            let measured = audit(&"2".parse().unwrap());
             assert!(measured.lower() > "0.01".parse().unwrap(), "{statistic} {adjacency}");
         }
     }
@@ -229,14 +253,18 @@ fn no_rows_make_an_answer_panic() {
             ("iqr", None, None),
             ("mode", None, None),
             ("histogram", None, None),
+            ("select", None, None),
+            ("summary", None, None),
             ("median by town", None, None),
             ("mean by town", None, None),
         ] {
             let (statistic, by) = statistic.split_once(" by ").unwrap_or((statistic, ""));
             let group_by: Vec<String> = (!by.is_empty()).then(|| by.to_string()).into_iter().collect();
-            let column = if matches!(statistic, "mode" | "histogram") { "town" } else { "salary" };
-            let delta = (matches!(statistic, "mode" | "histogram") || mechanism.is_some() || !by.is_empty())
-                .then(|| "0.1".to_string());
+            let column = if matches!(statistic, "mode" | "histogram" | "select") { "town" } else { "salary" };
+            let delta = (matches!(statistic, "mode" | "histogram" | "select")
+                || mechanism.is_some()
+                || !by.is_empty())
+            .then(|| "0.1".to_string());
             let (range, mechanism) = (range.map(str::to_string), mechanism.map(str::to_string));
             let plan = plan(&Request {
                 delta,
@@ -247,7 +275,7 @@ fn no_rows_make_an_answer_panic() {
             });
             for file in &files {
                 let memory = Memory::new(file.clone(), &["ash", ""]);
-                let gathered = Gathered::scan(&memory, &plan.needs(), 2).unwrap();
+                let gathered = all_rows(&memory, &plan.needs(), 2);
                 let answer = plan.task().answer(&gathered, &mut coins);
                 let numbers = answer.error.iter().flat_map(|bar| [bar.low, bar.high]).flatten();
                 assert!(numbers.into_iter().all(f64::is_finite), "{statistic} {answer:?}");

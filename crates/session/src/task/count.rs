@@ -2,7 +2,7 @@
 
 use super::Expected;
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind},
+    answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
 };
@@ -29,7 +29,7 @@ impl Count {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         said.accepts(&["laplace"], &[])?;
         let column = said.optional_column()?;
-        if column.is_none() && said.adjacency() == Adjacency::Replace {
+        if column.is_none() && said.adjacency() == Adjacency::Replace && said.takes_all_rows() {
             return Err(PlanError::line(
                 "under replace the number of rows is public: count it with any tool, or name a column to count its fields that are not empty",
             ));
@@ -52,15 +52,7 @@ impl Count {
     }
 
     pub fn expected(&self) -> Expected {
-        let error = ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Noise,
-            low: Some(-(self.within as f64)),
-            high: Some(self.within as f64),
-            rank: None,
-            range: None,
-            scale: None,
-        };
+        let error = ErrorBar::noise(self.confidence, -(self.within as f64), self.within as f64);
         let words = format!("the count is off by at most {}; it is never refused", self.within);
         Expected { error: Some(error), words }
     }
@@ -69,15 +61,11 @@ impl Count {
         let count = self.column.map_or(gathered.records(), |column| gathered.present(column));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = self.noise.run_whole(count, coins);
-        let error = ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Noise,
-            low: Some(noisy.saturating_sub(self.within).max(0) as f64),
-            high: Some(noisy.saturating_add(self.within).max(0) as f64),
-            rank: None,
-            range: None,
-            scale: None,
-        };
+        let error = ErrorBar::noise(
+            self.confidence,
+            noisy.saturating_sub(self.within).max(0) as f64,
+            noisy.saturating_add(self.within).max(0) as f64,
+        );
         Answer::released(json!(noisy), error)
     }
 }

@@ -13,7 +13,7 @@ use super::{
     count::{whole_noise, within},
 };
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind, Group},
+    answer::{Answer, ErrorBar, Group},
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
@@ -161,15 +161,7 @@ impl Histogram {
     }
 
     fn bar(&self, low: f64, high: f64) -> ErrorBar {
-        ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Noise,
-            low: Some(low),
-            high: Some(high),
-            rank: None,
-            range: None,
-            scale: None,
-        }
+        ErrorBar::noise(self.confidence, low, high)
     }
 }
 

@@ -4,6 +4,8 @@
 mod audits;
 mod clip;
 mod count;
+#[cfg(test)]
+mod coverage;
 mod groups;
 mod guard;
 mod histogram;
@@ -11,11 +13,14 @@ mod mode;
 mod moments;
 mod quantiles;
 mod scale;
+mod select;
+mod summary;
 
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    request::Request,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 
@@ -29,6 +34,8 @@ pub(crate) enum Task {
     Moments(Box<moments::Moments>),
     Quantiles(quantiles::Quantiles),
     Scale(Box<scale::Scale>),
+    Select(Box<select::Select>),
+    Summary(Box<summary::Summary>),
 }
 
 /// What can be told of an answer before any data is read.
@@ -41,8 +48,31 @@ pub struct Expected {
 }
 
 /// The statistics that can be asked for.
-pub const STATISTICS: [&str; 9] =
-    ["count", "sum", "mean", "variance", "median", "quantile", "iqr", "mode", "histogram"];
+pub const STATISTICS: [&str; 11] = [
+    "count",
+    "sum",
+    "mean",
+    "variance",
+    "median",
+    "quantile",
+    "iqr",
+    "mode",
+    "histogram",
+    "select",
+    "summary",
+];
+
+/// The mechanisms that can answer a statistic, the one that `auto` takes first. It takes the one whose error can be told
+/// before any data is read, and which answers whatever the rows: the others refuse where the data is not stable.
+pub(crate) fn mechanisms(request: &Request) -> &'static [&'static str] {
+    let several = request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
+    match request.statistic.as_str() {
+        "median" => &["inverse-sensitivity", "stable"],
+        "quantile" if !several => &["inverse-sensitivity", "stable"],
+        "iqr" => &["inverse-sensitivity", "scale"],
+        _ => &[],
+    }
+}
 
 impl Task {
     /// Choose and calibrate the mechanism.
@@ -53,6 +83,8 @@ impl Task {
             "count" if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             _ if grouped => Self::Groups(Box::new(groups::Groups::plan(said)?)),
             "count" => Self::Count(count::Count::plan(said)?),
+            "select" => Self::Select(Box::new(select::Select::plan(said)?)),
+            "summary" => Self::Summary(Box::new(summary::Summary::plan(said)?)),
             "mode" => Self::Mode(mode::Mode::plan(said)?),
             "sum" | "mean" | "variance" => Self::Moments(Box::new(moments::Moments::plan(said)?)),
             "iqr" if said.mechanism() == Some("scale") => Self::Scale(Box::new(scale::Scale::plan(said)?)),
@@ -78,6 +110,8 @@ impl Task {
             Self::Mode(_) => "stable",
             Self::Quantiles(task) => task.mechanism(),
             Self::Scale(_) => "scale",
+            Self::Select(_) => "permute-and-flip",
+            Self::Summary(_) => "laplace, inverse-sensitivity",
         }
     }
 
@@ -91,6 +125,8 @@ impl Task {
             Self::Moments(task) => task.cost(),
             Self::Quantiles(task) => task.cost(),
             Self::Scale(task) => task.cost(),
+            Self::Select(task) => task.cost(),
+            Self::Summary(task) => task.cost(),
         }
     }
 
@@ -104,6 +140,8 @@ impl Task {
             Self::Moments(task) => vec![task.need()],
             Self::Quantiles(task) => vec![task.need()],
             Self::Scale(task) => vec![task.need()],
+            Self::Select(task) => vec![task.need()],
+            Self::Summary(task) => task.needs(),
         }
     }
 
@@ -117,6 +155,8 @@ impl Task {
             Self::Moments(task) => task.expected(),
             Self::Quantiles(task) => task.expected(),
             Self::Scale(task) => task.expected(),
+            Self::Select(task) => task.expected(),
+            Self::Summary(task) => task.expected(),
         }
     }
 
@@ -128,7 +168,8 @@ impl Task {
             Self::Groups(task) => task.task().predicted(),
             Self::Moments(task) => task.predicted(),
             Self::Quantiles(task) => task.predicted(),
-            Self::Mode(_) | Self::Scale(_) => None,
+            Self::Select(task) => task.expected().error.and_then(|error| error.gap).map(|gap| gap as f64),
+            Self::Mode(_) | Self::Scale(_) | Self::Summary(_) => None,
         }
     }
 
@@ -140,6 +181,11 @@ impl Task {
                 format!("the error of a {statistic} depends on {on} give --epsilon")
             }
             Self::Groups(task) => task.task().no_prediction(statistic),
+            Self::Select(_) => {
+                "the error depends on how many values there are; state them with --among, or give --epsilon"
+                    .to_string()
+            }
+            Self::Summary(_) => "a summary has several errors; give --epsilon".to_string(),
             _ => "the answer is exact or refused, so no error can be aimed at; give --epsilon".to_string(),
         }
     }
@@ -154,6 +200,8 @@ impl Task {
             Self::Moments(task) => task.answer(gathered, coins),
             Self::Quantiles(task) => task.answer(gathered, coins),
             Self::Scale(task) => task.answer(gathered, coins),
+            Self::Select(task) => task.answer(gathered, coins),
+            Self::Summary(task) => task.answer(gathered, coins),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Expected;
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind},
+    answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     space::Space,
@@ -91,7 +91,7 @@ impl Scale {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let places = self.space.places(gathered.floats(self.column), self.adjacency);
+        let places = gathered.floats(self.column).places(&self.space, self.adjacency);
         let rows = Sorted::new(&places, self.space.range());
         match self.mechanism.run(&rows, coins) {
             Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
@@ -99,15 +99,7 @@ impl Scale {
             Outcome::Value(spread) => {
                 let estimate =
                     self.mechanism.estimate(&spread).map_or(0.0, |steps| steps.to_f64()) * self.step;
-                let error = ErrorBar {
-                    confidence: self.confidence,
-                    kind: ErrorKind::Noise,
-                    low: Some(estimate / self.factor),
-                    high: Some(estimate * self.factor),
-                    rank: None,
-                    range: None,
-                    scale: None,
-                };
+                let error = ErrorBar::noise(self.confidence, estimate / self.factor, estimate * self.factor);
                 Answer::number(estimate, error)
             }
             Outcome::Refused => Answer::refused(

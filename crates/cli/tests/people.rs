@@ -1,0 +1,210 @@
+//! People with many rows, and rows that take part only where a condition is true, as a user asks for them.
+
+use serde_json::Value;
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{BufWriter, Write as _},
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+use tempfile::TempDir;
+
+struct Folder(TempDir);
+
+impl Folder {
+    /// Visits of 500 people: person p came p % 7 + 1 times, and `minutes` is p each time; some ids are missing.
+    fn visits() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut text = String::from("person,minutes,ward\n");
+        for person in 1..=500 {
+            for visit in 0..=person % 7 {
+                let ward = if visit == 0 { "east" } else { "west" };
+                // Space around an id is not part of it.
+                let space = if visit % 2 == 0 { "" } else { " " };
+                writeln!(text, "{space}p{person}{space},{person},{ward}").expect("a string");
+            }
+        }
+        text.push_str(",1,east\n  ,2,west\n");
+        fs::write(folder.path().join("visits.csv"), text).expect("a file");
+        Self(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_equipoise"))
+            .args(words)
+            .current_dir(self.0.path())
+            .env_remove("EQUIPOISE_LEDGER")
+            .env_remove("EQUIPOISE_ANALYST")
+            .output()
+            .expect("the program runs")
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let output = self.run(&[words, &["--json"]].concat());
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{words:?}: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+
+    fn fails(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        String::from_utf8(output.stderr).expect("text")
+    }
+}
+
+fn near(release: &Value, truth: i64, within: i64) {
+    let value = release["value"].as_f64().unwrap_or_else(|| panic!("{release}"));
+    assert!((value - truth as f64).abs() <= within as f64, "{value} is not near {truth}");
+}
+
+/// At epsilon 20, noise on a count of people exceeds 3 with a probability below e^-60.
+#[test]
+fn a_count_with_a_unit_counts_people_and_their_rows_up_to_the_bound() {
+    let folder = Folder::visits();
+    let people = ["count", "visits.csv", "--unit", "person", "--epsilon", "20"];
+    let release = folder.json(&people);
+    near(&release, 500, 3);
+    assert_eq!(release["guarantee"]["unit"], "person");
+    assert_eq!(release["guarantee"]["max_rows_per_unit"], 1);
+    // Person p has p % 7 + 1 rows, of which at most three take part.
+    let rows: i64 = (1..=500).map(|person| (person % 7 + 1).min(3)).sum();
+    let three = folder.json(&[&people[..5], &["60", "--max-rows-per-unit", "3"]].concat());
+    near(&three, rows, 3);
+    let east = folder.json(&[&people[..], &["--where", "ward = 'east'"]].concat());
+    near(&east, 500, 3);
+    assert_eq!(east["where"], "ward = 'east'");
+    let few = folder.json(&[&people[..], &["--where", "minutes <= 100 and ward = 'west'"]].concat());
+    near(&few, (1..=100).map(|person| i64::from(person % 7 > 0)).sum(), 3);
+    assert_eq!(few["spent"]["epsilon"], "120");
+}
+
+/// Every person has one number of minutes, so the median over one row of each is near 250 of 1 to 500: 2,016 rows would have
+/// theirs elsewhere only by chance. At epsilon 20 the answer is within 3 ranks with probability 1 - 1e-9.
+#[test]
+fn a_median_over_people_is_one_over_one_row_of_each() {
+    let folder = Folder::visits();
+    let words = [
+        "median",
+        "visits.csv",
+        "minutes",
+        "--unit",
+        "person",
+        "--epsilon",
+        "20",
+        "--confidence",
+        "0.999999999",
+    ];
+    let release = folder.json(&words);
+    assert_eq!(release["outcome"], "released");
+    let rank = release["error"]["rank"].as_i64().expect("a rank");
+    near(&release, 250, rank + 1);
+    let plan = folder.run(&[&words[..], &["--dry-run", "--max-rows-per-unit", "2"]].concat());
+    let text = String::from_utf8(plan.stdout).expect("text");
+    assert!(text.contains("  rows       at most 2 rows of each person, drawn at random\n"), "{text}");
+    assert!(text.contains("for all rows of one person, added or removed"), "{text}");
+}
+
+#[test]
+fn a_data_set_keeps_its_unit_and_a_budget_of_rows_pays_two_steps() {
+    let folder = Folder::visits();
+    let set = folder.run(&["budget", "set", "visits.csv", "--unit", "person", "--epsilon", "50"]);
+    assert_eq!(set.status.code(), Some(0));
+    let release = folder.json(&["count", "visits.csv", "--epsilon", "20"]);
+    near(&release, 500, 3);
+    assert_eq!(
+        (&release["guarantee"]["unit"], &release["spent"]["epsilon"]),
+        (&"person".into(), &"20".into())
+    );
+    let other = folder.fails(&["count", "visits.csv", "--unit", "ward", "--epsilon", "1"]);
+    assert!(other.contains("registered with the unit person"), "{other}");
+
+    let rows = Folder::visits();
+    rows.json(&["count", "visits.csv", "--epsilon", "1"]);
+    let release = rows.json(&["count", "visits.csv", "--unit", "person", "--epsilon", "2"]);
+    assert_eq!(
+        (&release["guarantee"]["unit"], &release["guarantee"]["epsilon"]),
+        (&"person".into(), &"2".into())
+    );
+    assert_eq!(release["spent"]["epsilon"], "5", "one, and two steps of two");
+    let slip = rows.fails(&["budget", "set", "visits.csv", "--unit", "persom", "--epsilon", "5"]);
+    assert!(slip.contains("did you mean 'person'?"), "{slip}");
+}
+
+/// Under replace a filter makes the number of rows private: the price is what was said, the noise is that of two steps.
+#[test]
+fn replace_with_a_filter_runs_in_two_steps_and_costs_what_was_said() {
+    let folder = Folder::visits();
+    let words = ["median", "visits.csv", "minutes", "--epsilon", "2", "--adjacency", "replace", "--dry-run"];
+    let all = folder.json(&words);
+    let some = folder.json(&[&words[..], &["--where", "minutes > 3"]].concat());
+    for plan in [&all, &some] {
+        assert_eq!(
+            (&plan["charge"]["epsilon"], &plan["guarantee"]["adjacency"]),
+            (&"2".into(), &"replace".into())
+        );
+    }
+    let words = |plan: &Value| plan["expected"].as_str().expect("words").to_string();
+    assert!(words(&all).contains("refused with fewer than"), "{}", words(&all));
+    assert!(words(&some).contains("noisy count"), "{}", words(&some));
+    // How many rows there are is public; how many pass is not.
+    let all = folder.fails(&["count", "visits.csv", "--epsilon", "1", "--adjacency", "replace"]);
+    assert!(all.contains("is public"), "{all}");
+    let some =
+        ["count", "visits.csv", "--epsilon", "20", "--adjacency", "replace", "--where", "ward = 'east'"];
+    near(&folder.json(&some), 501, 3);
+}
+
+#[test]
+fn wrong_words_are_one_line_and_cost_nothing() {
+    let folder = Folder::visits();
+    for (words, said) in [
+        (&["--unit", "persn"][..], "--unit: no column is called 'persn'; did you mean 'person'?"),
+        (&["--unit", "person", "--max-rows-per-unit", "0"], "max-rows-per-unit 0 is not accepted"),
+        (&["--max-rows-per-unit", "2"], "max-rows-per-unit needs a unit"),
+        (&["--where", "ward = "], "--where: "),
+        (&["--where", "wad = 'x'"], "--where: no column is called 'wad'; did you mean 'ward'?"),
+    ] {
+        let error = folder.fails(&[&["count", "visits.csv", "--epsilon", "1"], words].concat());
+        assert!(error.contains(said) && error.lines().count() == 1, "{error}");
+    }
+    assert!(!folder.path("equipoise.ledger").exists());
+}
+
+/// `EQUIPOISE_BIG_ROWS=100000000` makes a file of so many rows, five for each person, and asks of it within 4 GB of addresses.
+#[test]
+fn a_file_of_any_size_is_answered_within_four_gigabytes() {
+    let Some(rows) = std::env::var("EQUIPOISE_BIG_ROWS").ok().and_then(|rows| rows.parse::<u64>().ok())
+    else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    write_big(&folder.path().join("big.csv"), rows);
+    for words in ["median big.csv value --epsilon 1", "median big.csv value --epsilon 1 --unit person"] {
+        let line = format!(
+            "ulimit -v 4194304; exec {} {words} --ledger {}.ledger",
+            env!("CARGO_BIN_EXE_equipoise"),
+            words.len()
+        );
+        let begin = std::time::Instant::now();
+        let output =
+            Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().expect("a shell");
+        println!("{rows} rows, {words}: {:.1} s", begin.elapsed().as_secs_f64());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn write_big(path: &Path, rows: u64) {
+    let mut file = BufWriter::new(fs::File::create(path).expect("a file"));
+    file.write_all(b"person,value\n").expect("room");
+    for row in 0..rows {
+        // People's rows lie far apart.
+        let person = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) % rows.div_ceil(5);
+        writeln!(file, "{person},{}", row % 1_000_003).expect("room");
+    }
+    file.flush().expect("room");
+}

@@ -1,0 +1,183 @@
+//! From arrays to batches of cells, without copies where the arrays are what visitors want.
+
+use super::value::{bytes, getter};
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
+use arrow_schema::DataType;
+use equipoise_session::source::{Batch, Cells, Kind, Visitor, Wanted};
+use std::{collections::HashMap, ops::Range};
+
+/// Hands arrays to visitors; its buffers are used again and again.
+pub(crate) struct Columns<'w> {
+    wanted: &'w [Wanted],
+    /// For each wanted column the place of its array.
+    places: Vec<usize>,
+    scratch: Vec<Scratch>,
+}
+
+/// What cells lie in where the array itself will not do.
+#[derive(Default)]
+struct Scratch {
+    floats: Vec<f64>,
+    integers: Vec<Option<i64>>,
+    /// The places in a dictionary of its texts, each once, and for each row a place among these.
+    list: Vec<usize>,
+    codes: Vec<Option<u32>>,
+    written: String,
+    ranges: Vec<Option<Range<usize>>>,
+}
+
+/// How the texts of a column are handed over.
+enum Texts<'a> {
+    None,
+    Rows(Vec<Option<&'a str>>),
+    List(Vec<&'a str>),
+}
+
+impl<'w> Columns<'w> {
+    /// For arrays of these columns of the source, in this order.
+    pub fn new(wanted: &'w [Wanted], arrays: &[usize]) -> Self {
+        let place = |wanted: &Wanted| arrays.iter().position(|&column| column == wanted.column);
+        let places = wanted.iter().map(|wanted| place(wanted).expect("wanted columns are read")).collect();
+        Self { wanted, places, scratch: wanted.iter().map(|_| Scratch::default()).collect() }
+    }
+
+    /// Hand over some rows.
+    pub fn visit(&mut self, rows: usize, arrays: &[ArrayRef], visitor: &mut dyn Visitor) {
+        for ((wanted, &place), scratch) in self.wanted.iter().zip(&self.places).zip(&mut self.scratch) {
+            scratch.fill(&*arrays[place], wanted.kind);
+        }
+        let texts: Vec<Texts<'_>> = (0..self.wanted.len())
+            .map(|k| match self.wanted[k].kind {
+                Kind::Text => self.scratch[k].texts(&*arrays[self.places[k]]),
+                _ => Texts::None,
+            })
+            .collect();
+        let cells: Vec<Cells<'_>> = (0..self.wanted.len())
+            .map(|k| match (&texts[k], self.wanted[k].kind) {
+                (Texts::Rows(rows), _) => Cells::Texts(rows),
+                (Texts::List(texts), _) => Cells::Coded { texts, codes: &self.scratch[k].codes },
+                (Texts::None, Kind::Float) => {
+                    let resident = plain_floats(&*arrays[self.places[k]]);
+                    Cells::Floats(resident.unwrap_or(&self.scratch[k].floats))
+                }
+                (Texts::None, _) => Cells::Integers(&self.scratch[k].integers),
+            })
+            .collect();
+        visitor.batch(Batch { rows, cells: &cells });
+    }
+}
+
+/// Floats that can be handed over as they lie.
+fn plain_floats(array: &dyn Array) -> Option<&[f64]> {
+    let plain = *array.data_type() == DataType::Float64 && array.null_count() == 0;
+    plain.then(|| &**array.as_primitive::<Float64Type>().values())
+}
+
+/// A dictionary of texts that is short beside its rows. A longer one is looked up row by row: to look at all of it for
+/// every batch would take longer.
+fn short_list(array: &dyn Array) -> Option<&dyn Array> {
+    if !is_coded(array) {
+        return None;
+    }
+    let values = &**array.as_any_dictionary().values();
+    (bytes(values).is_some() && values.len() <= array.len() / 4).then_some(values)
+}
+
+fn is_coded(array: &dyn Array) -> bool {
+    matches!(array.data_type(), DataType::Dictionary(..))
+}
+
+/// The texts of an array of bytes; what is empty or not UTF-8 is none.
+fn texts<'a>(array: &'a dyn Array) -> impl Fn(usize) -> Option<&'a str> {
+    let (cells, nulls) = (bytes(array), array.nulls());
+    move |row| {
+        let cell = cells.as_ref().filter(|_| nulls.is_none_or(|nulls| nulls.is_valid(row)))?(row);
+        std::str::from_utf8(cell).ok().filter(|text| !text.is_empty())
+    }
+}
+
+impl Scratch {
+    fn fill(&mut self, array: &dyn Array, kind: Kind) {
+        match kind {
+            Kind::Float if plain_floats(array).is_some() => {}
+            Kind::Float => {
+                let cell = getter(array);
+                self.floats.clear();
+                self.floats.extend((0..array.len()).map(|row| cell(row).float()));
+            }
+            Kind::Text => self.fill_texts(array),
+            kind => {
+                let cell = getter(array);
+                self.integers.clear();
+                self.integers.extend((0..array.len()).map(|row| cell(row).whole(kind)));
+            }
+        }
+    }
+
+    /// Count out the codes of a short dictionary; write out what is not text already.
+    fn fill_texts(&mut self, array: &dyn Array) {
+        let values = if is_coded(array) { &**array.as_any_dictionary().values() } else { array };
+        match (bytes(values), short_list(array)) {
+            (Some(_), None) => {}
+            (Some(_), Some(values)) => self.fill_codes(array, values),
+            (None, _) => {
+                self.written.clear();
+                self.ranges.clear();
+                let cell = getter(array);
+                for row in 0..array.len() {
+                    let begin = self.written.len();
+                    let some = cell(row).write(&mut self.written);
+                    self.ranges.push(some.then_some(begin..self.written.len()));
+                }
+            }
+        }
+    }
+
+    /// A dictionary may hold a text twice, or none, or bytes that are no text.
+    fn fill_codes(&mut self, array: &dyn Array, values: &dyn Array) {
+        let value = texts(values);
+        let mut seen: HashMap<&str, u32> = HashMap::new();
+        self.list.clear();
+        let mut code = |place: usize| {
+            let text = value(place)?;
+            Some(*seen.entry(text).or_insert_with(|| {
+                self.list.push(place);
+                u32::try_from(self.list.len() - 1).expect("a list is shorter than its rows")
+            }))
+        };
+        let codes: Vec<Option<u32>> = (0..values.len()).map(&mut code).collect();
+        self.codes.clear();
+        if codes.is_empty() {
+            return self.codes.resize(array.len(), None);
+        }
+        let keys = array.as_any_dictionary().normalized_keys();
+        match array.nulls() {
+            None => self.codes.extend(keys.iter().map(|&key| codes[key])),
+            Some(nulls) => {
+                self.codes.extend(keys.iter().zip(nulls).map(|(&key, valid)| codes[key].filter(|_| valid)));
+            }
+        }
+    }
+
+    /// The texts of an array, after [`Self::fill`].
+    fn texts<'a>(&'a self, array: &'a dyn Array) -> Texts<'a> {
+        if let Some(values) = short_list(array) {
+            let value = texts(values);
+            return Texts::List(self.list.iter().map(|&place| value(place).unwrap_or_default()).collect());
+        }
+        if bytes(array).is_some() {
+            let cell = texts(array);
+            return Texts::Rows((0..array.len()).map(cell).collect());
+        }
+        if is_coded(array) && !array.as_any_dictionary().values().is_empty() {
+            let dictionary = array.as_any_dictionary();
+            if bytes(dictionary.values()).is_some() {
+                let (value, keys) = (texts(dictionary.values()), dictionary.normalized_keys());
+                let row = |row: usize| if array.is_valid(row) { value(keys[row]) } else { None };
+                return Texts::Rows((0..array.len()).map(row).collect());
+            }
+        }
+        let row = |range: &Option<Range<usize>>| range.clone().map(|range| &self.written[range]);
+        Texts::Rows(self.ranges.iter().map(row).collect())
+    }
+}

@@ -1,0 +1,114 @@
+//! What a declared type means.
+
+use arrow_schema::{DataType, Field, Schema};
+use equipoise_core::wording;
+use equipoise_session::source::Kind;
+
+/// What one column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Cells that can be read, and the kind that fits them best, if one does.
+    Readable(Option<Kind>),
+    /// Cells that cannot be read, in words.
+    Unreadable(&'static str),
+}
+
+/// What a type means.
+pub(crate) fn declared(data_type: &DataType) -> Meaning {
+    use DataType as T;
+    Meaning::Readable(Some(match data_type {
+        T::Null => return Meaning::Readable(None),
+        T::Boolean => Kind::Boolean,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => {
+            Kind::Integer
+        }
+        T::Float16 | T::Float32 | T::Float64 => Kind::Float,
+        T::Decimal32(precision, scale)
+        | T::Decimal64(precision, scale)
+        | T::Decimal128(precision, scale)
+        | T::Decimal256(precision, scale) => decimal(*precision, *scale),
+        T::Date32 | T::Date64 => Kind::Date,
+        T::Timestamp(..) => Kind::Timestamp,
+        T::Utf8
+        | T::LargeUtf8
+        | T::Utf8View
+        | T::Binary
+        | T::LargeBinary
+        | T::BinaryView
+        | T::FixedSizeBinary(_) => Kind::Text,
+        T::Dictionary(_, values) => match &**values {
+            T::Dictionary(..) => return Meaning::Unreadable("dictionaries of dictionaries"),
+            values => return declared(values),
+        },
+        T::Time32(_) | T::Time64(_) => return Meaning::Unreadable("times of day"),
+        T::Duration(_) => return Meaning::Unreadable("durations"),
+        T::Interval(_) => return Meaning::Unreadable("intervals"),
+        T::Struct(_) => return Meaning::Unreadable("structs"),
+        T::Map(..) => return Meaning::Unreadable("maps"),
+        T::Union(..) => return Meaning::Unreadable("unions"),
+        T::RunEndEncoded(..) => return Meaning::Unreadable("run-end encoded cells"),
+        _ => return Meaning::Unreadable("lists"),
+    }))
+}
+
+/// Decimals of so many digits in all, so many of them after the point. 64 bits hold any 18 digits. Where more are declared,
+/// six after the point are kept at most, which leaves numbers up to nine million million in range.
+fn decimal(precision: u8, scale: i8) -> Kind {
+    const FITTING: u8 = 18;
+    const KEPT: u8 = 6;
+    match u8::try_from(scale) {
+        Err(_) | Ok(0) => Kind::Integer,
+        Ok(scale) if precision <= FITTING => Kind::Decimal { digits: scale },
+        Ok(scale) => Kind::Decimal { digits: scale.min(KEPT) },
+    }
+}
+
+/// Why a column cannot be read.
+pub(crate) fn unreadable_line(name: &str, what: &str) -> String {
+    let name = wording::shown(name);
+    format!(
+        "the column '{name}' holds {what}, which cannot be asked about; store them as numbers or texts first"
+    )
+}
+
+/// The same columns with bytes for texts, so that one text that is not UTF-8 is one null and not an error.
+pub(crate) fn without_text(schema: &Schema) -> Schema {
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| Field::clone(field).with_data_type(bytes_for_text(field.data_type())))
+        .collect();
+    Schema::new(fields)
+}
+
+fn bytes_for_text(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 => DataType::Binary,
+        DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::Utf8View => DataType::BinaryView,
+        DataType::Dictionary(keys, values) => {
+            DataType::Dictionary(keys.clone(), Box::new(bytes_for_text(values)))
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_that_may_not_fit_give_up_their_last_digits() {
+        let table = [
+            (5, 2, Kind::Decimal { digits: 2 }),
+            (18, 18, Kind::Decimal { digits: 18 }),
+            (38, 2, Kind::Decimal { digits: 2 }),
+            (38, 18, Kind::Decimal { digits: 6 }),
+            (10, 0, Kind::Integer),
+            (10, -3, Kind::Integer),
+        ];
+        for (precision, scale, kind) in table {
+            assert_eq!(decimal(precision, scale), kind, "decimal({precision}, {scale})");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Arrow files and streams, as they are written to disk and into pipes.
+//!
+//! A file is a stream with a magic word before it and an index behind it, and is read as that stream. Before the charge only
+//! the schema is read. What cells are says [`columnar`](crate::columnar).
+
+use crate::{
+    columnar::{Columns, Meaning, declared, unreadable_line, without_text},
+    csv::header::all_different,
+    problem::Problem,
+    stream::{Origin, Stream},
+    threads,
+};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::Buffer;
+use arrow_ipc::{MessageHeader, convert::fb_to_schema, reader, root_as_message};
+use arrow_schema::{Schema, SchemaRef};
+use equipoise_session::{
+    quiet::quietly,
+    source::{Kind, Lost, Source, Visitor, Wanted},
+};
+use std::{
+    collections::HashMap,
+    io::Read,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// How an Arrow file begins; a stream begins with its schema.
+pub(crate) const MAGIC: &[u8] = b"ARROW1\0\0";
+
+/// How each message begins, so that it can be told from other bytes.
+pub(crate) const CONTINUATION: [u8; 4] = [0xff; 4];
+
+/// An Arrow file or stream whose schema has been read.
+pub(crate) struct Ipc {
+    origin: Origin,
+    columns: Vec<String>,
+    meanings: Vec<Meaning>,
+    /// With bytes for texts.
+    schema: SchemaRef,
+}
+
+impl Ipc {
+    /// Read the schema.
+    pub fn new(origin: Origin) -> Result<Self, Problem> {
+        let mut stream = origin.open()?;
+        // A schema that breaks its reader is a broken schema.
+        let schema = quietly(|| schema(&mut stream)).map_err(|_| Problem::NotArrow)?;
+        origin.keep(stream);
+        let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        all_different(&columns)?;
+        let meanings = schema.fields().iter().map(|field| declared(field.data_type())).collect();
+        Ok(Self { origin, columns, meanings, schema: Arc::new(without_text(&schema)) })
+    }
+
+    /// The messages after the schema.
+    fn messages(&self, columns: Vec<usize>) -> Result<Messages, Lost> {
+        let stream = if let Some(kept) = self.origin.kept() {
+            kept?
+        } else {
+            let mut stream = self.origin.open().map_err(|_| Lost)?;
+            if without_text(&schema(&mut stream)?) != *self.schema {
+                return Err(Lost);
+            }
+            stream
+        };
+        Ok(Messages {
+            stream,
+            schema: self.schema.clone(),
+            columns,
+            dictionaries: HashMap::new(),
+            ended: false,
+        })
+    }
+}
+
+impl Source for Ipc {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn declared(&self, column: usize) -> Option<Kind> {
+        match self.meanings.get(column)? {
+            Meaning::Readable(kind) => *kind,
+            Meaning::Unreadable(_) => None,
+        }
+    }
+
+    fn unreadable(&self, column: usize) -> Option<String> {
+        match self.meanings.get(column)? {
+            Meaning::Readable(_) => None,
+            Meaning::Unreadable(what) => Some(unreadable_line(&self.columns[column], what)),
+        }
+    }
+
+    /// The answer is lost if a message cannot be read, if the stream breaks off or was read before, or if a visitor panics.
+    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        let before = self.origin.stamp()?;
+        let mut arrays: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
+        arrays.sort_unstable();
+        arrays.dedup();
+        let messages = Mutex::new(self.messages(arrays.clone())?);
+        threads::each(visitors, |visitor| {
+            let mut columns = Columns::new(wanted, &arrays);
+            loop {
+                let batch = messages.lock().unwrap_or_else(PoisonError::into_inner).next()?;
+                let Some(batch) = batch else { return Ok(()) };
+                columns.visit(batch.num_rows(), batch.columns(), visitor);
+            }
+        })?;
+        if before == self.origin.stamp()? { Ok(()) } else { Err(Lost) }
+    }
+}
+
+/// One message: what it says, and the bytes of its arrays.
+struct Message {
+    head: Vec<u8>,
+    body: Vec<u8>,
+}
+
+/// The next message, or `None` at the end of the stream.
+fn message(stream: &mut Stream, first: Option<[u8; 4]>) -> Result<Option<Message>, Lost> {
+    let mut word = match first {
+        Some(word) => word,
+        None => match word(stream)? {
+            Some(word) => word,
+            None => return Ok(None),
+        },
+    };
+    // Writers of old left out the word before the length.
+    if word == CONTINUATION {
+        word = self::word(stream)?.ok_or(Lost)?;
+    }
+    let length = u32::from_le_bytes(word);
+    if length == 0 {
+        return Ok(None);
+    }
+    let head = exactly(stream, u64::from(length))?;
+    let body_length = root_as_message(&head).map_err(|_| Lost)?.bodyLength();
+    let body = exactly(stream, u64::try_from(body_length).map_err(|_| Lost)?)?;
+    Ok(Some(Message { head, body }))
+}
+
+/// Four bytes, or `None` if the stream has ended.
+fn word(stream: &mut Stream) -> Result<Option<[u8; 4]>, Lost> {
+    let bytes = up_to(stream, 4)?;
+    match <[u8; 4]>::try_from(bytes.as_slice()) {
+        Ok(word) => Ok(Some(word)),
+        Err(_) if bytes.is_empty() => Ok(None),
+        Err(_) => Err(Lost),
+    }
+}
+
+fn exactly(stream: &mut Stream, length: u64) -> Result<Vec<u8>, Lost> {
+    let bytes = up_to(stream, length)?;
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(Lost) }
+}
+
+/// Room is made as bytes come, so that a length that lies takes none.
+fn up_to(stream: &mut Stream, length: u64) -> Result<Vec<u8>, Lost> {
+    let mut bytes = Vec::new();
+    stream.by_ref().take(length).read_to_end(&mut bytes).map_err(|_| Lost)?;
+    Ok(bytes)
+}
+
+/// The schema that a stream begins with.
+fn schema(stream: &mut Stream) -> Result<Schema, Lost> {
+    let mut first = word(stream)?.ok_or(Lost)?;
+    if first == MAGIC[..4] {
+        if exactly(stream, 4)? != MAGIC[4..] {
+            return Err(Lost);
+        }
+        // Zeros fill up to where the writer likes a message to begin.
+        let mut words = (0..64).map(|_| word(stream)?.ok_or(Lost));
+        first = words.find(|word| *word != Ok([0; 4])).ok_or(Lost)??;
+    }
+    let message = message(stream, Some(first))?.ok_or(Lost)?;
+    let message = root_as_message(&message.head).map_err(|_| Lost)?;
+    Ok(fb_to_schema(message.header_as_schema().ok_or(Lost)?))
+}
+
+/// Batches out of a stream, in their order, because dictionaries come between them.
+struct Messages {
+    stream: Stream,
+    schema: SchemaRef,
+    columns: Vec<usize>,
+    dictionaries: HashMap<i64, ArrayRef>,
+    /// Behind the end of the stream stands the index of a file.
+    ended: bool,
+}
+
+impl Messages {
+    fn next(&mut self) -> Result<Option<RecordBatch>, Lost> {
+        if self.ended {
+            return Ok(None);
+        }
+        while let Some(Message { head, body }) = message(&mut self.stream, None)? {
+            let body = Buffer::from_vec(body);
+            let message = root_as_message(&head).map_err(|_| Lost)?;
+            let version = message.version();
+            match message.header_type() {
+                MessageHeader::DictionaryBatch => {
+                    let batch = message.header_as_dictionary_batch().ok_or(Lost)?;
+                    let all = &mut self.dictionaries;
+                    reader::read_dictionary(&body, batch, &self.schema, all, &version).map_err(|_| Lost)?;
+                }
+                MessageHeader::RecordBatch => {
+                    let batch = message.header_as_record_batch().ok_or(Lost)?;
+                    let schema = self.schema.clone();
+                    let decoder = reader::RecordBatchDecoder::try_new(
+                        &body,
+                        batch,
+                        schema,
+                        &self.dictionaries,
+                        &version,
+                    );
+                    let decoder = decoder.map_err(|_| Lost)?.with_projection(Some(&self.columns));
+                    return decoder.read_record_batch().map(Some).map_err(|_| Lost);
+                }
+                _ => {}
+            }
+        }
+        self.ended = true;
+        Ok(None)
+    }
+}

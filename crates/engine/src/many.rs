@@ -1,0 +1,80 @@
+//! Several files as one data set.
+
+use crate::{
+    open::{OpenOptions, open_file},
+    problem::{OpenError, Problem},
+};
+use equipoise_session::source::{Kind, Lost, Source, Visitor, Wanted};
+use std::path::PathBuf;
+
+/// Files whose columns have the same names, in whatever order.
+pub(crate) struct Many {
+    files: Vec<PathBuf>,
+    options: OpenOptions,
+    columns: Vec<String>,
+    declared: Vec<Option<Kind>>,
+    unreadable: Vec<Option<String>>,
+}
+
+impl Many {
+    /// Read every header or schema. Files are opened again one by one to be scanned, because many cannot be open at once.
+    pub fn new(files: Vec<PathBuf>, options: &OpenOptions) -> Result<Self, OpenError> {
+        let (first, rest) = files.split_first().expect("there is a file");
+        let source = open_file(first, options)?;
+        let columns = source.columns().to_vec();
+        let places = 0..columns.len();
+        let mut declared: Vec<Option<Kind>> = places.clone().map(|column| source.declared(column)).collect();
+        let mut unreadable: Vec<Option<String>> = places.map(|column| source.unreadable(column)).collect();
+        for path in rest {
+            let source = open_file(path, options)?;
+            let there = places_in(&*source, &columns).map_err(|(column, missing)| OpenError {
+                path: Some(path.clone()),
+                problem: Problem::OtherColumns { column, missing, first: first.clone() },
+            })?;
+            for (column, &place) in there.iter().enumerate() {
+                if source.declared(place) != declared[column] {
+                    declared[column] = None;
+                }
+                unreadable[column] = unreadable[column].take().or_else(|| source.unreadable(place));
+            }
+        }
+        Ok(Self { options: options.clone(), columns, declared, unreadable, files })
+    }
+}
+
+/// The place of each column in another source, or a name that only one of them has and whether the other lacks it.
+fn places_in(source: &dyn Source, columns: &[String]) -> Result<Vec<usize>, (String, bool)> {
+    let there = source.columns();
+    let place =
+        |name: &String| there.iter().position(|column| column == name).ok_or_else(|| (name.clone(), true));
+    let places = columns.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+    match there.iter().find(|name| !columns.contains(name)) {
+        Some(more) => Err((more.clone(), false)),
+        None => Ok(places),
+    }
+}
+
+impl Source for Many {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn declared(&self, column: usize) -> Option<Kind> {
+        *self.declared.get(column)?
+    }
+
+    fn unreadable(&self, column: usize) -> Option<String> {
+        self.unreadable.get(column)?.clone()
+    }
+
+    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        for path in &self.files {
+            let source = open_file(path, &self.options).map_err(|_| Lost)?;
+            let places = places_in(&*source, &self.columns).map_err(|_| Lost)?;
+            let wanted: Vec<Wanted> =
+                wanted.iter().map(|wanted| Wanted { column: places[wanted.column], ..*wanted }).collect();
+            source.scan(&wanted, visitors)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! One door to every format: files by their names, patterns, folders, standard input.
+//!
+//! # Which format
+//!
+//! The ending of a name decides: `.parquet` and `.pq`; `.arrow`, `.arrows`, `.ipc` and `.feather` for Arrow files and streams; anything
+//! else is CSV, with tabs for `.tsv`. `.gz` and `.zst` after it say how it is packed. Where a name says nothing, and for
+//! standard input, the first bytes decide, but only where they are public: without a header line they belong to
+//! somebody's record, so that nothing is guessed from them and the data is CSV.
+//!
+//! # Several files
+//!
+//! A pattern such as `'2026-*.csv'`, a folder, or several paths are one data set: all files must have columns of the same
+//! names. A folder stands for all files of data below it; names that begin with a point or an underscore are left out.
+
+use crate::{
+    bytes::{Bytes, Reader},
+    csv::{Csv, CsvOptions, CsvStream, Header},
+    ipc::{self, Ipc},
+    many::Many,
+    parquet::Parquet,
+    problem::{OpenError, Problem},
+    stream::{Origin, Packing, Stream},
+};
+use equipoise_session::source::Source;
+use std::{
+    fs,
+    io::{self, Cursor, Read},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+/// What was said on how to read. All of it is public.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// What separates fields of CSV; a comma unless it is said, or a tab for `.tsv`.
+    pub delimiter: Option<char>,
+    /// Where the names of the columns of CSV come from; the first line unless it is said.
+    pub header: Option<Header>,
+}
+
+/// The path that stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// Open data: a file, a pattern, a folder, several of these, or `-` for standard input. Reads headers and schemas only.
+pub fn open(paths: &[impl AsRef<Path>], options: &OpenOptions) -> Result<Box<dyn Source>, OpenError> {
+    if let [only] = paths
+        && only.as_ref() == Path::new(STANDARD_INPUT)
+    {
+        let read = from_stream(Box::new(io::stdin()), options);
+        return read.map_err(|problem| OpenError { path: None, problem });
+    }
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.as_ref();
+        let found = expand(path).map_err(|problem| OpenError { path: Some(path.to_path_buf()), problem })?;
+        files.extend(found);
+    }
+    match files.as_slice() {
+        [] => Err(OpenError { path: None, problem: Problem::Missing }),
+        [only] => open_file(only, options),
+        _ => Ok(Box::new(Many::new(files, options)?)),
+    }
+}
+
+/// Whether a path is a pattern: it has the signs of one and is no file by that name.
+pub fn is_pattern(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.contains(['*', '?', '['])) && fs::symlink_metadata(path).is_err()
+}
+
+/// The files that a path stands for, in the order of their names.
+pub fn expand(path: &Path) -> Result<Vec<PathBuf>, Problem> {
+    if is_pattern(path) {
+        let pattern = path.to_str().ok_or(Problem::Pattern)?;
+        let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::new() };
+        let found = glob::glob_with(pattern, options).map_err(|_| Problem::Pattern)?;
+        let mut files = Vec::new();
+        for path in found.filter_map(Result::ok) {
+            if path.is_dir() { files_below(&path, &mut files)? } else { files.push(path) }
+        }
+        return if files.is_empty() { Err(Problem::NothingFits) } else { Ok(files) };
+    }
+    if path.is_dir() {
+        let mut files = Vec::new();
+        files_below(path, &mut files)?;
+        return if files.is_empty() { Err(Problem::NoData) } else { Ok(files) };
+    }
+    Ok(vec![path.to_path_buf()])
+}
+
+/// All files of data below a folder, by name. Links to folders are not followed: they can lead in circles.
+fn files_below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Problem> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut entries = entries.map_err(|error| Problem::of(error.kind()))?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let hidden = entry.file_name().as_encoded_bytes().first().is_some_and(|byte| b"._".contains(byte));
+        let (path, is_folder) = (entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        match named(&path) {
+            _ if hidden => {}
+            _ if is_folder => files_below(&path, files)?,
+            Some(_) => files.push(path),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// What kind of data bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Csv { tabs: bool },
+    Parquet,
+    Arrow,
+}
+
+/// What a name says of its file.
+fn named(path: &Path) -> Option<(Format, Packing)> {
+    let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let (packing, inner) = match ending(path).as_deref() {
+        Some("gz" | "gzip") => (Packing::Gzip, path.with_extension("")),
+        Some("zst" | "zstd") => (Packing::Zstd, path.with_extension("")),
+        _ => (Packing::Plain, path.to_path_buf()),
+    };
+    let format = match ending(&inner).as_deref()? {
+        "csv" | "txt" => Format::Csv { tabs: false },
+        "tsv" | "tab" => Format::Csv { tabs: true },
+        "parquet" | "pq" => Format::Parquet,
+        "arrow" | "arrows" | "ipc" | "feather" => Format::Arrow,
+        _ => return None,
+    };
+    Some((format, packing))
+}
+
+/// What the first bytes say.
+fn of_magic(bytes: &[u8]) -> Format {
+    if bytes.starts_with(b"PAR1") {
+        Format::Parquet
+    } else if bytes.starts_with(ipc::MAGIC) || bytes.starts_with(&ipc::CONTINUATION) {
+        Format::Arrow
+    } else {
+        Format::Csv { tabs: false }
+    }
+}
+
+/// How many first bytes are looked at.
+const MAGIC_BYTES: u64 = 8;
+
+/// Open one file.
+pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>, OpenError> {
+    file(path, options).map_err(|problem| OpenError { path: Some(path.to_path_buf()), problem })
+}
+
+fn file(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>, Problem> {
+    let bytes = Arc::new(Bytes::open(path)?);
+    let (format, packing) = match named(path) {
+        Some(named) => named,
+        None => guessed(&bytes, options)?,
+    };
+    match (format, packing) {
+        (Format::Csv { tabs }, Packing::Plain) => {
+            Ok(Box::new(Csv::open_at(path, &csv_options(options, tabs))?))
+        }
+        (Format::Parquet, Packing::Plain) => {
+            schema_only(options)?;
+            Ok(Box::new(Parquet::open(path)?))
+        }
+        (Format::Parquet, _) => Err(Problem::NotParquet),
+        (format, packing) => streamed(Origin::File { bytes, packing }, format, options),
+    }
+}
+
+/// What the first bytes of a file say, unpacked if they are packed.
+fn guessed(bytes: &Arc<Bytes>, options: &OpenOptions) -> Result<(Format, Packing), Problem> {
+    if !first_bytes_are_public(options) {
+        return Ok((Format::Csv { tabs: false }, Packing::Plain));
+    }
+    let open = || -> Stream { Box::new(Reader::new(bytes.clone(), 0)) };
+    let disk = |error: io::Error| Problem::of(error.kind());
+    let (first, _) = peek(open()).map_err(disk)?;
+    let packing = Packing::of_magic(&first);
+    if packing == Packing::Plain {
+        return Ok((of_magic(&first), packing));
+    }
+    let origin = Origin::File { bytes: bytes.clone(), packing };
+    let (first, _) = peek(origin.open()?).map_err(|error| origin.problem(error.kind()))?;
+    Ok((of_magic(&first), packing))
+}
+
+/// Without a header line the first bytes are a record.
+fn first_bytes_are_public(options: &OpenOptions) -> bool {
+    matches!(options.header, None | Some(Header::FirstLine))
+}
+
+/// The first bytes of a stream, and the whole of it.
+fn peek(mut stream: Stream) -> io::Result<(Vec<u8>, Stream)> {
+    let mut first = Vec::new();
+    stream.by_ref().take(MAGIC_BYTES).read_to_end(&mut first)?;
+    Ok((first.clone(), Box::new(Cursor::new(first).chain(stream))))
+}
+
+/// Data out of a pipe, which can be read once.
+fn from_stream(stream: Stream, options: &OpenOptions) -> Result<Box<dyn Source>, Problem> {
+    let once = |stream| Origin::Once(Mutex::new(Some(stream)), Packing::Plain);
+    if !first_bytes_are_public(options) {
+        return streamed(once(stream), Format::Csv { tabs: false }, options);
+    }
+    let disk = |error: io::Error| Problem::of(error.kind());
+    let (first, stream) = peek(stream).map_err(disk)?;
+    let packed = Origin::Once(Mutex::new(Some(stream)), Packing::of_magic(&first));
+    let (first, stream) = peek(packed.open()?).map_err(|error| packed.problem(error.kind()))?;
+    streamed(once(stream), of_magic(&first), options)
+}
+
+fn streamed(origin: Origin, format: Format, options: &OpenOptions) -> Result<Box<dyn Source>, Problem> {
+    match format {
+        Format::Csv { tabs } => Ok(Box::new(CsvStream::new(origin, &csv_options(options, tabs))?)),
+        Format::Arrow => {
+            schema_only(options)?;
+            Ok(Box::new(Ipc::new(origin)?))
+        }
+        Format::Parquet => Err(Problem::NeedsAFile),
+    }
+}
+
+fn schema_only(options: &OpenOptions) -> Result<(), Problem> {
+    if *options == OpenOptions::default() { Ok(()) } else { Err(Problem::HasSchema) }
+}
+
+fn csv_options(options: &OpenOptions, tabs: bool) -> CsvOptions {
+    CsvOptions {
+        delimiter: options.delimiter.unwrap_or(if tabs { '\t' } else { ',' }),
+        header: options.header.clone().unwrap_or(Header::FirstLine),
+        ..CsvOptions::default()
+    }
+}

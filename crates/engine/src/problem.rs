@@ -1,0 +1,163 @@
+//! What can be wrong with data before the charge: one line for each problem.
+
+use equipoise_core::wording;
+use std::{fmt, io, path::PathBuf};
+
+/// Why a file could not be opened. `Display` is one line with the next step. It depends on the path and the
+/// header only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenError {
+    /// The file, if it is one.
+    pub path: Option<PathBuf>,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with a file before its rows are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// There is no such file.
+    Missing,
+    /// It is a folder.
+    Folder,
+    /// It is a pipe or a device.
+    NotAFile,
+    /// The operating system refuses to open or read it.
+    Unreadable(io::ErrorKind),
+    /// There is no first line.
+    Empty,
+    /// The first line has no characters.
+    BlankHeader,
+    /// The header is not UTF-8.
+    HeaderNotText,
+    /// The header has more bytes than this.
+    HeaderTooLong(usize),
+    /// The header has a quote that does not stand around a whole name.
+    HeaderQuotes,
+    /// Two columns have one name.
+    Twice {
+        /// The name.
+        name: String,
+        /// The places of the first two, from 1 on.
+        places: [usize; 2],
+    },
+    /// No columns were declared.
+    NothingDeclared,
+    /// This cannot separate fields.
+    Delimiter(char),
+    /// It is not packed as its name or its first bytes say.
+    NotPacked(&'static str),
+    /// It is not a Parquet file that can be read, or not a whole one.
+    NotParquet,
+    /// It is not an Arrow file or stream that can be read.
+    NotArrow,
+    /// A format with a schema takes no word on headers and delimiters.
+    HasSchema,
+    /// This format cannot be read from a pipe.
+    NeedsAFile,
+    /// A stream can be read once only.
+    ReadBefore,
+    /// No file fits a pattern.
+    NothingFits,
+    /// A pattern that cannot be understood.
+    Pattern,
+    /// A folder without files of data.
+    NoData,
+    /// Its columns are not those of the first file.
+    OtherColumns {
+        /// A column that only one of them has.
+        column: String,
+        /// Whether the first file has it.
+        missing: bool,
+        /// The first file.
+        first: PathBuf,
+    },
+}
+
+impl Problem {
+    pub(crate) fn of(kind: io::ErrorKind) -> Self {
+        match kind {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
+            kind => Self::Unreadable(kind),
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = match &self.path {
+            Some(path) => {
+                let path = path.display().to_string();
+                format!("'{}'", path.replace(char::is_control, "\u{fffd}"))
+            }
+            None => "the data".to_string(),
+        };
+        match &self.problem {
+            Problem::Missing => write!(f, "there is no file {file}; check the path"),
+            Problem::Folder => write!(f, "{file} is a folder; name a file in it"),
+            Problem::NotAFile => write!(f, "{file} is a pipe or a device; save its content to a file first"),
+            Problem::Unreadable(kind) => {
+                write!(f, "{file} cannot be read ({kind}); check its permissions and the disk")
+            }
+            Problem::Empty => {
+                write!(f, "{file} is empty; its first line must name the columns, or say --no-header")
+            }
+            Problem::BlankHeader => {
+                write!(f, "the first line of {file} is blank; it must name the columns, or say --no-header")
+            }
+            Problem::HeaderNotText => {
+                write!(f, "the header of {file} is not UTF-8 text; convert the file to UTF-8 CSV first")
+            }
+            Problem::HeaderTooLong(longest) => {
+                write!(f, "the header of {file} is longer than {longest} bytes; check that it is a CSV file")
+            }
+            Problem::HeaderQuotes => {
+                write!(f, "the header of {file} has a stray quote; put quotes around whole names or nowhere")
+            }
+            Problem::Twice { name, places: [first, second] } => {
+                let name = wording::shown(name);
+                write!(f, "columns {first} and {second} of {file} are both called '{name}'; rename one")
+            }
+            Problem::NothingDeclared => write!(f, "no columns were declared for {file}; name at least one"),
+            Problem::NotPacked(packing) => {
+                write!(f, "{file} cannot be unpacked as {packing}; check that it is whole and rightly named")
+            }
+            Problem::NotParquet => {
+                write!(f, "{file} is no whole Parquet file; check its name, or write it again")
+            }
+            Problem::NotArrow => {
+                write!(f, "{file} is no whole Arrow file or stream; check its name, or write it again")
+            }
+            Problem::HasSchema => {
+                write!(f, "{file} has a schema of its own; leave out --no-header and --delimiter")
+            }
+            Problem::NeedsAFile => write!(f, "Parquet cannot be read from a pipe; save it to a file first"),
+            Problem::ReadBefore => write!(f, "{file} was read before and cannot be read again"),
+            Problem::NothingFits => write!(f, "no file fits {file}; check the pattern"),
+            Problem::Pattern => write!(f, "{file} is no pattern; use *, ? and [..] as in a shell"),
+            Problem::NoData => write!(
+                f,
+                "{file} has no data in it; files end in .csv, .tsv (or these with .gz or .zst), .parquet or .arrow"
+            ),
+            Problem::OtherColumns { column, missing, first } => {
+                let (column, first) = (wording::shown(column), first.display().to_string());
+                let first = first.replace(char::is_control, "\u{fffd}");
+                let verb = if *missing { "lacks" } else { "has" };
+                let other = if *missing { "has" } else { "lacks" };
+                write!(
+                    f,
+                    "{file} {verb} the column '{column}' that '{first}' {other}; all files must have the same"
+                )
+            }
+            Problem::Delimiter(delimiter) => {
+                let delimiter = wording::shown(&delimiter.to_string());
+                write!(
+                    f,
+                    "'{delimiter}' cannot separate fields; take one ASCII character, not a quote or a line end"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}

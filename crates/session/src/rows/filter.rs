@@ -1,0 +1,294 @@
+//! `--where`: a predicate about one record at a time, evaluated a batch at a time.
+//!
+//! # Which type a column has
+//!
+//! A file of text has none, and rows are never looked at to find one. The constants that a column is compared with fix it:
+//! text, and the column is read as text; numbers, and it is read as floats, or as whole numbers of 64 bits where a whole
+//! constant is beyond 2^53, which floats cannot tell apart. Two columns that are compared with each other only are numbers. A
+//! column that is only asked whether it is null is read as text. What a record does not have, or has in another form, is null,
+//! and a null passes no comparison.
+
+use super::first;
+use crate::{
+    columns,
+    plan::{DataFacts, PlanError},
+    source::{Batch, Cells, Kind, Visitor, Wanted},
+};
+use equipoise_predicate::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
+use std::collections::BTreeMap;
+
+/// A predicate whose columns are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter {
+    question: Question,
+    /// The columns by the places that the question knows them by.
+    wanted: Vec<Wanted>,
+}
+
+impl Filter {
+    /// Read a predicate and find its columns.
+    pub fn plan(text: &str, facts: &DataFacts) -> Result<Self, PlanError> {
+        let wrong = |error: &dyn std::fmt::Display| PlanError::line(format!("--where: {error}"));
+        let predicate = Predicate::parse(text).map_err(|error| wrong(&error))?;
+        let mut types = BTreeMap::new();
+        type_columns(&predicate, &mut types);
+        let mut wanted = Vec::new();
+        let mut places = BTreeMap::new();
+        for (name, found) in types {
+            let column = columns::place(&facts.columns, name).map_err(|error| wrong(&error))?;
+            let (kind, bound) = match found {
+                Found::Text | Found::Nothing => (Kind::Text, Type::Text),
+                Found::Number => (Kind::Float, Type::Real),
+                Found::Large => (Kind::Integer, Type::Whole),
+            };
+            places.insert(name, (wanted.len(), bound));
+            wanted.push(Wanted { column, kind });
+        }
+        let question = predicate.bind(|name| places.get(name).copied()).map_err(|error| wrong(&error))?;
+        Ok(Self { question, wanted })
+    }
+
+    /// The cells that the predicate looks at.
+    pub fn wanted(&self) -> &[Wanted] {
+        &self.wanted
+    }
+
+    /// Which rows pass, given the places of the predicate's cells in a batch.
+    fn passing(&self, batch: Batch<'_>, places: &[usize]) -> Bitmap {
+        let held: Vec<Held<'_>> = places.iter().map(|&place| Held::new(&batch.cells[place])).collect();
+        let columns: Vec<Column<'_>> = held.iter().map(Held::column).collect();
+        self.question.evaluate(&columns, batch.rows)
+    }
+}
+
+/// What constants say of a column, weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    Nothing,
+    Number,
+    Large,
+    Text,
+}
+
+fn type_columns<'a>(predicate: &'a Predicate, types: &mut BTreeMap<&'a str, Found>) {
+    let mut note = |name: &'a str, found: Found| {
+        let known = types.entry(name).or_insert(Found::Nothing);
+        *known = (*known).max(found);
+    };
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => {
+            for part in parts {
+                type_columns(part, types);
+            }
+        }
+        Predicate::Not(inner) => type_columns(inner, types),
+        Predicate::IsNull(name) => note(name, Found::Nothing),
+        Predicate::In(name, constants) => {
+            for constant in constants {
+                note(name, type_of(constant));
+            }
+        }
+        Predicate::Between(name, low, high) => {
+            for constant in [low, high] {
+                note(name, type_of(constant));
+            }
+        }
+        Predicate::Compare(left, _, right) => {
+            for (side, other) in [(left, right), (right, left)] {
+                match (side, other) {
+                    (Side::Column(name), Side::Constant(constant)) => note(name, type_of(constant)),
+                    (Side::Column(name), Side::Column(_)) => note(name, Found::Number),
+                    (Side::Constant(_), _) => {}
+                }
+            }
+        }
+    }
+}
+
+fn type_of(constant: &Constant) -> Found {
+    match constant {
+        Constant::Text(_) => Found::Text,
+        Constant::Whole(value) if value.unsigned_abs() > 1 << 53 => Found::Large,
+        Constant::Whole(_) | Constant::Real(_) => Found::Number,
+    }
+}
+
+/// Cells in the form that predicates read.
+enum Held<'a> {
+    Floats(&'a [f64]),
+    Integers(Vec<i64>, Bitmap),
+    Texts(&'a [Option<&'a str>]),
+    Coded(Vec<u32>, Vec<Box<str>>),
+}
+
+impl<'a> Held<'a> {
+    fn new(cells: &Cells<'a>) -> Self {
+        match *cells {
+            Cells::Floats(values) => Self::Floats(values),
+            Cells::Integers(values) => Self::Integers(
+                values.iter().map(|value| value.unwrap_or_default()).collect(),
+                Bitmap::from_test(values, Option::is_some),
+            ),
+            Cells::Texts(texts) => Self::Texts(texts),
+            Cells::Coded { texts, codes } => Self::Coded(
+                codes.iter().map(|code| code.unwrap_or(NULL_CODE)).collect(),
+                texts.iter().map(|&text| text.into()).collect(),
+            ),
+        }
+    }
+
+    fn column(&self) -> Column<'_> {
+        match self {
+            Self::Floats(values) => Column::Real { values, present: None },
+            Self::Integers(values, present) => Column::Whole { values, present: Some(present) },
+            Self::Texts(words) => Column::Words(words),
+            Self::Coded(codes, words) => Column::Text { codes, words },
+        }
+    }
+}
+
+/// Lets through the rows that pass.
+pub(super) struct Sieve<'a> {
+    filter: &'a Filter,
+    places: &'a [usize],
+    columns: usize,
+    next: &'a mut dyn Visitor,
+}
+
+impl<'a> Sieve<'a> {
+    /// The predicate's cells are at `places` of a batch; the next visitor sees the first so many columns.
+    pub fn new(filter: &'a Filter, places: &'a [usize], columns: usize, next: &'a mut dyn Visitor) -> Self {
+        Self { filter, places, columns, next }
+    }
+}
+
+impl Visitor for Sieve<'_> {
+    fn batch(&mut self, batch: Batch<'_>) {
+        let passing = self.filter.passing(batch, self.places);
+        let rows = usize::try_from(passing.count()).expect("no more than the rows of a batch");
+        if rows == batch.rows {
+            return self.next.batch(first(batch, self.columns));
+        }
+        if rows == 0 {
+            return;
+        }
+        let kept: Vec<Kept<'_>> =
+            batch.cells[..self.columns].iter().map(|cells| Kept::new(cells, &passing)).collect();
+        let cells: Vec<Cells<'_>> = kept.iter().map(Kept::cells).collect();
+        self.next.batch(Batch { rows, cells: &cells });
+    }
+}
+
+/// The cells of the rows that pass.
+enum Kept<'a> {
+    Floats(Vec<f64>),
+    Integers(Vec<Option<i64>>),
+    Texts(Vec<Option<&'a str>>),
+    Coded(&'a [&'a str], Vec<Option<u32>>),
+}
+
+impl<'a> Kept<'a> {
+    fn new(cells: &Cells<'a>, passing: &Bitmap) -> Self {
+        match *cells {
+            Cells::Floats(values) => Self::Floats(keep(values, passing)),
+            Cells::Integers(values) => Self::Integers(keep(values, passing)),
+            Cells::Texts(texts) => Self::Texts(keep(texts, passing)),
+            Cells::Coded { texts, codes } => Self::Coded(texts, keep(codes, passing)),
+        }
+    }
+
+    fn cells(&self) -> Cells<'_> {
+        match self {
+            Self::Floats(values) => Cells::Floats(values),
+            Self::Integers(values) => Cells::Integers(values),
+            Self::Texts(texts) => Cells::Texts(texts),
+            Self::Coded(texts, codes) => Cells::Coded { texts, codes },
+        }
+    }
+}
+
+fn keep<T: Copy>(values: &[T], passing: &Bitmap) -> Vec<T> {
+    let mut kept = Vec::with_capacity(values.len());
+    for (block, &word) in values.chunks(64).zip(passing.words()) {
+        let mut word = word;
+        while word != 0 {
+            kept.push(block[word.trailing_zeros() as usize]);
+            word &= word - 1;
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> DataFacts {
+        let columns = ["id", "age", "town", "pay"].map(String::from).to_vec();
+        DataFacts { name: "people".into(), columns, registered: None }
+    }
+
+    fn kinds(text: &str) -> Vec<(usize, Kind)> {
+        let filter = Filter::plan(text, &facts()).unwrap();
+        filter.wanted().iter().map(|wanted| (wanted.column, wanted.kind)).collect()
+    }
+
+    #[test]
+    fn constants_fix_the_types_of_columns() {
+        assert_eq!(
+            kinds("age > 3 and town = 'Ayr' and id in (9007199254740993, 1)"),
+            [(1, Kind::Float), (0, Kind::Integer), (2, Kind::Text)]
+        );
+        assert_eq!(kinds("pay is null"), [(3, Kind::Text)]);
+        assert_eq!(kinds("pay < age or pay > 2.5"), [(1, Kind::Float), (3, Kind::Float)]);
+        for (text, said) in [
+            ("wage > 3", "--where: no column is called 'wage'; did you mean 'age'?"),
+            ("town = 'Ayr' or town = 3", "--where: column 'town' holds text"),
+            ("age >", "--where: "),
+        ] {
+            let error = Filter::plan(text, &facts()).unwrap_err().to_string();
+            assert!(error.starts_with(said) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    struct Seen(Vec<String>);
+
+    impl Visitor for Seen {
+        fn batch(&mut self, batch: Batch<'_>) {
+            for row in 0..batch.rows {
+                let cell = |cells: &Cells<'_>| match cells {
+                    Cells::Floats(values) => format!("{}", values[row]),
+                    Cells::Integers(values) => format!("{:?}", values[row]),
+                    texts => format!("{:?}", super::super::text_at(texts, row)),
+                };
+                self.0.push(batch.cells.iter().map(cell).collect::<Vec<_>>().join(" "));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_pass_keep_all_their_cells_whatever_their_form() {
+        let filter = Filter::plan("age >= 2 and (town <> 'b' or town is null)", &facts()).unwrap();
+        let ages = [1.0, 2.0, f64::NAN, 3.0, 4.0, 2.0];
+        let towns = [Some("a"), Some("b"), Some("a"), Some("c"), None, Some("a")];
+        let codes = [Some(0), Some(1), Some(0), Some(2), None, Some(0)];
+        let wholes: Vec<Option<i64>> = (0..6).map(Some).collect();
+        for text in [Cells::Texts(&towns), Cells::Coded { texts: &["a", "b", "c"], codes: &codes }] {
+            let cells = [Cells::Integers(&wholes), text, Cells::Floats(&ages)];
+            let mut seen = Seen(Vec::new());
+            let places = [2, 1];
+            assert_eq!(filter.wanted()[0].kind, Kind::Float);
+            Sieve::new(&filter, &places, 2, &mut seen).batch(Batch { rows: 6, cells: &cells });
+            assert_eq!(seen.0, ["Some(3) Some(\"c\")", "Some(4) None", "Some(5) Some(\"a\")"]);
+        }
+        // Many rows, all or none.
+        for (from, many) in [(0.0, 0), (2.0, 1000)] {
+            let ages = vec![from; 1000];
+            let towns = vec![None; 1000];
+            let mut seen = Seen(Vec::new());
+            let cells = [Cells::Floats(&ages), Cells::Texts(&towns)];
+            Sieve::new(&filter, &[0, 1], 1, &mut seen).batch(Batch { rows: 1000, cells: &cells });
+            assert_eq!(seen.0.len(), many);
+        }
+    }
+}

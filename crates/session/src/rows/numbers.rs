@@ -1,0 +1,286 @@
+//! All numbers of a column: in memory up to a public limit, then in a temporary file, and read again for each pass.
+//!
+//! What a mechanism sees is the same either way: the window of ranks that it looks at
+//! ([`streamed`]), a count, or a sum of whole numbers.
+//!
+//! A file that cannot be read again is a panic here, which is a lost answer: what is asked of numbers is asked after the
+//! charge, where nothing fails with a reason.
+
+use super::spill::{Piece, Spill};
+use crate::space::Space;
+use equipoise_core::{
+    adjacency::Adjacency,
+    stability::{Range, Reach, Window, bracket, reachable::Target, streamed},
+};
+use std::{
+    borrow::Cow,
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// How many bytes of numbers one scan keeps in memory. Public and fixed.
+pub(crate) const MEMORY: u64 = 512 << 20;
+/// So many numbers go to the file together.
+const PIECE: usize = 1 << 15;
+
+/// Where the numbers of one scan are kept, all columns together.
+pub(crate) struct Store {
+    memory_left: AtomicU64,
+    spill: Spill,
+}
+
+impl Store {
+    /// So many bytes stay in memory.
+    pub fn new(memory: u64) -> Arc<Self> {
+        Arc::new(Self { memory_left: AtomicU64::new(memory), spill: Spill::new(0) })
+    }
+}
+
+/// Numbers of one column that one thread has met.
+pub(crate) struct Collected {
+    store: Arc<Store>,
+    here: Vec<f64>,
+    pieces: Vec<Piece>,
+    /// Does it use the file?
+    spilling: bool,
+    bytes: Vec<u8>,
+}
+
+impl Collected {
+    pub fn new(store: &Arc<Store>) -> Self {
+        Self {
+            store: Arc::clone(store),
+            here: Vec::new(),
+            pieces: Vec::new(),
+            spilling: false,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Take in some more.
+    pub fn extend(&mut self, numbers: &[f64]) {
+        if !self.spilling && self.here.capacity() - self.here.len() < numbers.len() {
+            self.grow(numbers.len());
+        }
+        if !self.spilling {
+            return self.here.extend_from_slice(numbers);
+        }
+        for part in numbers.chunks(PIECE) {
+            self.here.extend_from_slice(part);
+            if self.here.len() >= PIECE {
+                self.put_away();
+            }
+        }
+    }
+
+    /// Twice the room, or else the file.
+    fn grow(&mut self, more: usize) {
+        let added = self.here.capacity().max(more);
+        let claim = |left: u64| left.checked_sub((added * mem::size_of::<f64>()) as u64);
+        let store = Arc::clone(&self.store);
+        if store.memory_left.try_update(Ordering::Relaxed, Ordering::Relaxed, claim).is_ok() {
+            self.here.reserve_exact(added + self.here.capacity() - self.here.len());
+        } else {
+            self.spilling = true;
+            let all = mem::take(&mut self.here);
+            for part in all.chunks(PIECE) {
+                self.here.extend_from_slice(part);
+                self.put_away();
+            }
+            store.memory_left.fetch_add((all.capacity() * mem::size_of::<f64>()) as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn put_away(&mut self) {
+        self.bytes.clear();
+        self.bytes.extend(self.here.iter().flat_map(|number| number.to_bits().to_le_bytes()));
+        self.here.clear();
+        self.pieces.push(self.store.spill.keep(&mut self.bytes));
+    }
+}
+
+/// All numbers of a column, not-a-number where there was none.
+pub(crate) enum Numbers<'a> {
+    /// In memory.
+    Here(Cow<'a, [f64]>),
+    /// Some in memory, the others in the file.
+    Apart { here: Vec<Vec<f64>>, pieces: Vec<Piece>, store: Arc<Store> },
+}
+
+impl Default for Numbers<'_> {
+    fn default() -> Self {
+        Self::Here(Cow::Borrowed(&[]))
+    }
+}
+
+impl Numbers<'_> {
+    /// Add some that are in memory.
+    pub fn extend(&mut self, more: Vec<f64>) {
+        match self {
+            Self::Here(all) if all.is_empty() => *all = Cow::Owned(more),
+            Self::Here(all) => all.to_mut().extend_from_slice(&more),
+            Self::Apart { here, .. } => here.push(more),
+        }
+    }
+
+    /// Add what another thread has met.
+    pub fn take(&mut self, collected: Collected) {
+        let Collected { store, here: more, pieces: others, .. } = collected;
+        match self {
+            Self::Here(_) if others.is_empty() => self.extend(more),
+            Self::Here(all) => {
+                let here = vec![mem::take(all).into_owned(), more];
+                *self = Self::Apart { here, pieces: others, store };
+            }
+            Self::Apart { here, pieces, .. } => {
+                here.push(more);
+                pieces.extend(others);
+            }
+        }
+    }
+
+    /// Hand over all numbers, some at a time.
+    pub fn each(&self, mut visit: impl FnMut(&[f64])) {
+        match self {
+            Self::Here(all) => visit(all),
+            Self::Apart { here, pieces, store } => {
+                for numbers in here {
+                    visit(numbers);
+                }
+                store.spill.intact().expect("the temporary file holds all numbers");
+                let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
+                for piece in pieces {
+                    let read = store.spill.read(piece, &mut bytes).expect("the temporary file can be read");
+                    numbers.clear();
+                    let (words, _) = read.as_chunks::<8>();
+                    numbers.extend(words.iter().map(|&word| f64::from_bits(u64::from_le_bytes(word))));
+                    visit(&numbers);
+                }
+            }
+        }
+    }
+
+    /// How many numbers there are; `with_nulls` counts those too that are none.
+    pub fn count(&self, with_nulls: bool) -> u64 {
+        let mut count = 0;
+        self.each(|numbers| {
+            count += numbers.iter().filter(|number| with_nulls || !number.is_nan()).count() as u64;
+        });
+        count
+    }
+
+    /// The rows around the target, where each number has the place that is given for it.
+    pub fn window(
+        &self,
+        target: Target,
+        range: Range,
+        reach: Reach,
+        place: impl Fn(f64) -> Option<i64>,
+    ) -> Window {
+        if let Self::Here(all) = self {
+            let places: Vec<i64> = all.iter().filter_map(|&number| place(number)).collect();
+            return bracket::window(&places, target, range, reach, Adjacency::AddRemove);
+        }
+        let mut places = Vec::new();
+        let pass = |visit: &mut dyn FnMut(&[i64])| {
+            self.each(|numbers| {
+                places.clear();
+                places.extend(numbers.iter().filter_map(|&number| place(number)));
+                visit(&places);
+            });
+        };
+        streamed::window(pass, target, range, reach)
+    }
+
+    /// The rows around the target in a space of answers, cleaned for this adjacency.
+    pub fn window_in(&self, space: &Space, target: Target, reach: Reach, adjacency: Adjacency) -> Window {
+        match self {
+            Self::Here(all) if space.is_floats() => {
+                bracket::window(&all[..], target, space.range(), reach, adjacency)
+            }
+            _ => self.window(target, space.range(), reach, |number| space.place(number, adjacency)),
+        }
+    }
+
+    /// All places in a space of answers, cleaned for this adjacency, in memory.
+    pub fn places(&self, space: &Space, adjacency: Adjacency) -> Vec<i64> {
+        let mut places = Vec::new();
+        self.each(|numbers| {
+            places.extend(numbers.iter().filter_map(|&number| space.place(number, adjacency)));
+        });
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use equipoise_core::{ratio::Ratio, stability::Quantile};
+    use proptest::prelude::*;
+
+    /// The numbers as two threads of a scan with this much memory would keep them.
+    fn kept(numbers: &[f64], memory: u64) -> Numbers<'static> {
+        let store = Store::new(memory);
+        let mut threads = [Collected::new(&store), Collected::new(&store)];
+        for (at, piece) in numbers.chunks(11).enumerate() {
+            threads[at % 2].extend(piece);
+        }
+        let mut all = Numbers::default();
+        for thread in threads {
+            all.take(thread);
+        }
+        all
+    }
+
+    fn sorted(numbers: &Numbers<'_>) -> Vec<u64> {
+        let mut all = Vec::new();
+        numbers.each(|some| all.extend(some.iter().map(|number| number.to_bits())));
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn numbers_are_the_same_in_memory_and_in_the_file() {
+        let numbers: Vec<f64> =
+            (0..100_000u32).map(|i| f64::from(i.wrapping_mul(2_654_435_761) % 9973)).collect();
+        let here = kept(&numbers, 1 << 30);
+        assert!(matches!(here, Numbers::Here(_)));
+        for memory in [0, 1000, 400_000, 900_000] {
+            let apart = kept(&numbers, memory);
+            assert!(matches!(apart, Numbers::Apart { .. }), "{memory}");
+            assert_eq!(sorted(&apart), sorted(&here), "{memory}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn tiny_limits_change_no_window(
+            numbers in prop::collection::vec(prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(-0.0), -9.0..9.0f64, any::<f64>()], 0..200),
+            memory in 0u64..2000,
+            reach in 0u64..20,
+            percent in 1u32..100,
+        ) {
+            let target: Target = Quantile::new(&Ratio::new(percent.into(), 100)).unwrap().into();
+            let (here, apart) = (kept(&numbers, 1 << 30), kept(&numbers, memory));
+            for space in [Space::new(None, None), Space::new(Some("-3,3"), Some("0.5")), Space::new(Some("0,1"), None)] {
+                let space = space.unwrap();
+                for adjacency in Adjacency::ALL {
+                    let window = |numbers: &Numbers<'_>| numbers.window_in(&space, target, Reach::Ranks(reach), adjacency);
+                    prop_assert!(window(&here) == window(&apart));
+                    let places = |numbers: &Numbers<'_>| {
+                        let mut places = numbers.places(&space, adjacency);
+                        places.sort_unstable();
+                        places
+                    };
+                    prop_assert_eq!(places(&here), places(&apart));
+                }
+            }
+            prop_assert_eq!(here.count(false), apart.count(false));
+            prop_assert_eq!(here.count(true), numbers.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! From words to rows that count, and what one step of a question may cost.
+
+use super::{
+    Rows,
+    bound::{Bound, Groups},
+    filter::Filter,
+};
+use crate::{
+    columns,
+    plan::{DataFacts, PlanError},
+    request::Request,
+    source::Wanted,
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::{Approx, Delta, Eps, ParameterError},
+    wording,
+};
+
+/// More rows of one person than this are never kept: noise for so many would drown every answer.
+const MOST_ROWS: u64 = 100_000;
+
+impl Rows {
+    /// From `--where`, `--unit` and `--max-rows-per-unit`, and whose privacy is protected then. A data set that is
+    /// registered with a unit keeps it.
+    pub fn plan(request: &Request, facts: &DataFacts) -> Result<(Self, Unit), PlanError> {
+        let filter = request.filter.as_deref().map(|text| Filter::plan(text, facts)).transpose()?;
+        let unit = unit(request, facts)?;
+        let bound = match (&unit, request.max_rows_per_unit.as_deref()) {
+            (Unit::Row, None) => None,
+            (Unit::Row, Some(_)) => {
+                return Err(PlanError::line(
+                    "max-rows-per-unit needs a unit: name the column of people with --unit",
+                ));
+            }
+            (Unit::Column(name), most) => {
+                let column = columns::place(&facts.columns, name)
+                    .map_err(|error| PlanError::line(format!("--unit: {error}")))?;
+                Some(Bound { unit: column, rows: most.map_or(Ok(1), rows)?, groups: None })
+            }
+        };
+        Ok((Self { filter, bound }, unit))
+    }
+
+    /// The same, where a person may have rows in at most so many groups, which agree in the keys, and the bound on rows is
+    /// one for each group. Nothing changes without a unit: a row is in one group.
+    #[cfg_attr(not(test), expect(dead_code, reason = "answers by group ask for it"))]
+    #[must_use]
+    pub fn in_groups(mut self, keys: Vec<Wanted>, most: u64) -> Self {
+        if let Some(bound) = &mut self.bound {
+            bound.groups = Some(Groups { keys, most: most.max(1) });
+        }
+        self
+    }
+
+    /// In words for plans and releases; `None` where all rows count.
+    pub fn words(&self, unit: &Unit) -> Option<String> {
+        let Unit::Column(name) = unit else { return None };
+        let bound = self.bound.as_ref()?;
+        let name = wording::shown(name);
+        let rows =
+            if bound.rows == 1 { "one row".to_string() } else { format!("at most {} rows", bound.rows) };
+        let groups = match &bound.groups {
+            None => String::new(),
+            Some(groups) if groups.most == 1 => " in one group".to_string(),
+            Some(groups) => format!(" in each of at most {} groups", groups.most),
+        };
+        Some(format!("{rows} of each {name}{groups}, drawn at random"))
+    }
+}
+
+fn unit(request: &Request, facts: &DataFacts) -> Result<Unit, PlanError> {
+    let registered = facts.registered.as_ref().map(|(unit, _)| unit.clone());
+    let Some(name) = &request.unit else { return Ok(registered.unwrap_or_default()) };
+    match registered {
+        Some(Unit::Column(other)) if other != *name => Err(PlanError::line(format!(
+            "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
+            wording::shown(&facts.name),
+            wording::shown(&other)
+        ))),
+        _ => Ok(Unit::Column(name.clone())),
+    }
+}
+
+fn rows(text: &str) -> Result<u64, PlanError> {
+    text.parse().ok().filter(|rows| (1..=MOST_ROWS).contains(rows)).ok_or_else(|| {
+        let accepted = "give a whole number from 1 to 100000, such as 3";
+        ParameterError::out_of_range("max-rows-per-unit", text, accepted).into()
+    })
+}
+
+/// What a question may lose for each row that comes or goes, so that a person loses no more than was said.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    /// For each row.
+    pub eps: Eps,
+    /// For each row.
+    pub delta: Delta,
+    /// What a row does to the rows that the question sees.
+    pub adjacency: Adjacency,
+    steps: u64,
+    whole: Approx,
+}
+
+impl Terms {
+    /// `moves_alike` says that a replaced person moves the answer no more than one who comes or goes, as with a count.
+    pub fn new(
+        rows: &Rows,
+        eps: &Eps,
+        delta: &Delta,
+        adjacency: Adjacency,
+        moves_alike: bool,
+    ) -> Result<Self, PlanError> {
+        // Where some rows do not count, how many do is private, and a replaced person goes and comes.
+        let converted = adjacency == Adjacency::Replace && !rows.are_all() && !moves_alike;
+        let steps = rows.rows_per_unit().saturating_mul(if converted { 2 } else { 1 });
+        let whole = Approx::new(eps, delta);
+        let (eps, delta) = Approx::step_of(eps, delta, steps)?;
+        let adjacency = if converted { Adjacency::AddRemove } else { adjacency };
+        Ok(Self { eps, delta, adjacency, steps, whole })
+    }
+
+    /// What a person loses where a row loses this much.
+    pub fn of_person(&self, of_row: &Approx) -> Approx {
+        let mut loss = of_row.steps(self.steps);
+        // The share was rounded down; what was said is not below what is lost.
+        if self.steps > 1 && !loss.delta.is_zero() && loss.delta <= self.whole.delta {
+            loss.delta = self.whole.delta.clone();
+        }
+        loss
+    }
+}
+
+/// What a budget that counts single rows is charged for an answer about people: a row that comes or goes changes at most
+/// two of the rows that are kept, and one that is replaced may belong to two people.
+pub(crate) fn charged_by_row(of_row: &Approx, adjacency: Adjacency) -> Approx {
+    of_row.steps(match adjacency {
+        Adjacency::AddRemove => 2,
+        Adjacency::Replace => 4,
+    })
+}

@@ -1,0 +1,191 @@
+//! A value that nearly most records have: among stated ones, or among those that enough rows have.
+//!
+//! # Guarantee
+//!
+//! Stated candidates: epsilon, by permute-and-flip on their counts. Else (epsilon, delta): a share of epsilon and all of
+//! delta keep the values that enough rows have ([`histogram_keys`]), and permute-and-flip chooses among them; which
+//! were kept is not told. A record adds to one count, so under add/remove all counts move the same way; under replace
+//! one falls and one rises.
+
+use super::{Expected, histogram::needs_delta};
+use crate::{
+    answer::{Answer, ErrorBar},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Eps, Loss},
+    mechanism::{
+        histogram_keys::{self, HistogramKeys},
+        permute_and_flip::{self, PermuteAndFlip},
+        selection::Candidates,
+    },
+    ratio::Ratio,
+};
+use serde_json::json;
+
+/// One part in this many of epsilon keeps the candidates.
+const SHARE: u64 = 2;
+
+/// A choice among texts of a column.
+#[derive(Clone, Debug)]
+pub(crate) struct Select {
+    column: usize,
+    among: Among,
+    eps: Eps,
+    adjacency: Adjacency,
+    failure: Ratio,
+    confidence: f64,
+    cost: Loss,
+}
+
+#[derive(Clone, Debug)]
+enum Among {
+    Stated {
+        candidates: Vec<String>,
+        mechanism: Box<permute_and_flip::Calibrated>,
+        gap: u64,
+    },
+    /// Values that so many rows have are missed rarely enough for the error bar.
+    Kept {
+        keys: Box<histogram_keys::Calibrated>,
+        kept_from: u64,
+    },
+}
+
+impl Select {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        said.accepts(&["permute-and-flip"], &[])?;
+        let column = said.column()?;
+        let base = |among, eps: Eps, failure, cost| Self {
+            column,
+            among,
+            eps,
+            adjacency: said.adjacency(),
+            failure,
+            confidence: said.confidence(),
+            cost,
+        };
+        let stated = said.among();
+        if !stated.is_empty() {
+            let mut once = stated.to_vec();
+            once.sort_unstable();
+            if once.windows(2).any(|pair| pair[0] == pair[1]) {
+                return Err(PlanError::line("a candidate is stated twice; state each once"));
+            }
+            let mechanism = mechanism(said.eps(), said.adjacency(), once.len())?;
+            let gap = gap(&mechanism, said.failure())?;
+            let among = Among::Stated { candidates: once, mechanism: Box::new(mechanism), gap };
+            Ok(base(among, said.eps().clone(), said.failure().clone(), Loss::pure(said.eps())))
+        } else if said.delta().is_zero() {
+            Err(PlanError::line(
+                "which candidates? State them with --among a,b,c, or give a delta such as --delta 1e-6 to find them",
+            ))
+        } else {
+            let share = Eps::new(said.eps().ratio() / &Ratio::from(SHARE))?;
+            let keys = HistogramKeys {
+                eps: share.clone(),
+                delta: said.delta().clone(),
+                max_keys_per_unit: 1,
+                adjacency: said.adjacency(),
+            };
+            let keys = keys.calibrate()?;
+            // The best value is kept, and the choice among the kept is good: each fails at most half as often.
+            let half = said.failure() / &Ratio::from(2u64);
+            let kept_from = keys.count_for(&(Ratio::one() - &half)).ok_or_else(needs_delta)?;
+            let rest = Eps::new(said.eps().ratio() - share.ratio())?;
+            let cost = Loss::approx(said.eps(), said.delta());
+            // Whether this calibrates does not depend on how many are kept, so what can fail fails here.
+            gap(&mechanism(&rest, said.adjacency(), 2)?, &half)?;
+            Ok(base(Among::Kept { keys: Box::new(keys), kept_from }, rest, half, cost))
+        }
+    }
+
+    pub fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    pub fn need(&self) -> Need {
+        Need::Tally(self.column)
+    }
+
+    pub fn expected(&self) -> Expected {
+        match &self.among {
+            Among::Stated { gap, .. } => {
+                let words = format!(
+                    "a value with at most {gap} rows fewer than the most frequent one; never refused"
+                );
+                Expected { error: Some(ErrorBar::gap(self.confidence, *gap)), words }
+            }
+            Among::Kept { kept_from, .. } => Expected {
+                error: None,
+                words: format!("nearly the most frequent value; {}", Self::kept_words(*kept_from)),
+            },
+        }
+    }
+
+    fn kept_words(kept_from: u64) -> String {
+        format!(
+            "a value takes part when about {kept_from} rows have it, and there is a refusal where none has"
+        )
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        match &self.among {
+            Among::Stated { candidates, mechanism, gap } => {
+                let scores: Vec<(&str, u64)> = candidates
+                    .iter()
+                    .map(|text| (text.as_str(), gathered.with_text(self.column, text)))
+                    .collect();
+                self.choose(&scores, mechanism, *gap, coins)
+            }
+            Among::Kept { keys, kept_from } => {
+                let kept = keys.run_counts(gathered.texts(self.column), coins);
+                let scores: Vec<(&str, u64)> =
+                    kept.into_iter().map(|text| (text, gathered.with_text(self.column, text))).collect();
+                if scores.is_empty() {
+                    return Answer::refused(format!(
+                        "no value has enough rows: {}; raise epsilon or delta, or state the candidates with --among",
+                        Self::kept_words(*kept_from)
+                    ));
+                }
+                let mechanism =
+                    mechanism(&self.eps, self.adjacency, scores.len()).expect("calibrated before");
+                let gap = gap(&mechanism, &self.failure).unwrap_or(u64::MAX);
+                // A value that was not kept has fewer rows than this.
+                self.choose(&scores, &mechanism, gap.max(kept_from.saturating_sub(1)), coins)
+            }
+        }
+    }
+
+    /// One of these by its count.
+    fn choose<C: Coins>(
+        &self,
+        scores: &[(&str, u64)],
+        mechanism: &permute_and_flip::Calibrated,
+        gap: u64,
+        coins: &mut C,
+    ) -> Answer {
+        let counts: Vec<Ratio> = scores.iter().map(|&(_, count)| Ratio::from(count)).collect();
+        let chosen = mechanism.run(&counts, coins);
+        Answer::released(json!(scores[chosen].0), ErrorBar::gap(self.confidence, gap))
+    }
+}
+
+fn mechanism(
+    eps: &Eps,
+    adjacency: Adjacency,
+    count: usize,
+) -> Result<permute_and_flip::Calibrated, PlanError> {
+    let monotone = adjacency == Adjacency::AddRemove;
+    let candidates = Candidates { count, sensitivity: Ratio::one(), monotone };
+    Ok(PermuteAndFlip { eps: eps.clone(), candidates }.calibrate()?)
+}
+
+/// How many rows fewer than the best candidate.
+fn gap(mechanism: &permute_and_flip::Calibrated, failure: &Ratio) -> Result<u64, PlanError> {
+    let gap = mechanism.accuracy(failure)?;
+    Ok(gap.ceil_i64().and_then(|gap| u64::try_from(gap).ok()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,61 @@
+//! Several statistics of one column for one price: count, mean, standard deviation and five quantiles.
+//!
+//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles.
+
+use super::{Expected, moments::Moments, quantiles::Quantiles};
+use crate::{
+    answer::{Answer, Named},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+};
+use equipoise_core::{
+    coins::Coins,
+    loss::{Delta, Eps, Loss},
+    ratio::Ratio,
+};
+
+/// What describes a column.
+#[derive(Clone, Debug)]
+pub(crate) struct Summary {
+    moments: Moments,
+    quantiles: Quantiles,
+    eps: Eps,
+}
+
+impl Summary {
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        said.accepts(&[], &["auto"])?;
+        let half = said.part(Eps::new(said.eps().ratio() / &Ratio::from(2u64))?, Delta::zero());
+        let (moments, quantiles) = (Moments::plan(&half)?, Quantiles::summary(&half)?);
+        Ok(Self { moments, quantiles, eps: said.eps().clone() })
+    }
+
+    pub fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
+    }
+
+    pub fn needs(&self) -> Vec<Need> {
+        vec![self.moments.need(), self.quantiles.need()]
+    }
+
+    pub fn expected(&self) -> Expected {
+        let quantiles = self.quantiles.expected();
+        let words = format!(
+            "count, mean and standard deviation: {}; the quantiles 0.05, 0.25, 0.5, 0.75 and 0.95: {}",
+            self.moments.expected().words,
+            quantiles.words
+        );
+        Expected { words, ..quantiles }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let sums = self.moments.summary(gathered, coins);
+        let sums = sums.map(|(statistic, answer)| Named { statistic, mechanism: "laplace", answer });
+        let quantiles = Named {
+            statistic: "quantiles",
+            mechanism: self.quantiles.mechanism(),
+            answer: self.quantiles.answer(gathered, coins),
+        };
+        Answer::summary(sums.into_iter().chain([quantiles]).collect())
+    }
+}
