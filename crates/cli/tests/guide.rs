@@ -99,6 +99,12 @@ fn the_five_minute_guide_runs() {
     assert!((0..3).any(|_| agrees_with("guide.md")), "a refusal is an answer again and again");
 }
 
+/// No command of it hangs on coins.
+#[test]
+fn the_guide_to_robust_answers_runs() {
+    assert!(agrees_with("robust.md"));
+}
+
 #[test]
 fn the_example_file_is_the_one_that_the_project_generates() {
     let kept = fs::read_to_string(root().join("examples/salaries.csv")).expect("the example file");
