@@ -117,6 +117,7 @@ fn with_values(request: Request, values: &Values) -> Request {
     Request {
         range: values.range.clone(),
         resolution: values.resolution.clone(),
+        interval: values.interval.then_some(true),
         rows: values.rows.clone(),
         ..request
     }
@@ -189,6 +190,7 @@ fn answer(
     Ok(exit)
 }
 
+/// Data by its path, and how CSV is read.
 pub(crate) fn open(
     file: &Path,
     delimiter: Option<&str>,
@@ -208,7 +210,7 @@ pub(crate) fn no_picture(path: &Path, error: &dyn std::error::Error) -> Exit {
 }
 
 /// One character, or the word for one that is hard to type.
-fn delimiter(text: &str) -> Result<char, Exit> {
+pub(crate) fn delimiter(text: &str) -> Result<char, Exit> {
     let mut characters = text.chars();
     match (text, characters.next(), characters.next()) {
         ("tab" | "\\t", ..) => Ok('\t'),

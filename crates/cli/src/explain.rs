@@ -114,6 +114,14 @@ fn paragraph(
         Some(Release { answers: Some(answers), .. }) => {
             format!("{} questions were answered together, each with its error.", answers.len())
         }
+        Some(release) if release.statistic == "monitor" => {
+            "Its answers stand in the monitor's state file, each with its question.".to_string()
+        }
+        Some(release)
+            if matches!(release.statistic.as_str(), "above-threshold" | "threshold-monitor" | "holdout") =>
+        {
+            "Its answers were given one by one, to questions that are not written down here.".to_string()
+        }
         Some(Release { groups: Some(groups), .. }) => format!(
             "Answers for {} groups were released, each with its error; groups that are not among them stay unsaid.",
             groups.len()

@@ -17,11 +17,14 @@ mod check;
 mod compare;
 mod explain;
 mod manual;
+mod monitor;
 mod plan;
 mod plan_file;
 mod plot;
 mod progress;
 mod robust;
+#[cfg(target_os = "linux")]
+mod run;
 mod sampled;
 mod show;
 mod simulate;
@@ -74,13 +77,21 @@ pub(crate) fn fail(error: &dyn std::fmt::Display, code: u8) -> Exit {
 }
 
 fn main() -> ExitCode {
+    // Sandboxes of programs are this executable, started again.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = equipoise_runner::sandbox::take_part() {
+        return ExitCode::from(code);
+    }
     let exit = match args::Arguments::parse().command {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
         args::Command::Batch(options) => ask::batch(&options),
+        args::Command::Monitor(options) => monitor::run(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
+        #[cfg(target_os = "linux")]
+        args::Command::Run(options) => run::run(&options),
         args::Command::Robust(options) => robust::run(&options),
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Plan(options) => plan::run(&options),

@@ -41,6 +41,7 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
         )));
     }
     let plan = Plan::new(&request, &facts).map_err(usage)?;
+    plan.readable_in(&*source).map_err(usage)?;
     let trials = options.trials as usize;
     let values = progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(internal)?;
     let truth = truth(&request, &facts, &*source);

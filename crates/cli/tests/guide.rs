@@ -58,6 +58,10 @@ fn agrees_with(name: &str) -> bool {
     let text = fs::read_to_string(root().join("docs").join(name)).expect("a guide");
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("salaries.csv"), example_data::salaries()).expect("a file");
+    for entry in fs::read_dir(root().join("examples/programs")).expect("the programs of the examples") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, folder.path().join(path.file_name().expect("a name"))).expect("a copy");
+    }
     let program = Path::new(env!("CARGO_BIN_EXE_equipoise")).parent().expect("a folder");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
     let steps = steps(&text);
@@ -103,6 +107,33 @@ fn the_five_minute_guide_runs() {
 #[test]
 fn the_guide_to_robust_answers_runs() {
     assert!(agrees_with("robust.md"));
+}
+
+/// Where sandboxes cannot be built, the suite of the runner shows why, and this has nothing to run.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_guide_to_programs_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a.csv");
+    fs::write(&file, "a\n").expect("a file");
+    let tried = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .arg("run")
+        .arg(&file)
+        .args(["--epsilon", "1", "--output", "number", "--range", "0,1", "--dry-run", "--", "true"])
+        .output()
+        .expect("the program runs");
+    let error = String::from_utf8_lossy(&tried.stderr).into_owned();
+    assert!(tried.status.success() || error.contains("the sandbox cannot be built here"), "{error}");
+    if tried.status.success() {
+        // At epsilon 5 the number of answers seems too small with probability e^-28.
+        assert!(agrees_with("programs.md"));
+    }
+}
+
+/// Values lie more than 60 scales from their thresholds: an answer is wrong with a probability below e^-60.
+#[test]
+fn the_guide_to_monitors_runs() {
+    assert!(agrees_with("monitor.md"), "no step is refused");
 }
 
 #[test]

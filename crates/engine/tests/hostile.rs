@@ -66,7 +66,7 @@ fn stream(batches: &[RecordBatch]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-type Write = fn(&[RecordBatch]) -> Vec<u8>;
+type Writer = fn(&[RecordBatch]) -> Vec<u8>;
 
 fn try_open(path: &Path) -> Result<Box<dyn Source>, String> {
     open(&[path], &OpenOptions::default()).map_err(|error| error.to_string())
@@ -175,7 +175,7 @@ fn no_rows_no_columns_and_nested_columns() {
     let nothing = batch(vec![]);
     let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None]);
     let nested = batch(vec![("tags", Arc::new(lists)), ("n", Arc::new(Int64Array::from(vec![1, 2])))]);
-    let write: [(&str, Write); 3] = [("a.parquet", parquet), ("b.arrow", arrow), ("c.arrows", stream)];
+    let write: [(&str, Writer); 3] = [("a.parquet", parquet), ("b.arrow", arrow), ("c.arrows", stream)];
     for (name, write) in write {
         assert_eq!(rows(&folder.file(name, &write(std::slice::from_ref(&empty)))), Ok(Ok(0)), "{name}");
         let source = try_open(&folder.file(name, &write(std::slice::from_ref(&nothing)))).unwrap();

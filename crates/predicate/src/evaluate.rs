@@ -175,8 +175,11 @@ impl Test {
                 (Bitmap::from_test(codes, |&code| passes[(code as usize).min(last)]), None)
             }
             Column::Words(words) => {
-                let passes = |word: &Option<&str>| word.is_some_and(|word| self.passes(Value::Text(word)));
-                (Bitmap::from_test(words.get(..rows)?, passes), None)
+                let words = words.get(..rows)?;
+                (
+                    Bitmap::from_test(words, |word| word.is_some_and(|text| self.passes(Value::Text(text)))),
+                    None,
+                )
             }
         };
         if let Some(present) = present {

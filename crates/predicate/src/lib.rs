@@ -26,6 +26,7 @@
 mod bind;
 mod bitmap;
 mod evaluate;
+mod kinds;
 mod parse;
 
 pub use bind::{Kind, Question, Test};

@@ -30,6 +30,9 @@ pub struct ErrorBar {
     /// Rows beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Every number of the answer lies within this of the true one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
 }
 
 /// What an error bar covers.
@@ -42,6 +45,8 @@ pub enum ErrorKind {
     Noise,
     /// The distance in ranks from the true value.
     Rank,
+    /// Where the true value lies, by a paid interval of its own; with the distance in ranks of the answer.
+    Interval,
     /// How many rows fewer the answer has than the most frequent value.
     Gap,
 }
@@ -62,13 +67,19 @@ impl ErrorBar {
         Self { rank: Some(rank), ..Self::of(confidence, ErrorKind::Rank) }
     }
 
+    /// The same with an interval of values that holds the true one.
+    #[must_use]
+    pub fn interval(self, low: f64, high: f64) -> Self {
+        Self { kind: ErrorKind::Interval, low: Some(low), high: Some(high), ..self }
+    }
+
     /// The answer has at most so many rows fewer than the most frequent value.
     pub fn gap(confidence: f64, gap: u64) -> Self {
         Self { gap: Some(gap), ..Self::of(confidence, ErrorKind::Gap) }
     }
 
     fn of(confidence: f64, kind: ErrorKind) -> Self {
-        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None }
+        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None, scale: None }
     }
 }
 

@@ -46,6 +46,11 @@ impl Need {
         }
     }
 
+    /// All cells that it needs.
+    pub fn all_wanted(&self) -> impl Iterator<Item = Wanted> {
+        self.wanted().into_iter().chain(self.keys())
+    }
+
     /// The cells of its key.
     pub fn keys(&self) -> impl Iterator<Item = Wanted> {
         let by: &[usize] = match self {
@@ -141,8 +146,7 @@ impl<'a> Gathered<'a> {
         needs: &[Need],
         hands: Hands<'_, C>,
     ) -> Result<(), Lost> {
-        let mut wanted: Vec<Wanted> =
-            needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys())).collect();
+        let mut wanted: Vec<Wanted> = needs.iter().flat_map(Need::all_wanted).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let store = Store::new(numbers::MEMORY);

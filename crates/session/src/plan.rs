@@ -5,6 +5,7 @@
 //! public, so a plan and its errors are free.
 
 use crate::{
+    answer::ErrorBar,
     batch::{self, Batch},
     columns,
     gather::Need,
@@ -13,10 +14,10 @@ use crate::{
         Rows,
         plan::{Terms, charged_by_row},
     },
-    source::Source,
+    source::{Source, Wanted},
     space::not_a_number,
     target,
-    task::{Expected, STATISTICS, Task},
+    task::{self, Expected, STATISTICS, Task},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -64,6 +65,7 @@ pub struct Part {
     group_by: Vec<String>,
     task: Task,
     cost: Approx,
+    facts: DataFacts,
     /// What it costs for each row that comes or goes among those that take part.
     of_row: Approx,
 }
@@ -94,7 +96,7 @@ impl Part {
         let group_by = task.group_by().iter().map(|&column| facts.columns[column].clone()).collect();
         let cost = said.terms.of_person(&of_row);
         let shared = Shared { adjacency: said.asked, unit: said.unit.clone(), rows: said.rows.clone() };
-        Ok((Self { request, group_by, task, cost, of_row }, shared))
+        Ok((Self { request, group_by, task, cost, facts: facts.clone(), of_row }, shared))
     }
 
     /// What was said, with the price that was found for it.
@@ -122,9 +124,39 @@ impl Part {
         self.task.expected()
     }
 
+    /// The other mechanisms that could answer, and what each would do at the same price.
+    pub fn runners_up(&self) -> Vec<RunnerUp> {
+        runners_up(&self.request, &self.facts, self.task.mechanism())
+    }
+
     pub(crate) fn task(&self) -> &Task {
         &self.task
     }
+}
+
+/// A mechanism that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunnerUp {
+    /// Its name, for `--mechanism`.
+    pub mechanism: &'static str,
+    /// The error bar that it would have.
+    pub error: Option<ErrorBar>,
+    /// What it would do, or what it needs.
+    pub words: String,
+}
+
+/// What the other mechanisms of a statistic would do. Only public words are looked at.
+fn runners_up(request: &Request, facts: &DataFacts, taken: &str) -> Vec<RunnerUp> {
+    let other = |&mechanism: &&'static str| {
+        let request = Request { mechanism: Some(mechanism.to_string()), ..request.clone() };
+        let planned = Said::new(&request, facts).and_then(|said| Task::plan(&said));
+        let (error, words) = match planned {
+            Ok(task) => (task.expected().error, task.expected().words),
+            Err(error) => (None, error.to_string()),
+        };
+        RunnerUp { mechanism, error, words }
+    };
+    task::mechanisms(request).iter().filter(|&&name| name != taken).map(other).collect()
 }
 
 impl Plan {
@@ -255,6 +287,16 @@ impl Plan {
         &self.charge
     }
 
+    /// The columns that it will read, each once, and how: for sources that prepare them.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let needs = self.needs();
+        let mut wanted: Vec<Wanted> =
+            needs.iter().flat_map(Need::all_wanted).chain(self.rows().wanted()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> Expected {
         if !self.batch {
@@ -266,9 +308,7 @@ impl Plan {
 
     /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
     pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
-        let needs = self.needs();
-        let mut wanted = needs.iter().flat_map(|need| need.wanted().into_iter().chain(need.keys()));
-        match wanted.find_map(|wanted| source.unreadable(wanted.column)) {
+        match self.wanted().into_iter().find_map(|wanted| source.unreadable(wanted.column)) {
             Some(line) => Err(PlanError::line(line)),
             None => Ok(()),
         }
@@ -380,6 +420,11 @@ impl<'a> Said<'a> {
         &self.request.among
     }
 
+    /// Was an interval of values asked for?
+    pub fn interval(&self) -> bool {
+        self.request.interval == Some(true)
+    }
+
     /// Does the statistic itself need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
         needs_delta(self.request)
@@ -469,6 +514,7 @@ impl<'a> Said<'a> {
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
         let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
+            ("interval", self.interval(), matches!(self.statistic(), "median" | "quantile")),
             ("among", !self.among().is_empty(), self.statistic() == "select"),
             ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
@@ -541,7 +587,7 @@ fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanErro
 }
 
 /// The adjacency that was asked for, or the data set's own.
-fn adjacency(request: &Request, facts: &DataFacts) -> Result<Adjacency, PlanError> {
+pub(crate) fn adjacency(request: &Request, facts: &DataFacts) -> Result<Adjacency, PlanError> {
     let registered = facts.registered.as_ref().map(|(_, adjacency)| *adjacency);
     let Some(text) = request.adjacency.as_deref() else {
         return Ok(registered.unwrap_or_default());

@@ -16,6 +16,9 @@
 //! # }
 //! ```
 
+pub mod streams;
+pub mod votes;
+
 use crate::{
     answer::{Answer, Item, Named},
     gather::Gathered,
@@ -32,9 +35,9 @@ use std::{fmt, thread};
 
 /// A ledger, coins, and who asks.
 pub struct Session {
-    ledger: Ledger,
-    coins: OsCoins,
-    analyst: Option<String>,
+    pub(crate) ledger: Ledger,
+    pub(crate) coins: OsCoins,
+    pub(crate) analyst: Option<String>,
 }
 
 /// A plan that has been paid for.
@@ -63,6 +66,11 @@ impl Session {
     /// The ledger.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The same, to enter data sets, limits and charges for what is not a question.
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
     }
 
     /// Pay for a plan, durably, or say why not.
@@ -234,7 +242,7 @@ fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer
 }
 
 /// A release that was recorded, with its receipt.
-fn stored(recorded: &Recorded) -> Result<Release, PayError> {
+pub(crate) fn stored(recorded: &Recorded) -> Result<Release, PayError> {
     let release: Result<Release, _> = serde_json::from_str(&recorded.release);
     let release = release.map_err(|_| PayError::Unreadable { receipt: recorded.receipt.id.clone() })?;
     Ok(Release { receipt: Some(recorded.receipt.clone()), ..release })
@@ -346,5 +354,33 @@ mod tests {
         assert_eq!(release.spent.epsilon, "3", "the lost ones are not given back");
         let verified = session.ledger().verify(None).unwrap();
         assert_eq!((verified.charges, verified.recorded, verified.lost.len()), (3, 1, 2));
+    }
+
+    #[test]
+    fn a_column_that_cannot_be_read_is_refused_for_free_wherever_it_is_named() {
+        struct Lists([String; 2]);
+        impl Source for Lists {
+            fn columns(&self) -> &[String] {
+                &self.0
+            }
+            fn unreadable(&self, column: usize) -> Option<String> {
+                (column == 1).then(|| "lists cannot be asked about".to_string())
+            }
+            fn scan(&self, _: &[Wanted], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+                Err(Lost)
+            }
+        }
+        let source = Lists(["a".to_string(), "tags".to_string()]);
+        let facts = facts(None, "people", source.columns()).unwrap();
+        let count = || Request { epsilon: Some("1".into()), ..Request::new("count") };
+        let readable = |request: Request| Plan::new(&request, &facts).unwrap().readable_in(&source);
+        assert_eq!(readable(Request { column: Some("a".into()), ..count() }), Ok(()));
+        for request in [
+            Request { column: Some("tags".into()), ..count() },
+            Request { filter: Some("tags = 'x'".into()), ..count() },
+            Request { unit: Some("tags".into()), max_rows_per_unit: Some("2".into()), ..count() },
+        ] {
+            assert_eq!(readable(request).unwrap_err().to_string(), "lists cannot be asked about");
+        }
     }
 }

@@ -28,13 +28,12 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Vec<O
             let mut coins = OsCoins::new().map_err(|_| Lost)?;
             let mut trial = || {
                 let drawn;
-                let gathered = match &once {
-                    Some(gathered) => gathered,
-                    None => {
-                        let hands = Hands::One(&mut coins);
-                        drawn = Gathered::scan(source, plan.rows(), &plan.needs(), hands)?;
-                        &drawn
-                    }
+                let gathered = if let Some(gathered) = &once {
+                    gathered
+                } else {
+                    let hands = Hands::One(&mut coins);
+                    drawn = Gathered::scan(source, plan.rows(), &plan.needs(), hands)?;
+                    &drawn
                 };
                 let mut answers =
                     plan.parts().iter().map(|part| value(part.task().answer(gathered, &mut coins)));

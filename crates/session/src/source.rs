@@ -12,7 +12,8 @@ pub trait Source: Sync {
     fn columns(&self) -> &[String];
 
     /// Hand every row to the visitors, batch by batch, each row once and all wanted cells of it together.
-    /// Visitors work side by side, each on a thread of its own; which one sees a row is of no meaning.
+    /// Visitors work side by side, each on a thread of its own; which one sees a row is of no meaning. A visitor alone
+    /// sees the rows in the same order in every scan.
     fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost>;
 
     /// The type that a schema declares for a column; `None` where there is no schema, as in CSV, or no kind fits. Counts

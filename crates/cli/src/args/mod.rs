@@ -1,11 +1,13 @@
 //! What can be typed.
 
 mod books;
+mod monitor;
 mod question;
 mod tools;
 
 pub(crate) use books::*;
 use clap::{Parser, Subcommand};
+pub(crate) use monitor::*;
 pub(crate) use question::*;
 pub(crate) use tools::*;
 
@@ -36,6 +38,15 @@ pub(crate) enum Command {
         after_help = "Example:\n  equipoise check salaries.csv\n\nIt reads private rows and is free; do not pass its output on."
     )]
     Check(CheckOptions),
+    /// Any program, run on blocks of the records in a sandbox, and one private answer from all of theirs
+    #[cfg(target_os = "linux")]
+    #[command(after_help = crate::run::EXAMPLES)]
+    Run(Box<crate::run::RunOptions>),
+    /// Threshold questions about a file for ever, one a line: paid for once, and the same after a crash
+    #[command(
+        after_help = "Questions are JSON lines, answers too:\n  {\"where\": \"age > 40 and town = 'Ayr'\", \"threshold\": 1000}\n  {\"sum\": \"hours\", \"most\": 24, \"threshold\": 5000}  (with --sums; each record counts from 0 to most)\n\nExamples:\n  equipoise monitor people.csv questions.jsonl --epsilon 1 --delta 1e-6 --budget-per-unit 10\n  some-program | equipoise monitor visits.csv --unit person --epsilon 1 --delta 1e-6 --budget-per-unit 10\n\nStarted again with the same words and state file it goes on where it ended and charges nothing. A question that was\nunder way when the program ended is answered 'lost' and spends like a positive answer; ask it again as a new one."
+    )]
+    Monitor(MonitorOptions),
     /// The ledger: what was spent, limits, and a proof that nothing was changed
     Budget(BudgetOptions),
     /// A paragraph about a release, for a paper or a privacy board

@@ -136,6 +136,9 @@ pub(crate) struct Values {
     /// Answers and rows are multiples of this
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub resolution: Option<String>,
+    /// Spend half of epsilon on an interval of values that holds the true quantile
+    #[arg(long)]
+    pub interval: bool,
     /// The number of rows, where you state it as public
     #[arg(long, value_name = "N")]
     pub rows: Option<String>,

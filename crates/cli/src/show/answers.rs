@@ -127,7 +127,7 @@ fn short_error(error: &ErrorBar) -> String {
     let end = |end: Option<f64>| value(&json!(end));
     match error.kind {
         ErrorKind::Exact => "exact".to_string(),
-        ErrorKind::Noise => format!("{} to {}", end(error.low), end(error.high)),
+        ErrorKind::Noise | ErrorKind::Interval => format!("{} to {}", end(error.low), end(error.high)),
         ErrorKind::Gap => format!("at most {} rows fewer", error.gap.unwrap_or_default()),
         ErrorKind::Rank => {
             format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))

@@ -6,7 +6,7 @@ use crate::Exit;
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
-    plan::{Part, Plan},
+    plan::{Part, Plan, RunnerUp},
     release::{Left, Outcome, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -35,6 +35,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "where": plan.request().filter,
             "error": plan.expected().error,
             "expected": plan.expected().words,
+            "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
             "charge": charge,
             "spent": balance.map(|balance| Spent::from(balance.spent())),
             "remaining": remaining.as_ref().map(Left::from),
@@ -57,6 +58,9 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         }
     } else {
         println!("  expect     {}{sure}", plan.expected().words);
+        for other in plan.parts()[0].runners_up() {
+            println!("  instead    --mechanism {}: {}", other.mechanism, other.words);
+        }
     }
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
@@ -134,6 +138,10 @@ fn released(answers: &[Item]) -> usize {
     answers.iter().filter(|item| item.outcome == Outcome::Released).count()
 }
 
+fn runner_up(other: &RunnerUp) -> Value {
+    json!({ "mechanism": other.mechanism, "error": other.error, "expected": other.words })
+}
+
 /// One question of a planned batch.
 fn planned(part: &Part) -> Value {
     json!({
@@ -144,6 +152,7 @@ fn planned(part: &Part) -> Value {
         "cost": Spent::from(part.cost()),
         "error": part.expected().error,
         "expected": part.expected().words,
+        "runners_up": part.runners_up().iter().map(runner_up).collect::<Vec<_>>(),
     })
 }
 
@@ -181,6 +190,10 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
     let sure = percent(error.confidence);
     match error.kind {
         ErrorKind::Exact => "none: this is the exact value".to_string(),
+        ErrorKind::Noise if error.scale.is_some() => {
+            let scale = error.scale.unwrap_or_default();
+            format!("every number lies within {} of the true one ({sure} confidence)", value(&json!(scale)))
+        }
         ErrorKind::Noise => {
             let end = |end: Option<f64>| value(&json!(end));
             let moved = error.range.map_or(String::new(), |[low, high]| {
@@ -189,6 +202,14 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             });
             let (low, high) = (end(error.low), end(error.high));
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+        }
+        ErrorKind::Interval => {
+            let end = |end: Option<f64>| value(&json!(end));
+            let (low, high) = (end(error.low), end(error.high));
+            let ranks = error.rank.as_ref().map_or(String::new(), value);
+            format!(
+                "the true value lies between {low} and {high}, the answer within {ranks} ranks of it ({sure} confidence)"
+            )
         }
         ErrorKind::Gap => {
             let gap = error.gap.unwrap_or_default();

@@ -126,6 +126,29 @@ impl Ledger {
         })
     }
 
+    /// The same, where a charge under this request id that was never recorded is taken up again instead of lost. Only for
+    /// who can show that nothing was answered on its strength, as a monitor's state file does.
+    pub(crate) fn charge_once(&mut self, request: &ChargeRequest) -> Result<Charging, ChargeError> {
+        match self.charge(request) {
+            Err(ChargeError::Lost { id, .. }) => Ok(Charging::Granted(self.taken_up(&id, request)?)),
+            other => other,
+        }
+    }
+
+    /// The charge with this id, as it was granted.
+    fn taken_up(&self, id: &str, request: &ChargeRequest) -> Result<Charge, LedgerError> {
+        self.read(|connection| {
+            let Some(row) = by_id(connection, kind::CHARGE, id)? else {
+                return Err(Fault::NotItsCharge.into());
+            };
+            let Event::Charged { cost, .. } = entry_of(&row)?.event else {
+                unreachable!("a row of this kind reads as such an event")
+            };
+            let balance = balance::balance(connection, &request.data_set.name, request.analyst.as_deref())?;
+            Ok(Charge { id: row.id, hash: row.hash, time: row.time, cost, balance })
+        })
+    }
+
     /// Keep the answer to a charge, before anybody sees it. The receipt completes the release.
     pub fn record(&mut self, charge: &Charge, release: &str) -> Result<Receipt, LedgerError> {
         let ledger = self.path.is_some().then(|| self.id.clone());

@@ -87,7 +87,8 @@ impl Ledger {
         self.read(any_limit)
     }
 
-    fn fingerprint(&self, content: &mut dyn Read) -> Result<String, LedgerError> {
+    /// The fingerprint of content. It is kept in files that only their owner reads, and never shown.
+    pub(crate) fn fingerprint(&self, content: &mut dyn Read) -> Result<String, LedgerError> {
         let secret = self.read(fingerprint::secret)?;
         fingerprint::of(&secret, content).map_err(|error| LedgerError {
             path: self.path.clone(),

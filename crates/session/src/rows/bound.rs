@@ -68,6 +68,13 @@ const PARTS: usize = 256;
 const PIECE: usize = 64 << 10;
 
 impl Bound {
+    /// The cells of the person's name, and of the keys of groups.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let unit = Wanted { column: self.unit, kind: Kind::Text };
+        let keys = self.groups.iter().flat_map(|groups| groups.keys.iter().copied());
+        std::iter::once(unit).chain(keys).collect()
+    }
+
     /// The most rows of one person that are let through.
     pub fn rows_per_unit(&self) -> u64 {
         self.rows.saturating_mul(self.groups.as_ref().map_or(1, |groups| groups.most))
@@ -324,7 +331,9 @@ impl People {
                 shuffle(&mut mine, coins);
                 mine.truncate(most);
             }
-            mine.iter().for_each(|&group| hand_over(&self.kept[group]));
+            for group in mine {
+                hand_over(&self.kept[group]);
+            }
         }
     }
 }
@@ -390,8 +399,8 @@ impl Hasher for Hashed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Cells;
-    use equipoise_core::{coins::Words, interval::Interval, ratio::Ratio, tape::enumerate};
+    use crate::{gather::tests::FixedWords, source::Cells};
+    use equipoise_core::{interval::Interval, ratio::Ratio, tape::enumerate};
 
     /// The rows of one person each, a letter for the key.
     struct Rows(Vec<(f64, String)>);
@@ -482,17 +491,6 @@ mod tests {
         }
     }
 
-    /// A simple generator, for tests that need many words and no luck.
-    struct SplitMix(u64);
-
-    impl Words for SplitMix {
-        fn word(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) ^ mixed >> 31
-        }
-    }
-
     #[test]
     fn people_keep_their_bound_and_limits_change_nothing() {
         let names: Vec<String> = (0..500).map(|i| format!("{}", (i * i) % 37)).collect();
@@ -500,7 +498,7 @@ mod tests {
             names.iter().enumerate().map(|(i, id)| (id.as_str(), ["a", "b", "c"][i % 3])).collect();
         for (most_rows, most_groups) in [(1, None), (3, None), (1000, None), (2, Some(1)), (1, Some(2))] {
             let bound = bound(most_rows, most_groups);
-            let of = |limits: &Limits| kept(&bound, &rows, limits, &mut SplitMix(7));
+            let of = |limits: &Limits| kept(&bound, &rows, limits, &mut FixedWords(7));
             let tiny = of(&Limits { parts: 5, piece: 1, memory: 0 });
             assert_eq!(tiny, of(&Limits { parts: 5, piece: 1 << 20, memory: 1 << 30 }));
             assert_eq!(tiny, of(&Limits { parts: 5, piece: 100, memory: 1000 }));
@@ -540,7 +538,7 @@ mod tests {
     #[test]
     fn records_without_an_id_are_nobodys() {
         let rows = [("", "a"), (" ann", "a"), ("ann ", "b"), ("\t", "c")];
-        let left = kept(&bound(9, None), &rows, &SMALL, &mut SplitMix(1));
+        let left = kept(&bound(9, None), &rows, &SMALL, &mut FixedWords(1));
         assert_eq!(left, [(1.0, "a".to_string()), (2.0, "b".to_string())]);
     }
 }

@@ -162,7 +162,9 @@ mod tests {
     fn lengths_of_any_size_are_read_again() {
         let mut bytes = Vec::new();
         let lengths = [0, 1, 127, 128, 129, 16_383, 16_384, 1 << 20, usize::MAX];
-        lengths.iter().for_each(|&length| put_length(length, &mut bytes));
+        for length in lengths {
+            put_length(length, &mut bytes);
+        }
         let mut rest = &bytes[..];
         assert_eq!(lengths.map(|_| take_length(&mut rest)), lengths);
         assert!(rest.is_empty());
@@ -193,7 +195,9 @@ mod tests {
             let (mut decoder, mut seen) = (Decoder::new(&wanted), Seen(Vec::new()));
             for row in (0..3).cycle().take(3 * ROWS) {
                 let mut bytes = Vec::new();
-                cells.iter().for_each(|cells| put(cells, row, &mut bytes));
+                for cells in &cells {
+                    put(cells, row, &mut bytes);
+                }
                 decoder.row(&bytes, &mut seen);
             }
             decoder.flush(&mut seen);

@@ -77,15 +77,21 @@ fn type_columns<'a>(predicate: &'a Predicate, types: &mut BTreeMap<&'a str, Foun
     };
     match predicate {
         Predicate::And(parts) | Predicate::Or(parts) => {
-            parts.iter().for_each(|part| type_columns(part, types));
+            for part in parts {
+                type_columns(part, types);
+            }
         }
         Predicate::Not(inner) => type_columns(inner, types),
         Predicate::IsNull(name) => note(name, Found::Nothing),
         Predicate::In(name, constants) => {
-            constants.iter().for_each(|constant| note(name, type_of(constant)));
+            for constant in constants {
+                note(name, type_of(constant));
+            }
         }
         Predicate::Between(name, low, high) => {
-            [low, high].into_iter().for_each(|constant| note(name, type_of(constant)));
+            for constant in [low, high] {
+                note(name, type_of(constant));
+            }
         }
         Predicate::Compare(left, _, right) => {
             for (side, other) in [(left, right), (right, left)] {

@@ -96,6 +96,12 @@ impl Rows {
         self.bound.as_ref()
     }
 
+    /// The cells that decide which rows count.
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let filter = self.filter.iter().flat_map(|filter| filter.wanted().iter().copied());
+        filter.chain(self.bound.iter().flat_map(Bound::wanted)).collect()
+    }
+
     /// Scan the source like [`Source::scan`], but hand over only the rows that count. There are as many visitors as
     /// [hands](Hands::count).
     pub fn scan<C: Coins>(
@@ -158,6 +164,6 @@ fn text_at<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
 }
 
 /// The same rows with the first so many columns.
-fn first<'a>(batch: Batch<'a>, columns: usize) -> Batch<'a> {
+fn first(batch: Batch<'_>, columns: usize) -> Batch<'_> {
     Batch { rows: batch.rows, cells: &batch.cells[..columns] }
 }

@@ -147,7 +147,9 @@ impl Numbers<'_> {
         match self {
             Self::Here(all) => visit(all),
             Self::Apart { here, pieces, store } => {
-                here.iter().for_each(|numbers| visit(numbers));
+                for numbers in here {
+                    visit(numbers);
+                }
                 store.spill.intact().expect("the temporary file holds all numbers");
                 let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
                 for piece in pieces {
@@ -227,7 +229,9 @@ mod tests {
             threads[at % 2].extend(piece);
         }
         let mut all = Numbers::default();
-        threads.into_iter().for_each(|thread| all.take(thread));
+        for thread in threads {
+            all.take(thread);
+        }
         all
     }
 

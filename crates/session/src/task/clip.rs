@@ -17,10 +17,23 @@ use equipoise_core::{
     },
 };
 
+/// What a search looks at; public. Audits run the same search on a coarse one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lattice {
+    /// Quartiles are found among floats without so many of their bits.
+    pub shift: u32,
+    /// How far beyond a quartile a range may end, in spreads, nearest first.
+    pub reaches: &'static [f64],
+    /// Where lengths are cut off, if not where they weigh nothing any more; any number is as private.
+    pub cut_off: Option<usize>,
+}
+
 /// Quartiles look at the sign, the exponent and four bits of a float: 2^16 values in place of 2^64.
-const SHIFT: u32 = 48;
-/// How far beyond a quartile a range may end, in spreads.
-const REACHES: [f64; 12] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+pub(crate) const FINE: Lattice = Lattice {
+    shift: 48,
+    reaches: &[0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0],
+    cut_off: None,
+};
 
 /// Rows are moved into this range, each on its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +47,7 @@ pub(crate) struct Clip {
 /// A search for a range, ready to run. It costs two quartiles and two ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
+    lattice: Lattice,
     quartiles: [inverse_sensitivity::Calibrated; 2],
     end_eps: Eps,
     ranks: u64,
@@ -41,16 +55,17 @@ pub(crate) struct Search {
 
 impl Search {
     /// Each quartile costs `quartile`, each end `end`.
-    pub fn new(quartile: &Eps, end: &Eps, failure: &Ratio) -> Result<Self, PlanError> {
-        let range = Range::new(FLOATS.lo() >> SHIFT, FLOATS.hi() >> SHIFT)?;
+    pub fn new(quartile: &Eps, end: &Eps, failure: &Ratio, lattice: Lattice) -> Result<Self, PlanError> {
+        let range = Range::new(FLOATS.lo() >> lattice.shift, FLOATS.hi() >> lattice.shift)?;
         let at = |fraction: Ratio| {
             let target = Quantile::new(&fraction)?.into();
-            InverseSensitivity { eps: quartile.clone(), target, range, adjacency: Adjacency::AddRemove }
-                .calibrate()
+            let eps = quartile.clone();
+            lattice.calibrate(InverseSensitivity { eps, target, range, adjacency: Adjacency::AddRemove })
         };
         let quartiles = [at(Ratio::new(1, 4))?, at(Ratio::new(3, 4))?];
-        let ranks = quartiles[0].accuracy(failure)?;
-        let search = Self { quartiles, end_eps: end.clone(), ranks };
+        // What is cut off early for an audit has no accuracy.
+        let ranks = if lattice.cut_off.is_none() { quartiles[0].accuracy(failure)? } else { 1 };
+        let search = Self { lattice, quartiles, end_eps: end.clone(), ranks };
         // Whether this calibrates does not depend on the fraction, so what can fail fails here.
         search.end(&Ratio::new(1, 2))?;
         Ok(search)
@@ -62,33 +77,34 @@ impl Search {
     }
 
     fn end(&self, fraction: &Ratio) -> Result<inverse_sensitivity::Calibrated, ParameterError> {
-        let last = i64::try_from(first_place(REACHES.len()) - 1).expect("a short list");
-        InverseSensitivity {
+        let last = self.lattice.first_place(self.lattice.reaches.len()) - 1;
+        self.lattice.calibrate(InverseSensitivity {
             eps: self.end_eps.clone(),
             target: Quantile::new(fraction)?.into(),
             range: Range::new(0, last)?,
             adjacency: Adjacency::AddRemove,
-        }
-        .calibrate()
+        })
     }
 
     /// A range for rows that are numbers. `rows` is a noisy number of them.
     pub fn run<C: Coins>(&self, numbers: &Numbers<'_>, rows: i64, coins: &mut C) -> Clip {
+        let lattice = self.lattice;
         let mut draw = |mechanism: &inverse_sensitivity::Calibrated, place: &dyn Fn(f64) -> i64| {
             let InverseSensitivity { target, range, .. } = *mechanism.params();
             let place = |number: f64| (!number.is_nan()).then(|| place(number));
             mechanism.run(&numbers.window(target, range, mechanism.reach(), place), coins)
         };
-        let [a, b] = self.quartiles.each_ref().map(|quartile| draw(quartile, &place));
+        let [a, b] =
+            self.quartiles.each_ref().map(|quartile| draw(quartile, &|number| lattice.place(number)));
         let edge = |place: i64| {
-            float(FLOATS.clamp(place.saturating_mul(1 << SHIFT))).expect("clamped to the floats")
+            float(FLOATS.clamp(place.saturating_mul(1 << lattice.shift))).expect("clamped to the floats")
         };
         // The whole cells of both quartiles, so that the spread is never zero.
         let (low, high) = (edge(a.min(b)), edge(a.max(b) + 1));
         let spread = finite(high - low).max(f64::MIN_POSITIVE);
         let end = self.end(&self.fraction(rows)).expect("calibrated before at another fraction");
         let mut reach = |beyond: &dyn Fn(f64) -> f64| {
-            reach_of(draw(&end, &|number| reach_place(beyond(number) / spread)))
+            lattice.reach_of(draw(&end, &|number| lattice.reach_place(beyond(number) / spread)))
         };
         let above = reach(&|number| number - high);
         let below = reach(&|number| low - number);
@@ -111,57 +127,75 @@ impl Search {
     }
 }
 
-fn place(number: f64) -> i64 {
-    let clamped = finite(number);
-    ordinal(clamped).unwrap_or(0) >> SHIFT
-}
-
 fn finite(value: f64) -> f64 {
     value.clamp(f64::MIN, f64::MAX)
 }
 
-/// The first place of a reach: near ones have more places, and so are likelier where the rows leave a choice.
-fn first_place(reach: usize) -> u64 {
-    (0..reach).map(|before| 1 << (REACHES.len() - 1 - before)).sum()
-}
+impl Lattice {
+    fn calibrate(
+        &self,
+        mechanism: InverseSensitivity,
+    ) -> Result<inverse_sensitivity::Calibrated, ParameterError> {
+        match self.cut_off {
+            Some(length) => Ok(mechanism.cut_off_at(length)),
+            None => mechanism.calibrate(),
+        }
+    }
 
-/// The place of a row that lies this many spreads beyond the quartile: of the first reach that holds it.
-fn reach_place(spreads: f64) -> i64 {
-    let reach = REACHES.iter().position(|&reach| spreads <= reach).unwrap_or(REACHES.len() - 1);
-    i64::try_from(first_place(reach)).expect("a short list")
-}
+    fn place(&self, number: f64) -> i64 {
+        ordinal(finite(number)).unwrap_or(0) >> self.shift
+    }
 
-/// The reach that a place belongs to.
-fn reach_of(place: i64) -> f64 {
-    let reach = (1..REACHES.len())
-        .rev()
-        .find(|&reach| u64::try_from(place).is_ok_and(|place| place >= first_place(reach)));
-    REACHES[reach.unwrap_or(0)]
+    /// The first place of a reach: near ones have more places, and so are likelier where the rows leave a choice.
+    fn first_place(&self, reach: usize) -> i64 {
+        (0..reach).map(|before| 1 << (self.reaches.len() - 1 - before)).sum()
+    }
+
+    /// The place of a row that lies this many spreads beyond the quartile: of the first reach that holds it.
+    fn reach_place(&self, spreads: f64) -> i64 {
+        let reach = self.reaches.iter().position(|&reach| spreads <= reach);
+        self.first_place(reach.unwrap_or(self.reaches.len() - 1))
+    }
+
+    /// The reach that a place belongs to.
+    fn reach_of(&self, place: i64) -> f64 {
+        let reach = (1..self.reaches.len()).rev().find(|&reach| place >= self.first_place(reach));
+        self.reaches[reach.unwrap_or(0)]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gather::tests::FixedWords;
+    use equipoise_core::{
+        interval::Interval,
+        tape::{delta_between, enumerate},
+        universe::neighbouring_pairs,
+    };
     use std::borrow::Cow;
+
+    fn eps(text: &str) -> Eps {
+        text.parse().unwrap()
+    }
 
     #[test]
     fn places_and_reaches_are_inverse() {
-        for (reach, &spreads) in REACHES.iter().enumerate() {
-            let place = reach_place(spreads);
-            assert!((reach_of(place) - spreads).abs() < 1e-12, "{spreads}");
-            let last = i64::try_from(first_place(reach + 1)).unwrap() - 1;
-            assert!((reach_of(last) - spreads).abs() < 1e-12, "{spreads}");
+        for (reach, &spreads) in FINE.reaches.iter().enumerate() {
+            let place = FINE.reach_place(spreads);
+            assert!((FINE.reach_of(place) - spreads).abs() < 1e-12, "{spreads}");
+            let last = FINE.first_place(reach + 1) - 1;
+            assert!((FINE.reach_of(last) - spreads).abs() < 1e-12, "{spreads}");
         }
-        assert_eq!(reach_place(-3.0), 0);
-        assert_eq!(reach_place(1e300), reach_place(256.0));
-        assert_eq!(reach_place(f64::NAN), reach_place(256.0));
+        assert_eq!(FINE.reach_place(-3.0), 0);
+        assert_eq!(FINE.reach_place(1e300), FINE.reach_place(256.0));
+        assert_eq!(FINE.reach_place(f64::NAN), FINE.reach_place(256.0));
     }
 
     #[test]
     fn a_range_holds_most_rows_and_no_row_breaks_it() {
-        let eps = |text: &str| text.parse::<Eps>().unwrap();
-        let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20)).unwrap();
-        let mut coins = crate::gather::tests::FixedWords(7);
+        let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20), FINE).unwrap();
+        let mut coins = FixedWords(5);
         let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
         let clip = search.run(&Numbers::Here(Cow::Owned(rows)), 2000, &mut coins);
         assert!(clip.low <= 1100.0 && clip.high >= 1400.0 && clip.high < 4000.0, "{clip:?}");
@@ -174,5 +208,39 @@ mod tests {
             );
             assert!(clip.middle.is_finite() && clip.low <= clip.middle && clip.middle <= clip.high);
         }
+    }
+
+    /// Four cells of floats, two reaches, lengths cut off at two: every path of the whole search.
+    const COARSE: Lattice = Lattice { shift: 62, reaches: &[0.0, 1.0], cut_off: Some(2) };
+
+    /// The largest delta over all pairs of small files, at this epsilon, of a search with these parts.
+    fn worst(quartile: &str, end: &str, at: &str) -> Interval {
+        let search = Search::new(&eps(quartile), &eps(end), &Ratio::new(1, 20), COARSE).unwrap();
+        // In three of the four cells, two of them far beyond the others.
+        let number = |&code: &i64| [-1e200, 1.0, 3.0, 1e250][usize::try_from(code).unwrap()];
+        let found = |codes: &[i64]| {
+            let numbers = Numbers::Here(codes.iter().map(number).collect::<Vec<f64>>().into());
+            enumerate(&"1e-30".parse().unwrap(), |tape| format!("{:?}", search.run(&numbers, 9, tape)))
+        };
+        let at: Ratio = at.parse().unwrap();
+        neighbouring_pairs(&[0, 1, 2, 3], 2, Adjacency::AddRemove)
+            .iter()
+            .map(|(a, b)| delta_between(&at, &found(a), &found(b)))
+            .reduce(|a, b| a.max(&b))
+            .expect("some pair")
+    }
+
+    /// Two quartiles and two ends, whose price depends on nothing else: the ends are measured from the quartiles that were
+    /// drawn, and their fraction comes from the noisy number of rows.
+    #[test]
+    fn exact_audit_of_the_whole_search_on_a_small_lattice() {
+        let measured = worst("1", "0.5", "3");
+        assert!(measured.upper() <= "1e-20".parse().unwrap(), "{}", measured.to_f64());
+    }
+
+    #[test]
+    fn a_mutant_whose_ends_cost_more_than_it_says_is_caught() {
+        let measured = worst("1", "8", "3");
+        assert!(measured.lower() > "0.001".parse().unwrap(), "{}", measured.to_f64());
     }
 }

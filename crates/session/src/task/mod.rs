@@ -4,6 +4,8 @@
 mod audits;
 mod clip;
 mod count;
+#[cfg(test)]
+mod coverage;
 mod groups;
 mod guard;
 mod histogram;
@@ -18,6 +20,7 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    request::Request,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 
@@ -58,6 +61,18 @@ pub const STATISTICS: [&str; 11] = [
     "select",
     "summary",
 ];
+
+/// The mechanisms that can answer a statistic, the one that `auto` takes first. It takes the one whose error can be told
+/// before any data is read, and which answers whatever the rows: the others refuse where the data is not stable.
+pub(crate) fn mechanisms(request: &Request) -> &'static [&'static str] {
+    let several = request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
+    match request.statistic.as_str() {
+        "median" => &["inverse-sensitivity", "stable"],
+        "quantile" if !several => &["inverse-sensitivity", "stable"],
+        "iqr" => &["inverse-sensitivity", "scale"],
+        _ => &[],
+    }
+}
 
 impl Task {
     /// Choose and calibrate the mechanism.

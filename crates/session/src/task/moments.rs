@@ -6,7 +6,7 @@
 
 use super::{
     Expected,
-    clip::{Clip, Search},
+    clip::{Clip, FINE, Search},
     count::{whole_noise, within},
 };
 use crate::{
@@ -89,7 +89,7 @@ impl Moments {
             let clip = Clip { low, high, middle: low / 2.0 + high / 2.0 };
             (RangeBy::Declared(clip), DECLARED[0], DECLARED[1])
         } else {
-            let search = Search::new(&share(SEARCHED[0])?, &share(SEARCHED[1])?, said.failure())?;
+            let search = Search::new(&share(SEARCHED[0])?, &share(SEARCHED[1])?, said.failure(), FINE)?;
             (RangeBy::Searched(Box::new(search)), SEARCHED[2], SEARCHED[3])
         };
         let rows = whole_noise(&share(rows_share)?)?;
@@ -393,26 +393,6 @@ mod tests {
     fn ask(task: &Moments, rows: &[f64], coins: &mut FixedWords) -> Answer {
         let memory = Memory::new(rows.to_vec(), &["a"]);
         task.answer(&all_rows(&memory, &[task.need()], 1), coins)
-    }
-
-    /// The bar is told to hold for 19 in 20: 270 of 300 leaves four standard deviations of room.
-    #[test]
-    fn error_bars_hold_as_often_as_they_say() {
-        let mut coins = FixedWords(7);
-        let rows: Vec<f64> = (0..400).map(|i| 40.0 + f64::from(i % 37)).collect();
-        let many = rows.len() as f64;
-        let sum: f64 = rows.iter().sum();
-        let mean = sum / many;
-        let variance = rows.iter().map(|row| (row - mean).powi(2)).sum::<f64>() / many;
-        for (statistic, truth) in [("sum", sum), ("mean", mean), ("variance", variance)] {
-            let task = moments(statistic, Some("0,100"), "1");
-            let holds = |answer: Answer| {
-                let error = answer.error.expect("a bar");
-                error.low.unwrap() <= truth && truth <= error.high.unwrap()
-            };
-            let held = (0..300).filter(|_| holds(ask(&task, &rows, &mut coins))).count();
-            assert!(held >= 270, "{statistic}: {held} of 300");
-        }
     }
 
     /// An infinite answer is null in JSON and then reads as "there are no rows"; an infinite square minus another was

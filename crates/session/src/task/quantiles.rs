@@ -14,7 +14,7 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
-    loss::{Loss, ParameterError},
+    loss::{Eps, Loss, ParameterError},
     mechanism::{
         inverse_sensitivity::{self, InverseSensitivity},
         quantiles,
@@ -22,7 +22,7 @@ use equipoise_core::{
     },
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::{Answer as Found, Quantile, Reach},
+    stability::{Answer as Found, Quantile, Reach, reachable::Target},
 };
 use serde_json::{Value, json};
 
@@ -39,9 +39,50 @@ pub(crate) struct Quantiles {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    One { mechanism: inverse_sensitivity::Calibrated, guard: Guard, rank_error: u64 },
-    Several { mechanism: quantiles::Calibrated, guard: Guard, rank_errors: Vec<u64> },
+    One { mechanism: inverse_sensitivity::Calibrated, guard: Guard, rank_error: u64, ends: Option<Box<Ends>> },
+    Several { mechanism: Together, guard: Guard, rank_errors: Vec<u64> },
     Stable { mechanism: stable::Calibrated, quantile: Quantile, changes: Option<u64> },
+}
+
+/// How several quantiles are drawn; the better way is known beforehand.
+#[derive(Clone, Debug)]
+enum Together {
+    /// By halves of the rows: better for many.
+    Halves(Box<quantiles::Calibrated>),
+    /// Each with its share of epsilon, and sorted: better for few.
+    Each(Vec<inverse_sensitivity::Calibrated>),
+}
+
+impl Together {
+    fn cost(&self) -> Loss {
+        match self {
+            Self::Halves(mechanism) => mechanism.cost(),
+            Self::Each(mechanisms) => {
+                let costs = mechanisms.iter().map(inverse_sensitivity::Calibrated::cost);
+                costs.reduce(|sum, cost| sum.compose(&cost)).expect("several")
+            }
+        }
+    }
+
+    fn run<C: Coins>(&self, places: &[i64], coins: &mut C) -> Vec<i64> {
+        match self {
+            Self::Halves(mechanism) => mechanism.run_integers(places, coins),
+            Self::Each(mechanisms) => {
+                let mut drawn: Vec<i64> =
+                    mechanisms.iter().map(|mechanism| mechanism.run_integers(places, coins)).collect();
+                drawn.sort_unstable();
+                drawn
+            }
+        }
+    }
+}
+
+/// Two more quantiles, below and above the wanted one by as many ranks as they may be off: between them lies the true
+/// one, unless one of them is farther off, which happens with half of the failure probability for each.
+#[derive(Clone, Debug)]
+struct Ends {
+    low: inverse_sensitivity::Calibrated,
+    high: inverse_sensitivity::Calibrated,
 }
 
 /// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
@@ -85,6 +126,11 @@ impl Quantiles {
             if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
         let also: &[&str] = if said.statistic() == "iqr" { &["scale"] } else { &[] };
         said.accepts(names, also)?;
+        if said.interval() && (several || said.mechanism() == Some("stable")) {
+            return Err(PlanError::line(
+                "an interval is of one quantile by inverse-sensitivity; leave --interval out, or ask for one",
+            ));
+        }
         let kind = match said.mechanism() {
             Some("stable") => plan_stable(said, &fractions[0])?,
             _ if several => plan_several(said, &space, fractions)?,
@@ -106,7 +152,13 @@ impl Quantiles {
             None => loss,
         };
         match &self.kind {
-            Kind::One { mechanism, guard, .. } => with_guard(mechanism.cost(), guard),
+            Kind::One { mechanism, guard, ends, .. } => {
+                let answer = with_guard(mechanism.cost(), guard);
+                match ends {
+                    Some(ends) => answer.compose(&ends.low.cost()).compose(&ends.high.cost()),
+                    None => answer,
+                }
+            }
             Kind::Several { mechanism, guard, .. } => with_guard(mechanism.cost(), guard),
             Kind::Stable { mechanism, .. } => mechanism.cost(),
         }
@@ -127,10 +179,16 @@ impl Quantiles {
 
     pub fn expected(&self) -> Expected {
         match &self.kind {
-            Kind::One { guard, rank_error, .. } => Expected {
-                error: Some(self.rank_bar(json!(rank_error))),
-                words: format!("within {rank_error} ranks; {}", guard.words(*rank_error)),
-            },
+            Kind::One { guard, rank_error, ends, .. } => {
+                let interval = match ends {
+                    Some(_) => "; half of epsilon buys an interval of values that holds the true one",
+                    None => "",
+                };
+                Expected {
+                    error: Some(self.rank_bar(json!(rank_error))),
+                    words: format!("within {rank_error} ranks{interval}; {}", guard.words(*rank_error)),
+                }
+            }
             Kind::Several { guard, rank_errors, .. } => {
                 let worst = largest(rank_errors);
                 Expected {
@@ -148,14 +206,20 @@ impl Quantiles {
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let rows = gathered.floats(self.column);
         match &self.kind {
-            Kind::One { mechanism, guard, rank_error } => {
+            Kind::One { mechanism, guard, rank_error, ends } => {
                 let verdict = guard.verdict(self.counted(rows), *rank_error, coins);
-                let target = mechanism.params().target;
-                let window = rows.window_in(&self.space, target, mechanism.reach(), self.adjacency);
-                let number = self.space.number(mechanism.run(&window, coins));
+                let number = self.draw(mechanism, rows, coins);
+                let interval = ends.as_ref().map(|ends| {
+                    let (low, high) = (self.draw(&ends.low, rows, coins), self.draw(&ends.high, rows, coins));
+                    (low.min(high), low.max(high))
+                });
                 let answer = if verdict.enough {
                     let value = if self.shape == Shape::List { json!([number]) } else { json!(number) };
-                    Answer::released(value, self.rank_bar(json!(rank_error)))
+                    let ranks = self.rank_bar(json!(rank_error));
+                    Answer::released(
+                        value,
+                        interval.map_or(ranks.clone(), |(low, high)| ranks.interval(low, high)),
+                    )
                 } else {
                     Answer::refused(guard.advice(*rank_error))
                 };
@@ -164,7 +228,7 @@ impl Quantiles {
             Kind::Several { mechanism, guard, rank_errors } => {
                 let worst = largest(rank_errors);
                 let verdict = guard.verdict(self.counted(rows), worst, coins);
-                let places = mechanism.run_integers(&rows.places(&self.space, self.adjacency), coins);
+                let places = mechanism.run(&rows.places(&self.space, self.adjacency), coins);
                 let answer = if verdict.enough {
                     Answer::released(self.value(&places), self.rank_bar(json!(rank_errors)))
                 } else {
@@ -189,6 +253,17 @@ impl Quantiles {
         }
     }
 
+    fn draw<C: Coins>(
+        &self,
+        mechanism: &inverse_sensitivity::Calibrated,
+        rows: &Numbers<'_>,
+        coins: &mut C,
+    ) -> f64 {
+        let target = mechanism.params().target;
+        let window = rows.window_in(&self.space, target, mechanism.reach(), self.adjacency);
+        self.space.number(mechanism.run(&window, coins))
+    }
+
     /// How many rows take part: under add/remove those that are numbers, under replace all.
     fn counted(&self, rows: &Numbers<'_>) -> u64 {
         rows.count(self.adjacency == Adjacency::Replace)
@@ -209,24 +284,45 @@ impl Quantiles {
 
 fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
-    let mechanism = InverseSensitivity {
-        eps,
-        target: Quantile::new(fraction)?.into(),
-        range: space.range(),
-        adjacency: said.adjacency(),
-    }
-    .calibrate()?;
+    let quantile = Quantile::new(fraction)?;
+    let at = |parts: u64, shift: i64| {
+        let eps = Eps::new(eps.ratio() / &Ratio::from(parts))?;
+        let target = Target::shifted(quantile, shift);
+        let (range, adjacency) = (space.range(), said.adjacency());
+        InverseSensitivity { eps, target, range, adjacency }.calibrate()
+    };
+    let mechanism = at(if said.interval() { 2 } else { 1 }, 0)?;
     let rank_error = mechanism.accuracy(said.failure())?;
     guard.check_declared(rank_error)?;
-    Ok(Kind::One { mechanism, guard, rank_error })
+    let ends = if said.interval() {
+        let off = at(4, 0)?.accuracy(&(said.failure() / &Ratio::from(2u64)))?.cast_signed();
+        Some(Box::new(Ends { low: at(4, -off)?, high: at(4, off)? }))
+    } else {
+        None
+    };
+    Ok(Kind::One { mechanism, guard, rank_error, ends })
 }
 
 fn plan_several(said: &Said, space: &Space, fractions: Vec<Ratio>) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
-    let mechanism =
-        quantiles::Quantiles { eps, fractions, range: space.range(), adjacency: said.adjacency() }
-            .calibrate()?;
-    let rank_errors = mechanism.accuracy(said.failure())?;
+    let (range, adjacency) = (space.range(), said.adjacency());
+    let many = Ratio::from(fractions.len() as u64);
+    // Where all are within the largest error of any, they still are when sorted.
+    let each_eps = Eps::new(eps.ratio() / &many)?;
+    let each = |fraction: &Ratio| {
+        let target = Quantile::new(fraction)?.into();
+        InverseSensitivity { eps: each_eps.clone(), target, range, adjacency }.calibrate()
+    };
+    let each = fractions.iter().map(each).collect::<Result<Vec<_>, _>>()?;
+    let failure = said.failure() / &many;
+    let each_errors = each.iter().map(|one| one.accuracy(&failure)).collect::<Result<Vec<_>, _>>()?;
+    let halves = quantiles::Quantiles { eps, fractions, range, adjacency }.calibrate()?;
+    let halves_errors = halves.accuracy(said.failure())?;
+    let (mechanism, rank_errors) = if largest(&each_errors) < largest(&halves_errors) {
+        (Together::Each(each), vec![largest(&each_errors); each_errors.len()])
+    } else {
+        (Together::Halves(Box::new(halves)), halves_errors)
+    };
     guard.check_declared(largest(&rank_errors))?;
     Ok(Kind::Several { mechanism, guard, rank_errors })
 }

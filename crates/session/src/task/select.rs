@@ -43,7 +43,11 @@ pub(crate) struct Select {
 
 #[derive(Clone, Debug)]
 enum Among {
-    Stated(Vec<String>),
+    Stated {
+        candidates: Vec<String>,
+        mechanism: Box<permute_and_flip::Calibrated>,
+        gap: u64,
+    },
     /// Values that so many rows have are missed rarely enough for the error bar.
     Kept {
         keys: Box<histogram_keys::Calibrated>,
@@ -71,9 +75,10 @@ impl Select {
             if once.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(PlanError::line("a candidate is stated twice; state each once"));
             }
-            let cost = Loss::pure(said.eps());
-            let select = base(Among::Stated(once), said.eps().clone(), said.failure().clone(), cost);
-            select.gap(stated.len()).map(|_| select)
+            let mechanism = mechanism(said.eps(), said.adjacency(), once.len())?;
+            let gap = gap(&mechanism, said.failure())?;
+            let among = Among::Stated { candidates: once, mechanism: Box::new(mechanism), gap };
+            Ok(base(among, said.eps().clone(), said.failure().clone(), Loss::pure(said.eps())))
         } else if said.delta().is_zero() {
             Err(PlanError::line(
                 "which candidates? State them with --among a,b,c, or give a delta such as --delta 1e-6 to find them",
@@ -92,8 +97,9 @@ impl Select {
             let kept_from = keys.count_for(&(Ratio::one() - &half)).ok_or_else(needs_delta)?;
             let rest = Eps::new(said.eps().ratio() - share.ratio())?;
             let cost = Loss::approx(said.eps(), said.delta());
-            let select = base(Among::Kept { keys: Box::new(keys), kept_from }, rest, half, cost);
-            select.gap(1).map(|_| select)
+            // Whether this calibrates does not depend on how many are kept, so what can fail fails here.
+            gap(&mechanism(&rest, said.adjacency(), 2)?, &half)?;
+            Ok(base(Among::Kept { keys: Box::new(keys), kept_from }, rest, half, cost))
         }
     }
 
@@ -107,12 +113,11 @@ impl Select {
 
     pub fn expected(&self) -> Expected {
         match &self.among {
-            Among::Stated(candidates) => {
-                let gap = self.gap(candidates.len()).unwrap_or(u64::MAX);
+            Among::Stated { gap, .. } => {
                 let words = format!(
                     "a value with at most {gap} rows fewer than the most frequent one; never refused"
                 );
-                Expected { error: Some(ErrorBar::gap(self.confidence, gap)), words }
+                Expected { error: Some(ErrorBar::gap(self.confidence, *gap)), words }
             }
             Among::Kept { kept_from, .. } => Expected {
                 error: None,
@@ -129,12 +134,12 @@ impl Select {
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         match &self.among {
-            Among::Stated(candidates) => {
+            Among::Stated { candidates, mechanism, gap } => {
                 let scores: Vec<(&str, u64)> = candidates
                     .iter()
                     .map(|text| (text.as_str(), gathered.with_text(self.column, text)))
                     .collect();
-                self.choose(&scores, 0, coins)
+                self.choose(&scores, mechanism, *gap, coins)
             }
             Among::Kept { keys, kept_from } => {
                 let kept = keys.run_counts(gathered.texts(self.column), coins);
@@ -146,28 +151,41 @@ impl Select {
                         Self::kept_words(*kept_from)
                     ));
                 }
-                self.choose(&scores, kept_from.saturating_sub(1), coins)
+                let mechanism =
+                    mechanism(&self.eps, self.adjacency, scores.len()).expect("calibrated before");
+                let gap = gap(&mechanism, &self.failure).unwrap_or(u64::MAX);
+                // A value that was not kept has fewer rows than this.
+                self.choose(&scores, &mechanism, gap.max(kept_from.saturating_sub(1)), coins)
             }
         }
     }
 
-    /// One of these by its count; `unseen` is how many rows a value may have that is not among them.
-    fn choose<C: Coins>(&self, scores: &[(&str, u64)], unseen: u64, coins: &mut C) -> Answer {
+    /// One of these by its count.
+    fn choose<C: Coins>(
+        &self,
+        scores: &[(&str, u64)],
+        mechanism: &permute_and_flip::Calibrated,
+        gap: u64,
+        coins: &mut C,
+    ) -> Answer {
         let counts: Vec<Ratio> = scores.iter().map(|&(_, count)| Ratio::from(count)).collect();
-        let chosen = self.mechanism(scores.len()).expect("calibrated before").run(&counts, coins);
-        let gap = self.gap(scores.len()).unwrap_or(u64::MAX).max(unseen);
+        let chosen = mechanism.run(&counts, coins);
         Answer::released(json!(scores[chosen].0), ErrorBar::gap(self.confidence, gap))
     }
+}
 
-    fn mechanism(&self, count: usize) -> Result<permute_and_flip::Calibrated, PlanError> {
-        let monotone = self.adjacency == Adjacency::AddRemove;
-        let candidates = Candidates { count, sensitivity: Ratio::one(), monotone };
-        Ok(PermuteAndFlip { eps: self.eps.clone(), candidates }.calibrate()?)
-    }
+fn mechanism(
+    eps: &Eps,
+    adjacency: Adjacency,
+    count: usize,
+) -> Result<permute_and_flip::Calibrated, PlanError> {
+    let monotone = adjacency == Adjacency::AddRemove;
+    let candidates = Candidates { count, sensitivity: Ratio::one(), monotone };
+    Ok(PermuteAndFlip { eps: eps.clone(), candidates }.calibrate()?)
+}
 
-    /// How many rows fewer than the best among so many candidates.
-    fn gap(&self, count: usize) -> Result<u64, PlanError> {
-        let gap = self.mechanism(count)?.accuracy(&self.failure)?;
-        Ok(gap.ceil_i64().and_then(|gap| u64::try_from(gap).ok()).unwrap_or(u64::MAX))
-    }
+/// How many rows fewer than the best candidate.
+fn gap(mechanism: &permute_and_flip::Calibrated, failure: &Ratio) -> Result<u64, PlanError> {
+    let gap = mechanism.accuracy(failure)?;
+    Ok(gap.ceil_i64().and_then(|gap| u64::try_from(gap).ok()).unwrap_or(u64::MAX))
 }

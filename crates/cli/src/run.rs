@@ -1,0 +1,319 @@
+//! `equipoise run DATA -- PROGRAM ARGS..`: any program on blocks of the records, in a sandbox, and one private answer.
+
+use crate::{
+    Exit,
+    args::{Books, Showing},
+    ask::{delimiter, existing, internal, ledger, usage},
+    books::{data_name, ledger_path},
+    fail, show,
+};
+use clap::{Args, ValueEnum};
+use equipoise_engine::{OpenOptions, csv::Header};
+use equipoise_runner::{
+    Pace, Program, Run, Sandbox,
+    sandbox::{Input, Limits},
+};
+use equipoise_session::{
+    ledger::{Balance, Ledger},
+    program::{PaidProgram, ProgramPlan, ProgramRequest, header},
+    release::{Left, Spent},
+    session::{self, Session},
+    source::Source,
+};
+use std::{
+    ffi::OsString,
+    io::{IsTerminal, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub(crate) const EXAMPLES: &str = "Examples:
+  equipoise run people.csv --epsilon 1 --delta 1e-6 --output label -- python3 choose_model.py
+  equipoise run salaries.csv --epsilon 1 --output number --range 0,200000 --block-time 1 \\
+      -- awk -F, 'NR > 1 { sum += $2 } END { if (NR > 1) print sum / (NR - 1) }'
+  equipoise run people.csv --epsilon 1 --delta 1e-6 --output vector:3 --blocks 400 --unit user_id -- Rscript fit.R
+  equipoise run people.csv --epsilon 1 --delta 1e-6 --output label -- ./first.py --and ./second.py
+
+The program gets a block of the records as CSV on standard input and prints its answer, as text or JSON. It sees its own
+files, no network, no other block; what it prints besides is dropped. Test it on made-up rows first. --and separates
+several programs, which take blocks in turn. docs/programs.md says what holds.";
+
+/// What can be typed after `run`.
+#[derive(Args, Debug)]
+pub(crate) struct RunOptions {
+    /// A CSV file; its first line names the columns
+    #[arg(value_name = "DATA")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    privacy: RunPrivacy,
+    #[command(flatten)]
+    answers: Answers,
+    #[command(flatten)]
+    programs: Programs,
+    /// The file has no first line of names: these are its columns, with commas
+    #[arg(long, value_name = "NAMES", help_heading = "Reading")]
+    columns: Option<String>,
+    /// The character between fields [default: ,]
+    #[arg(long, value_name = "CHAR", help_heading = "Reading")]
+    delimiter: Option<String>,
+    #[command(flatten)]
+    books: Books,
+    #[command(flatten)]
+    showing: Showing,
+    /// The program and its arguments, after --
+    #[arg(last = true, required = true, value_name = "PROGRAM ARGS..")]
+    command: Vec<OsString>,
+}
+
+/// What an answer may cost, and what it promises.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Privacy")]
+struct RunPrivacy {
+    /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: Option<String>,
+    /// How often the loss may be exceeded, such as 1e-6
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    delta: Option<String>,
+    /// What one person may change: add-remove (the number of rows is private too) or replace
+    #[arg(long, value_name = "WHICH")]
+    adjacency: Option<String>,
+    /// The column that names the person: all of their rows are protected together
+    #[arg(long, value_name = "COLUMN")]
+    unit: Option<String>,
+    /// With which probability the error bar holds [default: 0.95]
+    #[arg(long, value_name = "C", allow_hyphen_values = true)]
+    confidence: Option<String>,
+}
+
+/// What programs answer, and how many of them.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Answers")]
+struct Answers {
+    /// What the program prints: number, vector:K, label or labels
+    #[arg(long, value_name = "KIND")]
+    output: String,
+    /// Numbers of answers are moved between these; never needed, and fewer blocks are enough with it
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
+    range: Option<String>,
+    /// The labels that there are; never needed
+    #[arg(long, value_name = "A,B,..")]
+    options: Option<String>,
+    /// How many blocks [default: the best for --rows, or 100]
+    #[arg(long, value_name = "N")]
+    blocks: Option<String>,
+    /// The number of rows or people, where you state it as public
+    #[arg(long, value_name = "N")]
+    rows: Option<String>,
+}
+
+/// How programs are run.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Programs")]
+struct Programs {
+    /// The seconds that every block takes; a later answer does not count
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    block_time: f64,
+    /// Show the program this file or folder, read-only (may be given several times)
+    #[arg(long, value_name = "PATH")]
+    allow_read: Vec<PathBuf>,
+    /// How the program gets its block: on standard input, or as the file block.csv in its folder
+    #[arg(long, value_enum, default_value_t = InputKind::Stdin)]
+    input: InputKind,
+    /// The megabytes of memory for each process
+    #[arg(long, value_name = "MB", default_value_t = 2048)]
+    memory: u64,
+    /// The processes and threads that a block may have at once
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    processes: u64,
+    /// One block at a time, so that no block can slow another down
+    #[arg(long)]
+    serial: bool,
+    /// Take an answer as soon as it is there: the time of the whole run then tells of the rows. For programs you trust
+    #[arg(long)]
+    no_time_padding: bool,
+    /// Run without a sandbox: the program can read and send everything that you can. Nothing is promised
+    #[arg(long)]
+    unsafe_no_sandbox: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum InputKind {
+    Stdin,
+    File,
+}
+
+pub(crate) fn run(options: &RunOptions) -> Exit {
+    match answer(options) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+fn answer(options: &RunOptions) -> Result<Exit, Exit> {
+    let source = open(options)?;
+    let path = ledger_path(options.books.ledger.as_deref(), Some(&options.file));
+    let name = data_name(&options.file, options.books.name.as_deref(), &path).map_err(usage)?;
+    let known = existing(&path)?;
+    let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
+    let plan = ProgramPlan::new(&request(options)?, &facts).map_err(usage)?;
+    let run = runner(options, &path)?;
+    if options.programs.unsafe_no_sandbox {
+        eprintln!(
+            "equipoise: WARNING: no sandbox; the program can read the data, the ledger and all that you can, and send it anywhere"
+        );
+    }
+    rehearse(&run, &*source)?;
+    if options.showing.dry_run {
+        let balance = match &known {
+            Some(known) => Some(known.balance(&name, options.books.analyst.as_deref()).map_err(ledger)?),
+            None => None,
+        };
+        show_plan(&plan, &run, balance.as_ref(), options.showing.json);
+        return Ok(Exit::Done);
+    }
+    drop(known);
+    let opened = Ledger::open(&path).map_err(ledger)?;
+    let mut session = Session::new(opened, options.books.analyst.clone()).map_err(internal)?;
+    let paid = session
+        .charge_program(plan, options.books.request_id.clone())
+        .map_err(|error| fail(&error, error.exit_code()))?;
+    let release = match paid {
+        PaidProgram::Before(release) => *release,
+        PaidProgram::Charged(charged) => {
+            let run = Run { progress: std::io::stderr().is_terminal().then_some(&progress), ..run };
+            session
+                .run_program(*charged, &*source, |blocks| {
+                    run.answers(blocks.count(), |index| blocks.csv(index))
+                })
+                .map_err(internal)?
+        }
+    };
+    Ok(show::release(&release, options.showing.json))
+}
+
+/// Blocks, not outcomes: how many are over is told by the clock alone.
+fn progress(done: usize, all: usize) {
+    let end = if done == all { "\n" } else { "" };
+    let _ = write!(std::io::stderr(), "\rblock {done} of {all}{end}");
+}
+
+fn open(options: &RunOptions) -> Result<Box<dyn Source>, Exit> {
+    let names = |text: &String| text.split(',').map(|name| name.trim().to_string()).collect();
+    let reading = OpenOptions {
+        delimiter: options.delimiter.as_deref().map(delimiter).transpose()?,
+        header: options.columns.as_ref().map(|text| Header::Declared(names(text))),
+    };
+    equipoise_engine::open(&[&options.file], &reading).map_err(usage)
+}
+
+fn request(options: &RunOptions) -> Result<ProgramRequest, Exit> {
+    let (privacy, answers, programs) = (&options.privacy, &options.answers, &options.programs);
+    let text = |word: &OsString| {
+        word.to_str()
+            .map(str::to_string)
+            .ok_or_else(|| usage("a program and its arguments must be UTF-8 text"))
+    };
+    let words: Result<Vec<Vec<String>>, Exit> =
+        commands(options).iter().map(|words| words.iter().map(text).collect()).collect();
+    let mut settings = vec![
+        format!("block-time={}", programs.block_time),
+        format!("memory={}", programs.memory),
+        format!("processes={}", programs.processes),
+    ];
+    let flags = [
+        ("input=file", programs.input == InputKind::File),
+        ("serial", programs.serial),
+        ("no-time-padding", programs.no_time_padding),
+        ("unsafe-no-sandbox", programs.unsafe_no_sandbox),
+    ];
+    settings.extend(flags.iter().filter(|(_, said)| *said).map(|(name, _)| (*name).to_string()));
+    settings.extend(options.delimiter.iter().map(|text| format!("delimiter={text}")));
+    settings.extend(options.columns.iter().map(|text| format!("columns={text}")));
+    Ok(ProgramRequest {
+        programs: words?,
+        output: answers.output.clone(),
+        epsilon: privacy.epsilon.clone(),
+        delta: privacy.delta.clone(),
+        adjacency: privacy.adjacency.clone(),
+        unit: privacy.unit.clone(),
+        blocks: answers.blocks.clone(),
+        rows: answers.rows.clone(),
+        range: answers.range.clone(),
+        options: answers.options.clone(),
+        confidence: privacy.confidence.clone(),
+        trusted: programs.unsafe_no_sandbox || programs.no_time_padding,
+        settings,
+    })
+}
+
+/// The command lines between `--and`.
+fn commands(options: &RunOptions) -> Vec<&[OsString]> {
+    options.command.split(|word| word == "--and").collect()
+}
+
+fn runner(options: &RunOptions, ledger: &Path) -> Result<Run<'static>, Exit> {
+    let said = &options.programs;
+    let time = Duration::try_from_secs_f64(said.block_time)
+        .map_err(|_| usage("--block-time takes seconds, such as 10 or 0.5"))?;
+    let mut sandbox = Sandbox::new().map_err(usage)?;
+    if said.unsafe_no_sandbox {
+        sandbox = sandbox.without_protection();
+    }
+    sandbox.limits = Limits {
+        memory: said.memory.saturating_mul(1 << 20),
+        processes: said.processes,
+        ..Limits::default()
+    };
+    sandbox.input = if said.input == InputKind::File { Input::File } else { Input::Stdin };
+    sandbox.hide(&options.file);
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = ledger.as_os_str().to_os_string();
+        name.push(ending);
+        sandbox.hide(Path::new(&name));
+    }
+    for path in &said.allow_read {
+        sandbox.show(path).map_err(usage)?;
+    }
+    let programs: Result<Vec<Program>, Exit> =
+        commands(options).iter().map(|words| Program::from_words(words).map_err(usage)).collect();
+    let pace = if said.no_time_padding { Pace::UpTo(time) } else { Pace::Fixed(time) };
+    Ok(Run { programs: programs?, pace, serial: said.serial, ..Run::new(sandbox) })
+}
+
+/// Every program once without rows, which is free: does it start at all?
+fn rehearse(run: &Run, source: &dyn Source) -> Result<(), Exit> {
+    let rehearsed = run.rehearse(&header(source.columns())).map_err(usage)?;
+    for (program, found) in run.programs.iter().zip(rehearsed) {
+        if found.answer.is_none() {
+            let said = found.last_words.map_or(String::new(), |words| format!(" ({words})"));
+            eprintln!("equipoise: note: without rows '{}' gives no answer{said}", program.name());
+        }
+    }
+    Ok(())
+}
+
+fn show_plan(plan: &ProgramPlan, run: &Run, balance: Option<&Balance>, as_json: bool) {
+    let blocks = usize::try_from(plan.touch().votes()).unwrap_or(usize::MAX);
+    let (seconds, lanes) = (run.total_time(blocks).as_secs_f64(), run.lanes(blocks));
+    let remaining = balance.and_then(Balance::remaining);
+    if as_json {
+        let mut document = plan.to_json();
+        document["seconds"] = seconds.into();
+        document["spent"] = balance
+            .map(|balance| Spent::from(balance.spent()))
+            .map_or_else(Default::default, |spent| serde_json::json!(spent));
+        document["remaining"] = serde_json::json!(remaining.as_ref().map(Left::from));
+        println!("{document:#}");
+        return;
+    }
+    let charge = Spent::from(plan.charge());
+    println!("program (planned; no rows were read and nothing was charged)");
+    println!("  expect     {}", plan.expected());
+    println!("  blocks     {blocks}, {lanes} at a time; {seconds} seconds in all");
+    println!("  privacy    {}; subsample", plan.guarantee());
+    println!("  charge     {}", show::amount(&charge));
+    let spent = balance.map_or("nothing".to_string(), |balance| show::amount(&balance.spent().into()));
+    let left = remaining
+        .map_or("no limit".to_string(), |left| format!("{} left", show::left_words(&(&left).into())));
+    println!("  budget     {spent} spent, {left}");
+}

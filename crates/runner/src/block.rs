@@ -1,0 +1,191 @@
+//! One block: start a program, hand it its rows, collect what it prints, and end it.
+
+use crate::{
+    Refusal,
+    sandbox::{Input, KEEPER, Orders, Sandbox},
+};
+use nix::{
+    fcntl::{FcntlArg, SealFlag, fcntl},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{
+        memfd::{MFdFlags, memfd_create},
+        signal::{Signal, kill, killpg},
+    },
+    unistd::Pid,
+};
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, Write},
+    os::{fd::AsFd, unix::process::CommandExt},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// Its exit code; nothing where it was killed.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub answer: Vec<u8>,
+    /// What it said besides, where that is passed on.
+    pub messages: String,
+    /// Was it too late, or its answer too long?
+    pub stopped: bool,
+}
+
+impl Ended {
+    /// The answer, if it ended well.
+    pub fn answer(self) -> Option<Vec<u8>> {
+        (self.code == Some(0) && !self.stopped).then_some(self.answer)
+    }
+}
+
+/// How long a keeper may take to clear up after the time of its block before it is killed itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Messages beyond this are not kept.
+const MOST_MESSAGES: usize = 1 << 16;
+
+/// Run a program on a block until it ends or time is up. When this returns, nothing of it is left.
+pub(crate) fn run(sandbox: &Sandbox, orders: &Orders, block: &[u8], until: Instant) -> io::Result<Ended> {
+    let input = sealed(block)?;
+    if sandbox.is_protected() {
+        let mut keeper = Command::new(sandbox.keeper());
+        keeper.arg(KEEPER).args(orders.words()).env_clear().current_dir("/");
+        return attend(&mut keeper, input, orders.limits.answer, until, stop_keeper);
+    }
+    let scratch = Scratch::new()?;
+    let mut command = Command::new(&orders.command[0]);
+    command.args(&orders.command[1..]).env_clear().envs(orders.environment.iter().map(|(a, b)| (a, b)));
+    command.current_dir(&scratch.0).process_group(0);
+    let input = if orders.input == Input::File {
+        fs::write(scratch.0.join("block.csv"), block)?;
+        File::open("/dev/null")?
+    } else {
+        input
+    };
+    attend(&mut command, input, orders.limits.answer, until, stop_group)
+}
+
+/// The block as a file in memory that nobody can change: no pipe that must be fed, and it can be read twice.
+fn sealed(block: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create(c"block", MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?);
+    file.write_all(block)?;
+    file.rewind()?;
+    let seals =
+        SealFlag::F_SEAL_WRITE | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_SEAL;
+    fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
+    Ok(file)
+}
+
+/// The keeper kills all of its block and waits until it is gone.
+fn stop_keeper(child: &Child) {
+    let _ = kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM);
+}
+
+fn stop_group(child: &Child) {
+    let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+}
+
+fn attend(
+    command: &mut Command,
+    input: File,
+    most: usize,
+    until: Instant,
+    stop: fn(&Child),
+) -> io::Result<Ended> {
+    let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (mut output, mut errors) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+    let (mut answer, mut messages, mut stopped) = (Vec::new(), Vec::new(), false);
+    let (mut answering, mut speaking) = (true, true);
+    while answering || speaking {
+        let now = Instant::now();
+        let left = until.saturating_duration_since(now);
+        if !stopped && (left.is_zero() || answer.len() > most) {
+            stopped = true;
+            stop(&child);
+        }
+        if now.saturating_duration_since(until) > PATIENCE {
+            // Its first process dies with it.
+            let _ = child.kill();
+            break;
+        }
+        // After it was stopped the pipes close by themselves.
+        let wait = if stopped { Duration::from_secs(1) } else { left };
+        let wait = PollTimeout::try_from(wait.as_millis().min(60_000) + 1).unwrap_or(PollTimeout::MAX);
+        let listen = |open: bool| if open { PollFlags::POLLIN } else { PollFlags::empty() };
+        let mut waiting =
+            [PollFd::new(output.as_fd(), listen(answering)), PollFd::new(errors.as_fd(), listen(speaking))];
+        match poll(&mut waiting, wait) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [heard, said] = waiting.map(|one| one.revents().is_some_and(|events| !events.is_empty()));
+        if answering && heard {
+            answering = take(&mut output, &mut answer, most.saturating_add(1))?;
+        }
+        if speaking && said {
+            speaking = take(&mut errors, &mut messages, MOST_MESSAGES)?;
+        }
+        if stopped && !answering {
+            break;
+        }
+    }
+    let status = child.wait()?;
+    let messages = String::from_utf8_lossy(&messages).into_owned();
+    Ok(Ended { code: status.code(), stopped: stopped || answer.len() > most, answer, messages })
+}
+
+/// Take what is there, keeping at most so much; false at the end.
+fn take(from: &mut impl Read, into: &mut Vec<u8>, most: usize) -> io::Result<bool> {
+    let mut part = [0; 1 << 14];
+    let count = from.read(&mut part)?;
+    let room = most.saturating_sub(into.len());
+    into.extend_from_slice(&part[..count.min(room)]);
+    Ok(count > 0)
+}
+
+/// A folder for a program without a sandbox, removed with all that it left there.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("equipoise-{}-{number}", std::process::id()));
+        fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a rehearsal found. The program saw a header and no rows, so all of it is public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rehearsed {
+    /// What it printed, if it ended well.
+    pub answer: Option<String>,
+    /// The last line that it said besides.
+    pub last_words: Option<String>,
+}
+
+impl Rehearsed {
+    pub(crate) fn new(ended: Ended) -> Self {
+        let last = ended.messages.lines().rev().find(|line| !line.trim().is_empty());
+        let tame = |line: &str| line.chars().filter(|c| !c.is_control()).take(200).collect();
+        let last_words = last.map(tame);
+        let answer = ended.answer().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Self { answer, last_words }
+    }
+}
+
+/// A block that could not be started at all: the machine is out of something.
+pub(crate) fn not_started(error: &io::Error) -> Refusal {
+    Refusal::line(format!("no process can be started ({error}); free memory or processes and try again"))
+}

@@ -1,0 +1,193 @@
+//! A program as it was typed, and which of its files it must see.
+
+use crate::Refusal;
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io::Read,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+/// A program and its arguments, unchanged but for paths: those of files that exist are made absolute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    command: Vec<OsString>,
+    files: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Program {
+    /// Find the program, and the files among its arguments.
+    pub fn new<S: AsRef<OsStr>>(name: impl AsRef<OsStr>, arguments: &[S]) -> Result<Self, Refusal> {
+        let found = find(name.as_ref())?;
+        let mut program =
+            Self { command: vec![found.clone().into()], files: Vec::new(), folders: Vec::new() };
+        program.add_executable(&found);
+        if let Some(interpreter) = interpreter(&found) {
+            program.add_executable(&interpreter);
+        }
+        for argument in arguments {
+            program.add_argument(argument.as_ref())?;
+        }
+        Ok(program)
+    }
+
+    /// A command line: the program, then its arguments.
+    pub fn from_words<S: AsRef<OsStr>>(words: &[S]) -> Result<Self, Refusal> {
+        match words {
+            [name, arguments @ ..] => Self::new(name, arguments),
+            [] => Err(Refusal::line("which program? Write it after --, such as -- python3 fit.py")),
+        }
+    }
+
+    pub(crate) fn command(&self) -> &[OsString] {
+        &self.command
+    }
+
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Folders of programs that belong to it.
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// The name for messages.
+    pub fn name(&self) -> String {
+        let name = Path::new(&self.command[0]).file_name().unwrap_or_default();
+        name.to_string_lossy().chars().filter(|c| !c.is_control()).collect()
+    }
+
+    /// An executable, and the installation that it is part of.
+    fn add_executable(&mut self, path: &Path) {
+        for place in [Some(path.to_path_buf()), path.canonicalize().ok()].into_iter().flatten() {
+            match installation(&place) {
+                Some(whole) => {
+                    self.folders.push(whole.join("bin"));
+                    self.files.push(whole);
+                }
+                None => self.files.push(place),
+            }
+        }
+    }
+
+    fn add_argument(&mut self, argument: &OsStr) -> Result<(), Refusal> {
+        let path = Path::new(argument);
+        let Ok(kind) = fs::metadata(path) else {
+            self.command.push(argument.to_os_string());
+            return Ok(());
+        };
+        if !kind.is_file() || argument.is_empty() {
+            self.command.push(argument.to_os_string());
+            return Ok(());
+        }
+        if nix::unistd::geteuid().is_root() && kind.permissions().mode() & 0o004 == 0 {
+            return Err(Refusal::line(format!(
+                "'{}' cannot be read by others, and run by root a program is nobody; chmod o+r it",
+                path.display()
+            )));
+        }
+        let whole = std::path::absolute(path)
+            .map_err(|error| Refusal::line(format!("'{}': {error}", path.display())))?;
+        self.command.push(whole.clone().into());
+        self.files.push(whole);
+        Ok(())
+    }
+}
+
+/// The executable of this name: a path, or the first on the PATH.
+fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
+    let runs = |path: &Path| {
+        fs::metadata(path).is_ok_and(|kind| kind.is_file() && kind.permissions().mode() & 0o111 != 0)
+    };
+    let shown = Path::new(name).display();
+    if name.as_bytes().contains(&b'/') {
+        let path = std::path::absolute(name).map_err(|error| Refusal::line(format!("'{shown}': {error}")))?;
+        return if runs(&path) {
+            Ok(path)
+        } else {
+            Err(Refusal::line(format!(
+                "'{shown}' is not a program that can be run; give its interpreter first, such as python3 {shown}"
+            )))
+        };
+    }
+    let folders = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let found = env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| runs(path));
+    found.ok_or_else(|| {
+        Refusal::line(format!("no program '{shown}' is on the PATH; install it, or give its whole path"))
+    })
+}
+
+/// The interpreter that a script's first line names.
+fn interpreter(script: &Path) -> Option<PathBuf> {
+    let mut start = Vec::new();
+    File::open(script).ok()?.take(256).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let text = std::str::from_utf8(line).ok()?;
+    let path = PathBuf::from(text.split_whitespace().next()?);
+    (path.is_absolute() && path.exists()).then_some(path)
+}
+
+/// The folder of a whole installation, such as a virtual environment, if the executable is part of one. A mere
+/// `bin` in somebody's home is none.
+fn installation(executable: &Path) -> Option<PathBuf> {
+    let bin = executable.parent()?;
+    let whole = bin.parent().filter(|_| bin.ends_with("bin"))?;
+    if whole == Path::new("/") || whole == Path::new("/usr") || whole == Path::new("/usr/local") {
+        return None;
+    }
+    let marked = ["pyvenv.cfg", "conda-meta", "lib/R", "lib64/R", "lib/julia", "lib/node_modules"]
+        .iter()
+        .any(|mark| whole.join(mark).exists());
+    let has_python = || {
+        let mut entries = fs::read_dir(whole.join("lib")).ok()?;
+        entries.find(|entry| {
+            entry.as_ref().is_ok_and(|entry| entry.file_name().as_bytes().starts_with(b"python"))
+        })
+    };
+    (marked || has_python().is_some()).then(|| whole.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_and_files_among_arguments_become_absolute() {
+        let program = Program::new("sh", &["-c", "true", "Cargo.toml", "no such file"]).unwrap();
+        let here = std::path::absolute("Cargo.toml").unwrap();
+        assert!(Path::new(&program.command()[0]).is_absolute());
+        assert_eq!(
+            program.command()[1..],
+            ["-c".into(), "true".into(), here.clone().into(), OsString::from("no such file")]
+        );
+        assert!(program.files().contains(&here));
+        assert_eq!(program.name(), "sh");
+    }
+
+    #[test]
+    fn what_is_no_program_is_one_line() {
+        for (words, said) in [
+            (&["no-such-program-anywhere"][..], "no program 'no-such-program-anywhere' is on the PATH"),
+            (&["./Cargo.toml"], "'./Cargo.toml' is not a program that can be run"),
+            (&[], "which program?"),
+        ] {
+            let error = Program::from_words(words).unwrap_err().to_string();
+            assert!(error.starts_with(said) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_installation_is_shown_whole_but_a_home_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let bin = folder.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        assert_eq!(installation(&bin.join("tool")), None);
+        fs::write(folder.path().join("pyvenv.cfg"), "").unwrap();
+        assert_eq!(installation(&bin.join("python")).as_deref(), Some(folder.path()));
+        assert_eq!(installation(Path::new("/usr/bin/python3")), None);
+    }
+}

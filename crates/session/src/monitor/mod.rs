@@ -1,0 +1,513 @@
+//! Threshold questions about a file, for ever: paid for once, durable, the same after a crash as without one.
+//!
+//! # Guarantee
+//!
+//! - All answers of one monitor together are (epsilon, delta)-DP for one unit, under its adjacency, however many there
+//!   are, and however often the program ends and starts again, whoever chooses the moments.
+//! - The ledger is charged once, before any row is read. What cannot be paid for is not begun.
+//! - An answer is on the disk before anybody sees it, and its question was there before its coins were drawn: no
+//!   question is asked twice and none is answered in two ways. The same question on another line is another question.
+//! - What can be wrong with a line is said in one line, spends nothing and stops nobody.
+//!
+//! # Why
+//!
+//! 1. Between two questions the mechanism remembers no noise, only what is left of each unit's budget, and that is a
+//!    function of the unit's rows and of the answers so far
+//!    ([`threshold_monitor`](equipoise_core::monitor::threshold_monitor), step 2). So the questions and answers are the
+//!    whole state. Reading them again gives the state of a program that never ended, and coins that are drawn after a
+//!    restart are as fresh as any: nothing has to be stored that must stay secret, and no coin is used twice.
+//! 2. A program may end after coins were drawn for a question and before its answer is on the disk. Nobody was shown the
+//!    answer, but who ended the program may have guessed it, from the time it took say. Asking again would be a second
+//!    look that nobody pays for. So such a question is never asked again: its outcome is *lost*, for ever, and everybody
+//!    who contributed to it spends as if the answer had been positive.
+//! 3. That is no weaker: let the outcome, lost or not, be any function of the drawn answer and of the transcript. In the
+//!    proof of the mechanism each positive answer spends; here what is lost spends as well, positive or not. So after k
+//!    times nothing of the unit is seen any more, as before, and what is told is computed from what the proof already
+//!    grants to whoever looks.
+//! 4. A line that the disk does not have whole had no consequences: coins are drawn after the line of their questions
+//!    is durable, and answers are shown after theirs is ([`log`]).
+//! 5. The file's own id is the request id under which the ledger is charged, so that a program that ends between charge and
+//!    first answer finds its charge again.
+//! 6. The rows are fixed: a fingerprint of the content is taken after the charge and compared whenever rows are read.
+//!
+//! Units are rows, or people named by a column. A person says yes who has a row that does, and a person's sum is cut to
+//! one, so that a person needs no bound on rows: the budget of the mechanism is one for each person.
+//!
+//! # What it cannot do
+//!
+//! Stop who can write the state file, or put back an old copy of it: such a person can read the data as well.
+//! Evaluation takes the same steps for all rows of equal number, but the last comparison is of big numbers and its time
+//! shows a little of the value.
+
+pub mod log;
+mod plan;
+mod query;
+mod state;
+mod table;
+
+pub use log::Outcome;
+pub use plan::{MonitorPlan, MonitorRequest};
+pub use query::{LONGEST_LINE, Query, QueryError};
+pub use state::{StateError, StateFault};
+
+use crate::{
+    ledger::{Charge, ChargeError, Charging, Event, Ledger, LedgerError, Receipt},
+    quiet::quietly,
+    release::{Left, Outcome as Released, Release, Spent},
+    source::{Lost, Source, Wanted},
+};
+use equipoise_core::{
+    coins::{Coins, Words},
+    monitor::threshold_monitor::{Answer, Calibrated, Contributions, Watch},
+};
+use equipoise_entropy::{EntropyError, OsCoins};
+use log::{Head, Line, Log, Payment};
+use query::Bound;
+use serde_json::{Value, json};
+use state::State;
+use std::{
+    fmt,
+    io::{self, Read},
+    path::Path,
+};
+use table::{MOST_COLUMNS, Parts, Table};
+
+/// Opens the content of the rows, to take its fingerprint.
+pub type Content<'a> = &'a dyn Fn() -> io::Result<Box<dyn Read>>;
+
+/// What a monitor watches, and where it writes.
+pub struct Watched<'a> {
+    /// The rows.
+    pub source: &'a dyn Source,
+    /// Their content, where they have any.
+    pub content: Option<Content<'a>>,
+    /// The state file; a new one is begun where there is none.
+    pub state: &'a Path,
+}
+
+/// A monitor that has been paid for.
+pub struct Monitor<'a> {
+    watched: Watched<'a>,
+    state: State,
+    payment: Payment,
+    running: Running<'a>,
+    coins: OsCoins,
+    asked: u64,
+    /// Something failed half way; only a restart knows how things stand.
+    stopped: bool,
+    resumed: bool,
+    earlier: Vec<(Query, Outcome)>,
+}
+
+impl<'a> Monitor<'a> {
+    /// Pay for a monitor and begin it, or take up the one in the state file, which was paid for.
+    pub fn open(plan: &MonitorPlan, watched: Watched<'a>, ledger: &mut Ledger) -> Result<Self, OpenError> {
+        let mut coins = OsCoins::new()?;
+        let (mut state, log) = State::open(watched.state)?;
+        let log = match log {
+            Some(log) => same_monitor(plan, ledger, log).map_err(|fault| state.failed(fault))?,
+            None => begin(plan, ledger, &mut state, &mut coins)?,
+        };
+        let resumed = log.payment.is_some();
+        let (state, payment) = match &log.payment {
+            Some(payment) => {
+                check_paid(ledger, plan, &payment.receipt)?.then_some(()).ok_or_else(|| {
+                    state.failed(StateFault::Unpaid { receipt: payment.receipt.id.clone() })
+                })?;
+                let content = fingerprint(ledger, watched.content)?;
+                if content != payment.content {
+                    return Err(state.failed(StateFault::OtherRows).into());
+                }
+                (state, payment.clone())
+            }
+            None => pay(plan, ledger, state, &log.head.id, watched.content)?,
+        };
+        let mut monitor = Self {
+            running: quietly(|| {
+                Running::rebuild(plan.calibrated(), plan.unit_column(), watched.source, &log)
+            })?,
+            watched,
+            state,
+            payment,
+            coins,
+            asked: (log.answered.len() + log.open.len()) as u64,
+            stopped: false,
+            resumed,
+            earlier: log.answered,
+        };
+        if !log.open.is_empty() {
+            monitor.state.append(&Line::Answers(vec![Outcome::Lost; log.open.len()]))?;
+            monitor.earlier.extend(log.open.into_iter().map(|query| (query, Outcome::Lost)));
+        }
+        Ok(monitor)
+    }
+
+    /// What paid for it.
+    pub fn receipt(&self) -> &Receipt {
+        &self.payment.receipt
+    }
+
+    /// Was it begun earlier?
+    pub fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Every question of earlier starts with its answer, as the lines that were or would have been shown.
+    pub fn earlier(&self) -> impl Iterator<Item = Value> {
+        self.earlier.iter().zip(1u64..).map(|((query, outcome), number)| {
+            let mut line = answer(number, *outcome);
+            line["asked"] = query.to_json();
+            line
+        })
+    }
+
+    /// Answer lines, one JSON object for each, in order. What is returned is on the disk.
+    ///
+    /// Lines that are there at the same time share the waiting for the disk.
+    pub fn ask(&mut self, lines: &[&str], ledger: &Ledger) -> Result<Vec<Value>, AskError> {
+        let read = |line: &&str| {
+            let query = Query::parse(line)?;
+            let bound = query.bind(self.watched.source, self.running.sums())?;
+            Ok((query, bound))
+        };
+        let asked: Vec<Result<(Query, Bound), QueryError>> = lines.iter().map(read).collect();
+        let good: Vec<&(Query, Bound)> = asked.iter().flatten().collect();
+        let mut outcomes = Vec::with_capacity(good.len());
+        let mut rest = &good[..];
+        while !rest.is_empty() {
+            let (group, later) = rest.split_at(group_length(rest));
+            outcomes.extend(self.ask_group(group, ledger)?);
+            rest = later;
+        }
+        let mut outcomes = outcomes.into_iter();
+        let mut line = |asked: &Result<_, QueryError>| {
+            if let Err(error) = asked {
+                return json!({ "error": error.to_string() });
+            }
+            self.asked += 1;
+            answer(self.asked, outcomes.next().expect("one for each question"))
+        };
+        Ok(asked.iter().map(&mut line).collect())
+    }
+
+    fn ask_group(&mut self, group: &[&(Query, Bound)], ledger: &Ledger) -> Result<Vec<Outcome>, AskError> {
+        if std::mem::replace(&mut self.stopped, true) {
+            return Err(AskError::Lost);
+        }
+        let columns: Vec<Wanted> = group.iter().flat_map(|(_, bound)| bound.wanted.iter().copied()).collect();
+        // Before anything is written, so that a disk that fails here costs nobody's budget.
+        if quietly(|| self.running.table.load(&columns))?
+            && fingerprint(ledger, self.watched.content).map_err(|_| Lost)? != self.payment.content
+        {
+            return Err(self.state.failed(StateFault::OtherRows).into());
+        }
+        self.state.append(&Line::Queries(group.iter().map(|(query, _)| query.clone()).collect()))?;
+        let (running, coins) = (&mut self.running, &mut self.coins);
+        let outcomes =
+            quietly(|| Ok(group.iter().map(|(_, bound)| running.ask(bound, coins)).collect::<Vec<_>>()))?;
+        self.state.append(&Line::Answers(outcomes.clone()))?;
+        self.stopped = false;
+        Ok(outcomes)
+    }
+}
+
+/// How many questions to answer together: as many as their columns fit.
+fn group_length(questions: &[&(Query, Bound)]) -> usize {
+    let mut columns: Vec<Wanted> = Vec::new();
+    for (length, (_, bound)) in questions.iter().enumerate() {
+        columns.extend_from_slice(&bound.wanted);
+        columns.sort_unstable();
+        columns.dedup();
+        if columns.len() > MOST_COLUMNS {
+            return length.max(1);
+        }
+    }
+    questions.len()
+}
+
+fn answer(number: u64, outcome: Outcome) -> Value {
+    json!({ "query": number, "answer": outcome })
+}
+
+/// Is the file of this ledger, data set and request?
+fn same_monitor(plan: &MonitorPlan, ledger: &Ledger, log: Log) -> Result<Log, StateFault> {
+    let other =
+        |what, there: &str, here: &str| StateFault::Other { what, there: there.into(), here: here.into() };
+    if log.head.data != plan.data() {
+        return Err(other("the data set", &log.head.data, plan.data()));
+    }
+    if log.head.ledger != ledger.id() {
+        return Err(other("the ledger", &log.head.ledger, ledger.id()));
+    }
+    let names = [
+        "epsilon",
+        "delta",
+        "budget_per_unit",
+        "unit",
+        "adjacency",
+        "sums",
+        "analyst",
+        "delimiter",
+        "header",
+    ];
+    for what in names {
+        let (there, here) = (&log.head.request[what], &plan.request()[what]);
+        if there != here {
+            let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+            return Err(other(what, &shown(there), &shown(here)));
+        }
+    }
+    Ok(log)
+}
+
+fn begin(
+    plan: &MonitorPlan,
+    ledger: &Ledger,
+    state: &mut State,
+    coins: &mut impl Words,
+) -> Result<Log, StateError> {
+    let head = Head {
+        id: format!("monitor-{:016x}{:016x}", coins.word(), coins.word()),
+        ledger: ledger.id().to_string(),
+        data: plan.data().to_string(),
+        request: plan.request().clone(),
+    };
+    state.begin(head.clone())?;
+    Ok(Log { head, payment: None, answered: Vec::new(), open: Vec::new(), hash: log::START, whole: 0 })
+}
+
+/// Does the ledger know the receipt, for this very request?
+fn check_paid(ledger: &Ledger, plan: &MonitorPlan, receipt: &Receipt) -> Result<bool, LedgerError> {
+    let found = ledger.find(&receipt.id)?;
+    let wanted = plan.request().to_string();
+    Ok(found.is_some_and(|(entry, recorded)| {
+        matches!(entry.event, Event::Charged { request, .. } if request == wanted)
+            && recorded.is_some_and(|recorded| recorded.receipt.hash == receipt.hash)
+    }))
+}
+
+/// Charge the ledger, once; then write down what paid, and for which rows.
+fn pay(
+    plan: &MonitorPlan,
+    ledger: &mut Ledger,
+    mut state: State,
+    id: &str,
+    content: Option<Content<'_>>,
+) -> Result<(State, Payment), OpenError> {
+    let receipt = match ledger.charge_once(&plan.charge_request(id)) {
+        Ok(Charging::Granted(charge)) => {
+            ledger.record(&charge, &release(plan, &charge).to_json().to_string()).map_err(|_| Lost)?
+        }
+        Ok(Charging::Replay(recorded)) => recorded.receipt,
+        Err(error) => {
+            // Where the ledger failed it may be charged, and the file finds the charge again.
+            if !matches!(error, ChargeError::Ledger(_)) {
+                state.remove();
+            }
+            return Err(error.into());
+        }
+    };
+    let payment = Payment { receipt, content: fingerprint(ledger, content)? };
+    state.append(&Line::Payment(payment.clone()))?;
+    Ok((state, payment))
+}
+
+fn fingerprint(ledger: &Ledger, content: Option<Content<'_>>) -> Result<Option<String>, Lost> {
+    let Some(content) = content else { return Ok(None) };
+    let mut reader = content().map_err(|_| Lost)?;
+    ledger.fingerprint(&mut *reader).map(Some).map_err(|_| Lost)
+}
+
+/// What the ledger keeps of a monitor: that it was begun. Its answers are in its own file.
+fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
+    let balance = charge.balance();
+    Release {
+        filter: None,
+        answers: None,
+        outcome: Released::Released,
+        value: Value::Null,
+        statistic: "monitor".to_string(),
+        column: None,
+        group_by: Vec::new(),
+        data: plan.data().to_string(),
+        mechanism: plan::MECHANISM.to_string(),
+        guarantee: plan.promise(),
+        error: None,
+        rows: None,
+        groups: None,
+        advice: None,
+        spent: Spent::from(balance.spent()),
+        remaining: balance.remaining().as_ref().map(Left::from),
+        receipt: None,
+    }
+}
+
+/// The mechanism over a table. Generic over coins, so that audits enumerate it.
+struct Running<'a> {
+    table: Table<'a>,
+    watch: Watch,
+    contributions: Contributions,
+}
+
+impl<'a> Running<'a> {
+    /// Nothing asked yet; these columns in memory.
+    fn start(
+        calibrated: &Calibrated,
+        unit: Option<usize>,
+        source: &'a dyn Source,
+        columns: &[Wanted],
+    ) -> Result<Self, Lost> {
+        let table = Table::open(source, unit, columns)?;
+        let watch = calibrated.start(table.units());
+        Ok(Self { table, watch, contributions: calibrated.contributions() })
+    }
+
+    /// The state after all that the log says. What was open counts as lost.
+    fn rebuild(
+        calibrated: &Calibrated,
+        unit: Option<usize>,
+        source: &'a dyn Source,
+        log: &Log,
+    ) -> Result<Self, Lost> {
+        let sums = calibrated.contributions() != Contributions::Binary;
+        let lost = log.open.iter().map(|query| (query, Outcome::Lost));
+        let all = log.answered.iter().map(|(query, outcome)| (query, *outcome)).chain(lost);
+        let spending: Vec<(Bound, Outcome)> = all
+            .filter(|(_, outcome)| outcome.spends_as() == Answer::Above)
+            .map(|(query, outcome)| Ok((query.bind(source, sums).map_err(|_| Lost)?, outcome)))
+            .collect::<Result<_, Lost>>()?;
+        let mut first: Vec<Wanted> =
+            spending.iter().flat_map(|(bound, _)| bound.wanted.iter().copied()).collect();
+        first.sort_unstable();
+        first.dedup();
+        first.truncate(MOST_COLUMNS);
+        let mut running = Self::start(calibrated, unit, source, &first)?;
+        for (bound, outcome) in &spending {
+            running.table.load(&bound.wanted)?;
+            match running.table.parts(bound, running.contributions) {
+                Parts::YesOrNo(yes) => running.watch.record(&yes, outcome.spends_as()),
+                Parts::Units(units) => running.watch.record_units(&units, outcome.spends_as()),
+            }
+        }
+        Ok(running)
+    }
+
+    fn sums(&self) -> bool {
+        self.contributions != Contributions::Binary
+    }
+
+    /// Draw the answer to a question whose columns are loaded.
+    fn ask(&mut self, bound: &Bound, coins: &mut impl Coins) -> Outcome {
+        let answer = match self.table.parts(bound, self.contributions) {
+            Parts::YesOrNo(yes) => self.watch.ask(&yes, &bound.threshold, coins),
+            Parts::Units(units) => self.watch.ask_units(&units, &bound.threshold, coins),
+        };
+        match answer {
+            Answer::Above => Outcome::Above,
+            Answer::Below | Answer::Halted => Outcome::Below,
+        }
+    }
+}
+
+/// A monitor could not begin or go on. `Display` is one line.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The state file.
+    State(StateError),
+    /// The ledger does not grant it.
+    Charge(ChargeError),
+    /// The ledger cannot be read.
+    Ledger(LedgerError),
+    /// The data could not be read.
+    Lost(Lost),
+    /// There are no coins.
+    Coins(EntropyError),
+}
+
+impl OpenError {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::State(error) => error.exit_code(),
+            Self::Charge(error) => error.exit_code(),
+            Self::Ledger(error) => error.exit_code(),
+            Self::Lost(_) | Self::Coins(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::State(error) => error.fmt(f),
+            Self::Charge(error) => error.fmt(f),
+            Self::Ledger(error) => error.fmt(f),
+            Self::Lost(_) => {
+                f.write_str("the data could not be read to the end; the charge stands, start again")
+            }
+            Self::Coins(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+macro_rules! opens_with {
+    ($($kind:ident($error:ty)),*) => { $(
+        impl From<$error> for OpenError {
+            fn from(error: $error) -> Self {
+                Self::$kind(error)
+            }
+        }
+    )* };
+}
+opens_with!(State(StateError), Charge(ChargeError), Ledger(LedgerError), Lost(Lost), Coins(EntropyError));
+
+/// A question could not be answered, nor can any other before a restart. `Display` is one line.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AskError {
+    /// The state file.
+    State(StateError),
+    /// The data could not be read, or something broke over it.
+    Lost,
+}
+
+impl AskError {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::State(error) => error.exit_code(),
+            Self::Lost => 1,
+        }
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::State(error) => error.fmt(f),
+            Self::Lost => {
+                f.write_str("the data could not be read to the end; start again, nothing more is charged")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AskError {}
+
+impl From<StateError> for AskError {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+impl From<Lost> for AskError {
+    fn from(_: Lost) -> Self {
+        Self::Lost
+    }
+}
+
+#[cfg(test)]
+mod audits;
+#[cfg(test)]
+mod tests;

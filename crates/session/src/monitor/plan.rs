@@ -1,0 +1,314 @@
+//! What a monitor will promise and cost. Every error that its words can have happens here, for free.
+
+use crate::{
+    columns,
+    ledger::{ChargeRequest, Cost, DataSet},
+    plan::{self, DataFacts, PlanError},
+    release::Promise,
+    request,
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::{Approx, Delta, Eps, Loss, ParameterError},
+    monitor::threshold_monitor::{Calibrated, Contributions, Noise, ThresholdMonitor},
+    ratio::Ratio,
+    wording,
+};
+use serde_json::{Value, json};
+
+/// The mechanism by name.
+pub(super) const MECHANISM: &str = "threshold-monitor";
+/// Parts of a sum are multiples of 2^-32.
+const BITS: u32 = 32;
+
+/// What was said of a monitor, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MonitorRequest {
+    /// The privacy loss of all answers together.
+    pub epsilon: Option<String>,
+    /// How often it may be exceeded.
+    pub delta: Option<String>,
+    /// To how many positive answers one unit may add, before it drops out.
+    pub budget_per_unit: Option<String>,
+    /// The column that names people; a person is a row without one.
+    pub unit: Option<String>,
+    /// What one person may change.
+    pub adjacency: Option<String>,
+    /// Sums will be asked for besides counts, which takes more noise.
+    pub sums: bool,
+    /// Who asks.
+    pub analyst: Option<String>,
+    /// How the file is read: the character between fields.
+    pub delimiter: Option<String>,
+    /// How the file is read: does the first line name the columns?
+    pub header: Option<bool>,
+}
+
+/// A monitor that can be paid for.
+#[derive(Clone, Debug)]
+pub struct MonitorPlan {
+    request: Value,
+    data: String,
+    unit: Unit,
+    /// The place of the column that names people.
+    unit_column: Option<usize>,
+    calibrated: Calibrated,
+    cost: Approx,
+    charge: Approx,
+    charged: DataSet,
+}
+
+impl MonitorPlan {
+    /// Understand what was said.
+    pub fn new(request: &MonitorRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        let eps: Eps =
+            said(request.epsilon.as_ref(), "how much privacy may it cost? Give --epsilon, such as 1")?
+                .parse()?;
+        let delta: Delta =
+            said(request.delta.as_ref(), "a monitor needs a --delta above 0, such as 1e-6")?.parse()?;
+        let budget = said(
+            request.budget_per_unit.as_ref(),
+            "to how many positive answers may one unit add? Give --budget-per-unit, such as 10",
+        )?;
+        let budget: u64 = budget.parse().map_err(|_| {
+            ParameterError::out_of_range("budget-per-unit", budget, "give a whole number from 1 to 1000000")
+        })?;
+        let words =
+            request::Request { adjacency: request.adjacency.clone(), ..request::Request::new("monitor") };
+        let adjacency = plan::adjacency(&words, facts)?;
+        let unit = unit(request, facts)?;
+        let unit_column = match &unit {
+            Unit::Row => None,
+            Unit::Column(name) => Some(
+                columns::place(&facts.columns, name)
+                    .map_err(|error| PlanError::line(format!("--unit: {error}")))?,
+            ),
+        };
+        let contributions =
+            if request.sums { Contributions::Fractional { bits: BITS } } else { Contributions::Binary };
+        let monitor = ThresholdMonitor {
+            eps: eps.clone(),
+            delta: delta.clone(),
+            budget,
+            contributions,
+            noise: Noise::Gumbel,
+            adjacency,
+        };
+        let calibrated = monitor.calibrate()?;
+        let Loss::Approx(cost) = calibrated.cost() else { unreachable!("a monitor costs (epsilon, delta)") };
+        let charged = DataSet {
+            name: facts.name.clone(),
+            unit: facts.registered.as_ref().map_or(unit.clone(), |(unit, _)| unit.clone()),
+            adjacency: facts.registered.as_ref().map_or(adjacency, |(_, adjacency)| *adjacency),
+        };
+        let charge = charge(&cost, (&unit, adjacency), &charged);
+        let request = json!({
+            "statistic": "monitor",
+            "epsilon": eps.ratio().to_string(),
+            "delta": delta.ratio().to_string(),
+            "budget_per_unit": budget,
+            "unit": unit_name(&unit),
+            "adjacency": adjacency.to_string(),
+            "sums": request.sums,
+            "analyst": request.analyst,
+            "delimiter": request.delimiter,
+            "header": request.header,
+        });
+        Ok(Self { request, data: facts.name.clone(), unit, unit_column, calibrated, cost, charge, charged })
+    }
+
+    /// The name that the budget belongs to.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// What all answers together cost one unit.
+    pub fn cost(&self) -> &Approx {
+        &self.cost
+    }
+
+    /// What will be charged, in the unit and adjacency of the data set.
+    pub fn charge(&self) -> &Approx {
+        &self.charge
+    }
+
+    /// The scale of the noise.
+    pub fn scale(&self) -> &Ratio {
+        self.calibrated.scale()
+    }
+
+    /// What is promised.
+    pub fn promise(&self) -> Promise {
+        Promise {
+            max_rows_per_unit: None,
+            epsilon: self.cost.eps.to_string(),
+            delta: self.cost.delta.to_string(),
+            adjacency: self.calibrated.adjacency().to_string(),
+            unit: self.unit.to_string(),
+        }
+    }
+
+    /// What can be told of the answers before any data is read.
+    pub fn expected(&self) -> String {
+        const QUESTIONS: u64 = 1000;
+        let right = self.calibrated.accuracy(QUESTIONS, &Ratio::new(5, 100));
+        let above =
+            right.above.as_ref().map_or("never".to_string(), |above| format!("{:.0} above", above.to_f64()));
+        format!(
+            "of {QUESTIONS} questions all are answered rightly with probability 0.95 whose values lie at least {:.0} below \
+             their thresholds or {above}",
+            right.below.to_f64()
+        )
+    }
+
+    /// The request in its one form.
+    pub(super) fn request(&self) -> &Value {
+        &self.request
+    }
+
+    pub(super) fn calibrated(&self) -> &Calibrated {
+        &self.calibrated
+    }
+
+    pub(super) fn unit_column(&self) -> Option<usize> {
+        self.unit_column
+    }
+
+    /// What the ledger is asked for.
+    pub(super) fn charge_request(&self, id: &str) -> ChargeRequest {
+        let question = json!({
+            "statistic": "monitor",
+            "column": null,
+            "group_by": [],
+            "mechanism": MECHANISM,
+            "guarantee": self.promise(),
+            "expected": self.expected(),
+        });
+        ChargeRequest {
+            data_set: self.charged.clone(),
+            analyst: self.request["analyst"].as_str().map(str::to_string),
+            request_id: Some(id.to_string()),
+            request: self.request.to_string(),
+            question: question.to_string(),
+            cost: Cost::from(self.charge.clone()),
+        }
+    }
+}
+
+fn said<'a>(word: Option<&'a String>, otherwise: &str) -> Result<&'a str, PlanError> {
+    word.map(String::as_str).ok_or_else(|| PlanError::line(otherwise))
+}
+
+fn unit_name(unit: &Unit) -> Option<&str> {
+    match unit {
+        Unit::Row => None,
+        Unit::Column(name) => Some(name),
+    }
+}
+
+/// The column that was named, or the one that the data set is registered with.
+fn unit(request: &MonitorRequest, facts: &DataFacts) -> Result<Unit, PlanError> {
+    let registered = facts.registered.as_ref().map(|(unit, _)| unit.clone());
+    let Some(name) = &request.unit else { return Ok(registered.unwrap_or_default()) };
+    match registered {
+        Some(Unit::Column(other)) if other != *name => Err(PlanError::line(format!(
+            "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
+            wording::shown(&facts.name),
+            wording::shown(&other)
+        ))),
+        _ => Ok(Unit::Column(name.clone())),
+    }
+}
+
+/// What the budget of the data set is charged, which may count in other terms than the promise.
+///
+/// A budget by rows is charged for people at twice the steps: a row that comes or goes replaces its person by one with
+/// other rows, who goes and comes; one that is replaced, with its id, does so to two people, which the promise for replaced
+/// people covers one by one. A budget by replacing is charged for coming and going as for two steps as well.
+fn charge(cost: &Approx, (unit, adjacency): (&Unit, Adjacency), charged: &DataSet) -> Approx {
+    let people = *unit != charged.unit;
+    let replaced = adjacency != charged.adjacency;
+    match (people, replaced) {
+        (false, false) => cost.clone(),
+        (true, false) | (false, true) => cost.two_steps(),
+        (true, true) => cost.two_steps().two_steps(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
+        DataFacts { name: "people".into(), columns: vec!["id".into(), "age".into()], registered }
+    }
+
+    fn request() -> MonitorRequest {
+        let word = |text: &str| Some(text.to_string());
+        MonitorRequest {
+            epsilon: word("1"),
+            delta: word("1e-6"),
+            budget_per_unit: word("10"),
+            ..MonitorRequest::default()
+        }
+    }
+
+    #[test]
+    fn what_is_charged_is_what_was_said_in_the_terms_of_the_data_set() {
+        let by = |unit: Option<&str>, adjacency, registered| {
+            let request = MonitorRequest { unit: unit.map(String::from), adjacency, ..request() };
+            let plan = MonitorPlan::new(&request, &facts(registered)).unwrap();
+            assert_eq!(plan.promise().epsilon, "1");
+            (plan.charge().eps.to_string(), plan.charge().delta.ratio().to_f64() * 1e6)
+        };
+        let (row, person) = (Unit::Row, Unit::Column("id".into()));
+        let e = 1f64.exp();
+        let table = [
+            (by(None, None, None), "1", 1.0),
+            (by(Some("id"), None, None), "1", 1.0),
+            (by(None, None, Some((person.clone(), Adjacency::AddRemove))), "1", 1.0),
+            (by(Some("id"), None, Some((row.clone(), Adjacency::AddRemove))), "2", 1.0 + e),
+            (by(None, Some("add-remove".into()), Some((row.clone(), Adjacency::Replace))), "2", 1.0 + e),
+            (by(None, None, Some((row, Adjacency::Replace))), "1", 1.0),
+        ];
+        for (found, eps, delta) in table {
+            assert!(found.0 == eps && (found.1 - delta).abs() < 1e-9, "{found:?} {eps} {delta}");
+        }
+    }
+
+    #[test]
+    fn sums_take_more_noise_and_the_scale_is_the_calibrated_one() {
+        let plan = |sums| MonitorPlan::new(&MonitorRequest { sums, ..request() }, &facts(None)).unwrap();
+        assert!((19.7..=19.8).contains(&plan(false).scale().to_f64()));
+        assert!((22.0..=22.5).contains(&plan(true).scale().to_f64()));
+        assert!(plan(false).expected().contains("at least 209 below"), "{}", plan(false).expected());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_before_anything_is_charged() {
+        let none = MonitorRequest::default();
+        let registered = Some((Unit::Column("id".into()), Adjacency::AddRemove));
+        for (bad, registered, said) in [
+            (none.clone(), None, "how much privacy may it cost?"),
+            (MonitorRequest { delta: None, ..request() }, None, "a monitor needs a --delta"),
+            (MonitorRequest { delta: Some("0".into()), ..request() }, None, "delta 0"),
+            (MonitorRequest { epsilon: Some("NaN".into()), ..request() }, None, "epsilon"),
+            (MonitorRequest { budget_per_unit: None, ..request() }, None, "to how many positive answers"),
+            (MonitorRequest { budget_per_unit: Some("0".into()), ..request() }, None, "budget 0"),
+            (MonitorRequest { budget_per_unit: Some("-1".into()), ..request() }, None, "budget-per-unit -1"),
+            (
+                MonitorRequest { unit: Some("ID".into()), ..request() },
+                None,
+                "--unit: no column is called 'ID'",
+            ),
+            (
+                MonitorRequest { unit: Some("age".into()), ..request() },
+                registered,
+                "'people' is registered with the unit id",
+            ),
+        ] {
+            let error = MonitorPlan::new(&bad, &facts(registered)).expect_err(said).to_string();
+            assert!(error.starts_with(said) && !error.contains('\n'), "{error}");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Mechanisms that answer one question after another, paid for as a whole before the first.
+//!
+//! What is charged is what calibration says that all answers together cost, for ever: a filter in front of the mechanism would
+//! have nothing to add, because its own budgets (positive answers, corrections, or one for each record) stop it. Other charges
+//! may come in between: the losses of interactive mechanisms add up like those of single answers.
+//!
+//! A stream lives in memory and ends with it; [`monitor`](crate::monitor) is the one that survives its program.
+
+use super::{PayError, Session};
+use crate::{
+    ledger::{Charge, ChargeRequest, Charging, Cost, DataSet, Receipt},
+    plan::{DataFacts, PlanError},
+    release::{Left, Outcome, Promise, Release, Spent},
+    source::Lost,
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::{Approx, Loss},
+    monitor::{
+        above_threshold::{self, Questions},
+        holdout::{self, Asking},
+        threshold_monitor::{self, Watch},
+    },
+    wording,
+};
+use serde_json::{Value, json};
+
+/// A calibrated mechanism.
+#[derive(Clone, Debug)]
+pub enum Stream {
+    /// Threshold questions until a number of positive answers; neighbours are those of its sensitivity.
+    AboveThreshold(Box<above_threshold::Calibrated>, Adjacency),
+    /// Threshold questions about so many records, for ever.
+    ThresholdMonitor(threshold_monitor::Calibrated, usize),
+    /// A holdout that lasts.
+    Holdout(Box<holdout::Calibrated>),
+}
+
+/// A mechanism in use.
+pub enum Started {
+    /// Threshold questions until a number of positive answers.
+    AboveThreshold(Box<Questions>),
+    /// Threshold questions for ever.
+    ThresholdMonitor(Box<Watch>),
+    /// A holdout that lasts.
+    Holdout(Box<Asking>),
+}
+
+impl Stream {
+    /// The mechanism by name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::AboveThreshold(..) => "above-threshold",
+            Self::ThresholdMonitor(..) => "threshold-monitor",
+            Self::Holdout(_) => "holdout",
+        }
+    }
+
+    /// What all its answers together cost.
+    pub fn cost(&self) -> Approx {
+        let loss = match self {
+            Self::AboveThreshold(mechanism, _) => mechanism.cost(),
+            Self::ThresholdMonitor(mechanism, _) => mechanism.cost(),
+            Self::Holdout(mechanism) => mechanism.cost(),
+        };
+        match loss {
+            Loss::Approx(cost) => cost,
+            Loss::Zcdp(_) | Loss::Renyi(_) => unreachable!("these are calibrated in (epsilon, delta)"),
+        }
+    }
+
+    /// The adjacency that the cost is about.
+    pub fn adjacency(&self) -> Adjacency {
+        match self {
+            Self::AboveThreshold(_, adjacency) => *adjacency,
+            Self::ThresholdMonitor(mechanism, _) => mechanism.adjacency(),
+            Self::Holdout(_) => Adjacency::Replace,
+        }
+    }
+
+    /// What the budget of a data set is charged, and in which terms. Records are rows here.
+    fn charge(&self, facts: &DataFacts) -> Result<(Approx, DataSet), PlanError> {
+        let (unit, adjacency) = facts.registered.clone().unwrap_or((Unit::Row, self.adjacency()));
+        let name = facts.name.clone();
+        let cost = match (self.adjacency(), adjacency, &unit) {
+            (_, _, Unit::Column(column)) => {
+                return Err(PlanError::line(format!(
+                    "'{}' is registered with the unit {}, and a {} counts rows; watch it with 'equipoise monitor'",
+                    wording::shown(&name),
+                    wording::shown(column),
+                    self.name()
+                )));
+            }
+            (Adjacency::Replace, Adjacency::AddRemove, Unit::Row) => {
+                return Err(PlanError::line(format!(
+                    "'{}' is registered with add-remove, and this {} promises replace; ask of it under another name",
+                    wording::shown(&name),
+                    self.name()
+                )));
+            }
+            (Adjacency::AddRemove, Adjacency::Replace, Unit::Row) => self.cost().two_steps(),
+            _ => self.cost(),
+        };
+        Ok((cost, DataSet { name, unit, adjacency }))
+    }
+}
+
+impl Session {
+    /// Pay for all answers of a stream, durably, and start it.
+    pub fn start_stream(
+        &mut self,
+        stream: &Stream,
+        facts: &DataFacts,
+    ) -> Result<(Started, Receipt), StreamError> {
+        let (cost, data_set) = stream.charge(facts)?;
+        let promised = stream.cost();
+        let promise = Promise {
+            max_rows_per_unit: None,
+            epsilon: promised.eps.to_string(),
+            delta: promised.delta.to_string(),
+            adjacency: stream.adjacency().to_string(),
+            unit: Unit::Row.to_string(),
+        };
+        let question = json!({
+            "statistic": stream.name(),
+            "column": null,
+            "group_by": [],
+            "mechanism": stream.name(),
+            "guarantee": promise,
+            "expected": "answers to any number of questions",
+        });
+        let request = ChargeRequest {
+            data_set,
+            analyst: self.analyst.clone(),
+            request_id: None,
+            request: json!({ "statistic": stream.name() }).to_string(),
+            question: question.to_string(),
+            cost: Cost::from(cost),
+        };
+        let Charging::Granted(charge) = self.ledger.charge(&request).map_err(PayError::from)? else {
+            unreachable!("without a request id every request is new")
+        };
+        let release = release(stream, facts, promise, &charge);
+        let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
+        let coins = &mut self.coins;
+        let started = match stream {
+            Stream::AboveThreshold(mechanism, _) => Started::AboveThreshold(Box::new(mechanism.start(coins))),
+            Stream::ThresholdMonitor(mechanism, records) => {
+                Started::ThresholdMonitor(Box::new(mechanism.start(*records)))
+            }
+            Stream::Holdout(mechanism) => Started::Holdout(Box::new(mechanism.start(coins))),
+        };
+        Ok((started, receipt))
+    }
+}
+
+fn release(stream: &Stream, facts: &DataFacts, guarantee: Promise, charge: &Charge) -> Release {
+    let balance = charge.balance();
+    Release {
+        filter: None,
+        answers: None,
+        outcome: Outcome::Released,
+        value: Value::Null,
+        statistic: stream.name().to_string(),
+        column: None,
+        group_by: Vec::new(),
+        data: facts.name.clone(),
+        mechanism: stream.name().to_string(),
+        guarantee,
+        error: None,
+        rows: None,
+        groups: None,
+        advice: None,
+        spent: Spent::from(balance.spent()),
+        remaining: balance.remaining().as_ref().map(Left::from),
+        receipt: None,
+    }
+}
+
+/// A stream was not started. `Display` is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamError {
+    /// The data set is promised something else.
+    Plan(PlanError),
+    /// It could not be paid for.
+    Pay(PayError),
+    /// It was paid for and could not be recorded; the charge stands.
+    Lost(Lost),
+}
+
+impl std::fmt::Display for StreamError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Plan(error) => error.fmt(f),
+            Self::Pay(error) => error.fmt(f),
+            Self::Lost(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {}
+
+impl From<PlanError> for StreamError {
+    fn from(error: PlanError) -> Self {
+        Self::Plan(error)
+    }
+}
+
+impl From<PayError> for StreamError {
+    fn from(error: PayError) -> Self {
+        Self::Pay(error)
+    }
+}
+
+impl From<Lost> for StreamError {
+    fn from(error: Lost) -> Self {
+        Self::Lost(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Ledger;
+    use equipoise_core::{
+        mechanism::Values,
+        monitor::{
+            above_threshold::{AboveThreshold, Form},
+            holdout::Holdout,
+            threshold_monitor::{Contributions, Noise, ThresholdMonitor},
+        },
+        ratio::Ratio,
+    };
+
+    fn threshold(eps: &str) -> Stream {
+        let mechanism = AboveThreshold {
+            eps: eps.parse().unwrap(),
+            threshold: Ratio::from(100u64),
+            sensitivity: Ratio::one(),
+            grid: Ratio::one(),
+            values: Values::OnGrid,
+            cutoff: 3,
+            monotone: true,
+            form: Form::OneSided,
+        };
+        Stream::AboveThreshold(Box::new(mechanism.calibrate().unwrap()), Adjacency::AddRemove)
+    }
+
+    fn monitor() -> Stream {
+        let mechanism = ThresholdMonitor {
+            eps: "0.5".parse().unwrap(),
+            delta: "1e-6".parse().unwrap(),
+            budget: 10,
+            contributions: Contributions::Binary,
+            noise: Noise::Gumbel,
+            adjacency: Adjacency::AddRemove,
+        };
+        Stream::ThresholdMonitor(mechanism.calibrate().unwrap(), 100)
+    }
+
+    fn holdout() -> Stream {
+        let mechanism = Holdout {
+            rows: 50_000,
+            questions: 1000,
+            corrections: 30,
+            tolerance: "0.05".parse().unwrap(),
+            threshold: "0.04".parse().unwrap(),
+            beta: "0.05".parse().unwrap(),
+            eps: "1".parse().unwrap(),
+        };
+        Stream::Holdout(Box::new(mechanism.calibrate().unwrap()))
+    }
+
+    fn start(session: &mut Session, stream: &Stream, name: &str) -> Result<Receipt, StreamError> {
+        let facts = super::super::facts(Some(session.ledger()), name, &[]).unwrap();
+        session.start_stream(stream, &facts).map(|(_, receipt)| receipt)
+    }
+
+    fn spent(session: &Session, name: &str) -> (String, String) {
+        let balance = session.ledger().balance(name, None).unwrap();
+        (balance.spent().eps.to_string(), balance.spent().delta.to_string())
+    }
+
+    #[test]
+    fn what_is_calibrated_is_charged_once_for_all_answers() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        start(&mut session, &threshold("0.25"), "people").unwrap();
+        start(&mut session, &monitor(), "people").unwrap();
+        assert_eq!(spent(&session, "people"), ("0.75".into(), "0.000001".into()));
+        start(&mut session, &holdout(), "rows").unwrap();
+        assert_eq!(spent(&session, "rows"), ("1".into(), "0".into()));
+        let verified = session.ledger().verify(None).unwrap();
+        assert_eq!((verified.charges, verified.recorded), (3, 3));
+        // Where replacing is counted, coming and going are two steps.
+        start(&mut session, &threshold("0.25"), "rows").unwrap();
+        assert_eq!(spent(&session, "rows").0, "1.5");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_not_charged() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        start(&mut session, &threshold("1"), "people").unwrap();
+        let error = start(&mut session, &holdout(), "people").unwrap_err().to_string();
+        assert!(
+            error.starts_with("'people' is registered with add-remove, and this holdout promises replace")
+        );
+        let unit = Unit::Column("id".into());
+        let visits = DataSet { name: "visits".into(), unit, adjacency: Adjacency::AddRemove };
+        session.ledger.register(&visits, None).unwrap();
+        let error = start(&mut session, &monitor(), "visits").unwrap_err().to_string();
+        assert!(error.starts_with("'visits' is registered with the unit id"), "{error}");
+        let limit = Approx::new(&"1.2".parse().unwrap(), &"1e-5".parse().unwrap());
+        session.ledger.set_limit("people", None, Some(&limit.into())).unwrap();
+        assert!(matches!(start(&mut session, &monitor(), "people"), Err(StreamError::Pay(_))));
+        assert_eq!(spent(&session, "people").0, "1");
+    }
+}

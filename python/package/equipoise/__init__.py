@@ -1,0 +1,97 @@
+"""Private answers to questions whose worst case is hopeless.
+
+No clipping bounds, no lists of candidates; an error bar on everything; a refusal is a value.
+
+    import equipoise as eq
+
+    release = eq.median(df["salary"], epsilon=1)
+    release.value, release.error, release.guarantee
+
+Statistics        count, sum, mean, variance, std, median, quantile, iqr, mode, histogram, select, summary
+                  on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
+Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
+Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
+Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
+One after another AboveThreshold, ThresholdMonitor, Holdout
+Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut
+Looking inside    calibrate(name, ...), simulate(statistic, data, trials=...), audit(name)
+
+There is no seed: noise that can be repeated protects nobody.
+"""
+
+from __future__ import annotations
+
+from ._books import spent
+from ._errors import (
+    BudgetError,
+    DataError,
+    EquipoiseError,
+    LedgerFileError,
+    LostError,
+    RefusedError,
+    RequestError,
+)
+from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simulate
+from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
+from ._release import Release
+from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint
+from ._session import Query, Session
+from ._statistics import (
+    count,
+    histogram,
+    iqr,
+    mean,
+    median,
+    mode,
+    quantile,
+    quantiles,
+    select,
+    std,
+    sum,
+    summary,
+    variance,
+)
+from ._subsample import subsample
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AboveThreshold",
+    "BudgetError",
+    "DataError",
+    "EquipoiseError",
+    "Holdout",
+    "LedgerFileError",
+    "LostError",
+    "Query",
+    "RefusedError",
+    "Release",
+    "RequestError",
+    "RobustDistinct",
+    "RobustF2",
+    "RobustMinCut",
+    "RobustPoint",
+    "Session",
+    "Simulation",
+    "ThresholdMonitor",
+    "audit",
+    "audits",
+    "calibrate",
+    "count",
+    "histogram",
+    "iqr",
+    "mean",
+    "mechanisms",
+    "median",
+    "mode",
+    "quantile",
+    "quantiles",
+    "select",
+    "simulate",
+    "spent",
+    "std",
+    "subsample",
+    "sum",
+    "summary",
+    "variance",
+]

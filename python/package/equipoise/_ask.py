@@ -1,0 +1,146 @@
+"""From keywords to a request, and from a request to a release: what every statistic shares."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import Any
+
+from . import _books, _equipoise
+from ._data import FileTable, Table, is_path, table
+from ._errors import RequestError
+from ._release import Release
+from ._wording import decimal, decimals, in_python
+
+#: Keywords as the words of a request, and how they are written down. A new word is one line here.
+_WORDS: dict[str, tuple[str, Any]] = {
+    "epsilon": ("epsilon", decimal),
+    "delta": ("delta", decimal),
+    "adjacency": ("adjacency", str),
+    "privacy_unit": ("unit", str),
+    "max_rows_per_unit": ("max-rows-per-unit", decimal),
+    "mechanism": ("mechanism", str),
+    "range": ("range", decimals),
+    "resolution": ("resolution", decimal),
+    "rows": ("rows", decimal),
+    "where": ("where", str),
+    "q": ("fraction", decimals),
+    "confidence": ("confidence", decimal),
+    "group_by": ("group-by", list),
+    "keys": ("keys", list),
+    "among": ("among", list),
+    "target_error": ("target-error", decimal),
+}
+
+
+class Question:
+    """A question about data, planned: free until it is released."""
+
+    def __init__(
+        self,
+        statistic: str,
+        data: Any,
+        column: str | None = None,
+        *,
+        books: _equipoise.Books | None = None,
+        name: str | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        analyst: str | None = None,
+        **keywords: Any,
+    ) -> None:
+        self._asked = statistic
+        words = request(statistic, column, keywords)
+        self.table: Table | FileTable = table(data)
+        if "column" not in words and statistic != "count" and len(self.table.names) == 1:
+            words["column"] = self.table.names[0]
+        if books is None and ledger is None and is_path(data):
+            ledger = _books.beside(data)
+        self._adjacency, self._unit = words.get("adjacency"), words.get("unit")
+        self._odometer = books is None and ledger is None
+        if name is None:
+            name = _books.odometer(self._adjacency, self._unit) if ledger is None else _books.name_of(data, ledger, None)
+        self.books = books if books is not None else _books.books(ledger, analyst)
+        self.planned = self.books.plan(name, self.table.names, json.dumps(words))
+
+    def summarize(self) -> dict[str, Any]:
+        """What it will cost and what can be told of the answer. Free."""
+        summary: dict[str, Any] = json.loads(self.planned.summary)
+        summary["expected"] = in_python(summary["expected"])
+        return dict(summary, statistic=self._asked)
+
+    def release(self, request_id: str | None = None) -> Release:
+        """Pay, read the rows, answer."""
+        source = self.table.source(self.planned.wanted)
+        text = self.books.release(self.planned, source, self.table.rows, request_id)
+        release = Release._of_json(text)
+        if self._odometer:
+            _books.counted(self._adjacency, self._unit, release.spent)
+        return _root(release) if self._asked == "std" else release
+
+    def simulate(self, trials: int) -> list[Any]:
+        """The outcomes of many trials on public data; nothing is charged."""
+        source = self.table.source(self.planned.wanted)
+        values = _equipoise.simulate(self.planned, source, self.table.rows, trials)
+        if self._asked == "std":
+            return [None if value is None else math.sqrt(max(0.0, value)) for value in values]
+        return values
+
+
+def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dict[str, Any]:
+    """The request in words: only what was said."""
+    words: dict[str, Any] = {"statistic": "variance" if statistic == "std" else statistic}
+    if column is not None:
+        words["column"] = column
+    alpha = keywords.pop("alpha", None)
+    if alpha is not None:
+        if keywords.get("confidence") is not None:
+            raise RequestError("give confidence= or alpha=, not both: alpha is 1 - confidence")
+        keywords["confidence"] = _complement(decimal(alpha, "alpha"))
+    for keyword, value in keywords.items():
+        if keyword not in _WORDS:
+            raise RequestError(f"{statistic} takes no keyword '{keyword}'; see help(equipoise.{statistic})")
+        if value is not None:
+            word, written = _WORDS[keyword]
+            words[word] = [value] if written is list and isinstance(value, str) else _written(written, value, keyword)
+    return words
+
+
+def _written(written: Any, value: Any, keyword: str) -> Any:
+    if written in (decimal, decimals):
+        return written(value, keyword)
+    if written is list:
+        return [str(one) for one in value]
+    return str(value)
+
+
+def _complement(text: str) -> str:
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        return str(1 - Decimal(text))
+    except InvalidOperation:
+        raise RequestError("alpha is not a number; give one such as 0.05") from None
+
+
+def _root(release: Release) -> Release:
+    """The release of a variance as that of its root: what happens to a released number costs nothing."""
+    parts = dict(release.to_dict(), statistic="std")
+
+    def root(value: Any) -> Any:
+        return math.sqrt(max(0.0, value)) if isinstance(value, (int, float)) else value
+
+    parts["value"] = root(parts["value"])
+    if parts.get("error"):
+        parts["error"] = {
+            name: root(value) if name in ("low", "high") else value for name, value in parts["error"].items()
+        }
+    return Release(parts)
+
+
+def ask(statistic: str, said: dict[str, Any]) -> Release:
+    """Plan, pay, answer."""
+    said = dict(said)
+    data, column = said.pop("data"), said.pop("column", None)
+    request_id = said.pop("request_id", None)
+    return Question(statistic, data, column, **said).release(request_id)

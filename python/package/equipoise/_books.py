@@ -1,0 +1,74 @@
+"""Which ledger a charge is written to, and under which name."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from . import _equipoise
+from ._data import is_path
+from ._errors import RequestError
+
+_FILE_NAME = "equipoise.ledger"
+
+#: Ledgers that are open, by process: what was opened before a fork is left alone in the child.
+_OPEN: dict[tuple[int, str | None, str | None], _equipoise.Books] = {}
+#: What the odometer of this process, or of the one that it was forked from, has written down, by adjacency and unit.
+_COUNTED: dict[tuple[str, str | None], tuple[str, str]] = {}
+
+
+def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> _equipoise.Books:
+    """The ledger of a file, or the odometer of this process."""
+    path = None if ledger is None else os.path.abspath(os.fspath(ledger))
+    key = (os.getpid(), path, analyst if path else None)
+    if key not in _OPEN:
+        opened = _equipoise.Books(path, key[2])
+        if path is None:
+            for (adjacency, unit), (epsilon, delta) in _COUNTED.items():
+                opened.pay(odometer(adjacency, unit), adjacency, epsilon, delta, "spent before the fork", unit)
+        _OPEN[key] = opened
+    return _OPEN[key]
+
+
+def odometer(adjacency: str | None, unit: str | None = None) -> str:
+    """The name under which bare functions are counted: what is protected differently does not add up."""
+    return f"this process, {adjacency or 'add-remove'}" + (f", {unit}" if unit else "")
+
+
+def counted(adjacency: str | None, unit: str | None, spent: dict[str, str]) -> None:
+    """Remember what the odometer showed last, for children of a fork."""
+    _COUNTED[adjacency or "add-remove", unit] = (spent["epsilon"], spent["delta"])
+
+
+def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> dict[str, str]:
+    """What bare functions have spent in this process, all data together: exact decimals.
+
+    Losses under another adjacency or for another unit are counted apart, because they do not add up.
+
+    >>> import equipoise as eq
+    >>> before = eq.spent()
+    >>> release = eq.count([1, 2, 3], epsilon=0.5)
+    >>> from decimal import Decimal
+    >>> Decimal(eq.spent()["epsilon"]) - Decimal(before["epsilon"])
+    Decimal('0.5')
+    """
+    balance: dict[str, Any] = json.loads(books(None).balance(odometer(adjacency, privacy_unit)))
+    return dict(balance["spent"])
+
+
+def beside(data: str | os.PathLike[str]) -> str:
+    """The ledger that lies beside a file, as on the command line."""
+    return os.path.join(os.path.dirname(os.path.realpath(os.fspath(data))), _FILE_NAME)
+
+
+def name_of(data: Any, ledger: str | os.PathLike[str], name: str | None) -> str:
+    """The name that the budget of the data belongs to; for files the same as on the command line."""
+    if name is not None:
+        return name
+    if not is_path(data):
+        raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
+    path = os.path.realpath(os.fspath(data))
+    folder = os.path.dirname(os.path.realpath(os.fspath(ledger)))
+    inside = os.path.relpath(path, folder)
+    return path if inside.startswith(os.pardir) else inside

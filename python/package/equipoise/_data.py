@@ -1,0 +1,245 @@
+"""Data of many kinds as named columns, without copies where its memory allows that.
+
+What a column may be is decided by its type, before anything is charged. A plain list has no type but that of its
+elements, so these are looked at.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from . import _equipoise
+from ._errors import DataError, RequestError
+
+
+def is_path(data: object) -> bool:
+    """A file by its name?"""
+    return isinstance(data, (str, os.PathLike))
+
+
+class Table:
+    """Named columns of one length. Columns are read when a question needs them, and only then."""
+
+    def __init__(self, names: Sequence[str], columns: Sequence[Any], rows: int) -> None:
+        self.names = list(names)
+        self._columns = list(columns)
+        self.rows = rows
+
+    def source(self, wanted: Sequence[tuple[int, str]]) -> Any:
+        """The columns that a plan wants, each as something that the compiled part reads."""
+        return [_prepared(self._columns[place], kind) for place, kind in wanted]
+
+    def column(self, name: str) -> Any:
+        """A column by its name."""
+        if name not in self.names:
+            shown = ", ".join(self.names[:8])
+            raise RequestError(f"no column is called '{name}'. There are: {shown}")
+        return self._columns[self.names.index(name)]
+
+
+class FileTable:
+    """A file of rows, of which only the header has been read."""
+
+    rows = 0
+
+    def __init__(self, path: str | os.PathLike[str], delimiter: str | None = None, header: bool = True) -> None:
+        self.path = os.fspath(path)
+        self._file = _equipoise.File(self.path, delimiter, header)
+        self.names = self._file.columns
+
+    def source(self, wanted: Sequence[tuple[int, str]]) -> Any:
+        return self._file
+
+
+def table(data: Any, *, delimiter: str | None = None, header: bool = True) -> Table | FileTable:
+    """Any kind of data as a table; a single column is called ``value``."""
+    if isinstance(data, (Table, FileTable)):
+        return data
+    if is_path(data):
+        return FileTable(data, delimiter, header)
+    if isinstance(data, Mapping):
+        names = [str(name) for name in data]
+        columns = list(data.values())
+        lengths = {_length(column) for column in columns}
+        if len(lengths) > 1:
+            raise DataError("the columns differ in length; give columns of one table")
+        return Table(names, columns, lengths.pop() if lengths else 0)
+    frame = _frame(data)
+    if frame is not None:
+        return frame
+    if _speaks_arrow(data) and not hasattr(data, "__len__"):
+        found = _equipoise.Arrow.table(data)
+        return _single(_equipoise.Arrow(data)) if found is None else Table(*found)
+    _one_dimension(data)
+    return _single(data)
+
+
+def _single(column: Any) -> Table:
+    return Table(["value"], [column], _length(column))
+
+
+def _length(column: Any) -> int:
+    try:
+        return len(column)
+    except TypeError:
+        pass
+    kind = type(column).__name__
+    raise DataError(f"a {kind} is not data; give a list, an array, a column, a table or the path of a file")
+
+
+def _frame(data: Any) -> Table | None:
+    """A table of pandas, Polars, pyarrow, or of anything else that names its columns."""
+    names = getattr(data, "columns", None)
+    if names is not None and not callable(names) and hasattr(data, "__getitem__"):
+        names = list(names)
+        if names and not isinstance(names[0], str) and hasattr(data, "column_names"):
+            names = list(data.column_names)  # pyarrow's columns are arrays
+            return Table(names, [data.column(name) for name in names], data.num_rows)
+        return Table([str(name) for name in names], [data[name] for name in names], len(data))
+    names = getattr(data, "column_names", None)
+    if names is not None and hasattr(data, "num_rows"):
+        return Table(list(names), [data.column(name) for name in names], data.num_rows)
+    return None
+
+
+def _speaks_arrow(data: Any) -> bool:
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def _one_dimension(data: Any) -> None:
+    dimensions = getattr(data, "ndim", 1)
+    if dimensions != 1:
+        raise DataError(f"the array has {dimensions} dimensions; give one column, such as data[:, 0]")
+
+
+def _prepared(column: Any, kind: str) -> Any:
+    """The column as a numpy array of floats, as a list, or as it is where it speaks Arrow."""
+    _one_dimension(column)
+    if isinstance(column, (list, tuple, range)):
+        return _of_list(column, kind)
+    dtype = getattr(column, "dtype", None)
+    numpy_kind = getattr(dtype, "kind", None)
+    if numpy_kind is not None and type(dtype).__module__.partition(".")[0] == "numpy":
+        return _of_numpy(column, numpy_kind, kind)
+    if _speaks_arrow(column) or isinstance(column, _equipoise.Arrow):
+        return column
+    if hasattr(column, "__array__"):
+        return _prepared(column.__array__(), kind)
+    return _of_list(list(column), kind)
+
+
+def _of_numpy(column: Any, numpy_kind: str, kind: str) -> Any:
+    import numpy as np
+
+    array = np.asarray(column)
+    if kind == "float":
+        if numpy_kind not in "fiub":
+            raise DataError(f"the array holds {_named(array)}, not numbers; give an array of numbers")
+        return np.ascontiguousarray(array, dtype=np.float64)
+    if kind != "text":
+        return _of_list(array.tolist(), kind)
+    if numpy_kind in "fiub":
+        return [None if numpy_kind == "f" and value != value else _text(value) for value in array.tolist()]
+    if numpy_kind in "USOT":
+        return _of_list(array.tolist(), kind)
+    return [None if text == "NaT" else text for text in array.astype(str).tolist()]
+
+
+def _named(array: Any) -> str:
+    names = {"O": "objects", "U": "texts", "S": "bytes", "T": "texts", "M": "dates", "m": "times", "c": "complex numbers"}
+    return names.get(array.dtype.kind, str(array.dtype))
+
+
+def _of_list(values: Sequence[Any], kind: str) -> Any:
+    read = _READ.get(kind.partition(":")[0], _number)
+    if kind.startswith("decimal:"):
+        return [_scaled(value, int(kind.partition(":")[2])) for value in values]
+    return [read(value) for value in values]
+
+
+def _number(value: Any) -> float | None:
+    """A number; nothing for nothing."""
+    if value is None:
+        return None
+    if isinstance(value, (int, float)):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    if hasattr(value, "__float__") and not hasattr(value, "__len__"):
+        return float(value)
+    what = "a text" if isinstance(value, (str, bytes)) else f"a {type(value).__name__}"
+    raise DataError(f"the list holds {what}, not only numbers; give a list of numbers")
+
+
+def _text(value: Any) -> str | None:
+    """A text; nothing for nothing."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if hasattr(value, "item") or hasattr(value, "isoformat"):
+        return str(value)
+    raise DataError(f"the list holds a {type(value).__name__}; give texts, numbers or dates")
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number of 64 bits; nothing for anything else."""
+    number = _number(value)
+    if number is None or not math.isfinite(number) or number != int(number) or not -(2**63) <= int(value) < 2**63:
+        return None
+    return int(value)
+
+
+def _scaled(value: Any, digits: int) -> int | None:
+    """A number as a multiple of 10^-digits."""
+    number = _number(value)
+    if number is None or not math.isfinite(number):
+        return None
+    scaled = (Decimal(repr(value) if isinstance(value, float) else str(value)) * 10**digits).quantize(
+        Decimal(1), rounding=ROUND_HALF_UP
+    )
+    return int(scaled) if -(2**63) <= scaled < 2**63 else None
+
+
+def _yes_or_no(value: Any) -> int | None:
+    return None if value is None else int(bool(value))
+
+
+def _day(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime.date):
+        return value.toordinal() - _EPOCH.toordinal()
+    raise DataError(f"the list holds a {type(value).__name__}, not only dates; give a list of dates")
+
+
+def _moment(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime.datetime):
+        moment = value if value.tzinfo is not None else value.replace(tzinfo=datetime.timezone.utc)
+        return (moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)) // datetime.timedelta(microseconds=1)
+    raise DataError(f"the list holds a {type(value).__name__}, not only moments; give a list of datetimes")
+
+
+_EPOCH = datetime.date(1970, 1, 1)
+_READ: dict[str, Any] = {
+    "float": _number,
+    "integer": _whole,
+    "boolean": _yes_or_no,
+    "date": _day,
+    "timestamp": _moment,
+    "text": _text,
+}

@@ -1,0 +1,56 @@
+"""What can go wrong, one class for each thing that a caller can do about it. Every message is one sentence."""
+
+from __future__ import annotations
+
+import json
+
+from ._wording import in_python
+
+
+class EquipoiseError(Exception):
+    """Every error of this package."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(in_python(message))
+
+
+class RequestError(EquipoiseError, ValueError):
+    """A request that cannot be answered as it stands. Nothing was charged."""
+
+
+class DataError(EquipoiseError, TypeError):
+    """Data of a kind that the question cannot read. Nothing was charged."""
+
+
+class LedgerFileError(EquipoiseError, OSError):
+    """The ledger cannot be used. Nothing was charged."""
+
+
+class LostError(EquipoiseError, RuntimeError):
+    """The charge stands, and there is no answer: the data could not be read to the end."""
+
+
+class BudgetError(EquipoiseError):
+    """The budget does not allow it. Nothing was charged.
+
+    ``spent``, ``requested`` and ``remaining`` are exact decimals by name, such as ``{"epsilon": "0.6", "delta": "0"}``.
+    """
+
+    spent: dict[str, str]
+    requested: dict[str, str]
+    remaining: dict[str, str]
+
+    def __init__(self, message: str = "", parts: str = "{}") -> None:
+        super().__init__(message)
+        self._parts = parts
+        known = json.loads(parts)
+        self.spent = known.get("spent") or {}
+        self.requested = known.get("requested") or {}
+        self.remaining = known.get("remaining") or {}
+
+    def __reduce__(self) -> tuple[type[BudgetError], tuple[str, str]]:
+        return type(self), (str(self), self._parts)
+
+
+class RefusedError(EquipoiseError, ValueError):
+    """A number was needed where the release was refused; the message is its advice."""

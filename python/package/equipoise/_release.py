@@ -1,0 +1,198 @@
+"""What a question comes to: a value with its error bar and its receipt, or a refusal with advice."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from typing import Any
+
+from ._errors import RefusedError
+from ._wording import in_python
+
+
+class Release:
+    """An answer or a refusal, what it promises, what it cost, and its receipt.
+
+    A refusal is a value, not an exception: ``release.refused`` tells, ``release.advice`` says what would help, and
+    ``float(release)`` raises :class:`RefusedError`.
+
+    >>> import equipoise as eq
+    >>> release = eq.count([1.0] * 1000, epsilon=1)
+    >>> release.refused, release.mechanism, release.guarantee["epsilon"]
+    (False, 'laplace', '1')
+    >>> release.receipt["ledger"] is None  # an odometer of this process, not a file
+    True
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self._parts = parts
+
+    @classmethod
+    def _of_json(cls, text: str) -> Release:
+        return cls(json.loads(text))
+
+    @property
+    def value(self) -> Any:
+        """The answer: a number, a text, or a list; ``None`` after a refusal."""
+        return self._parts["value"]
+
+    @property
+    def refused(self) -> bool:
+        """Was there no answer? The charge stands in either case."""
+        return bool(self._parts["outcome"] == "refused")
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """The error bar: its confidence, its kind (exact, noise or rank) and its numbers."""
+        return self._parts.get("error")
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the true value lies, with the confidence of the error bar; ``None`` where it is told in ranks."""
+        error = self.error
+        if error is None:
+            return None
+        if error["kind"] == "exact" and isinstance(self.value, (int, float)):
+            return (float(self.value), float(self.value))
+        if error.get("low") is None or error.get("high") is None:
+            return None
+        return (error["low"], error["high"])
+
+    @property
+    def advice(self) -> str | None:
+        """After a refusal: what to do, from public facts only."""
+        advice = self._parts.get("advice")
+        return None if advice is None else in_python(advice)
+
+    @property
+    def guarantee(self) -> dict[str, str]:
+        """What is promised to the people in the data: epsilon, delta, adjacency and unit."""
+        return dict(self._parts["guarantee"])
+
+    @property
+    def statistic(self) -> str:
+        """What was computed."""
+        return str(self._parts["statistic"])
+
+    @property
+    def mechanism(self) -> str:
+        """By which mechanism."""
+        return str(self._parts["mechanism"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]] | None:
+        """One entry for each group, where the question had groups."""
+        return self._parts.get("groups")
+
+    @property
+    def answers(self) -> list[dict[str, Any]] | None:
+        """One entry for each statistic, where several were asked for at once."""
+        return self._parts.get("answers")
+
+    @property
+    def rows(self) -> int | None:
+        """The noisy number of rows, where one was paid for."""
+        return self._parts.get("rows")
+
+    @property
+    def spent(self) -> dict[str, str]:
+        """All that the data set has spent, this release included."""
+        return dict(self._parts["spent"])
+
+    @property
+    def remaining(self) -> dict[str, str] | None:
+        """What its limit leaves; ``None`` without a limit."""
+        return self._parts.get("remaining")
+
+    @property
+    def receipt(self) -> dict[str, Any]:
+        """Where the charge is written down; its ``ledger`` is ``None`` for the odometer of this process."""
+        return dict(self._parts["receipt"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in the shape of the command line's ``--json``."""
+        copied: dict[str, Any] = json.loads(json.dumps(self._parts))
+        return copied
+
+    def __float__(self) -> float:
+        if self.refused:
+            raise RefusedError(f"the release was refused: {self.advice}")
+        if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
+            return float(self.value)
+        raise TypeError(f"the released value is {_shown(self.value)}, not a number")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._parts, sort_keys=True))
+
+    def __repr__(self) -> str:
+        promise = self._parts["guarantee"]
+        privacy = f"epsilon={promise['epsilon']}"
+        if promise["delta"] != "0":
+            privacy += f", delta={promise['delta']}"
+        where = f"{privacy}, {promise['adjacency']}, {self.mechanism}"
+        if self.refused:
+            return f"<{self.statistic} refused ({where}): {self.advice}>"
+        return f"<{self.statistic} {_shown(self.value)}{self._bar()} ({where})>"
+
+    def _bar(self) -> str:
+        error = self.error
+        if error is None:
+            return ""
+        if error["kind"] == "exact":
+            return ", exact"
+        sure = f"{100 * error['confidence']:g} %"
+        if self.interval is not None:
+            return f", from {self.interval[0]:g} to {self.interval[1]:g} with {sure}"
+        if error.get("rank") is not None:
+            return f", within {_shown(error['rank'])} ranks with {sure}"
+        return ""
+
+    def _repr_html_(self) -> str:
+        promise = self._parts["guarantee"]
+        colour, value = ("#b00020", "refused") if self.refused else ("#00695c", _shown(self.value))
+        rows = [
+            ("", self._picture()),
+            ("mechanism", html.escape(self.mechanism)),
+            ("privacy", html.escape(f"epsilon {promise['epsilon']}, delta {promise['delta']}, {promise['adjacency']}")),
+            ("advice" if self.refused else "error", html.escape(self.advice or self._bar().lstrip(", "))),
+        ]
+        body = "".join(
+            f"<tr><td style='color:#777;padding-right:1em'>{name}</td><td style='text-align:left'>{text}</td></tr>"
+            for name, text in rows
+            if text
+        )
+        return (
+            f"<div><b>{html.escape(self.statistic)}</b> "
+            f"<span style='color:{colour};font-size:1.3em'>{html.escape(value)}</span><table>{body}</table></div>"
+        )
+
+    def _picture(self) -> str:
+        """The value on its interval, as a small drawing."""
+        if self.interval is None or self.refused or not isinstance(self.value, (int, float)):
+            return ""
+        low, high = self.interval
+        if not (low < high and math.isfinite(low) and math.isfinite(high)):
+            return ""
+        place = 10 + 180 * min(1.0, max(0.0, (self.value - low) / (high - low)))
+        return (
+            "<svg width='200' height='34' role='img' aria-label='value and interval'>"
+            "<line x1='10' y1='10' x2='190' y2='10' stroke='#80cbc4' stroke-width='4'/>"
+            f"<circle cx='{place:.1f}' cy='10' r='5' fill='#00695c'/>"
+            f"<text x='10' y='30' font-size='10'>{low:g}</text>"
+            f"<text x='190' y='30' font-size='10' text-anchor='end'>{high:g}</text></svg>"
+        )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list):
+        shown = ", ".join(_shown(one) for one in value[:8])
+        return f"[{shown}{', ...' if len(value) > 8 else ''}]"
+    return str(value)

@@ -1,0 +1,205 @@
+"""A session owns data, a privacy unit and a budget; its questions are lazy."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from . import _books, _equipoise
+from ._ask import Question
+from ._data import FileTable, table
+from ._errors import RequestError
+from ._release import Release
+from ._wording import decimal
+
+_STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram")
+
+
+class Query:
+    """A question that was planned and not yet paid for.
+
+    ``summarize()`` is free: cost, mechanism, and what can be told of the error. ``release()`` pays and answers.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+
+    def summarize(self) -> dict[str, Any]:
+        """What it will cost and what can be told of the answer. Free, and without a look at the rows."""
+        return self._question.summarize()
+
+    def release(self, request_id: str | None = None) -> Release:
+        """Pay and answer. Under a request id, asking again gives the same answer for free."""
+        return self._question.release(request_id)
+
+    def __repr__(self) -> str:
+        summary = self.summarize()
+        promise = summary["guarantee"]
+        return f"<query {summary['statistic']} (epsilon={promise['epsilon']}, {summary['mechanism']}): {summary['expected']}>"
+
+
+class Session:
+    """Data with a budget: questions are planned for free and paid for when released.
+
+    ``data``
+        A table or a column of any kind, the path of a file, or the result of a query that speaks Arrow.
+    ``budget``
+        Epsilon, or a pair (epsilon, delta): what all answers together may cost. Without one, what is spent is counted.
+    ``privacy_unit``
+        The column that names the person.
+    ``ledger``
+        A file in which charges are written down before rows are read. A file of data uses the ledger beside it; data in
+        memory is counted in memory unless a ledger and a ``name`` are given.
+
+    >>> import equipoise as eq
+    >>> session = eq.Session({"age": list(range(18, 98)) * 50}, budget=1)
+    >>> query = session.median("age", epsilon=0.4)
+    >>> query.summarize()["cost"]["epsilon"]  # free
+    '0.4'
+    >>> release = query.release()
+    >>> session.remaining_budget["epsilon"]
+    '0.6'
+    >>> try:
+    ...     session.median("age", epsilon=0.7).release()
+    ... except eq.BudgetError as error:
+    ...     error.requested["epsilon"], error.remaining["epsilon"]
+    ('0.7', '0.6')
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        budget: float | str | tuple[float | str, float | str] | None = None,
+        privacy_unit: str | None = None,
+        adjacency: str = "add-remove",
+        ledger: str | os.PathLike[str] | None = None,
+        name: str | None = None,
+        analyst: str | None = None,
+        delimiter: str | None = None,
+        header: bool = True,
+    ) -> None:
+        self._table = table(data, delimiter=delimiter, header=header)
+        self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
+        if ledger is None and isinstance(self._table, FileTable):
+            ledger = _books.beside(self._table.path)
+        self._ledger = ledger
+        source = self._table.path if isinstance(self._table, FileTable) else data
+        if ledger is None:
+            self.name = name or "data"
+            self._own: _equipoise.Books | None = _equipoise.Books(None, analyst)
+            self._process = os.getpid()
+        else:
+            self.name = _books.name_of(source, ledger, name)
+            self._own = None
+        if budget is not None:
+            epsilon, delta = budget if isinstance(budget, (tuple, list)) else (budget, 0)
+            self._books().set_limit(
+                self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit
+            )
+
+    def _books(self) -> _equipoise.Books:
+        if self._own is None:
+            return _books.books(self._ledger, self._analyst)
+        if os.getpid() != self._process:
+            raise RequestError(
+                "this session was opened before a fork, and its budget is counted in memory; open it in the child, or "
+                "give it a ledger"
+            )
+        return self._own
+
+    def _ask(self, statistic: str, column: str | None, keywords: dict[str, Any]) -> Query:
+        keywords.setdefault("adjacency", self._adjacency)
+        if self._unit is not None:
+            keywords.setdefault("privacy_unit", self._unit)
+        return Query(Question(statistic, self._table, column, books=self._books(), name=self.name, **keywords))
+
+    def count(self, column: str | None = None, **keywords: Any) -> Query:
+        """How many records; keywords as of :func:`equipoise.count`."""
+        return self._ask("count", column, keywords)
+
+    def sum(self, column: str | None = None, **keywords: Any) -> Query:
+        """The sum of a column; keywords as of :func:`equipoise.sum`."""
+        return self._ask("sum", column, keywords)
+
+    def mean(self, column: str | None = None, **keywords: Any) -> Query:
+        """The mean of a column; keywords as of :func:`equipoise.mean`."""
+        return self._ask("mean", column, keywords)
+
+    def variance(self, column: str | None = None, **keywords: Any) -> Query:
+        """The variance of a column; keywords as of :func:`equipoise.variance`."""
+        return self._ask("variance", column, keywords)
+
+    def std(self, column: str | None = None, **keywords: Any) -> Query:
+        """The standard deviation of a column; keywords as of :func:`equipoise.std`."""
+        return self._ask("std", column, keywords)
+
+    def median(self, column: str | None = None, **keywords: Any) -> Query:
+        """The median of a column; keywords as of :func:`equipoise.median`."""
+        return self._ask("median", column, keywords)
+
+    def quantile(self, q: Any, column: str | None = None, **keywords: Any) -> Query:
+        """Quantiles of a column; keywords as of :func:`equipoise.quantile`."""
+        return self._ask("quantile", column, dict(keywords, q=q))
+
+    def iqr(self, column: str | None = None, **keywords: Any) -> Query:
+        """The interquartile range of a column; keywords as of :func:`equipoise.iqr`."""
+        return self._ask("iqr", column, keywords)
+
+    def mode(self, column: str | None = None, **keywords: Any) -> Query:
+        """The most frequent value of a column; keywords as of :func:`equipoise.mode`."""
+        return self._ask("mode", column, keywords)
+
+    def histogram(self, column: str | None = None, **keywords: Any) -> Query:
+        """How many records have each value; keywords as of :func:`equipoise.histogram`."""
+        return self._ask("histogram", column, keywords)
+
+    def select(self, column: str | None = None, **keywords: Any) -> Query:
+        """A value that nearly most records have; keywords as of :func:`equipoise.select`."""
+        return self._ask("select", column, keywords)
+
+    def summary(self, column: str | None = None, **keywords: Any) -> Query:
+        """Several statistics of a column for one price; keywords as of :func:`equipoise.summary`."""
+        return self._ask("summary", column, keywords)
+
+    def group_by(self, *columns: str, keys: Sequence[str] | None = None) -> Groups:
+        """Questions about each group of records that agree in these columns."""
+        return Groups(self, columns, keys)
+
+    def _balance(self) -> dict[str, Any]:
+        balance: dict[str, Any] = json.loads(self._books().balance(self.name))
+        return balance
+
+    @property
+    def spent(self) -> dict[str, str]:
+        """What was spent: exact decimals."""
+        return dict(self._balance()["spent"])
+
+    @property
+    def remaining_budget(self) -> dict[str, str] | None:
+        """What the budget leaves; ``None`` without one."""
+        left: dict[str, str] | None = self._balance()["remaining"]
+        return left
+
+    def __repr__(self) -> str:
+        left = self.remaining_budget
+        budget = "no limit" if left is None else f"epsilon {left.get('epsilon', left.get('rho'))} left"
+        return f"<session {self.name!r}: {budget}, epsilon {self.spent['epsilon']} spent>"
+
+
+class Groups:
+    """Questions about each group; keys are found privately, which takes a delta, or stated."""
+
+    def __init__(self, session: Session, columns: tuple[str, ...], keys: Sequence[str] | None) -> None:
+        self._session, self._words = session, {"group_by": list(columns), "keys": keys}
+
+    def __getattr__(self, statistic: str) -> Any:
+        if statistic not in _STATISTICS:
+            raise AttributeError(f"no statistic is called '{statistic}'; there are: {', '.join(_STATISTICS)}")
+        method = getattr(self._session, statistic)
+        return lambda *columns, **keywords: method(*columns, **dict(keywords, **self._words))
+
+
+

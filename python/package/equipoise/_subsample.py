@@ -1,0 +1,204 @@
+"""Subsample and aggregate: any function on blocks of the data, and what the blocks agree on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import _books, _equipoise
+from ._data import _length, _text, is_path
+from ._errors import DataError, RequestError
+from ._release import Release
+from ._wording import decimal
+from ._workers import votes_of
+
+#: Numbers of blocks that are tried where nothing is said: the number of rows is private, so that it cannot decide.
+_BLOCKS = (128, 256, 512, 1024, 2048, 4096, 8192)
+
+
+def subsample(
+    f: Callable[[Any], Any],
+    data: Any,
+    *,
+    epsilon: Any,
+    delta: Any = 0,
+    blocks: int | None = None,
+    default: Any = None,
+    options: Sequence[str] | None = None,
+    mechanism: str | None = None,
+    adjacency: str = "add-remove",
+    privacy_unit: str | Sequence[Any] | None = None,
+    confidence: Any = None,
+    alpha: Any = None,
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    progress: bool = False,
+    ledger: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+) -> Release:
+    """What a function says about blocks of the data, as one private answer.
+
+    The data is dealt into blocks; ``f`` sees one block at a time, an array, a table or a list like the data itself, and gives
+    a number, a vector or a label. One person is in one block, so nothing has to be known about ``f``: no bounds, no
+    sensitivity. ``f`` is trusted to look at its block alone and to keep no memory.
+
+    ``default``
+        What a block counts as where ``f`` fails, takes too long or gives something else. It also says what ``f`` gives: a
+        number (the default is 0), a list of numbers for a vector of that length, a text for a label.
+    ``options``
+        The labels there can be; without them a label needs a delta.
+    ``blocks``
+        How many: more blocks mean less noise, and fewer rows for ``f`` in each. Without it, the fewest of 128, 256, 512 and
+        so on with which epsilon is enough.
+    ``privacy_unit``
+        A column that names the person, or one name for each row: all rows of a person lie in one block.
+    ``n_jobs``
+        As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
+        processes of our own; a block that crashes or is late is a default vote.
+
+    >>> import equipoise as eq
+    >>> import numpy as np
+    >>> heights = np.linspace(150, 190, 20_000)
+    >>> release = eq.subsample(np.median, heights, epsilon=2, blocks=200)
+    >>> release.mechanism, release.refused
+    ('winsorized', False)
+    """
+    if not callable(f):
+        raise DataError("f is not a function; give one that takes a block of the data")
+    rows, unit, people = _people(data, privacy_unit)
+    account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
+    words = {
+        "name": "subsample",
+        "data": account,
+        "epsilon": decimal(epsilon, "epsilon"),
+        "delta": decimal(delta, "delta"),
+        "adjacency": adjacency,
+        "blocks": blocks,
+        "unit": unit,
+        "mechanism": mechanism,
+        "confidence": _confidence(confidence, alpha),
+        **_output(default, options),
+    }
+    return vote(
+        words,
+        lambda ballot: _deal(ballot, rows, people),
+        lambda dealt: votes_of(f, _Blocks(data, dealt), n_jobs=n_jobs, time_limit=time_limit, progress=progress),
+        ledger=ledger,
+        analyst=analyst,
+        request_id=request_id,
+    )
+
+
+def vote(
+    words: dict[str, Any],
+    deal: Callable[[_equipoise.Ballot], list[Any]],
+    run: Callable[[list[Any]], list[Any]],
+    *,
+    ledger: Any = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+) -> Release:
+    """Plan, pay, deal, run, count, in this order."""
+    ballot = _planned(words)
+    books = _books.books(ledger, analyst)
+    before = ballot.charge(books, request_id)
+    if before is not None:
+        return Release._of_json(before)
+    kind = words["output"]
+    given = [_voted(value, kind) for value in run(deal(ballot))]
+    release = Release._of_json(ballot.count(books, given))
+    if ledger is None:
+        _books.counted(words["adjacency"], words["unit"], release.spent)
+    return release
+
+
+def _planned(words: dict[str, Any]) -> _equipoise.Ballot:
+    if words["blocks"] is not None:
+        return _equipoise.Ballot(json.dumps(words))
+    for blocks in _BLOCKS[:-1]:
+        with contextlib.suppress(RequestError):
+            return _equipoise.Ballot(json.dumps(dict(words, blocks=blocks)))
+    return _equipoise.Ballot(json.dumps(dict(words, blocks=_BLOCKS[-1])))
+
+
+def _confidence(confidence: Any, alpha: Any) -> str:
+    from ._ask import request
+
+    said = request("count", None, {"confidence": confidence, "alpha": alpha})
+    return str(said.get("confidence", "0.95"))
+
+
+def _output(default: Any, options: Sequence[str] | None) -> dict[str, Any]:
+    if options is not None or isinstance(default, str):
+        labels = [str(option) for option in options or []]
+        if default is not None and labels and str(default) in labels:
+            labels.sort(key=lambda label: label != str(default))
+        return {"output": "label", "options": labels}
+    if default is None or isinstance(default, (int, float)):
+        return {"output": "number", "default": float(default or 0.0)}
+    try:
+        return {"output": "vector", "default": [float(number) for number in default]}
+    except (TypeError, ValueError):
+        raise RequestError("default is not accepted; give a number, a list of numbers or a text") from None
+
+
+def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str] | None]:
+    """How many rows, what names the person, and the name of each row's person."""
+    if is_path(data):
+        raise DataError("f takes blocks of data in memory; read the file into a table first")
+    rows = _length(data)
+    if privacy_unit is None:
+        return rows, None, None
+    ids = data[privacy_unit] if isinstance(privacy_unit, str) else privacy_unit
+    people = [_text(person) or "" for person in ids]
+    if len(people) != rows:
+        raise DataError("privacy_unit does not name one person for each row")
+    return rows, privacy_unit if isinstance(privacy_unit, str) else "privacy_unit", people
+
+
+def _deal(ballot: _equipoise.Ballot, rows: int, people: list[str] | None) -> list[Any]:
+    return _equipoise.deal_rows(ballot, rows) if people is None else _equipoise.deal_people(ballot, people)
+
+
+class _Blocks:
+    """The rows of each block, taken when their turn comes."""
+
+    def __init__(self, data: Any, dealt: list[Any]) -> None:
+        self._data, self._dealt = data, dealt
+
+    def __len__(self) -> int:
+        return len(self._dealt)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (rows_of(self._data, places) for places in self._dealt)
+
+
+def rows_of(data: Any, places: Any) -> Any:
+    """These rows, without a trace of their places: those tell how many rows came before."""
+    if hasattr(data, "iloc"):
+        return data.iloc[places].reset_index(drop=True)
+    if type(data).__module__.partition(".")[0] == "pyarrow":
+        return data.take(places)
+    if hasattr(data, "__array__") or hasattr(data, "columns"):
+        return data[places]
+    return [data[int(place)] for place in places]
+
+
+def _voted(value: Any, kind: str) -> Any:
+    """A vote as the compiled part takes it; nothing where it is something else."""
+    if value is None:
+        return None
+    with contextlib.suppress(Exception):
+        if kind == "label":
+            return _text(value)
+        if kind == "number":
+            return float(value)
+        import numpy as np
+
+        return [float(number) for number in np.ravel(value)]
+    return None

@@ -1,0 +1,59 @@
+"""Words of the command line as words of Python, and numbers as the decimals that they show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+_RENAMED = {"unit": "privacy_unit"}
+
+
+def in_python(text: str) -> str:
+    """``--epsilon 1`` becomes ``epsilon=1``, and ``--range`` becomes ``range=``.
+
+    >>> in_python("raise epsilon, or declare --range and --resolution")
+    'raise epsilon, or declare range= and resolution='
+    >>> in_python("give --delta 1e-6, or --mechanism stable")
+    "give delta=1e-6, or mechanism='stable'"
+    """
+
+    def keyword(found: re.Match[str]) -> str:
+        name = _RENAMED.get(found[1], found[1]).replace("-", "_")
+        value = found[2] or ""
+        if value and not re.match(r"[\d.]", value):
+            mechanism = name == "mechanism"
+            return f"{name}='{value}'" if mechanism else f"{name}= {value}"
+        return f"{name}={value}"
+
+    return re.sub(r"--([a-z][a-z-]*)(?: ([\w.-]*\w))?", keyword, text)
+
+
+def decimal(value: Any, name: str = "number") -> str:
+    """A number as the decimal that it shows: ``0.1`` is one tenth.
+
+    >>> decimal(0.1), decimal(1e-06), decimal("0.25"), decimal(3)
+    ('0.1', '1e-06', '0.25', '3')
+    """
+    if isinstance(value, bool):
+        pass
+    elif isinstance(value, str):
+        return value.strip()
+    elif isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}" if value.denominator > 1 else str(value.numerator)
+    elif isinstance(value, (int, Decimal)):
+        return str(value)
+    elif hasattr(value, "__float__"):
+        return repr(float(value))
+    from ._errors import RequestError
+
+    raise RequestError(f"{name} is not a number; give one such as 1 or 0.5")
+
+
+def decimals(values: Any, name: str = "numbers") -> str:
+    """Several numbers, joined by commas."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return decimal(values, name)
+    return ",".join(decimal(value, name) for value in values)

@@ -1,0 +1,387 @@
+"""Any scikit-learn model, made private by subsample and aggregate.
+
+    from sklearn.linear_model import LinearRegression
+    from equipoise.sklearn import Private
+
+    model = Private(LinearRegression(), epsilon=1, delta=1e-6).fit(X, y)
+    model.refused_ or model.predict(X_new)
+
+The model is fitted on blocks of the rows, and what is published of its parameters is what the blocks agree on. Nothing has
+to be known about how it is fitted: no bounds, no clipping, no changes to the model.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_clusterer, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _statistics
+from ._books import name_of, odometer
+from ._errors import DataError, RefusedError, RequestError
+from ._release import Release
+from ._subsample import _deal, _planned, rows_of, vote
+from ._wording import decimal
+from ._workers import votes_of
+
+#: What a fitted model is, by the first of these that it has all of.
+PARAMETERS = (("coef_", "intercept_"), ("coef_",), ("cluster_centers_",), ("theta_", "var_", "class_prior_"), ("centroids_",))
+#: Rows of a block for each parameter: fits of fewer rows are biased, fits of more leave too few blocks.
+ROWS_PER_PARAMETER = 5
+#: The parts of epsilon that buy the number of rows and the list of classes, where these are not given.
+_ROWS_SHARE, _CLASSES_SHARE = Fraction(1, 50), Fraction(1, 10)
+_FEWEST_BLOCKS = 16
+
+
+def _has(method: str) -> Any:
+    def check(self: Private) -> bool:
+        getattr(self.estimator, method)
+        return True
+
+    return available_if(check)
+
+
+class Private(MetaEstimatorMixin, BaseEstimator):
+    """A regressor, classifier or clusterer under (epsilon, delta)-differential privacy for the rows it is fitted on.
+
+    Models with parameters (``coef_`` and ``intercept_``, ``cluster_centers_``, the means of naive Bayes) are fitted once and
+    predict as often as wanted. Others, such as trees, are asked: each row that ``predict`` sees costs ``epsilon / queries``,
+    and the fitted object holds private models, so keep it to yourself.
+
+    ``classes``
+        The labels there can be; without them a part of epsilon and delta finds those that are frequent. They are never
+        read from ``y`` for free.
+    ``blocks``, ``rows``
+        How many blocks, or how many rows there are; without either a part of epsilon buys a noisy count of the rows.
+    ``refused_``, ``release_``
+        After ``fit``: was there no answer, and the release itself. After a refusal ``predict`` raises
+        :class:`equipoise.RefusedError` with the advice.
+
+    ``score`` compares with the labels that it is given, and what it says is not private.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        epsilon: Any = 1.0,
+        delta: Any = 1e-6,
+        blocks: int | None = None,
+        rows: int | None = None,
+        classes: Sequence[Any] | None = None,
+        queries: int = 100,
+        mechanism: str | None = None,
+        adjacency: str = "add-remove",
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        ledger: Any = None,
+        name: str | None = None,
+        analyst: str | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.delta = delta
+        self.blocks = blocks
+        self.rows = rows
+        self.classes = classes
+        self.queries = queries
+        self.mechanism = mechanism
+        self.adjacency = adjacency
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.ledger = ledger
+        self.name = name
+        self.analyst = analyst
+
+    def fit(self, X: Any, y: Any = None) -> Private:
+        """Fit on blocks and publish the parameters that they agree on, or nothing."""
+        X, y = self._checked(X, y)
+        epsilon, delta = _exact(self.epsilon, "epsilon"), _exact(self.delta, "delta")
+        self.spent_: list[Release] = []
+        self.release_: Release | None = None
+        if is_classifier(self.estimator):
+            self.classes_, epsilon, delta = self._classes(y, epsilon, delta)
+            if len(self.classes_) < 2:
+                return self._refuse("fewer than two classes are frequent enough; give classes=, more rows or more epsilon")
+        template = self._template(X.shape[1])
+        names = next((names for names in PARAMETERS if all(hasattr(template, name) for name in names)), None)
+        size = X.shape[1] if names is None else sum(np.size(getattr(template, name)) for name in names)
+        blocks, epsilon = self._blocks(X, size, epsilon)
+        if names is None:
+            return self._keep_models(X, y, blocks, epsilon, delta)
+        default = _flat(template, names)
+        words = {
+            **self._words("fit", epsilon, delta, blocks),
+            "output": "vector",
+            "default": [0.0] * len(default),
+            "mechanism": self.mechanism,
+        }
+        fitting = _Fit(self.estimator, names, y is not None, self._expected_classes())
+        data = X if y is None else np.column_stack([X, self._codes(y)])
+        release = vote(
+            words,
+            lambda ballot: _deal(ballot, len(X), None),
+            lambda dealt: votes_of(
+                fitting, [rows_of(data, places) for places in dealt], n_jobs=self.n_jobs, time_limit=self.time_limit, progress=False
+            ),
+            ledger=self.ledger,
+            analyst=self.analyst,
+        )
+        self.release_ = release
+        self.spent_.append(release)
+        self.refused_ = release.refused
+        if not self.refused_:
+            self.estimator_ = _with(template, names, np.asarray(release.value))
+            for name in names:
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if is_clusterer(self.estimator):
+            return validate_data(self, X, dtype=np.float64, ensure_all_finite=False), None
+        if not (is_regressor(self.estimator) or is_classifier(self.estimator)):
+            raise DataError("the estimator is no regressor, classifier or clusterer; give one of these")
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite=False, y_numeric=is_regressor(self.estimator), multi_output=False
+        )
+        if is_classifier(self.estimator):
+            from sklearn.utils.multiclass import check_classification_targets
+
+            check_classification_targets(y)
+        return X, y
+
+    def _words(self, what: str, epsilon: Fraction, delta: Fraction, blocks: int) -> dict[str, Any]:
+        account = odometer(self.adjacency) if self.ledger is None else name_of(None, self.ledger, self.name)
+        return {
+            "name": f"{type(self.estimator).__name__}.{what}",
+            "data": account,
+            "epsilon": decimal(epsilon),
+            "delta": decimal(delta),
+            "adjacency": self.adjacency,
+            "blocks": blocks,
+            "unit": None,
+            "mechanism": None,
+            "confidence": "0.95",
+        }
+
+    def _books(self) -> dict[str, Any]:
+        return {"ledger": self.ledger, "name": self.name, "analyst": self.analyst, "adjacency": self.adjacency}
+
+    def _blocks(self, X: Any, size: int, epsilon: Fraction) -> tuple[int, Fraction]:
+        if self.blocks is not None:
+            return int(self.blocks), epsilon
+        rows = self.rows
+        if rows is None and self.adjacency == "replace":
+            rows = len(X)
+        if rows is None:
+            release = _statistics.count(X[:, 0], epsilon=decimal(epsilon * _ROWS_SHARE), **self._books())
+            self.spent_.append(release)
+            rows, epsilon = release.value, epsilon * (1 - _ROWS_SHARE)
+        return max(_FEWEST_BLOCKS, int(rows) // (ROWS_PER_PARAMETER * max(1, size))), epsilon
+
+    def _classes(self, y: Any, epsilon: Fraction, delta: Fraction) -> tuple[Any, Fraction, Fraction]:
+        if self.classes is not None:
+            return np.unique(np.asarray(self.classes)), epsilon, delta
+        if delta == 0:
+            raise RequestError("without classes= a delta is needed to find them; give classes=, or delta=1e-6")
+        texts = [str(label) for label in y.tolist()]
+        release = _statistics.histogram(
+            {"class": texts}, "class", epsilon=decimal(epsilon * _CLASSES_SHARE), delta=decimal(delta / 2), **self._books()
+        )
+        self.spent_.append(release)
+        found = [group["key"] for group in release.groups or [] if group["value"] is not None]
+        labels = np.unique(np.array(found, dtype=str).astype(y.dtype) if found else np.array([], dtype=y.dtype))
+        return labels, epsilon * (1 - _CLASSES_SHARE), delta / 2
+
+    def _expected_classes(self) -> Any:
+        return np.arange(len(self.classes_)) if is_classifier(self.estimator) else None
+
+    def _codes(self, y: Any) -> Any:
+        """Labels as their places among the classes; others, which are rare or wrong, as not-a-number."""
+        if not is_classifier(self.estimator):
+            return y
+        places = np.searchsorted(self.classes_, y)
+        places = np.clip(places, 0, len(self.classes_) - 1)
+        return np.where(self.classes_[places] == y, places.astype(float), np.nan)
+
+    def _template(self, features: int) -> Any:
+        """The model fitted on made-up rows: the shape of its parameters, and everything else that it needs to predict."""
+        count = 40 + 10 * features + 10 * len(getattr(self, "classes_", ()))
+        made_up = np.sin(np.outer(np.arange(1, count + 1), np.sqrt(np.arange(2, features + 2)))) * 3
+        model = clone(self.estimator)
+        if is_clusterer(model):
+            return model.fit(made_up)
+        target = made_up.sum(axis=1)
+        if is_classifier(model):
+            target = np.arange(count) % len(self.classes_)
+        return model.fit(made_up, target)
+
+    def _keep_models(self, X: Any, y: Any, blocks: int, epsilon: Fraction, delta: Fraction) -> Private:
+        if is_clusterer(self.estimator):
+            raise DataError("this clusterer has no centres to publish; give one that has, such as KMeans")
+        # The blocks are dealt now and asked later.
+        words = {**self._words("predict", epsilon / self.queries, Fraction(0), blocks), **self._output()}
+        ballot = _planned(words)
+        data = np.column_stack([X, self._codes(y)])
+        fitting = _Fit(self.estimator, None, True, self._expected_classes())
+        dealt = [rows_of(data, places) for places in _deal(ballot, len(X), None)]
+        self._models = votes_of(fitting, dealt, n_jobs=self.n_jobs, time_limit=self.time_limit, progress=False)
+        self._query = words
+        self.queries_left_ = int(self.queries)
+        self.refused_ = False
+        return self
+
+    def _output(self) -> dict[str, Any]:
+        if is_classifier(self.estimator):
+            return {"output": "label", "options": [str(place) for place in range(len(self.classes_))]}
+        return {"output": "number", "default": 0.0}
+
+    def _refuse(self, advice: str) -> Private:
+        self.refused_, self._advice = True, advice
+        return self
+
+    def _ready(self, X: Any) -> Any:
+        check_is_fitted(self, "refused_")
+        if self.refused_:
+            advice = self._advice if self.release_ is None else self.release_.advice
+            raise RefusedError(f"the fit was refused: {advice}")
+        return validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the published parameters; where there are none, each row is paid for."""
+        X = self._ready(X)
+        if not hasattr(self, "estimator_"):
+            return self._ask_models(X)
+        finite = np.nan_to_num(X)
+        found = self.estimator_.predict(finite)
+        return self.classes_[found.astype(int)] if is_classifier(self.estimator) else found
+
+    def _ask_models(self, X: Any) -> Any:
+        if len(X) > self.queries_left_:
+            raise RefusedError(f"{self.queries_left_} predicted rows are left of {self.queries}; fit with more queries=")
+        self.queries_left_ -= len(X)
+        found = []
+        for row in np.nan_to_num(X):
+            votes = [_predicted(model, row) for model in self._models]
+            release = vote(self._query, lambda _: [], lambda _: votes, ledger=self.ledger, analyst=self.analyst)
+            found.append(release.value)
+        return self.classes_[np.array(found, dtype=int)] if is_classifier(self.estimator) else np.array(found, dtype=float)
+
+    @_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """As of the wrapped model, with the published parameters."""
+        return self._published("decision_function", X)
+
+    @_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """As of the wrapped model, with the published parameters."""
+        return self._published("predict_proba", X)
+
+    def _published(self, method: str, X: Any) -> Any:
+        X = self._ready(X)
+        if not hasattr(self, "estimator_"):
+            raise RefusedError(f"{method} needs published parameters, and this model has none; use predict")
+        return getattr(self.estimator_, method)(np.nan_to_num(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Accuracy or R², against labels that are at hand: not private."""
+        from sklearn.metrics import accuracy_score, r2_score
+
+        if is_clusterer(self.estimator):
+            return float(self._published("score", X))
+        measure = accuracy_score if is_classifier(self.estimator) else r2_score
+        return float(measure(y, self.predict(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = copy.copy(inner.classifier_tags)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        tags.regressor_tags = copy.copy(inner.regressor_tags)
+        tags.target_tags = copy.copy(inner.target_tags)
+        tags.target_tags.multi_output = False
+        tags.input_tags = copy.copy(inner.input_tags)
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = False
+        tags.non_deterministic = True
+        return tags
+
+
+class _Fit:
+    """Fits a model on one block and gives its parameters, or the model itself; fails where a class is missing."""
+
+    def __init__(self, estimator: Any, names: tuple[str, ...] | None, supervised: bool, classes: Any) -> None:
+        self._estimator, self._names, self._supervised, self._classes = estimator, names, supervised, classes
+
+    def __call__(self, block: Any) -> Any:
+        import warnings
+
+        model = clone(self._estimator)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if not self._supervised:
+                model.fit(block)
+            else:
+                rows, target = block[:, :-1], block[:, -1]
+                if self._classes is not None:
+                    known = ~np.isnan(target)
+                    rows, target = rows[known], target[known].astype(int)
+                    if self._names is not None and len(np.unique(target)) < len(self._classes):
+                        return None
+                model.fit(rows, target)
+        return model if self._names is None else _flat(model, self._names)
+
+
+def _flat(model: Any, names: tuple[str, ...]) -> Any:
+    """The parameters in one row. Centres have no order of their own: they are sorted, so that blocks can agree."""
+    parts = []
+    for name in names:
+        values = np.asarray(getattr(model, name), dtype=float)
+        if name == "cluster_centers_":
+            values = values[np.lexsort(values.T[::-1])]
+        parts.append(values.ravel())
+    return np.concatenate(parts)
+
+
+def _with(template: Any, names: tuple[str, ...], values: Any) -> Any:
+    """The template with these parameters in place of its own."""
+    model, start = copy.deepcopy(template), 0
+    for name in names:
+        shape, kind = np.shape(getattr(template, name)), type(getattr(template, name))
+        part = values[start : start + int(np.prod(shape, dtype=int))].reshape(shape)
+        start += part.size
+        if name == "var_":
+            part = np.maximum(part, 1e-9)
+        if name == "class_prior_":
+            part = np.clip(part, 1e-9, None) / np.clip(part, 1e-9, None).sum()
+        setattr(model, name, kind(part) if kind is float else np.ascontiguousarray(part))
+    for name in ("labels_", "inertia_"):
+        if hasattr(model, name):
+            delattr(model, name)
+    return model
+
+
+def _predicted(model: Any, row: Any) -> Any:
+    if model is None:
+        return None
+    try:
+        found = model.predict(row.reshape(1, -1))[0]
+    except Exception:
+        return None
+    return str(int(found)) if isinstance(found, (int, np.integer)) else float(found)
+
+
+def _exact(value: Any, name: str) -> Fraction:
+    try:
+        return Fraction(decimal(value, name))
+    except (ValueError, ZeroDivisionError):
+        raise RequestError(f"{name} is not a number; give one such as 1 or 1e-6") from None

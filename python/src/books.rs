@@ -1,0 +1,310 @@
+//! The books of a session: plans, charges, releases and balances, as texts of JSON.
+
+use crate::{
+    errors,
+    table::{Column, File, Held, Memory},
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    loss::{Approx, Delta, Eps},
+};
+use equipoise_session::{
+    answer::ErrorBar,
+    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Fault, Ledger, LedgerError, Limit},
+    plan::Plan,
+    release::{Left, Spent},
+    request::Request,
+    session::{self, Paid, Session},
+    source::{Kind, Source, Wanted},
+};
+use pyo3::{prelude::*, types::PyList};
+use serde_json::{Value, json};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// A ledger, on disk or in memory, with the coins of its answers.
+#[pyclass(frozen, module = "equipoise._equipoise")]
+pub struct Books {
+    session: Mutex<Session>,
+    analyst: Option<String>,
+}
+
+impl Books {
+    /// What was charged stays charged: a poisoned lock is no reason to stop.
+    pub fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn balance_json(&self, data: &str) -> Result<String, LedgerError> {
+        let balance = self.session().ledger().balance(data, self.analyst.as_deref())?;
+        Ok(shown(&balance).to_string())
+    }
+}
+
+#[pymethods]
+impl Books {
+    #[new]
+    #[pyo3(signature = (path=None, analyst=None))]
+    fn new(py: Python<'_>, path: Option<PathBuf>, analyst: Option<String>) -> PyResult<Self> {
+        py.detach(|| {
+            let ledger = path.map_or_else(Ledger::in_memory, |path| Ledger::open(&path));
+            let ledger = ledger.map_err(|error| errors::ledger(&error))?;
+            let session = Session::new(ledger, analyst.clone()).map_err(errors::lost)?;
+            Ok(Self { session: Mutex::new(session), analyst })
+        })
+    }
+
+    /// Understand a question about a data set with these columns. Free.
+    fn plan(&self, py: Python<'_>, data: &str, columns: Vec<String>, request: &str) -> PyResult<Planned> {
+        let request = Request::from_json(request).map_err(errors::request)?;
+        py.detach(|| {
+            let session = self.session();
+            let facts = session::facts(Some(session.ledger()), data, &columns)
+                .map_err(|error| errors::ledger(&error))?;
+            let plan = Plan::new(&request, &facts).map_err(errors::request)?;
+            Ok(Planned { plan, columns })
+        })
+    }
+
+    /// Pay for a plan and run it on a file or on columns, in the order of what the plan wants.
+    #[pyo3(signature = (planned, source, rows, request_id=None))]
+    fn release(
+        &self,
+        py: Python<'_>,
+        planned: &Planned,
+        source: &Bound<'_, PyAny>,
+        rows: usize,
+        request_id: Option<String>,
+    ) -> PyResult<String> {
+        on_source(py, planned, source, rows, |source| {
+            let mut session = self.session();
+            let paid =
+                session.charge(planned.plan.clone(), request_id).map_err(|error| errors::pay(&error))?;
+            let release = match paid {
+                Paid::Before(release) => *release,
+                Paid::Charged(charged) => session.run(*charged, source).map_err(errors::lost)?,
+            };
+            Ok(release.to_json().to_string())
+        })
+    }
+
+    /// Enter a data set and what it may spend in total, what was spent before included.
+    #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None))]
+    fn set_limit(
+        &self,
+        py: Python<'_>,
+        data: &str,
+        adjacency: &str,
+        epsilon: &str,
+        delta: &str,
+        unit: Option<String>,
+    ) -> PyResult<()> {
+        let (eps, delta) = (amounts(epsilon)?, small(delta)?);
+        let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
+        let unit = unit.map_or(Unit::Row, Unit::Column);
+        let data_set = DataSet { name: data.to_string(), unit, adjacency };
+        py.detach(|| {
+            let limit = Limit::from(Approx::new(&eps, &delta));
+            let mut session = self.session();
+            let ledger = session.ledger_mut();
+            ledger.register(&data_set, None).map_err(errors::request)?;
+            ledger.set_limit(data, None, Some(&limit)).map_err(errors::request)?;
+            Ok(())
+        })
+    }
+
+    /// What a data set has spent and what is left of its limit, as JSON.
+    fn balance(&self, py: Python<'_>, data: &str) -> PyResult<String> {
+        py.detach(|| self.balance_json(data)).map_err(|error| errors::ledger(&error))
+    }
+
+    /// Write down a loss that something else than a question caused: a stream of answers, a parent process.
+    #[pyo3(signature = (data, adjacency, epsilon, delta, what, unit=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
+    fn pay(
+        &self,
+        py: Python<'_>,
+        data: &str,
+        adjacency: &str,
+        epsilon: &str,
+        delta: &str,
+        what: &str,
+        unit: Option<String>,
+    ) -> PyResult<()> {
+        let (eps, delta) = (amounts(epsilon)?, small(delta)?);
+        let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
+        let request = ChargeRequest {
+            data_set: DataSet {
+                name: data.to_string(),
+                unit: unit.map_or(Unit::Row, Unit::Column),
+                adjacency,
+            },
+            analyst: self.analyst.clone(),
+            request_id: None,
+            request: json!({ "statistic": what }).to_string(),
+            question: json!({ "statistic": what, "mechanism": what }).to_string(),
+            cost: Cost::from(Approx::new(&eps, &delta)),
+        };
+        py.detach(|| {
+            match self.session().ledger_mut().charge(&request).map_err(|error| errors::charge(&error))? {
+                Charging::Granted(_) => Ok(()),
+                Charging::Replay(_) => Err(errors::request("this request id was used for an answer")),
+            }
+        })
+    }
+}
+
+fn amounts(epsilon: &str) -> PyResult<Eps> {
+    epsilon.parse().map_err(errors::request)
+}
+
+fn small(delta: &str) -> PyResult<Delta> {
+    delta.parse().map_err(errors::request)
+}
+
+fn shown(balance: &Balance) -> Value {
+    json!({
+        "spent": Spent::from(balance.spent()),
+        "remaining": balance.remaining().as_ref().map(Left::from),
+        "limit": balance.limit().as_ref().map(Left::from),
+    })
+}
+
+/// A question that can be answered, with its price.
+#[pyclass(frozen, module = "equipoise._equipoise")]
+pub struct Planned {
+    plan: Plan,
+    columns: Vec<String>,
+}
+
+#[pymethods]
+impl Planned {
+    /// The columns that it will read: their places, and how, such as "float" or "text".
+    #[getter]
+    fn wanted(&self) -> Vec<(usize, String)> {
+        self.plan.wanted().into_iter().map(|wanted| (wanted.column, kind(wanted.kind))).collect()
+    }
+
+    /// What it costs and what can be told of its answer, as JSON.
+    #[getter]
+    fn summary(&self) -> String {
+        let plan = &self.plan;
+        let expected = plan.expected();
+        let error: Option<ErrorBar> = expected.error;
+        json!({
+            "statistic": plan.statistic(),
+            "column": plan.request().column,
+            "mechanism": plan.mechanism(),
+            "guarantee": {
+                "epsilon": plan.cost().eps.to_string(),
+                "delta": plan.cost().delta.to_string(),
+                "adjacency": plan.guarantee().adjacency.to_string(),
+                "unit": plan.guarantee().unit.to_string(),
+            },
+            "cost": Spent::from(plan.charge()),
+            "error": error,
+            "expected": expected.words,
+        })
+        .to_string()
+    }
+}
+
+/// How a column is read, in a word; digits after the point follow a colon.
+fn kind(kind: Kind) -> String {
+    match kind {
+        Kind::Float => "float".to_string(),
+        Kind::Integer => "integer".to_string(),
+        Kind::Decimal { digits } => format!("decimal:{digits}"),
+        Kind::Date => "date".to_string(),
+        Kind::Timestamp => "timestamp".to_string(),
+        Kind::Boolean => "boolean".to_string(),
+        Kind::Text => "text".to_string(),
+    }
+}
+
+/// Run something on the rows, without the interpreter's lock.
+fn on_source<T: Send>(
+    py: Python<'_>,
+    planned: &Planned,
+    source: &Bound<'_, PyAny>,
+    rows: usize,
+    work: impl FnOnce(&dyn Source) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    if let Ok(file) = source.cast::<File>() {
+        let file = file.get();
+        return py.detach(|| {
+            let source = file.open()?;
+            planned.plan.readable_in(&*source).map_err(errors::request)?;
+            work(&*source)
+        });
+    }
+    let wanted = planned.plan.wanted();
+    let columns = source.cast::<PyList>()?;
+    let held: Vec<Held> = wanted
+        .iter()
+        .zip(columns.iter())
+        .map(|(wanted, column)| Held::new(&column, wanted.kind))
+        .collect::<PyResult<_>>()?;
+    let columns: Vec<(Wanted, Column)> = wanted
+        .iter()
+        .zip(&held)
+        .map(|(&wanted, held)| Ok((wanted, held.column()?)))
+        .collect::<PyResult<_>>()?;
+    let memory = Memory::new(planned.columns.clone(), rows, columns)?;
+    py.detach(|| work(&memory))
+}
+
+/// The question on public data, many times: the values, `None` where refused. Charges nothing.
+#[pyfunction]
+pub fn simulate<'py>(
+    py: Python<'py>,
+    planned: &Planned,
+    source: &Bound<'py, PyAny>,
+    rows: usize,
+    trials: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let values =
+        on_source(py, planned, source, rows, |source| session_simulate(&planned.plan, source, trials))?;
+    let list = PyList::empty(py);
+    for value in &values {
+        list.append(value.as_ref().map(|value| to_python(py, value)).transpose()?)?;
+    }
+    Ok(list)
+}
+
+fn session_simulate(plan: &Plan, source: &dyn Source, trials: usize) -> PyResult<Vec<Option<Value>>> {
+    equipoise_session::simulate::simulate(plan, source, trials).map_err(errors::lost)
+}
+
+fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(yes) => yes.into_pyobject(py)?.to_owned().into_any(),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => whole.into_pyobject(py)?.into_any(),
+            (None, real) => real.unwrap_or(f64::NAN).into_pyobject(py)?.into_any(),
+        },
+        Value::String(text) => text.into_pyobject(py)?.into_any(),
+        Value::Array(values) => {
+            let list = PyList::empty(py);
+            for value in values {
+                list.append(to_python(py, value)?)?;
+            }
+            list.into_any()
+        }
+        Value::Object(_) => value.to_string().into_pyobject(py)?.into_any(),
+    })
+}
+
+/// Does the ledger of this path know a data set of this name?
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
+pub fn is_registered(py: Python<'_>, ledger: PathBuf, data: &str) -> PyResult<bool> {
+    py.detach(|| match Ledger::open_read_only(&ledger) {
+        Ok(ledger) => Ok(ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some()),
+        Err(LedgerError { fault: Fault::Missing, .. }) => Ok(false),
+        Err(error) => Err(errors::ledger(&error)),
+    })
+}

@@ -1,0 +1,106 @@
+//! Mechanisms by name: the numbers that calibration derives, and audits of the claims.
+
+use crate::errors;
+use equipoise_audit::{Audit, Kind, Measured, all, report, report::Finding};
+use equipoise_core::{
+    catalog::{self, Derived, Given},
+    ratio::Ratio,
+    wording,
+};
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// Digits of a number that is too long to be shown exactly, and how long that is.
+const DIGITS: u32 = 12;
+const LONGEST: usize = 24;
+
+/// Every number that a mechanism derives from its parameters, as JSON.
+#[pyfunction]
+pub fn calibrate(py: Python<'_>, name: &str, parameters: Vec<(String, String)>) -> PyResult<String> {
+    let numbers = py.detach(|| {
+        let entry = catalog::find(name)?;
+        (entry.derive)(&Given::new(entry, parameters)?)
+    });
+    let mut found = Map::new();
+    found.insert("mechanism".to_string(), json!(name));
+    for number in numbers.map_err(errors::request)? {
+        found.insert(number.name.to_string(), shown(&number.value));
+    }
+    Ok(Value::Object(found).to_string())
+}
+
+fn shown(value: &Derived) -> Value {
+    let up = |value: &Ratio| json!(value.to_short_up(DIGITS, LONGEST));
+    let down = |value: &Ratio| json!(value.to_short_down(DIGITS, LONGEST));
+    let table = |rows: &[(u64, Ratio)], shown: &dyn Fn(&Ratio) -> Value| {
+        Value::Object(rows.iter().map(|(key, value)| (key.to_string(), shown(value))).collect())
+    };
+    match value {
+        Derived::Exact(value) => up(value),
+        Derived::AtLeast(value) => down(value),
+        Derived::Text(value) => json!({ "text": value }),
+        Derived::Table(rows) => table(rows, &up),
+        Derived::TableAtLeast(rows) => table(rows, &down),
+    }
+}
+
+/// Every mechanism: its name, what it does, and its parameters with their defaults.
+#[pyfunction]
+pub fn mechanisms() -> String {
+    let entry = |entry: &&catalog::Entry| {
+        let parameter = |one: &catalog::Parameter| json!({ "name": one.name, "default": one.default, "about": one.about });
+        let parameters: Vec<Value> = entry.parameters.iter().map(parameter).collect();
+        json!({ "name": entry.name, "about": entry.about, "parameters": parameters })
+    };
+    Value::from(catalog::ALL.iter().map(entry).collect::<Vec<_>>()).to_string()
+}
+
+/// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.
+#[pyfunction]
+pub fn audits() -> String {
+    let entry =
+        |audit: &&'static Audit| json!({ "name": audit.name, "kind": kind(audit), "about": audit.about });
+    Value::from(all().iter().map(entry).collect::<Vec<_>>()).to_string()
+}
+
+/// Attack the claims whose names have this text in them, exactly, and say what was measured, as JSON.
+#[pyfunction]
+pub fn audit(py: Python<'_>, name: &str) -> PyResult<String> {
+    let chosen: Vec<&'static Audit> = all().into_iter().filter(|audit| audit.name.contains(name)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = all().iter().map(|audit| audit.name).collect();
+        let hint = wording::nearest(name, &names);
+        return Err(errors::request(format!("no audit is called '{}'{hint}", wording::shown(name))));
+    }
+    let findings = py.detach(|| report::run(&chosen, |_| {}));
+    Ok(Value::from(findings.iter().map(finding).collect::<Vec<_>>()).to_string())
+}
+
+fn kind(audit: &Audit) -> &'static str {
+    match audit.kind {
+        Kind::Claim { .. } => "claim",
+        Kind::Zoo { .. } => "zoo",
+    }
+}
+
+fn finding(finding: &Finding) -> Value {
+    let measurement = |m: &Measured| {
+        json!({
+            "epsilon": m.eps.to_string(),
+            "delta": m.delta.to_string(),
+            "adjacency": m.adjacency.to_string(),
+            "measured_delta": [m.worst.lower().to_f64(), m.worst.upper().to_f64()],
+            "pairs": m.pairs,
+            "holds": m.holds(),
+        })
+    };
+    json!({
+        "name": finding.audit.name,
+        "kind": kind(finding.audit),
+        "about": finding.audit.about,
+        "verdict": finding.verdict().word().to_lowercase(),
+        "good": finding.verdict().good(),
+        "measurements": finding.measured.iter().map(measurement).collect::<Vec<_>>(),
+        "mutant": finding.mutant.iter().map(measurement).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,62 @@
+//! Errors as the exceptions of the package: one class for each thing that a caller can do about it.
+
+use equipoise_session::{
+    ledger::{ChargeError, LedgerError, Limit},
+    release::Left,
+    session::PayError,
+};
+use pyo3::{PyErr, import_exception};
+use serde_json::json;
+use std::fmt::Display;
+
+import_exception!(equipoise._errors, BudgetError);
+import_exception!(equipoise._errors, DataError);
+import_exception!(equipoise._errors, LedgerFileError);
+import_exception!(equipoise._errors, LostError);
+import_exception!(equipoise._errors, RequestError);
+
+/// What was asked for is wrong; nothing was charged.
+pub fn request(error: impl Display) -> PyErr {
+    RequestError::new_err(error.to_string())
+}
+
+/// The data is of a kind that the question cannot read; nothing was charged.
+pub fn data(error: impl Display) -> PyErr {
+    DataError::new_err(error.to_string())
+}
+
+/// The ledger cannot be used; nothing was charged.
+pub fn ledger(error: &LedgerError) -> PyErr {
+    LedgerFileError::new_err(error.to_string())
+}
+
+/// The charge stands, and there is no answer.
+pub fn lost(error: impl Display) -> PyErr {
+    LostError::new_err(error.to_string())
+}
+
+/// Why nothing was paid.
+pub fn pay(error: &PayError) -> PyErr {
+    match error {
+        PayError::Charge(error) => charge(error),
+        PayError::Unreadable { .. } => lost(error),
+    }
+}
+
+/// Why nothing was charged.
+pub fn charge(error: &ChargeError) -> PyErr {
+    match error {
+        ChargeError::OverBudget(over) => {
+            let part = |limit: Option<&Limit>| limit.map(Left::from);
+            let parts = json!({
+                "spent": part(over.spent.as_ref()),
+                "requested": part(over.requested.as_ref()),
+                "remaining": part(Some(&over.remaining)),
+            });
+            BudgetError::new_err((error.to_string(), parts.to_string()))
+        }
+        ChargeError::Ledger(error) => ledger(error),
+        ChargeError::Lost { .. } => lost(error),
+        _ => request(error),
+    }
+}

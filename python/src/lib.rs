@@ -1,0 +1,28 @@
+//! The Rust half of the Python package: tables in, releases out, the interpreter's lock released while working.
+//!
+//! Everything here is called by `package/equipoise`, which owns names, defaults and documentation. What crosses the
+//! border is plain: texts of JSON, lists, arrays.
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod books;
+mod catalog;
+mod errors;
+mod monitor;
+mod robust;
+mod table;
+
+/// The compiled part of the package.
+#[pyo3::pymodule]
+mod _equipoise {
+    #[pymodule_export]
+    use crate::{
+        blocks::{Ballot, deal_people, deal_rows},
+        books::{Books, Planned, is_registered, simulate},
+        catalog::{audit, audits, calibrate, mechanisms},
+        monitor::{Holdout, Threshold, Watch},
+        robust::{Cut, Distinct, PointCounts, Squares},
+        table::{Arrow, File},
+    };
+}

@@ -1,0 +1,122 @@
+"""Budgets: lazy questions, limits, ledgers on disk, request ids."""
+
+from __future__ import annotations
+
+import threading
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import equipoise as eq
+
+AGES = {"age": [18.0 + i % 80 for i in range(4000)], "town": ["Bern", "Basel"] * 2000}
+
+
+def test_plans_are_free_and_releases_are_paid_for() -> None:
+    session = eq.Session(AGES, budget=(1, 1e-6))
+    query = session.median("age", epsilon=0.25)
+    summary = query.summarize()
+    assert summary["cost"] == {"epsilon": "0.25", "delta": "0"}
+    assert "ranks" in summary["expected"] and "--" not in summary["expected"]
+    assert session.spent["epsilon"] == "0"
+    query.release()
+    assert session.spent["epsilon"] == "0.25"
+    assert session.remaining_budget == {"epsilon": "0.75", "delta": "0.000001"}
+    assert "0.75" in repr(session) and "median" in repr(query)
+
+
+def test_over_budget_says_what_is_left_and_what_was_asked_for() -> None:
+    session = eq.Session(AGES, budget=0.5)
+    with pytest.raises(eq.BudgetError) as caught:
+        session.count(epsilon=0.6).release()
+    error = caught.value
+    assert error.remaining["epsilon"] == "0.5" and error.requested["epsilon"] == "0.6"
+    assert session.spent["epsilon"] == "0"
+
+
+def test_groups() -> None:
+    session = eq.Session(AGES)
+    release = session.group_by("town", keys=["Bern", "Basel"]).median("age", epsilon=4).release()
+    assert sorted(group["key"] for group in release.groups) == ["Basel", "Bern"]
+    with pytest.raises(AttributeError, match="there are: count"):
+        session.group_by("town").maximum("age", epsilon=1)
+
+
+def test_a_ledger_remembers(tmp_path: Path) -> None:
+    path = tmp_path / "books.ledger"
+    first = eq.Session(AGES, budget=2, ledger=path, name="ages")
+    release = first.median("age", epsilon=1).release("monday")
+    again = eq.Session(AGES, ledger=path, name="ages")
+    assert again.spent["epsilon"] == "1"
+    # The same request under the same id is the same answer, free.
+    assert again.median("age", epsilon=1).release("monday") == release
+    assert again.spent["epsilon"] == "1"
+    assert release.receipt["ledger"] is not None
+    with pytest.raises(eq.RequestError, match="another request"):
+        again.median("age", epsilon=0.5).release("monday")
+    with pytest.raises(eq.RequestError, match="name="):
+        eq.median([1.0], epsilon=1, ledger=path)
+    # A bare function may use it too.
+    eq.median(AGES, "age", epsilon=0.5, ledger=path, name="ages")
+    assert again.spent["epsilon"] == "1.5"
+
+
+def test_a_file_has_the_ledger_beside_it(tmp_path: Path) -> None:
+    data = tmp_path / "ages.csv"
+    data.write_text("age,town\n" + "".join(f"{18 + i % 80},Bern\n" for i in range(4000)))
+    session = eq.Session(data, budget=1)
+    assert not session.median("age", epsilon=0.5).release().refused
+    assert (tmp_path / "equipoise.ledger").exists() and session.name == "ages.csv"
+    # The bare function charges the same account.
+    eq.count(data, epsilon=0.5)
+    assert session.remaining_budget["epsilon"] == "0"
+    with pytest.raises(eq.BudgetError):
+        eq.count(data, epsilon=0.1)
+    with pytest.raises(eq.RequestError, match="registered"):
+        eq.simulate("median", data, "age", trials=10, epsilon=1)
+    with pytest.raises(eq.RequestError, match="no column is called"):
+        session.median("salary", epsilon=0.1)
+
+
+def test_files_of_every_format(tmp_path: Path) -> None:
+    import polars as pl
+    import pyarrow as pa
+
+    frame = pl.DataFrame(AGES)
+    frame.write_parquet(tmp_path / "ages.parquet")
+    with pa.OSFile(str(tmp_path / "ages.arrow"), "wb") as sink, pa.ipc.new_file(sink, frame.to_arrow().schema) as writer:
+        writer.write_table(frame.to_arrow())
+    frame.write_csv(tmp_path / "ages.tsv", separator="\t")
+    for name in ("ages.parquet", "ages.arrow", "ages.tsv"):
+        release = eq.median(tmp_path / name, "age", epsilon=4)
+        # 4,000 rows, and ranks off by more than 1,000 with a chance of e^-2000.
+        assert 30 < release.value < 80, name
+
+
+def test_threads_share_a_budget_and_never_overspend() -> None:
+    session = eq.Session(AGES, budget=1)
+    outcomes: list[Any] = []
+
+    def ask() -> None:
+        try:
+            outcomes.append(session.count(epsilon=0.1).release())
+        except eq.BudgetError as error:
+            outcomes.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(25)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(isinstance(outcome, eq.Release) for outcome in outcomes) == 10
+    assert session.remaining_budget["epsilon"] == "0"
+
+
+def test_the_odometer_counts_bare_functions_by_adjacency() -> None:
+    before = {name: Decimal(eq.spent(adjacency=name)["epsilon"]) for name in ("add-remove", "replace")}
+    eq.count([1.0], epsilon=0.5)
+    eq.median([1.0] * 500, epsilon=0.25, adjacency="replace")
+    assert Decimal(eq.spent()["epsilon"]) - before["add-remove"] == Decimal("0.5")
+    assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before["replace"] == Decimal("0.25")

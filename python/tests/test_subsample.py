@@ -1,0 +1,123 @@
+"""Any function on blocks; crashes and late answers are default votes."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import equipoise as eq
+
+HEIGHTS = np.linspace(150.0, 190.0, 20_000)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.Series, pl.Series, list, pa.array])
+def test_a_number_of_every_kind_of_data(kind: Any) -> None:
+    data = kind(HEIGHTS)
+    release = eq.subsample(lambda block: float(np.mean(np.asarray(block))), data, epsilon=8, blocks=200)
+    # The mean is 170; block means spread by about 1.2, and the noise is far below 10.
+    assert abs(release.value - 170) < 10 and release.mechanism == "winsorized"
+    assert release.interval[0] <= release.value <= release.interval[1]
+
+
+def test_a_table_keeps_no_trace_of_places() -> None:
+    frame = pd.DataFrame({"x": HEIGHTS, "y": HEIGHTS * 2})
+    seen: list[Any] = []
+    eq.subsample(lambda block: seen.append(block) or 1.0, frame, epsilon=10, blocks=50)
+    assert len(seen) == 50 and sum(len(block) for block in seen) == len(frame)
+    assert all(list(block.index) == list(range(len(block))) for block in seen)
+
+
+def test_labels_and_vectors() -> None:
+    label = eq.subsample(lambda block: "tall" if np.median(block) > 160 else "short", HEIGHTS, epsilon=2, delta=1e-6, default="none")
+    assert label.value == "tall"  # all 128 blocks agree, by far more than the gate asks for
+    given = eq.subsample(lambda _: "b", HEIGHTS, epsilon=8, options=["a", "b"])
+    assert given.value == "b" and given.mechanism == "arg-max"
+    vector = eq.subsample(
+        lambda block: [np.mean(block), np.std(block)], HEIGHTS, epsilon=8, delta=1e-6, default=[0.0, 0.0], blocks=400
+    )
+    assert vector.refused or len(vector.value) == 2
+
+
+def test_a_person_lies_in_one_block() -> None:
+    people = np.repeat(np.arange(500), 4)
+    frame = pd.DataFrame({"person": people, "x": np.arange(2000.0)})
+    seen: list[set[int]] = []
+    release = eq.subsample(lambda block: seen.append(set(block["person"])) or 0.0, frame, epsilon=10, blocks=50, privacy_unit="person")
+    assert sum(len(block) for block in seen) == 500  # each person once
+    assert release.guarantee["unit"] == "person"
+
+
+def fragile(block: Any) -> float:
+    if block[0] < 160:
+        os._exit(3)
+    return 1.0
+
+
+def slow(block: Any) -> float:
+    if block[0] < 160:
+        time.sleep(600)
+    return 1.0
+
+
+def failing(block: Any) -> float:
+    raise ValueError(f"the first row is {block[0]}")
+
+
+@pytest.mark.parametrize("how", [{"n_jobs": 2}, {"time_limit": 600, "n_jobs": 2}])
+def test_a_crash_is_a_default_vote(how: dict[str, Any]) -> None:
+    from equipoise._workers import votes_of
+
+    blocks = [np.array([151.0]), np.array([180.0]), np.array([152.0]), np.array([185.0])]
+    votes = votes_of(fragile, blocks, n_jobs=how.get("n_jobs"), time_limit=how.get("time_limit"), progress=False)
+    assert votes == [None, 1.0, None, 1.0]
+
+
+def test_a_late_answer_is_a_default_vote() -> None:
+    from equipoise._workers import _pickled, _Worker
+
+    worker = _Worker(_pickled(slow))
+    assert worker.vote(np.array([180.0]), None) == 1.0
+    # A block that sleeps for ten minutes has no answer at once, whatever the machine does meanwhile.
+    assert worker.vote(np.array([151.0]), 0) is None
+    assert worker.vote(np.array([181.0]), None) == 1.0  # by a new process
+    worker.stop()
+
+
+def test_what_fails_everywhere_is_still_paid_for_and_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    before = eq.spent()
+    release = eq.subsample(failing, HEIGHTS, epsilon=1)
+    assert eq.spent() != before and isinstance(release.refused, bool)
+    assert "first row" not in "".join(capfd.readouterr())
+
+
+def test_the_number_of_blocks_follows_from_public_facts() -> None:
+    sizes: list[int] = []
+    for epsilon in (1, 8):
+        seen: list[int] = []
+        eq.subsample(lambda block: seen.append(1) or 0.0, HEIGHTS, epsilon=epsilon)
+        sizes.append(len(seen))
+    assert sizes[0] > sizes[1] >= 128
+
+
+def test_bad_words() -> None:
+    for words, said in [
+        ({"epsilon": -1}, "epsilon"),
+        ({"epsilon": 1, "blocks": 0}, "blocks"),
+        ({"epsilon": 1, "mechanism": "mean"}, "There are: winsorized"),
+        ({"epsilon": 1, "default": ["a"]}, "default"),
+        ({"epsilon": 1, "default": "a"}, "labels"),
+        ({"epsilon": 1, "confidence": 2}, "confidence"),
+    ]:
+        before = eq.spent()
+        with pytest.raises(eq.EquipoiseError, match=said):
+            eq.subsample(np.median, HEIGHTS, **words)
+        assert eq.spent() == before
+    with pytest.raises(eq.DataError, match="not a function"):
+        eq.subsample(3, HEIGHTS, epsilon=1)  # type: ignore[arg-type]
