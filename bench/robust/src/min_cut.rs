@@ -173,7 +173,8 @@ fn crossover(coins: &mut OsCoins) -> Result<(), Failure> {
     let alpha: Ratio = "0.5".parse()?;
     let beta: Ratio = "0.01".parse()?;
     let grid = Grid::growing(&alpha, 1 << 30)?.len();
-    for (vertices, weight) in [(16u32, 1_000usize), (16, 100_000), (32, 200_000), (64, 200_000)] {
+    for (vertices, weight) in [(16u32, 1_000usize), (16, 10_000), (16, 100_000), (32, 200_000), (64, 200_000)]
+    {
         let graph = Kind::Random.graph(vertices, weight, 1, coins);
         let wanted = Wanted { answers: 1 << 16, beta: beta.clone(), grid };
         let shape = Levels::proved(vertices, &alpha, wanted.plan()?.ln_inverse_failure())?;
@@ -286,7 +287,7 @@ fn attack(coins: &mut OsCoins) -> Result<(), Failure> {
 fn check(coins: &mut OsCoins) -> Result<(), Failure> {
     for kind in ALL {
         for heaviest in [1, 10] {
-            let mut cut = MinCut::new(kind.graph(150, 450, heaviest, coins));
+            let mut cut = MinCut::new(kind.graph(60, 180, heaviest, coins));
             let mut changes = Mixed::new(cut.graph(), heaviest);
             for step in 0..100_000 {
                 cut.change(changes.next(cut.graph(), coins))?;

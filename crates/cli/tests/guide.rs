@@ -103,6 +103,12 @@ fn the_five_minute_guide_runs() {
     assert!((0..3).any(|_| agrees_with("guide.md")), "a refusal is an answer again and again");
 }
 
+/// No command of it hangs on coins.
+#[test]
+fn the_guide_to_robust_answers_runs() {
+    assert!(agrees_with("robust.md"));
+}
+
 /// Where sandboxes cannot be built, the suite of the runner shows why, and this has nothing to run.
 #[cfg(target_os = "linux")]
 #[test]

@@ -287,6 +287,46 @@ impl<T: Stored> Stored for Vec<T> {
     }
 }
 
+/// Lines that were followed after a state was stored, each chained to what stands before it.
+///
+/// A log is appended to the state in the same file. What was cut off at its end was never answered to, if whoever writes it
+/// waits for the disk before each answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain(u64);
+
+impl Chain {
+    /// The chain that begins behind this whole state.
+    pub fn behind(state: &[u8]) -> Self {
+        Self(checksum(state))
+    }
+
+    /// The bytes that add a line.
+    pub fn link(&mut self, line: &[u8]) -> Vec<u8> {
+        let mut out = Writer::default();
+        out.bytes(line);
+        let mut chained = self.0.to_le_bytes().to_vec();
+        chained.extend(&out.0);
+        self.0 = checksum(&chained);
+        out.word(self.0);
+        out.0
+    }
+}
+
+/// The lines behind a state, as [`split`] gives both. A last line that was cut short is left out; damage before it is an error.
+pub fn lines<'a>(state: &[u8], log: &'a [u8]) -> Result<Vec<&'a [u8]>, Damaged> {
+    let (mut chain, mut rest, mut lines) = (Chain::behind(state), Reader(log), Vec::new());
+    while !rest.0.is_empty() {
+        let (Ok(line), Ok(check)) = (rest.bytes(), rest.word()) else { break };
+        chain.link(line);
+        if chain.0 != check {
+            // Where nothing follows, the disk had not finished it.
+            return if rest.0.is_empty() { Ok(lines) } else { Err(Damaged::Checksum) };
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
 /// `to_bytes` and `from_bytes` of a structure that is stored whole.
 macro_rules! stored_whole {
     ($name:ty, $kind:literal) => {
@@ -375,5 +415,24 @@ mod tests {
             let bytes = seal(KIND, |out| ratio.write(out));
             assert_eq!(unseal(KIND, &bytes, Ratio::read).unwrap(), ratio);
         }
+    }
+
+    #[test]
+    fn a_log_gives_back_its_lines_and_leaves_out_what_was_cut() {
+        let state = seal(KIND, |out| out.word(7));
+        let mut chain = Chain::behind(&state);
+        let log: Vec<u8> = [&b"ann"[..], b"?", b""].iter().flat_map(|line| chain.link(line)).collect();
+        assert_eq!(lines(&state, &log).unwrap(), [&b"ann"[..], b"?", b""]);
+        for cut in 0..log.len() {
+            let kept = lines(&state, &log[..cut]).unwrap().len();
+            assert_eq!(kept, usize::from(cut >= 19) + usize::from(cut >= 36), "{cut}");
+        }
+        let mut changed = log.clone();
+        changed[9] ^= 1;
+        assert_eq!(lines(&state, &changed).unwrap_err(), Damaged::Checksum);
+        // A log behind another state is none.
+        assert!(lines(&seal(KIND, |out| out.word(8)), &log).is_err());
+        let file = [state.clone(), log.clone()].concat();
+        assert_eq!(split(&file).unwrap(), (&state[..], &log[..]));
     }
 }

@@ -107,6 +107,7 @@ pub fn count_of_nothing(steps: u64, mut change: impl FnMut(&[Item]) -> i128) -> 
 mod tests {
     use super::super::{
         Counts,
+        hyperloglog::{HyperLogLogSets, Registers},
         kmv::{Sets, Size},
         table::{Buckets, F2, Point},
     };
@@ -156,6 +157,14 @@ mod tests {
         let mut plain = Sets::init(&size, &(), &mut coins);
         let moments = sets(1000, &[300], &mut coins, |set| plain.query(set));
         assert!(last(&moments) < 0.7, "{}", last(&moments));
+        let registers = Registers::new(6).unwrap();
+        let mut plain = HyperLogLogSets::init(&registers, &(), &mut coins);
+        let moments = sets(1000, &[300], &mut coins, |set| plain.query(set));
+        assert!(last(&moments) < 0.75, "{}", last(&moments));
+        let grid = Grid::growing(&ratio("0.05"), 1 << 20).unwrap();
+        let mut robust = copies::<HyperLogLogSets>(registers, grid, ());
+        let moments = sets(1000, &[300], &mut coins, |set| robust.query(set, &mut more).unwrap());
+        assert!((0.8..1.3).contains(&last(&moments)), "{}", last(&moments));
         let mut robust = copies::<Sets>(size, Grid::growing(&ratio("0.05"), 1 << 20).unwrap(), ());
         let moments = sets(1000, &[300], &mut coins, |set| robust.query(set, &mut more).unwrap());
         assert!((0.8..1.3).contains(&last(&moments)), "{}", last(&moments));

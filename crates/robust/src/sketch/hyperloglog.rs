@@ -179,6 +179,38 @@ impl Oblivious for HyperLogLog {
     }
 }
 
+/// One key that serves many sets, as [`Sets`](super::kmv::Sets): asked about a set, it answers what a sketch of that set would.
+#[derive(Clone, Debug)]
+pub struct HyperLogLogSets(HyperLogLog);
+
+impl Oblivious for HyperLogLogSets {
+    type Shape = Registers;
+    type Input = ();
+    type Update = ();
+    type Question = [u64];
+    type Refused = RefusedItem;
+
+    fn apply((): &mut (), (): &()) -> Result<(), RefusedItem> {
+        Ok(())
+    }
+
+    fn init<C: Coins>(shape: &Registers, (): &(), coins: &mut C) -> Self {
+        Self(HyperLogLog::new(*shape, coins))
+    }
+
+    fn update(&mut self, (): &()) {}
+
+    fn query(&mut self, set: &[u64]) -> i128 {
+        self.0.registers.fill(0);
+        self.0.insert_all(set);
+        self.0.query(&())
+    }
+
+    fn space(&self) -> usize {
+        self.0.space()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

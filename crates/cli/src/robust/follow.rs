@@ -1,0 +1,132 @@
+//! A stream of lines: updates are followed, questions answered at once, bad lines named and left out.
+
+use super::{Stream, state_file::StateFile};
+use crate::Exit;
+use equipoise_entropy::OsCoins;
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Write},
+};
+
+/// What follows lines.
+pub(super) trait Follower: Sized {
+    /// Go on from a stored state.
+    fn from_bytes(bytes: &[u8], coins: &mut OsCoins) -> Result<Self, equipoise_robust::state::Damaged>;
+
+    /// The state as bytes.
+    fn to_bytes(&self) -> Vec<u8>;
+
+    /// Follow one update. A refused one changes nothing.
+    fn update(&mut self, words: &[&str]) -> Result<(), String>;
+
+    /// Answer a question; the words behind the question mark.
+    fn ask(&mut self, words: &[&str], coins: &mut OsCoins) -> Result<Answer, String>;
+
+    /// Count a question that was answered before.
+    fn count_answer(&mut self);
+
+    /// Say on standard error what begins.
+    fn announce(&self);
+}
+
+/// An answer, as text and as JSON.
+pub(super) struct Answer {
+    pub text: String,
+    pub json: serde_json::Value,
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// Begin anew, or go on from the state file, and follow all lines.
+pub(super) fn follow<F: Follower>(
+    stream: &Stream,
+    typed: &[(&str, bool)],
+    begin: impl FnOnce(&mut OsCoins) -> Result<F, String>,
+) -> Result<Exit, String> {
+    let mut coins = OsCoins::new().map_err(|error| error.to_string())?;
+    let Some(path) = &stream.state else {
+        let mut follower = begin(&mut coins)?;
+        follower.announce();
+        return each_line(stream, &mut follower, None, &mut coins);
+    };
+    let (mut file, saved) = StateFile::open(path)?;
+    let mut follower = match saved {
+        None => begin(&mut coins)?,
+        Some(saved) => {
+            if let Some((flag, _)) = typed.iter().find(|(_, given)| *given) {
+                return Err(format!(
+                    "{flag} was settled when the state '{}' began; leave it out, or begin a new state",
+                    path.display()
+                ));
+            }
+            let mut follower = F::from_bytes(&saved.state, &mut coins)
+                .map_err(|error| format!("state '{}': {error}", path.display()))?;
+            for line in &saved.lines {
+                match words(line).as_slice() {
+                    ["?", ..] => follower.count_answer(),
+                    update => follower.update(update)?,
+                }
+            }
+            follower
+        }
+    };
+    file.replace(&follower.to_bytes())?;
+    follower.announce();
+    let exit = each_line(stream, &mut follower, Some(&mut file), &mut coins)?;
+    file.replace(&follower.to_bytes())?;
+    Ok(exit)
+}
+
+/// Every line in turn. A bad one is named and left out, and the rest goes on; the exit code tells.
+fn each_line<F: Follower>(
+    stream: &Stream,
+    follower: &mut F,
+    mut file: Option<&mut StateFile>,
+    coins: &mut OsCoins,
+) -> Result<Exit, String> {
+    let input: Box<dyn BufRead> = match &stream.file {
+        None => Box::new(io::stdin().lock()),
+        Some(path) => {
+            let file =
+                File::open(path).map_err(|error| format!("cannot open '{}': {error}", path.display()))?;
+            Box::new(BufReader::new(file))
+        }
+    };
+    let mut out = io::stdout().lock();
+    let mut exit = Exit::Done;
+    for (index, line) in input.split(b'\n').enumerate() {
+        let line = line.map_err(|error| format!("cannot read on after line {index}: {error}"))?;
+        let text = String::from_utf8_lossy(&line);
+        let words = words(&text);
+        let said = match words.as_slice() {
+            [] => continue,
+            [first, ..] if first.starts_with('#') => continue,
+            ["?"] if stream.side => follower.ask(&["side"], coins).map(Some),
+            ["?", question @ ..] => follower.ask(question, coins).map(Some),
+            update => follower.update(update).map(|()| None),
+        };
+        match said {
+            Ok(answer) => {
+                if let Some(file) = &mut file {
+                    file.log(&words.join(" "));
+                }
+                let Some(answer) = answer else { continue };
+                if let Some(file) = &mut file {
+                    file.sync()?;
+                }
+                let line = if stream.json { answer.json.to_string() } else { answer.text };
+                // Whoever reads may react to each answer: it goes out at once.
+                if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+                    return Ok(exit);
+                }
+            }
+            Err(error) => {
+                eprintln!("equipoise: line {}: {error}", index + 1);
+                exit = Exit::Usage;
+            }
+        }
+    }
+    Ok(exit)
+}

@@ -1,0 +1,428 @@
+//! `equipoise robust`: a stream of updates and questions, one a line; answers stay right while users react to them.
+
+mod edges;
+mod follow;
+mod state_file;
+
+use crate::{Exit, fail};
+use clap::{Args, Subcommand};
+use equipoise_core::{ratio::Ratio, wording};
+use equipoise_entropy::OsCoins;
+use equipoise_robust::{
+    min_cut::graph::{Change, EdgeWeight, Graph},
+    ready::{Own, Promise, RobustDistinct, RobustF2, RobustMinCut, RobustPoint},
+    sketch::Item,
+    state::Damaged,
+};
+use follow::{Answer, Follower, follow};
+use serde_json::json;
+use std::{fmt::Display, path::PathBuf};
+
+#[derive(Args, Debug)]
+pub(crate) struct RobustOptions {
+    #[command(subcommand)]
+    pub structure: Structure,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Structure {
+    /// How many distinct items came. Lines: `ITEM` comes; `?` asks
+    #[command(after_help = "Example:\n  printf 'ann\\nbob\\nann\\n?\\n' | equipoise robust distinct")]
+    Distinct(DistinctOptions),
+    /// The sum of squared counts. Lines: `ITEM [COUNT]` comes, or goes with a negative count; `?` asks
+    F2(SketchOptions),
+    /// The count of single items. Lines: `ITEM [COUNT]` comes, or goes with a negative count; `? ITEM` asks
+    Point(SketchOptions),
+    /// The exact minimum cut of a graph. Lines: `+ U V [WEIGHT]` comes; `- U V [WEIGHT]` goes; `?` asks
+    #[command(
+        after_help = "Example:\n  printf '+ 0 1\\n+ 1 2\\n+ 2 0\\n?\\n- 0 1\\n?\\n' | equipoise robust min-cut --vertices 3"
+    )]
+    MinCut(MinCutOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Stream {
+    /// A file of lines; standard input without one
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Print one JSON document for each answer
+    #[arg(long)]
+    pub json: bool,
+    /// Keep the structure in this file from run to run; it holds keys, so that only you may read it
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Every question is one for the side of a cut too.
+    #[arg(skip)]
+    pub side: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MinCutOptions {
+    #[command(flatten)]
+    pub stream: Stream,
+    /// How many vertices the graph has; they are called 0, 1 and so on
+    #[arg(long)]
+    pub vertices: Option<u32>,
+    /// Begin with the edges of this file: CSV, Parquet or Arrow, columns of two vertices and perhaps a weight
+    #[arg(long, value_name = "EDGES")]
+    pub graph: Option<PathBuf>,
+    /// The file of edges has no header line
+    #[arg(long, requires = "graph")]
+    pub no_header: bool,
+    /// The exact cut, or copies of sampled graphs behind a private median
+    #[arg(long, value_parser = ["exact", "sampled"])]
+    pub method: Option<String>,
+    /// How far off a sampled answer may be, as a share: 0.5 unless given
+    #[arg(long)]
+    pub alpha: Option<String>,
+    /// How likely some sampled answer of a phase may be farther off: 0.01 unless given
+    #[arg(long)]
+    pub beta: Option<String>,
+    /// How many sampled answers a phase gives; what is quickest on this machine unless given
+    #[arg(long)]
+    pub answers: Option<u64>,
+    /// Also print the smaller side of the cut
+    #[arg(long)]
+    pub side: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Promised {
+    #[command(flatten)]
+    pub stream: Stream,
+    /// How far off an answer may be, as a share: 0.2 for distinct, else 0.5, unless given
+    #[arg(long)]
+    pub alpha: Option<String>,
+    /// How likely some answer may be farther off: 0.01 unless given
+    #[arg(long)]
+    pub beta: Option<String>,
+    /// How many answers there will be at most (copies): 1000 unless given, or with --keep what is quickest on this machine
+    #[arg(long)]
+    pub answers: Option<u64>,
+    /// Keep all items in memory, so that new answers follow when these are given
+    #[arg(long)]
+    pub keep: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DistinctOptions {
+    #[command(flatten)]
+    pub promise: Promised,
+    /// One sketch under a secret key, or copies behind a private median
+    #[arg(long, value_parser = ["keyed", "copies"])]
+    pub method: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SketchOptions {
+    #[command(flatten)]
+    pub promise: Promised,
+    /// Sizes of your own instead of the proved ones: copies, rows, buckets in a row, loss of an answer
+    #[arg(long, value_name = "COPIES,ROWS,WIDTH,LOSS")]
+    pub heuristic: Option<String>,
+}
+
+pub(crate) fn run(options: &RobustOptions) -> Exit {
+    let result = match &options.structure {
+        Structure::Distinct(options) => distinct(options),
+        Structure::F2(options) => f2(options),
+        Structure::Point(options) => point(options),
+        Structure::MinCut(options) => min_cut(options),
+    };
+    result.unwrap_or_else(|error| fail(&error, 2))
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+fn ratio(given: Option<&str>, name: &str, otherwise: &str) -> Result<Ratio, String> {
+    given.unwrap_or(otherwise).parse().map_err(|error| format!("{name}: {error}"))
+}
+
+impl Promised {
+    fn promise(&self, otherwise: &str) -> Result<Promise, String> {
+        Ok(Promise {
+            alpha: ratio(self.alpha.as_deref(), "alpha", otherwise)?,
+            beta: ratio(self.beta.as_deref(), "beta", "0.01")?,
+            answers: declared(self.answers, if self.keep { 0 } else { 1000 })?,
+            keep: self.keep,
+        })
+    }
+
+    /// What a state settles, and whether it was typed again.
+    fn typed(&self, more: (&'static str, bool)) -> [(&'static str, bool); 5] {
+        [
+            ("--alpha", self.alpha.is_some()),
+            ("--beta", self.beta.is_some()),
+            ("--answers", self.answers.is_some()),
+            ("--keep", self.keep),
+            more,
+        ]
+    }
+}
+
+/// Zero stands for a choice by measured times, which nobody types.
+fn declared(given: Option<u64>, otherwise: u64) -> Result<u64, String> {
+    match given {
+        Some(0) => {
+            Err("answers 0 is not accepted: give from 1 to 2^40 answers for each phase, such as 1000"
+                .to_string())
+        }
+        given => Ok(given.unwrap_or(otherwise)),
+    }
+}
+
+fn number<T: std::str::FromStr>(word: &str, what: &str, accepted: &str) -> Result<T, String> {
+    word.parse().map_err(|_| format!("{what} '{}' is not accepted; give {accepted}", wording::shown(word)))
+}
+
+fn announce(copies: usize, answers: Option<u64>, bytes: usize, guarantee: &impl Display) {
+    let answers = answers.map_or("without limit".to_string(), |answers| answers.to_string());
+    let megabytes = bytes as f64 / 1e6;
+    eprintln!(
+        "equipoise: copies {copies}, answers {answers}, memory {megabytes:.1} MB, guarantee: {guarantee}"
+    );
+}
+
+fn answer(value: i128, left: Option<u64>, guarantee: &impl Display) -> Answer {
+    let text = value.to_string();
+    let json = json!({ "answer": text, "queries_left": left, "guarantee": guarantee.to_string() });
+    Answer { text, json }
+}
+
+fn distinct(options: &DistinctOptions) -> Result<Exit, String> {
+    let typed = options.promise.typed(("--method", options.method.is_some()));
+    follow(&options.promise.stream, &typed, |coins| {
+        let mut promise = options.promise.promise("0.2")?;
+        if options.method.as_deref() == Some("copies") {
+            return RobustDistinct::copies(&promise, coins).map_err(text);
+        }
+        promise.answers = 1;
+        RobustDistinct::keyed(&promise, coins).map_err(text)
+    })
+}
+
+impl Follower for RobustDistinct {
+    fn from_bytes(bytes: &[u8], coins: &mut OsCoins) -> Result<Self, Damaged> {
+        Self::from_bytes(bytes, coins)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+
+    fn update(&mut self, words: &[&str]) -> Result<(), String> {
+        let [item] = words else { return Err("write one item, or `?`".to_string()) };
+        let item = self.number(item.as_bytes());
+        self.update(&[item]).map_err(text)
+    }
+
+    fn ask(&mut self, words: &[&str], coins: &mut OsCoins) -> Result<Answer, String> {
+        if !words.is_empty() {
+            return Err("write one item, or `?`".to_string());
+        }
+        let value = self.query(coins).map_err(text)?;
+        Ok(answer(value, self.queries_left(), &self.guarantee()))
+    }
+
+    fn count_answer(&mut self) {
+        self.count_answer();
+    }
+
+    fn announce(&self) {
+        announce(self.copy_count(), self.queries_left(), self.space(), &self.guarantee());
+    }
+}
+
+/// Sizes as typed: copies, rows, buckets in a row, loss.
+fn own(options: &SketchOptions) -> Result<Option<Own>, String> {
+    let Some(own) = &options.heuristic else { return Ok(None) };
+    let words: Vec<&str> = own.split(',').collect();
+    let [copies, rows, width, loss] = words[..] else {
+        return Err("--heuristic takes COPIES,ROWS,WIDTH,LOSS, such as 64,5,400,1".to_string());
+    };
+    let whole = |word: &str| number::<usize>(word, "size", "a whole number");
+    let loss = loss.parse().map_err(|error: equipoise_core::loss::ParameterError| text(error))?;
+    Ok(Some(Own { copies: whole(copies)?, rows: whole(rows)?, width: whole(width)?, loss }))
+}
+
+/// The promise and the sizes; with sizes of one's own nothing is measured.
+fn sketch_sizes(options: &SketchOptions) -> Result<(Promise, Option<Own>), String> {
+    let (mut promise, own) = (options.promise.promise("0.5")?, own(options)?);
+    if own.is_some() && promise.answers == 0 {
+        promise.answers = 1000;
+    }
+    Ok((promise, own))
+}
+
+fn f2(options: &SketchOptions) -> Result<Exit, String> {
+    let typed = options.promise.typed(("--heuristic", options.heuristic.is_some()));
+    follow(&options.promise.stream, &typed, |coins| {
+        let (promise, own) = sketch_sizes(options)?;
+        RobustF2::new(&promise, own.as_ref(), coins).map_err(text)
+    })
+}
+
+fn point(options: &SketchOptions) -> Result<Exit, String> {
+    let typed = options.promise.typed(("--heuristic", options.heuristic.is_some()));
+    follow(&options.promise.stream, &typed, |coins| {
+        let (promise, own) = sketch_sizes(options)?;
+        RobustPoint::new(&promise, own.as_ref(), coins).map_err(text)
+    })
+}
+
+/// `ITEM` or `ITEM COUNT`.
+fn item(words: &[&str], number_of: impl Fn(&[u8]) -> u64) -> Result<Item, String> {
+    let (word, count) = match words {
+        [word] => (word, 1),
+        [word, count] => (word, number(count, "count", "a whole number, below zero for items that go")?),
+        _ => return Err("write an item and perhaps a count, or `?`".to_string()),
+    };
+    if !(-(1 << 40)..=1 << 40).contains(&count) {
+        return Err(format!("count {count} is not accepted; give a whole number from -2^40 to 2^40"));
+    }
+    Ok(Item { key: number_of(word.as_bytes()), count })
+}
+
+macro_rules! follow_items {
+    ($name:ty, |$structure:ident, $words:ident, $coins:ident| $ask:expr) => {
+        impl Follower for $name {
+            fn from_bytes(bytes: &[u8], coins: &mut OsCoins) -> Result<Self, Damaged> {
+                Self::from_bytes(bytes, coins)
+            }
+
+            fn to_bytes(&self) -> Vec<u8> {
+                self.to_bytes()
+            }
+
+            fn update(&mut self, words: &[&str]) -> Result<(), String> {
+                let item = item(words, |item| self.number(item))?;
+                self.update(&[item]).map_err(|(_, error)| text(error))
+            }
+
+            fn ask(&mut self, $words: &[&str], $coins: &mut OsCoins) -> Result<Answer, String> {
+                let $structure = &mut *self;
+                let value = $ask?;
+                Ok(answer(value, Some(self.queries_left()), &self.guarantee()))
+            }
+
+            fn count_answer(&mut self) {
+                self.count_answer();
+            }
+
+            fn announce(&self) {
+                announce(self.plan().copies(), Some(self.queries_left()), self.space(), &self.guarantee());
+            }
+        }
+    };
+}
+
+follow_items!(RobustF2, |structure, words, coins| match words {
+    [] => structure.query(&(), coins).map_err(text),
+    _ => Err("write an item and perhaps a count, or `?`".to_string()),
+});
+
+follow_items!(RobustPoint, |structure, words, coins| match words {
+    [word] => {
+        let number = structure.number(word.as_bytes());
+        structure.query(&number, coins).map_err(text)
+    }
+    _ => Err("name the item: `? ITEM`".to_string()),
+});
+
+fn min_cut(options: &MinCutOptions) -> Result<Exit, String> {
+    let typed = [
+        ("--vertices", options.vertices.is_some()),
+        ("--graph", options.graph.is_some()),
+        ("--method", options.method.is_some()),
+        ("--alpha", options.alpha.is_some()),
+        ("--beta", options.beta.is_some()),
+        ("--answers", options.answers.is_some()),
+    ];
+    let sampled = options.method.as_deref() == Some("sampled");
+    if options.side && sampled {
+        return Err("--side needs the exact cut: samples know the weight only".to_string());
+    }
+    let stream = Stream { side: options.side, ..options.stream.clone() };
+    follow(&stream, &typed, |coins| {
+        let graph = match (&options.graph, options.vertices) {
+            (Some(path), vertices) => edges::read(path, options.no_header, vertices)?,
+            (None, Some(vertices)) => Graph::new(vertices).map_err(text)?,
+            (None, None) => {
+                return Err("give the number of vertices, or a file of edges with --graph".to_string());
+            }
+        };
+        let cut = if sampled {
+            let promise = Promise {
+                alpha: ratio(options.alpha.as_deref(), "alpha", "0.5")?,
+                beta: ratio(options.beta.as_deref(), "beta", "0.01")?,
+                answers: declared(options.answers, 0)?,
+                keep: true,
+            };
+            RobustMinCut::sampled(&promise, graph, coins).map_err(text)?
+        } else {
+            RobustMinCut::exact(graph)
+        };
+        Ok(cut)
+    })
+}
+
+/// Two vertices and perhaps a weight.
+fn edge(words: &[&str]) -> Result<EdgeWeight, String> {
+    let (ends, weight) = match words {
+        [u, v] => ([u, v], None),
+        [u, v, weight] => ([u, v], Some(weight)),
+        _ => return Err("an edge has two vertices and perhaps a weight".to_string()),
+    };
+    let vertex = |word: &str| number(word, "vertex", "a whole number");
+    let weight = weight.map_or(Ok(1), |word| number(word, "weight", "a whole number from 1 to 2^60"))?;
+    Ok(EdgeWeight { ends: [vertex(ends[0])?, vertex(ends[1])?], weight })
+}
+
+impl Follower for RobustMinCut {
+    fn from_bytes(bytes: &[u8], coins: &mut OsCoins) -> Result<Self, Damaged> {
+        Self::from_bytes(bytes, coins)
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+
+    fn update(&mut self, words: &[&str]) -> Result<(), String> {
+        let change = match words {
+            ["+", rest @ ..] => Change::Insert(edge(rest)?),
+            ["-", rest @ ..] => Change::Delete(edge(rest)?),
+            _ => return Err("write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`".to_string()),
+        };
+        self.update(&[change]).map_err(|(_, error)| text(error))
+    }
+
+    fn ask(&mut self, words: &[&str], coins: &mut OsCoins) -> Result<Answer, String> {
+        let side = match words {
+            [] => None,
+            ["side"] => Some(self.side().ok_or("samples know the weight only; ask `?`")?),
+            _ => return Err("write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`".to_string()),
+        };
+        let value = self.query(coins).map_err(text)?;
+        let mut answer = answer(value, self.queries_left(), &self.guarantee());
+        if let Some(side) = side {
+            let inside = side.iter().filter(|&&inside| inside).count();
+            let smaller = 2 * inside <= side.len();
+            let vertices: Vec<usize> = (0..side.len()).filter(|&vertex| side[vertex] == smaller).collect();
+            answer.text =
+                vertices.iter().fold(format!("{value}:"), |text, vertex| format!("{text} {vertex}"));
+            answer.json["side"] = json!(vertices);
+        }
+        Ok(answer)
+    }
+
+    fn count_answer(&mut self) {}
+
+    /// What is exact needs no words.
+    fn announce(&self) {
+        if self.queries_left().is_some() {
+            announce(self.copy_count(), self.queries_left(), self.space(), &self.guarantee());
+        }
+    }
+}
