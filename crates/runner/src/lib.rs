@@ -39,6 +39,8 @@ mod block;
 mod program;
 pub mod sandbox;
 pub mod schedule;
+#[cfg(feature = "wasm")]
+mod wasm;
 
 pub use program::Program;
 pub use sandbox::Sandbox;

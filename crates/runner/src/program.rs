@@ -21,6 +21,9 @@ pub struct Program {
 impl Program {
     /// Find the program, and the files among its arguments.
     pub fn new<S: AsRef<OsStr>>(name: impl AsRef<OsStr>, arguments: &[S]) -> Result<Self, Refusal> {
+        if is_module(Path::new(name.as_ref())) {
+            return Self::module(Path::new(name.as_ref()));
+        }
         let found = find(name.as_ref())?;
         let mut program =
             Self { command: vec![found.clone().into()], files: Vec::new(), folders: Vec::new() };
@@ -30,6 +33,21 @@ impl Program {
         }
         for argument in arguments {
             program.add_argument(argument.as_ref())?;
+        }
+        Ok(program)
+    }
+
+    /// A WebAssembly module, which takes no arguments.
+    fn module(path: &Path) -> Result<Self, Refusal> {
+        if !cfg!(feature = "wasm") {
+            return Err(Refusal::line(
+                "this build does not run WebAssembly modules; build it with 'cargo build --release --features wasm'",
+            ));
+        }
+        let mut program = Self { command: Vec::new(), files: Vec::new(), folders: Vec::new() };
+        program.add_argument(path.as_os_str())?;
+        if program.files.is_empty() {
+            return Err(Refusal::line(format!("there is no module '{}'", path.display())));
         }
         Ok(program)
     }
@@ -53,6 +71,11 @@ impl Program {
     /// Folders of programs that belong to it.
     pub(crate) fn folders(&self) -> &[PathBuf] {
         &self.folders
+    }
+
+    /// Is it a WebAssembly module?
+    pub(crate) fn is_module(&self) -> bool {
+        is_module(Path::new(&self.command[0]))
     }
 
     /// The name for messages.
@@ -96,6 +119,11 @@ impl Program {
         self.files.push(whole);
         Ok(())
     }
+}
+
+/// Is this a WebAssembly module, by its name?
+pub(crate) fn is_module(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "wasm" || ending == "wat")
 }
 
 /// The executable of this name: a path, or the first on the PATH.

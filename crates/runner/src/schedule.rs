@@ -82,6 +82,11 @@ impl Run<'_> {
         if !(least..=most).contains(&self.pace.block_time()) {
             return Err(Refusal::line("a block time is between 0.1 seconds and 24 hours"));
         }
+        if !self.sandbox.is_protected() && self.programs.iter().any(Program::is_module) {
+            return Err(Refusal::line(
+                "WebAssembly modules run in the sandbox only; leave out --unsafe-no-sandbox",
+            ));
+        }
         let one = |(index, program): (usize, &Program)| {
             let lane = Lane { processor: processors().first().copied(), messages: true };
             let orders = self.sandbox.orders(program, index, lane)?;

@@ -190,10 +190,37 @@ fn become_program(orders: &Orders) -> Result<u8, Stage> {
     restrict_files()?;
     let filter = calls::filter().map_err(Stage::at("system calls"))?;
     seccompiler::apply_filter(&filter).map_err(Stage::at("system calls"))?;
+    #[cfg(feature = "wasm")]
+    if crate::program::is_module(Path::new(&orders.command[0])) {
+        return Ok(run_module(orders));
+    }
     // Comes back only where it failed.
     let error = command.exec();
     let _ = writeln!(io::stderr(), "{error}");
     Ok(NOT_STARTED)
+}
+
+/// A module runs here, in place of a program.
+#[cfg(feature = "wasm")]
+fn run_module(orders: &Orders) -> u8 {
+    let limits = &orders.limits;
+    let sizes = crate::wasm::Sizes { memory: limits.memory, answer: limits.answer, steps: limits.steps };
+    let run = || -> Result<(), Box<dyn std::error::Error>> {
+        let module = fs::read(&orders.command[0])?;
+        let mut block = Vec::new();
+        io::Read::read_to_end(&mut io::stdin(), &mut block)?;
+        let answer = crate::wasm::run(&module, &block, sizes)?;
+        Ok(io::stdout().write_all(&answer)?)
+    };
+    match run() {
+        Ok(()) => 0,
+        Err(error) => {
+            if orders.messages {
+                let _ = writeln!(io::stderr(), "{error}");
+            }
+            1
+        }
+    }
 }
 
 /// An identity that nobody else has, where there is one: neither other blocks nor users of the machine.

@@ -17,11 +17,13 @@ pub struct Limits {
     pub scratch: u64,
     /// Bytes of an answer; a longer one is none.
     pub answer: usize,
+    /// Steps of a WebAssembly module.
+    pub steps: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 2 << 30, processes: 64, scratch: 256 << 20, answer: 1 << 20 }
+        Self { memory: 2 << 30, processes: 64, scratch: 256 << 20, answer: 1 << 20, steps: 10_000_000_000 }
     }
 }
 
@@ -81,6 +83,7 @@ impl Orders {
         say("memory", self.limits.memory.to_string().as_ref());
         say("processes", self.limits.processes.to_string().as_ref());
         say("scratch", self.limits.scratch.to_string().as_ref());
+        say("steps", self.limits.steps.to_string().as_ref());
         say("answer", self.limits.answer.to_string().as_ref());
         say("input", if self.input == Input::File { "file" } else { "stdin" }.as_ref());
         say("messages", if self.messages { "shown" } else { "dropped" }.as_ref());
@@ -126,6 +129,7 @@ impl Orders {
             "memory" => self.limits.memory = number()?,
             "processes" => self.limits.processes = number()?,
             "scratch" => self.limits.scratch = number()?,
+            "steps" => self.limits.steps = number()?,
             "answer" => self.limits.answer = usize::try_from(number()?).ok()?,
             "input" => self.input = if value == "file" { Input::File } else { Input::Stdin },
             "messages" => self.messages = value == "shown",
@@ -153,7 +157,7 @@ mod tests {
             hidden: vec!["/usr/data.csv".into()],
             identity: 7,
             processor: Some(3),
-            limits: Limits { memory: 1, processes: 2, scratch: 3, answer: 4 },
+            limits: Limits { memory: 1, processes: 2, scratch: 3, answer: 4, steps: 5 },
             input: Input::File,
             messages: true,
             environment: vec![("A".into(), "b=c".into())],
