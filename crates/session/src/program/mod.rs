@@ -10,7 +10,7 @@
 //!
 //! # Why
 //!
-//! 1. One person is in at most as many blocks as the [partition](equipoise_core::subsample::partition) counts, and changes no
+//! 1. One person is in at most as many blocks as the [partition] counts, and changes no
 //!    other answer.
 //! 2. Each answer is read as a vote on its own, by a total rule ([`votes`](Output)); what cannot be read is a public default.
 //! 3. The aggregator is calibrated to votes of which one person changes that many ([`Touch`]).
