@@ -212,7 +212,7 @@ fn draw(name: &str, labels: &Labels, lines: &[Line]) -> Result<(), Failure> {
 
 /// Adaptive insertions against the sum of squared counts; copies of proved sizes.
 fn squares(plotted: bool, coins: &mut OsCoins) -> Result<(f64, f64), Failure> {
-    const INSERTIONS: usize = 12_000;
+    const INSERTIONS: usize = 10_000;
     let (alpha, half): (Ratio, Ratio) = ("0.5".parse()?, "0.25".parse()?);
     let mut plain = F2::init(&Buckets::new(&half, 1, 2048)?, &Counts::new(), coins);
     let plain = attack::squares(INSERTIONS, |item| {

@@ -23,25 +23,29 @@ impl Moment {
     }
 }
 
-/// Insertions only, against a sum of squared counts: a new number comes, and if the answer rose by less than one, comes
-/// again. Those numbers are the ones that cancel others in the sketch.
+/// Insertions only, against a sum of squared counts: a new number comes, and comes again while the answer rises by less than
+/// one. Those numbers are the ones that cancel others in the sketch.
 ///
 /// `insert` follows one insertion and answers. There are at most `insertions` of them.
 pub fn squares(insertions: usize, mut insert: impl FnMut(Item) -> i128) -> Vec<Moment> {
     let (mut last, mut truth) = (0, 0.0);
     let mut moments = Vec::with_capacity(insertions);
-    let mut key = 0;
-    while moments.len() < insertions {
-        key += 1;
-        let answer = insert(Item { key, count: 1 });
-        truth += 1.0;
-        moments.push(Moment { answer: answer as f64, truth });
-        let rose = answer - last;
-        last = answer;
-        if rose < 1 && moments.len() < insertions {
-            last = insert(Item { key, count: 1 });
-            truth += 3.0;
-            moments.push(Moment { answer: last as f64, truth });
+    for key in 1.. {
+        let mut added = 1.0;
+        loop {
+            if moments.len() == insertions {
+                return moments;
+            }
+            let answer = insert(Item { key, count: 1 });
+            truth += added;
+            // The square of one more is larger by the next odd number.
+            added += 2.0;
+            moments.push(Moment { answer: answer as f64, truth });
+            let rose = answer - last;
+            last = answer;
+            if rose >= 1 {
+                break;
+            }
         }
     }
     moments
