@@ -22,7 +22,11 @@ fn judged(options: &AuditOptions, first: &Path, second: &Path) -> Result<Exit, E
         ));
     }
     let promise = Promise { eps, delta: options.delta };
-    let found = compare(&read(first)?, &read(second)?, &promise, 1.0 - options.confidence);
+    let (first, second) = (read(first)?, read(second)?);
+    if first.len() < 2 || second.len() < 2 {
+        return Err(usage("each file needs answers of many runs, one a line; the more, the surer"));
+    }
+    let found = compare(&first, &second, &promise, 1.0 - options.confidence);
     if options.json {
         println!("{:#}", document(&found));
     } else {
@@ -67,11 +71,12 @@ pub(crate) fn seen(value: Option<&Value>) -> Seen {
 
 /// The verdict in one line.
 pub(crate) fn words(found: &Found, confidence: f64) -> String {
-    let bound = format!("epsilon is at least {:.4} (confidence {confidence})", found.eps_lower);
+    let bound =
+        format!("epsilon is at least {:.4} at the promised delta (confidence {confidence})", found.eps_lower);
     if found.alarm {
         format!("ALARM: the promise does not hold; {bound}, seen where {}", found.event)
     } else if found.event.is_empty() {
-        "quiet: nothing tells the two apart".to_string()
+        format!("quiet: nothing was found in {} runs", found.runs)
     } else {
         format!(
             "quiet: {bound}, seen where {}; sampling can refute a promise, never confirm one",

@@ -198,12 +198,17 @@ fn progress(done: usize, all: usize) {
 }
 
 fn open(options: &RunOptions) -> Result<Box<dyn Source>, Exit> {
-    let names = |text: &String| text.split(',').map(|name| name.trim().to_string()).collect();
+    let names = options.columns.as_ref();
     let reading = OpenOptions {
         delimiter: options.delimiter.as_deref().map(delimiter).transpose()?,
-        header: options.columns.as_ref().map(|text| Header::Declared(names(text))),
+        header: names
+            .map(|names| Header::Declared(names.split(',').map(|name| name.trim().to_string()).collect())),
     };
-    equipoise_engine::open(&[&options.file], &reading).map_err(usage)
+    let source = equipoise_engine::open(&[&options.file], &reading).map_err(usage)?;
+    match (0..source.columns().len()).find_map(|column| source.unreadable(column)) {
+        Some(line) => Err(usage(line)),
+        None => Ok(source),
+    }
 }
 
 fn request(options: &RunOptions) -> Result<ProgramRequest, Exit> {
@@ -265,7 +270,9 @@ fn runner(options: &RunOptions, ledger: &Path) -> Result<Run<'static>, Exit> {
         ..Limits::default()
     };
     sandbox.input = if said.input == InputKind::File { Input::File } else { Input::Stdin };
-    sandbox.hide(&options.file);
+    for file in equipoise_engine::expand(&options.file).unwrap_or_default() {
+        sandbox.hide(&file);
+    }
     for ending in ["", "-wal", "-shm"] {
         let mut name = ledger.as_os_str().to_os_string();
         name.push(ending);

@@ -5,9 +5,10 @@ use crate::{
     args::SimulateOptions,
     ask::{self, existing, internal, ledger, no_picture, open, usage},
     books::{data_name, ledger_path},
-    compare, plot, progress,
+    compare, plot, progress, show,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
+use equipoise_engine::{STANDARD_INPUT, expand};
 use equipoise_session::{
     plan::{DataFacts, Plan},
     request::Request,
@@ -32,14 +33,12 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
 fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     let (request, question) = ask::request(&options.question);
     let source = open(&question.file, request.delimiter.as_deref(), request.header)?;
-    let path = ledger_path(question.books.ledger.as_deref(), Some(&question.file));
-    let name = data_name(&question.file, question.books.name.as_deref(), &path).map_err(usage)?;
-    let facts = session::facts(existing(&path)?.as_ref(), &name, source.columns()).map_err(ledger)?;
-    if facts.registered.is_some() {
-        return Err(usage(format!(
-            "{name} is in the ledger, so its rows are private; simulate on public or made-up data"
-        )));
-    }
+    let name = question.books.name.as_deref();
+    let facts = public(&question.file, name, question.books.ledger.as_deref(), source.columns())?;
+    let neighbour = match &options.neighbour {
+        Some(file) => Some(neighbour(file, &request, question.books.ledger.as_deref())?),
+        None => None,
+    };
     let plan = Plan::new(&request, &facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
     let trials = options.trials as usize;
@@ -51,8 +50,8 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     };
     let numbers: Vec<Option<f64>> =
         values.iter().map(|value| value.as_ref().map(|value| value.as_f64().unwrap_or(f64::NAN))).collect();
-    let found = match &options.neighbour {
-        Some(file) => Some(against(file, &plan, &values)?),
+    let found = match &neighbour {
+        Some((other, source)) => Some(against(&plan, &values, other, &**source)?),
         None => None,
     };
     if options.json || question.showing.json {
@@ -69,13 +68,53 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     Ok(if found.is_some_and(|found| found.alarm) { Exit::Failed } else { Exit::Done })
 }
 
-/// The same question on a neighbour, and what the answers give away.
-fn against(file: &Path, plan: &Plan, values: &[Option<Value>]) -> Result<Found, Exit> {
-    let request = plan.request();
+/// What is known of a file that no ledger knows; one that a ledger knows is private. Looked at are the ledger that was named
+/// and the ones beside the data, for the file and for each file that a pattern or a folder stands for.
+fn public(
+    file: &Path,
+    name: Option<&str>,
+    named: Option<&Path>,
+    columns: &[String],
+) -> Result<DataFacts, Exit> {
+    let mut facts = None;
+    let members =
+        if file == Path::new(STANDARD_INPUT) { Vec::new() } else { expand(file).unwrap_or_default() };
+    let all = members.iter().map(|member| (&**member, None));
+    for (one, name) in std::iter::once((file, name)).chain(all) {
+        for path in [ledger_path(named, Some(one)), ledger_path(None, Some(one))] {
+            let name = data_name(one, name, &path).map_err(usage)?;
+            let found = session::facts(existing(&path)?.as_ref(), &name, columns).map_err(ledger)?;
+            if found.registered.is_some() {
+                let name = show::printable(&name);
+                return Err(usage(format!(
+                    "{name} is in the ledger, so its rows are private; simulate on public or made-up data"
+                )));
+            }
+            facts.get_or_insert(found);
+        }
+    }
+    Ok(facts.expect("the file itself was looked up"))
+}
+
+/// The same question, planned for a neighbour that is public too.
+fn neighbour(file: &Path, request: &Request, named: Option<&Path>) -> Result<(Plan, Box<dyn Source>), Exit> {
+    if file == Path::new(STANDARD_INPUT) {
+        return Err(usage("a neighbour is a file; standard input is read once"));
+    }
     let source = open(file, request.delimiter.as_deref(), request.header)?;
-    let facts = DataFacts { name: "neighbour".into(), columns: source.columns().to_vec(), registered: None };
-    let neighbour = Plan::new(request, &facts).map_err(usage)?;
-    let other = progress::spinning("simulating", || simulate(&neighbour, &*source, values.len()));
+    let plan = Plan::new(request, &public(file, None, named, source.columns())?).map_err(usage)?;
+    plan.readable_in(&*source).map_err(usage)?;
+    Ok((plan, source))
+}
+
+/// What the answers give away beside those on a neighbour.
+fn against(
+    plan: &Plan,
+    values: &[Option<Value>],
+    neighbour: &Plan,
+    source: &dyn Source,
+) -> Result<Found, Exit> {
+    let other = progress::spinning("simulating", || simulate(neighbour, source, values.len()));
     let seen = |values: &[Option<Value>]| {
         values.iter().map(|value| compare::seen(value.as_ref())).collect::<Vec<_>>()
     };

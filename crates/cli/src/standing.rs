@@ -12,13 +12,17 @@ pub(crate) fn words(standing: &Standing, name: &str) -> String {
                 if spent.delta.is_zero() { String::new() } else { format!(" at delta {}", spent.delta) };
             format!("epsilon {}{delta} spent", spent.eps)
         });
-        let left = line.left.as_ref().map(|left| format!(", one more answer of epsilon {} fits", down(left)));
+        let fits = if line.in_force { "fits" } else { "would fit" };
+        let left =
+            line.left.as_ref().map(|left| format!(", one more charge of epsilon {} {fits}", down(left)));
         let force = if line.in_force { " (in force)" } else { "" };
         let best = if standing.tightest() == Some(line.accountant) { " (tightest)" } else { "" };
         format!("  {:<10} {spent}{}{force}{best}", line.accountant.name(), left.unwrap_or_default())
     });
     let any_time = match &standing.odometer {
-        Some(reading) => format!("epsilon {} at delta {} spent", reading.loss.eps, reading.loss.delta),
+        Some(reading) => {
+            format!("epsilon {} at delta {} spent, whenever it is read", reading.loss.eps, reading.loss.delta)
+        }
         None => "no reading: the deltas spent are too large".to_string(),
     };
     let mut text = vec![format!("{name}, as each accountant adds it up:")];

@@ -74,6 +74,18 @@ fn a_data_set_of_a_ledger_is_not_simulated() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(said.contains("is in the ledger, so its rows are private"), "{said}");
     assert!(refused.stdout.is_empty());
+    // Nor as a neighbour, nor behind a pattern, nor with another ledger named.
+    folder.write("public.csv", "value,town\n1,Ayr\n");
+    for line in [
+        "simulate --trials 20 --neighbour data.csv count public.csv --epsilon 1000",
+        "simulate --trials 20 --neighbour [d]ata.csv count public.csv --epsilon 1000",
+        "simulate --trials 20 count [d]ata.csv --epsilon 1",
+        "simulate --trials 20 count data.csv --epsilon 1 --ledger none.ledger",
+    ] {
+        let refused = folder.run(line);
+        assert_eq!(refused.status.code(), Some(2), "{line}");
+        assert!(refused.stdout.is_empty(), "{line}");
+    }
 }
 
 /// The true epsilon is 1. A bound above 2 needs counts of 2,000 runs that are off by a factor of e: below 1e-60.

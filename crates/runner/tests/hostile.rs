@@ -195,7 +195,7 @@ fn files_that_are_shown_can_be_read_and_nothing_can_be_written_but_in_scratch() 
          for path in [{file:?}, {new:?}, '/usr/bin/new', '/etc/new', '/new', '/dev/new', '/usr/bin/env', '/var/new']:\n\
          \x20   try:\n        open(path, 'a').write('x')\n        print('wrote', path)\n    except OSError: pass\n\
          for act in [lambda: os.chmod({file:?}, 0o777), lambda: os.utime({file:?}), lambda: os.utime('/dev/null'),\n\
-         \x20           lambda: os.rename({file:?}, {new:?}), lambda: os.link({file:?}, '/work/link'),\n\
+         \x20           lambda: os.rename({file:?}, {new:?}), lambda: os.link({file:?}, '/scratch/link'),\n\
          \x20           lambda: os.remove({file:?}), lambda: os.setxattr({file:?}, 'user.a', b'b'),\n\
          \x20           lambda: os.mkdir('/dev/folder'), lambda: os.truncate({file:?}, 0)]:\n\
          \x20   try:\n        act()\n        print('changed')\n    except OSError: pass\nprint('end')",
@@ -210,7 +210,7 @@ fn files_that_are_shown_can_be_read_and_nothing_can_be_written_but_in_scratch() 
 #[test]
 fn nothing_is_remembered_from_block_to_block() {
     let script = "import os, sys, ctypes\nfound = []\nlibc = ctypes.CDLL(None, use_errno=True)\n\
-        places = ['/tmp/note', '/dev/shm/note', '/var/tmp/note', '/work/note', os.path.expanduser('~/note')]\n\
+        places = ['/tmp/note', '/dev/shm/note', '/var/tmp/note', '/scratch/note', os.path.expanduser('~/note')]\n\
         found += [p for p in places if os.path.exists(p)]\nfor p in places:\n    try: open(p, 'w').write('x')\n    except OSError: pass\n\
         if libc.shmget(0x1234, 4096, 0o1666) != -1 and not libc.shmget(0x1234, 4096, 0o3666) != -1: found.append('shm')\n\
         # A key of this user, and of its session.\n\
@@ -294,11 +294,11 @@ fn there_is_no_way_up() {
          attempt('namespace by clone', lambda: call(56, 0x10000000 | 17, 0, 0, 0, 0))\n\
          attempt('clone3', lambda: call(435, ctypes.create_string_buffer(88), 88))\n\
          attempt('setns', lambda: call(308, 0, 0))\n\
-         attempt('mount', lambda: call(165, b'tmpfs', b'/work', b'tmpfs', 0, 0))\n\
+         attempt('mount', lambda: call(165, b'tmpfs', b'/scratch', b'tmpfs', 0, 0))\n\
          attempt('new mount', lambda: call(430, b'tmpfs', 0))\n\
          attempt('umount', lambda: call(166, b'/usr', 2))\n\
-         attempt('pivot', lambda: call(155, b'/work', b'/work'))\n\
-         attempt('chroot', lambda: os.chroot('/work'))\n\
+         attempt('pivot', lambda: call(155, b'/scratch', b'/scratch'))\n\
+         attempt('chroot', lambda: os.chroot('/scratch'))\n\
          attempt('setuid', lambda: os.setuid(0))\n\
          attempt('io_uring', lambda: call(425, 1, ctypes.create_string_buffer(120)))\n\
          attempt('bpf', lambda: call(321, 0, 0, 0))\n\

@@ -78,6 +78,11 @@ impl ErrorBar {
         Self { gap: Some(gap), ..Self::of(confidence, ErrorKind::Gap) }
     }
 
+    /// Every number of the answer lies within this of the true one, as far as noise goes.
+    pub fn scale(confidence: f64, scale: f64) -> Self {
+        Self { scale: Some(scale), ..Self::of(confidence, ErrorKind::Noise) }
+    }
+
     fn of(confidence: f64, kind: ErrorKind) -> Self {
         Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None, scale: None }
     }

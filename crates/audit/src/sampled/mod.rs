@@ -212,10 +212,13 @@ fn judge(event: &Event, fresh: [&[Seen]; 2], pair: usize, promise: &Promise, sha
 }
 
 /// The same for outputs that were collected before, of any pipeline: many independent runs on one data set, and many on a
-/// neighbour. The first half of each chooses the event, the second half counts it.
+/// neighbour. The first half of each chooses the event, the second half counts it; so the runs must be in no order that
+/// means anything. Of the longer list only as many count as the shorter has.
 pub fn compare(first: &[Seen], second: &[Seen], promise: &Promise, false_alarm: f64) -> Found {
     let start = Instant::now();
     let mut found = Found::nothing();
+    let runs = first.len().min(second.len());
+    let (first, second) = (&first[..runs], &second[..runs]);
     let (first, second) = (first.split_at(first.len() / 2), second.split_at(second.len() / 2));
     let directions = [(first, second), (second, first)];
     let scored = directions.into_iter().filter_map(|(likely, other)| {
@@ -391,6 +394,9 @@ mod tests {
         assert!(found.alarm && found.eps_lower > 0.3, "{found:?}");
         let again = answers(0.0, &mut words);
         assert!(!compare(&first, &again, &promise, 1e-6).alarm);
+        // Lists of different lengths once made the sure event look best.
+        let few = &first[..2_000];
+        assert!(compare(few, &second, &promise, 1e-6).alarm && compare(&second, few, &promise, 1e-6).alarm);
         for few in [&[][..], &[Seen::Text("refused".into())][..]] {
             assert!(!compare(few, few, &promise, 1e-6).alarm);
         }

@@ -17,7 +17,7 @@ pub(crate) struct AuditOptions {
     /// With --sampled or --compare: the confidence that no alarm is false
     #[arg(long, default_value_t = 0.999)]
     pub confidence: f64,
-    /// Compare the answers that a pipeline of yours gave, one a line: many runs on one data set, many on a neighbour
+    /// Compare the answers that a pipeline of yours gave, one a line: many independent runs, in no order that means anything, on one data set and on a neighbour
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"], conflicts_with_all = ["sampled", "only", "list"])]
     pub compare: Vec<PathBuf>,
     /// With --compare: what the pipeline promises

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// The folder that a program starts in, and the only one that it can write.
-pub(super) const WORK: &str = "/work";
+pub(super) const WORK: &str = "/scratch";
 /// The name of the program's user inside.
 pub(super) const INSIDE_ID: u32 = 1000;
 

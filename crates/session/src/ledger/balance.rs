@@ -102,9 +102,11 @@ impl Balance {
         self.tighter(|account| account.limit.clone())
     }
 
-    /// What may still be asked for; `None` without any limit.
+    /// What may still be asked for; `None` without any limit. Where an analyst's limit is in another currency, the data set's,
+    /// unless the analyst has nothing left.
     pub fn remaining(&self) -> Option<Limit> {
-        self.tighter(Account::remaining)
+        let analyst = self.analyst.as_ref().and_then(Account::remaining);
+        analyst.filter(|left| left.parts()[0].is_zero()).or_else(|| self.tighter(Account::remaining))
     }
 
     fn tighter(&self, part: impl Fn(&Account) -> Option<Limit>) -> Option<Limit> {

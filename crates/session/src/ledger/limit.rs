@@ -4,7 +4,8 @@
 //!
 //! Where every charge that is granted passed [`Account::after`](super::Account), all answers together lose at most the
 //! limit, in its currency (`equipoise_core::account::Filter` has the proof for each of them). What was spent before the
-//! limit was set counts.
+//! limit was set counts. The limit is fixed without looking at answers: where limits were changed after answers, the deltas of
+//! all that were in force add up.
 
 use super::cost::{
     Cost, LARGEST, LONGEST_NUMBER, amount, approx_from_json, approx_json, read, sum_up, text, written,

@@ -161,15 +161,18 @@ fn odometer(charges: &Charges) -> Option<Reading> {
     for (cost, count) in charges {
         let (approx, zcdp) = (cost.approx.times(*count), cost.zcdp.as_ref().map(|loss| loss.times(*count)));
         meter.basic = meter.basic.map(|sum| sum.plus_up(&approx.eps));
-        meter.own = meter.own.plus_up(own(&approx, zcdp.as_ref()));
+        meter.own = meter.own.plus_up(&own(&approx, zcdp.as_ref()));
         meter.concentrated = meter.concentrated.zip(zcdp).map(|(sum, loss)| sum.plus_up(&loss.rho));
     }
     meter.read()
 }
 
-/// The larger delta of the two forms: readings may use either.
-fn own<'a>(approx: &'a Approx, zcdp: Option<&'a Zcdp>) -> &'a Amount {
-    zcdp.map_or(&approx.delta, |loss| (&loss.delta).max(&approx.delta))
+/// The delta outside of both forms: one event where they have the same, two where not.
+fn own(approx: &Approx, zcdp: Option<&Zcdp>) -> Amount {
+    match zcdp {
+        Some(loss) if loss.delta != approx.delta => loss.delta.plus_up(&approx.delta),
+        _ => approx.delta.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 
 use super::votes::{self, Output};
 use crate::{
-    answer::{Answer, ErrorBar, ErrorKind},
+    answer::{Answer, ErrorBar},
     plan::{PlanError, Said},
     space::float_ends,
 };
@@ -167,16 +167,7 @@ impl Aggregate {
     }
 
     fn bar(&self, scale: f64) -> ErrorBar {
-        ErrorBar {
-            confidence: self.confidence,
-            kind: ErrorKind::Noise,
-            low: None,
-            high: None,
-            gap: None,
-            rank: None,
-            range: None,
-            scale: Some(scale),
-        }
+        ErrorBar::scale(self.confidence, scale)
     }
 
     /// The answer from what the programs printed, nothing where they failed. Never fails.
@@ -276,8 +267,7 @@ impl Aggregate {
         if !enough {
             return nobody_answered();
         }
-        let bar = ErrorBar { low: Some(low), high: Some(high), scale: None, ..self.bar(0.0) };
-        Answer::number(value, bar)
+        Answer::number(value, ErrorBar::noise(self.confidence, low, high))
     }
 
     fn vector(&self, enough: bool, value: &[f64], within: f64) -> Answer {

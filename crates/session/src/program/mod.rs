@@ -219,6 +219,7 @@ impl ProgramPlan {
             delta: self.cost().delta.to_string(),
             adjacency: self.guarantee.adjacency.to_string(),
             unit: self.guarantee.unit.to_string(),
+            // All rows of a person lie in one block, however many.
             max_rows_per_unit: None,
         }
     }
@@ -359,12 +360,12 @@ impl Session {
 fn release(plan: &ProgramPlan, answer: Answer, charge: &crate::ledger::Charge) -> Release {
     let balance = charge.balance();
     Release {
-        filter: None,
         outcome: if answer.value.is_some() { Outcome::Released } else { Outcome::Refused },
         value: answer.value.unwrap_or_default(),
         statistic: STATISTIC.to_string(),
         column: None,
         group_by: Vec::new(),
+        filter: None,
         data: plan.data.clone(),
         mechanism: plan.mechanism().to_string(),
         guarantee: plan.promise(),
