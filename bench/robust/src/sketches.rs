@@ -212,7 +212,7 @@ fn draw(name: &str, labels: &Labels, lines: &[Line]) -> Result<(), Failure> {
 
 /// Adaptive insertions against the sum of squared counts; copies of proved sizes.
 fn squares(plotted: bool, coins: &mut OsCoins) -> Result<(f64, f64), Failure> {
-    const INSERTIONS: usize = 12_000;
+    const INSERTIONS: usize = 10_000;
     let (alpha, half): (Ratio, Ratio) = ("0.5".parse()?, "0.25".parse()?);
     let mut plain = F2::init(&Buckets::new(&half, 1, 2048)?, &Counts::new(), coins);
     let plain = attack::squares(INSERTIONS, |item| {
@@ -290,21 +290,24 @@ fn sets(coins: &mut OsCoins) -> Result<(), Failure> {
 
 /// The count of a number that never came.
 fn nothing(coins: &mut OsCoins) -> Result<(), Failure> {
-    const STEPS: u64 = 2000;
+    const STEPS: u64 = 500;
+    const TOGETHER: u64 = 64;
     let alpha: Ratio = "0.5".parse()?;
     let mut plain = Point::init(&Buckets::new(&alpha, 5, 64)?, &Counts::new(), coins);
-    let broken = attack::count_of_nothing(STEPS, |items| {
+    let broken = attack::count_of_nothing(STEPS, TOGETHER, |items| {
         plain.update_all(items);
         plain.query(&0)
     });
-    println!("Count-Sketch, {STEPS} adaptive steps of eight items; error over the root of squared counts:");
-    println!("  plain, 5 rows of 64: {}", shown(&broken, 200));
+    println!(
+        "Count-Sketch, {STEPS} adaptive steps of {TOGETHER} items; error over the root of squared counts:"
+    );
+    println!("  plain, 5 rows of 64: {}", shown(&broken, 50));
     let grid = Grid::even(4, 1 << 16)?;
     let plan = Wanted { answers: 2 * STEPS, beta: "0.01".parse()?, grid: grid.len() }.plan()?;
     let shape = Buckets::proved(&alpha, plan.ln_inverse_failure())?;
     let about = format!("{} copies of {} rows of {}", plan.copies(), shape.rows(), shape.width());
     let mut robust = Copies::<Point>::new(plan, grid, shape, Counts::new(), false, coins)?;
-    let moments = attack::count_of_nothing(STEPS, |items| {
+    let moments = attack::count_of_nothing(STEPS, TOGETHER, |items| {
         robust.update_all(items).expect("small counts");
         robust.query(&0, coins).expect("as declared")
     });

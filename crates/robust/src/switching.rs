@@ -166,7 +166,7 @@ mod tests {
         for moment in &moments {
             assert!((0.5..1.5).contains(&moment.ratio()), "{moment:?}");
         }
-        assert!(switching.changes_left() > 10, "{}", switching.changes_left());
+        assert!(switching.changes_left() > 0, "{}", switching.changes_left());
     }
 
     #[test]

@@ -23,25 +23,29 @@ impl Moment {
     }
 }
 
-/// Insertions only, against a sum of squared counts: a new number comes, and if the answer rose by less than one, comes
-/// again. Those numbers are the ones that cancel others in the sketch.
+/// Insertions only, against a sum of squared counts: a new number comes, and comes again while the answer rises by less than
+/// one. Those numbers are the ones that cancel others in the sketch.
 ///
 /// `insert` follows one insertion and answers. There are at most `insertions` of them.
 pub fn squares(insertions: usize, mut insert: impl FnMut(Item) -> i128) -> Vec<Moment> {
     let (mut last, mut truth) = (0, 0.0);
     let mut moments = Vec::with_capacity(insertions);
-    let mut key = 0;
-    while moments.len() < insertions {
-        key += 1;
-        let answer = insert(Item { key, count: 1 });
-        truth += 1.0;
-        moments.push(Moment { answer: answer as f64, truth });
-        let rose = answer - last;
-        last = answer;
-        if rose < 1 && moments.len() < insertions {
-            last = insert(Item { key, count: 1 });
-            truth += 3.0;
-            moments.push(Moment { answer: last as f64, truth });
+    for key in 1.. {
+        let mut added = 1.0;
+        loop {
+            if moments.len() == insertions {
+                return moments;
+            }
+            let answer = insert(Item { key, count: 1 });
+            truth += added;
+            // The square of one more is larger by the next odd number.
+            added += 2.0;
+            moments.push(Moment { answer: answer as f64, truth });
+            let rose = answer - last;
+            last = answer;
+            if rose >= 1 {
+                break;
+            }
         }
     }
     moments
@@ -77,24 +81,23 @@ pub fn sets<C: Coins>(
     moments
 }
 
-/// Against the count of one number that never came: others come, a few at a time, and those that did not raise its
-/// answer go again. The truth of a moment is the square root of the sum of squared counts, to which the error is
+/// Against the count of one number that never came: others come, so many `together`, about as many as a row has buckets, and
+/// those that did not raise its answer go again. The truth of a moment is the square root of the sum of squared counts, to which the error is
 /// allowed to be in proportion.
 ///
 /// `change` follows some items and answers for the number zero; it is called at most twice a step.
-pub fn count_of_nothing(steps: u64, mut change: impl FnMut(&[Item]) -> i128) -> Vec<Moment> {
+pub fn count_of_nothing(steps: u64, together: u64, mut change: impl FnMut(&[Item]) -> i128) -> Vec<Moment> {
     const COUNT: i64 = 16;
-    const TOGETHER: u64 = 8;
     let (mut last, mut kept) = (0, 0u64);
     let mut moments = Vec::new();
     for step in 0..steps {
         let items = |count: i64| -> Vec<Item> {
-            (1..=TOGETHER).map(|index| Item { key: step * TOGETHER + index, count }).collect()
+            (1..=together).map(|index| Item { key: step * together + index, count }).collect()
         };
         let answer = change(&items(COUNT));
         if answer > last {
             last = answer;
-            kept += TOGETHER;
+            kept += together;
         } else {
             last = change(&items(-COUNT));
         }
@@ -175,13 +178,13 @@ mod tests {
         let (mut coins, mut more) = (TestWords(5), TestWords(6));
         let shape = Buckets::new(&ratio("0.5"), 3, 16).unwrap();
         let mut plain = Point::init(&shape, &Counts::new(), &mut coins);
-        let moments = count_of_nothing(400, |items| {
+        let moments = count_of_nothing(400, 8, |items| {
             plain.update_all(items);
             plain.query(&0)
         });
         assert!(last(&moments) > 1.0, "{}", last(&moments));
         let mut robust = copies::<Point>(shape, Grid::even(8, 1 << 12).unwrap(), Counts::new());
-        let moments = count_of_nothing(400, |items| {
+        let moments = count_of_nothing(400, 8, |items| {
             robust.update_all(items).unwrap();
             robust.query(&0, &mut more).unwrap()
         });
