@@ -21,7 +21,7 @@ mod _equipoise {
         blocks::{Ballot, deal_people, deal_rows},
         books::{Books, Planned, is_registered, simulate},
         catalog::{audit, audits, calibrate, mechanisms},
-        monitor::{Holdout, Threshold, Watch},
+        monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares},
         table::{Arrow, File},
     };

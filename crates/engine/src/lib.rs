@@ -21,5 +21,5 @@ mod problem;
 mod stream;
 mod threads;
 
-pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
+pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

@@ -70,7 +70,16 @@ class Ballot:
 @final
 class Threshold:
     def __new__(
-        cls, epsilon: str, threshold: str, sensitivity: str, resolution: str, cutoff: int, monotone: bool
+        cls,
+        books: Books,
+        data: str,
+        epsilon: str,
+        threshold: str,
+        sensitivity: str,
+        resolution: str,
+        cutoff: int,
+        monotone: bool,
+        adjacency: str,
     ) -> Threshold: ...
     def answer(self, values: Any) -> tuple[list[int], list[float]]: ...
     @property
@@ -79,8 +88,23 @@ class Threshold:
 
 @final
 class Watch:
-    def __new__(cls, records: int, epsilon: str, delta: str, budget: int, adjacency: str) -> Watch: ...
-    def ask(self, yes: Any, threshold: str) -> bool: ...
+    def __new__(
+        cls, books: Books, data: str, columns: Sequence[str], rows: int, request: str, ids: Any
+    ) -> Watch: ...
+    def missing(self, line: str) -> list[tuple[int, str]]: ...
+    def ask(self, line: str, columns: list[Any]) -> bool: ...
+    def ask_rows(self, yes: Any, threshold: str) -> bool: ...
+    def ask_parts(self, parts: Any, threshold: str) -> bool: ...
+    @property
+    def scale(self) -> float: ...
+
+@final
+class FileWatch:
+    def __new__(cls, books: Books, data: str, file: File, request: str, state: str) -> FileWatch: ...
+    def ask(self, line: str) -> str: ...
+    def earlier(self) -> list[str]: ...
+    @property
+    def resumed(self) -> bool: ...
     @property
     def scale(self) -> float: ...
 
@@ -88,6 +112,8 @@ class Watch:
 class Holdout:
     def __new__(
         cls,
+        books: Books,
+        data: str,
         rows: int,
         questions: int,
         corrections: int,
