@@ -22,7 +22,7 @@ mod _equipoise {
         books::{Books, Planned, is_registered, simulate},
         catalog::{audit, audits, calibrate, mechanisms},
         monitor::{FileWatch, Holdout, Threshold, Watch},
-        robust::{Cut, Distinct, PointCounts, Squares},
+        robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         table::{Arrow, File},
     };
 }

@@ -12,6 +12,7 @@ pub mod calendar;
 mod columnar;
 pub mod csv;
 pub mod decimal;
+mod edges;
 mod ipc;
 mod many;
 pub mod number;
@@ -21,5 +22,6 @@ mod problem;
 mod stream;
 mod threads;
 
+pub use edges::{EdgeRow, read_edges};
 pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

@@ -13,7 +13,7 @@ Budgets           Session(data, budget=...) with lazy questions; spent() for bar
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
 One after another AboveThreshold, ThresholdMonitor, Holdout
-Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut
+Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut; choose_robust says which way suits
 Looking inside    calibrate(name, ...), simulate(statistic, data, trials=...), audit(name)
 
 There is no seed: noise that can be repeated protects nobody.
@@ -34,7 +34,7 @@ from ._errors import (
 from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simulate
 from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
 from ._release import Release
-from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint
+from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
 from ._statistics import (
     count,
@@ -77,6 +77,7 @@ __all__ = [
     "audit",
     "audits",
     "calibrate",
+    "choose_robust",
     "count",
     "histogram",
     "iqr",
