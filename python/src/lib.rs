@@ -10,12 +10,17 @@ mod books;
 mod catalog;
 mod errors;
 mod monitor;
+#[cfg(target_os = "linux")]
+mod programs;
 mod robust;
 mod table;
 
 /// The compiled part of the package.
 #[pyo3::pymodule]
 mod _equipoise {
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::programs::run_program;
     #[pymodule_export]
     use crate::{
         blocks::{Ballot, deal_people, deal_rows},

@@ -325,6 +325,11 @@ impl Source for Memory<'_> {
         })
     }
 
+    fn declared(&self, column: usize) -> Option<Kind> {
+        let typed = |(has, _): &&(Wanted, Column)| has.column == column && has.kind != Kind::Text;
+        self.columns.iter().find(typed).map(|(has, _)| has.kind)
+    }
+
     fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
         match self.find(wanted) {
             Some(Column::Floats(numbers)) => Some(numbers),
