@@ -53,7 +53,7 @@ fn block_milliseconds(program: &Program, sandbox: Sandbox) -> Result<f64, Refusa
     let run = Run { programs, pace: Pace::UpTo(Duration::from_mins(1)), serial: true, ..Run::new(sandbox) };
     run.rehearse(b"a\n")?;
     let start = children_milliseconds();
-    let answers = run.answers(BLOCKS, |_| b"a\n1\n".to_vec());
+    let answers = run.answers(BLOCKS, |_| b"a\n1\n".to_vec(), |printed| Some(printed.to_vec()));
     let each = (children_milliseconds() - start) / BLOCKS as f64;
     assert!(answers.iter().all(Option::is_some), "every program answers");
     Ok(each)
