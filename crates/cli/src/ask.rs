@@ -7,7 +7,7 @@ use crate::{
         QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
         Values,
     },
-    books::{data_name, ledger_path},
+    books::{charged_ledger, data_name},
     fail, plot, progress, show,
 };
 use equipoise_core::wording;
@@ -158,8 +158,11 @@ fn answer(
 ) -> Result<Exit, Exit> {
     let &Asked { file, books, showing } = asked;
     let source = open(file, delimiter, header)?;
-    let path = ledger_path(books.ledger.as_deref(), Some(file));
+    let path = charged_ledger(books.ledger.as_deref(), file).map_err(usage)?;
     let name = data_name(file, books.name.as_deref(), &path).map_err(usage)?;
+    if let Some(picture) = &showing.plot {
+        plot::check(picture, &[file, &path]).map_err(usage)?;
+    }
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
     let plan = plan(&facts).map_err(usage)?;
@@ -185,7 +188,10 @@ fn answer(
     };
     let exit = show::release(&release, showing.json);
     if let Some(path) = &showing.plot {
-        plot::release(&release.to_json(), path).map_err(|error| no_picture(path, &*error))?;
+        // The answer stands, and so does its exit code.
+        if let Err(error) = plot::release(&release.to_json(), path) {
+            no_picture(path, &*error);
+        }
     }
     Ok(exit)
 }

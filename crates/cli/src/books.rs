@@ -1,6 +1,6 @@
 //! Which ledger, and under which name it knows a file, a pattern, a folder or standard input.
 
-use equipoise_engine::{STANDARD_INPUT, is_pattern};
+use equipoise_engine::{STANDARD_INPUT, expand, is_pattern};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -16,6 +16,27 @@ pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf 
         (None, Some(data)) => home(data).join(FILE_NAME),
         (None, None) => PathBuf::from(FILE_NAME),
     }
+}
+
+/// The ledger that a question is charged to, or one line that says why not: a folder or a pattern that nobody named a ledger for must
+/// not walk around the ledger that lies beside one of its files.
+pub(crate) fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBuf, String> {
+    let charged = ledger_path(named, Some(data));
+    if named.is_some() || data == Path::new(STANDARD_INPUT) {
+        return Ok(charged);
+    }
+    for member in expand(data).unwrap_or_default() {
+        let beside = ledger_path(None, Some(&member));
+        if beside.exists() && beside.canonicalize().ok() != charged.canonicalize().ok() {
+            let shown = |path: &Path| equipoise_core::wording::shown(&path.to_string_lossy()).to_string();
+            return Err(format!(
+                "'{}' has a ledger beside it, '{}'; name that with --ledger, or ask of the file itself",
+                shown(&member),
+                shown(&beside)
+            ));
+        }
+    }
+    Ok(charged)
 }
 
 /// The name that the budget of this data belongs to, or one line that says why it has none. Standard input has the name that
@@ -55,7 +76,8 @@ fn path_name(data: &Path, ledger: &Path) -> io::Result<String> {
     let ledger =
         ledger.canonicalize().map(|ledger| folder(&ledger)).or_else(|_| folder(ledger).canonicalize());
     let beside = ledger.ok().and_then(|folder| data.strip_prefix(folder).ok().map(Path::to_path_buf));
-    let beside = beside.filter(|name| !name.as_os_str().is_empty());
+    // The folder that the ledger lies in is a dot, so that it can move too.
+    let beside = beside.map(|name| if name.as_os_str().is_empty() { PathBuf::from(".") } else { name });
     let name = beside.unwrap_or(data).into_os_string().into_string();
     // Replacing what is not text would give two files one budget.
     name.map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))
@@ -70,10 +92,14 @@ fn split_pattern(pattern: &Path) -> (PathBuf, PathBuf) {
     (begins.to_path_buf(), rest)
 }
 
-/// The folder that a data file lies in; behind a link, that of the file itself, so that it has one ledger.
+/// The folder that a data file lies in; behind a link, that of the file itself, so that it has one ledger. A folder of data
+/// holds its ledger itself, as its files do.
 fn home(data: &Path) -> PathBuf {
     if is_pattern(data) {
         return split_pattern(data).0;
+    }
+    if data.is_dir() {
+        return data.to_path_buf();
     }
     let typed = folder(data);
     match (data.canonicalize(), typed.canonicalize()) {

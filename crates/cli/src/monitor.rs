@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::MonitorOptions,
     ask::{delimiter, existing, internal, ledger, usage},
-    books::{data_name, ledger_path},
+    books::{charged_ledger, data_name},
     fail, progress,
 };
 use equipoise_core::wording;
@@ -56,7 +56,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
         header: options.reading.no_header.then_some(Header::Numbered),
     };
     let source = equipoise_engine::open(&files, &reading).map_err(usage)?;
-    let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
+    let path = charged_ledger(options.ledger.as_deref(), &options.file).map_err(usage)?;
     let name = data_name(&options.file, None, &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;

@@ -3,6 +3,7 @@
 //! A picture shows what the release or the simulation says and nothing else, so it needs no privacy of its own.
 
 use crate::show;
+use equipoise_core::wording;
 use plotters::{
     coord::{Shift, types::RangedCoordf64},
     prelude::*,
@@ -33,6 +34,26 @@ struct Line {
     value: Option<f64>,
     bar: Option<(f64, f64)>,
     note: String,
+}
+
+/// Can a picture be written here, without the loss of any file that is kept? Asked before anything is charged.
+pub(crate) fn check(path: &Path, kept: &[&Path]) -> Result<(), String> {
+    let shown = wording::shown(&path.to_string_lossy()).to_string();
+    if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
+        return Err(format!("a picture is an SVG file; give --plot a name that ends in .svg, not '{shown}'"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(format!("there is no folder for the picture '{shown}'; make it, or name another"));
+    }
+    let same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
+        (Ok(picture), Ok(other)) => picture == other,
+        _ => false,
+    };
+    if path.is_dir() || kept.iter().any(same) {
+        return Err(format!("the picture would take the place of '{shown}'; name another file"));
+    }
+    Ok(())
 }
 
 /// Draw a release, given as its JSON.
@@ -114,7 +135,10 @@ fn write(
         draw(&area)?;
         area.present()?;
     }
-    Ok(fs::write(path, svg)?)
+    // Whole or not at all.
+    let unfinished = path.with_extension("svg.unfinished");
+    fs::write(&unfinished, svg)?;
+    Ok(fs::rename(&unfinished, path)?)
 }
 
 fn text(area: &Picture<'_>, words: &str, size: u32, at: (i32, i32), color: RGBColor) -> Result<(), Failed> {

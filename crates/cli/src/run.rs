@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::{Books, Showing},
     ask::{delimiter, existing, internal, ledger, usage},
-    books::{data_name, ledger_path},
+    books::{charged_ledger, data_name},
     fail, show,
 };
 use clap::{Args, ValueEnum};
@@ -158,7 +158,7 @@ pub(crate) fn run(options: &RunOptions) -> Exit {
 
 fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let source = open(options)?;
-    let path = ledger_path(options.books.ledger.as_deref(), Some(&options.file));
+    let path = charged_ledger(options.books.ledger.as_deref(), &options.file).map_err(usage)?;
     let name = data_name(&options.file, options.books.name.as_deref(), &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;

@@ -41,6 +41,10 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     };
     let plan = Plan::new(&request, &facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
+    let picture = options.plot.as_ref().or(question.showing.plot.as_ref());
+    if let Some(path) = picture {
+        plot::check(path, &[&question.file]).map_err(usage)?;
+    }
     let trials = options.trials as usize;
     let values = progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(internal)?;
     let truth = truth(&request, &facts, &*source);
@@ -62,7 +66,7 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
             println!("  audit      {}", compare::words(found, CONFIDENCE));
         }
     }
-    if let Some(path) = options.plot.as_ref().or(question.showing.plot.as_ref()) {
+    if let Some(path) = picture {
         plot::simulation(&title, &numbers, truth, path).map_err(|error| no_picture(path, &*error))?;
     }
     Ok(if found.is_some_and(|found| found.alarm) { Exit::Failed } else { Exit::Done })

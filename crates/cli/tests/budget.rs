@@ -90,3 +90,25 @@ fn limits_that_cannot_be_are_one_line() {
     }
     assert!(!folder.0.path().join("equipoise.ledger").exists());
 }
+
+/// A folder and a pattern were charged to a ledger of their own above the files, where no limit held.
+#[test]
+fn a_folder_or_a_pattern_does_not_walk_around_the_limit_of_its_files() {
+    let folder = Folder::new();
+    fs::create_dir(folder.0.path().join("y1")).expect("a folder");
+    fs::copy(folder.0.path().join("data.csv"), folder.0.path().join("y1/s.csv")).expect("a copy");
+    assert_eq!(folder.run("budget set y1/s.csv --epsilon 1").status.code(), Some(0));
+    assert_eq!(folder.run("count y1/s.csv --epsilon 2").status.code(), Some(4));
+    for asked in ["count y1 --epsilon 20", "count y[1]/s.csv --epsilon 20", "count y1/*.csv --epsilon 20"] {
+        let refused = folder.run(asked);
+        assert!(matches!(refused.status.code(), Some(2 | 4)), "{asked}: {refused:?}");
+        assert!(refused.stdout.is_empty(), "{asked}");
+    }
+    let hint = folder.run("count y[1]/s.csv --epsilon 20");
+    assert!(String::from_utf8_lossy(&hint.stderr).contains("has a ledger beside it"), "{hint:?}");
+    // A folder without any ledger gets one that its files share.
+    fs::create_dir(folder.0.path().join("y2")).expect("a folder");
+    fs::copy(folder.0.path().join("data.csv"), folder.0.path().join("y2/s.csv")).expect("a copy");
+    assert_eq!(folder.run("count y2 --epsilon 1").status.code(), Some(0));
+    assert!(folder.0.path().join("y2/equipoise.ledger").exists());
+}

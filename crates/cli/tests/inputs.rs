@@ -52,7 +52,7 @@ fn a_pattern_a_folder_and_a_pipe_are_data_sets_with_names() {
         counted(&run(&folder, &all, input))
     };
     assert_eq!(count(&["in/*.csv"], None), (1000.0, "*.csv".to_string()));
-    assert_eq!(count(&["in"], None), (1000.0, "in".to_string()));
+    assert_eq!(count(&["in"], None), (1000.0, ".".to_string()));
     assert_eq!(count(&["in/a.csv"], None), (500.0, "a.csv".to_string()));
     assert_eq!(count(&["-", "--name", "sales"], Some(b"a\n1\n2\n3\n")), (3.0, "sales".to_string()));
     assert!(folder.path().join("equipoise.ledger").exists(), "the ledger of a pipe lies where one stands");

@@ -116,12 +116,29 @@ fn pictures_of_answers_and_groups() {
     assert_eq!(groups.status.code(), Some(0));
     let picture = svg(&folder.path("groups.svg"));
     assert!(picture.contains("Ayr") && picture.contains("Bath"));
-    // The answer was charged and shown; only the picture is missing.
-    let lost = folder.run("count data.csv --epsilon 1 --plot no/such/folder.svg");
-    assert_eq!(lost.status.code(), Some(1));
-    assert!(
-        !lost.stdout.is_empty() && String::from_utf8_lossy(&lost.stderr).contains("could not be written")
-    );
+}
+
+/// --plot took the place of whatever it was given, the data and the ledger too, after the charge.
+#[test]
+fn a_picture_takes_the_place_of_no_other_file_and_is_checked_before_the_charge() {
+    let folder = Folder::new();
+    assert_eq!(folder.run("count data.csv --epsilon 1 --ledger own.svg").status.code(), Some(0));
+    let data = fs::read(folder.path("data.csv")).expect("the data");
+    for (words, said) in [
+        ("count data.csv --epsilon 1 --plot data.csv", "ends in .svg"),
+        ("count data.csv --epsilon 1 --ledger own.svg --plot own.svg", "would take the place of"),
+        (
+            "count data.csv --epsilon 1 --ledger own.svg --plot no/such/folder.svg",
+            "no folder for the picture",
+        ),
+    ] {
+        let refused = folder.run(words);
+        assert_eq!(refused.status.code(), Some(2), "{words}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(said), "{words}: {refused:?}");
+    }
+    assert_eq!(fs::read(folder.path("data.csv")).expect("the data"), data);
+    let next = folder.json("count data.csv --epsilon 1 --ledger own.svg --json");
+    assert_eq!(next["spent"]["epsilon"], "2", "{next}");
 }
 
 #[test]
