@@ -26,8 +26,8 @@ mod _equipoise {
         blocks::{Ballot, deal_people, deal_rows},
         books::{Books, Planned, is_registered, simulate},
         catalog::{audit, audits, calibrate, mechanisms},
-        monitor::{Holdout, Threshold, Watch},
-        robust::{Cut, Distinct, PointCounts, Squares},
+        monitor::{FileWatch, Holdout, Threshold, Watch},
+        robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         table::{Arrow, File},
     };
 }

@@ -48,6 +48,11 @@ impl File {
 }
 
 impl File {
+    /// Where it is: a file, a pattern or a folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The rows, which are not read yet.
     pub fn open(&self) -> PyResult<Box<dyn Source>> {
         open(&self.path, &self.options)

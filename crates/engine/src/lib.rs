@@ -13,6 +13,7 @@ pub mod calendar;
 mod columnar;
 pub mod csv;
 pub mod decimal;
+mod edges;
 mod ipc;
 mod many;
 pub mod number;
@@ -23,5 +24,6 @@ mod stream;
 mod threads;
 
 pub use block::BlockFormat;
-pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
+pub use edges::{EdgeRow, read_edges};
+pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

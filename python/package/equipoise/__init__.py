@@ -14,7 +14,7 @@ Any function      subsample(f, data, ...) runs it on blocks of the data and publ
 Any program       run_program(["python3", "fit.py"], data, ...), the same in a sandbox, for code nobody trusts
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
 One after another AboveThreshold, ThresholdMonitor, Holdout
-Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut
+Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut; choose_robust says which way suits
 Looking inside    calibrate(name, ...), simulate(statistic, data, trials=...), audit(name)
 
 There is no seed: noise that can be repeated protects nobody.
@@ -36,7 +36,7 @@ from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simul
 from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
 from ._programs import run_program
 from ._release import Release
-from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint
+from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
 from ._statistics import (
     count,
@@ -79,6 +79,7 @@ __all__ = [
     "audit",
     "audits",
     "calibrate",
+    "choose_robust",
     "count",
     "histogram",
     "iqr",
