@@ -23,7 +23,7 @@ use equipoise_session::{
         self,
         streams::{Started, Stream, StreamError},
     },
-    source::{Kind, Lost, Source as _, Wanted},
+    source::{Kind, Lost, Wanted},
 };
 use numpy::PyReadonlyArray1;
 use pyo3::{prelude::*, types::PyList};
@@ -312,7 +312,6 @@ pub struct FileWatch {
 #[pymethods]
 impl FileWatch {
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "owned by Python, held here")]
     fn new(
         py: Python<'_>,
         books: Py<Books>,

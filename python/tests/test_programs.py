@@ -23,8 +23,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "programs"
 INCOMES = pd.DataFrame({"name": [f"p{i}" for i in range(2000)], "income": np.full(2000, 100.0)})
 #: No time that a loaded machine misses.
 PATIENT: dict[str, Any] = {"time_padding": False, "block_time": 120}
-#: All of 40 blocks answer the same, at epsilon 10: anything else has a probability below e^-100.
-SURE: dict[str, Any] = {"epsilon": 10, "delta": 1e-6, "blocks": 40, **PATIENT}
+#: All of 20 blocks answer the same, at epsilon 20: anything else has a probability below e^-100.
+SURE: dict[str, Any] = {"epsilon": 20, "delta": 1e-6, "blocks": 20, **PATIENT}
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def quiet() -> Any:
 
 def test_a_program_votes_on_blocks_of_a_table_and_of_a_file(tmp_path: Path) -> None:
     average = ["awk", "-F,", "NR > 1 { sum += $2 } END { if (NR > 1) print sum / (NR - 1) }"]
-    # Laplace noise of scale 200/(32·9) on 100: beyond 50 with probability e^-72.
+    # Laplace noise of scale 200/(16·18) on 100: beyond 50 with probability e^-72.
     release = eq.run_program(average, INCOMES, output="number", range=(0, 200), **SURE)
     assert isinstance(release, eq.Release)
     assert 50 < release.value < 150 and release.mechanism == "subsample, programs trusted"

@@ -25,6 +25,7 @@ __all__ = [
     "deal_rows",
     "is_registered",
     "mechanisms",
+    "run_program",
     "simulate",
 ]
 

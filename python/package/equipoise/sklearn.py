@@ -259,7 +259,9 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         if not hasattr(self, "estimator_"):
             return self._ask_models(X)
         finite = np.nan_to_num(X)
-        found = self.estimator_.predict(finite)
+        # Noise may have made parameters so large that a sum overflows: a bad prediction, and no reason to warn.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.estimator_.predict(finite)
         return self.classes_[found.astype(int)] if is_classifier(self.estimator) else found
 
     def _ask_models(self, X: Any) -> Any:
@@ -287,7 +289,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         X = self._ready(X)
         if not hasattr(self, "estimator_"):
             raise RefusedError(f"{method} needs published parameters, and this model has none; use predict")
-        return getattr(self.estimator_, method)(np.nan_to_num(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return getattr(self.estimator_, method)(np.nan_to_num(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Accuracy or R², against labels that are at hand: not private."""

@@ -214,14 +214,14 @@ impl Monitor {
         }
         let columns: Vec<Wanted> = group.iter().flat_map(|(_, bound)| bound.wanted.iter().copied()).collect();
         // Before anything is written, so that a disk that fails here costs nobody's budget.
-        if !self.running.table.missing(&columns).is_empty() {
+        if self.running.table.missing(&columns).is_empty() {
+            self.running.table.load(&self.names, &columns)?;
+        } else {
             let source = (watched.rows)()?;
             quietly(|| self.running.table.load(&*source, &columns))?;
             if fingerprint(ledger, watched.content)? != self.payment.content {
                 return Err(self.state.failed(StateFault::OtherRows).into());
             }
-        } else {
-            self.running.table.load(&self.names, &columns)?;
         }
         self.state.append(&Line::Queries(group.iter().map(|(query, _)| query.clone()).collect()))?;
         let (running, coins) = (&mut self.running, &mut self.coins);
