@@ -28,7 +28,7 @@ pub(crate) fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBu
     for member in expand(data).unwrap_or_default() {
         let beside = ledger_path(None, Some(&member));
         if beside.exists() && beside.canonicalize().ok() != charged.canonicalize().ok() {
-            let shown = |path: &Path| equipoise_core::wording::shown(&path.to_string_lossy()).to_string();
+            let shown = |path: &Path| equipoise_core::wording::shown(&path.to_string_lossy());
             return Err(format!(
                 "'{}' has a ledger beside it, '{}'; name that with --ledger, or ask of the file itself",
                 shown(&member),

@@ -38,7 +38,7 @@ struct Line {
 
 /// Can a picture be written here, without the loss of any file that is kept? Asked before anything is charged.
 pub(crate) fn check(path: &Path, kept: &[&Path]) -> Result<(), String> {
-    let shown = wording::shown(&path.to_string_lossy()).to_string();
+    let shown = wording::shown(&path.to_string_lossy());
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         return Err(format!("a picture is an SVG file; give --plot a name that ends in .svg, not '{shown}'"));
     }
