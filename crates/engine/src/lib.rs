@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod block;
 pub mod boolean;
 mod bytes;
 pub mod calendar;
@@ -22,6 +23,7 @@ mod problem;
 mod stream;
 mod threads;
 
+pub use block::BlockFormat;
 pub use edges::{EdgeRow, read_edges};
-pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
+pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

@@ -25,3 +25,4 @@ pub mod source;
 mod space;
 mod target;
 pub mod task;
+pub mod votes;
