@@ -82,7 +82,9 @@ impl Choice {
                 "one sketch after another; right until the value has changed as often as planned"
             }
             Method::Flips => "copies behind a monitor; right until the value has changed as often as planned",
-            Method::Copies => "copies behind a private median; right for the declared answers, deletions too",
+            Method::Copies => {
+                "copies behind a private median; right for the declared answers, whoever chose the updates"
+            }
         }
     }
 }

@@ -266,7 +266,7 @@ impl<A: Oblivious> Copies<A> {
         &self.plan
     }
 
-    /// Bytes of memory of all copies, about.
+    /// Bytes of memory of all copies, about. From public numbers: it tells nothing of their coins.
     pub fn space(&self) -> usize {
         self.running.iter().chain(&self.ahead).map(A::space).sum()
     }

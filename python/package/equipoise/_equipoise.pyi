@@ -21,6 +21,7 @@ __all__ = [
     "audit",
     "audits",
     "calibrate",
+    "choose_robust",
     "deal_people",
     "deal_rows",
     "is_registered",

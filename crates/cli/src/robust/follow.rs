@@ -92,9 +92,10 @@ pub(super) fn follow<F: Follower>(
     };
     file.replace(&follower.to_bytes())?;
     follower.announce(file.copied.then_some(COPIED));
-    let exit = each_line(stream, &mut follower, Some(&mut file), &mut coins)?;
+    let exit = each_line(stream, &mut follower, Some(&mut file), &mut coins);
+    // What was followed stays, also if reading on failed.
     file.replace(&follower.to_bytes())?;
-    Ok(exit)
+    exit
 }
 
 /// Every line in turn. A bad one is named and left out, and the rest goes on; the exit code tells.

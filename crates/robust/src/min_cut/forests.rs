@@ -49,9 +49,9 @@ impl Forests {
         self.version
     }
 
-    /// Bytes of memory, about.
-    pub(super) fn space(&self) -> usize {
-        56 * self.place.len() + 28 * self.vertices as usize * (self.parts.len() + 1)
+    /// Bytes of memory of so many edges, about.
+    pub(super) fn space_of(edges: usize) -> usize {
+        96 * edges
     }
 
     /// The edges of all forests.

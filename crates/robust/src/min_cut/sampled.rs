@@ -122,6 +122,8 @@ pub struct Sampled {
     levels: Vec<Forests>,
     /// For each level, the minimum cut of its sample if below `keep`, as of a version of the forests.
     known: Vec<Option<(u64, Option<u64>)>>,
+    /// How many units there are.
+    units: u64,
     /// The weight between two vertices, which numbers their units.
     weight: HashMap<[u32; 2], u64>,
 }
@@ -133,6 +135,7 @@ impl Sampled {
             key,
             levels: vec![Forests::new(shape.vertices, shape.keep); LEVELS],
             known: vec![None; LEVELS],
+            units: 0,
             weight: HashMap::new(),
         }
     }
@@ -235,6 +238,7 @@ impl Oblivious for Sampled {
         let there = self.weight.entry([u, v]).or_default();
         let before = *there;
         *there = if inserts { before + weight } else { before - weight };
+        self.units = if inserts { self.units + weight } else { self.units - weight };
         let numbers = if inserts { before..before + weight } else { before - weight..before };
         for number in numbers {
             let unit = (u, v, number);
@@ -258,8 +262,10 @@ impl Oblivious for Sampled {
         i128::from(self.shape.keep) << self.levels.len()
     }
 
+    /// From public numbers only: how many units were sampled is as secret as the key.
     fn space(&self) -> usize {
-        self.levels.iter().map(Forests::space).sum()
+        let units = usize::try_from(self.units).unwrap_or(usize::MAX / 1024);
+        Forests::space_of(2 * units) + self.shape.space()
     }
 }
 
