@@ -3,7 +3,10 @@
 use crate::{books::Books, errors};
 use equipoise_core::{ratio::Ratio, subsample::partition::Blocks};
 use equipoise_entropy::OsCoins;
-use equipoise_session::session::votes::{Ballot as Planned, ChargedVotes, Output, PaidVotes, Votes, Voting};
+use equipoise_session::{
+    canonical_id,
+    session::votes::{Ballot as Planned, ChargedVotes, Output, PaidVotes, Votes, Voting},
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -124,26 +127,33 @@ pub fn deal_rows<'py>(
         let mut coins = OsCoins::new().map_err(errors::lost)?;
         Ok::<_, PyErr>(ballot.planned.partition().deal_rows(rows, &mut coins))
     })?;
-    Ok(arrays(py, &blocks))
+    Ok(arrays(py, &blocks, |row| row))
 }
 
-/// The same for the rows of people, who are named by texts: all rows of a person lie in one block.
+/// The same for the rows of people, who are named by texts: all rows of a person lie in one block. Names are ids in the
+/// canonical form of files, and rows without one are dropped.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
 pub fn deal_people<'py>(
     py: Python<'py>,
     ballot: &Ballot,
-    people: Vec<String>,
+    people: Vec<Option<String>>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
+    let ids = people.iter().enumerate().filter_map(|(row, id)| Some((row, canonical_id(id.as_deref())?)));
+    let (rows, ids): (Vec<usize>, Vec<&str>) = ids.unzip();
     let blocks = py.detach(|| {
         let mut coins = OsCoins::new().map_err(errors::lost)?;
-        Ok::<_, PyErr>(ballot.planned.partition().deal_people(&people, &mut coins))
+        Ok::<_, PyErr>(ballot.planned.partition().deal_people(&ids, &mut coins))
     })?;
-    Ok(arrays(py, &blocks))
+    Ok(arrays(py, &blocks, |dealt| rows[dealt]))
 }
 
-fn arrays<'py>(py: Python<'py>, blocks: &Blocks) -> Vec<Bound<'py, PyArray1<i64>>> {
-    let place = |&row: &usize| i64::try_from(row).expect("a row in memory");
+fn arrays<'py>(
+    py: Python<'py>,
+    blocks: &Blocks,
+    row: impl Fn(usize) -> usize,
+) -> Vec<Bound<'py, PyArray1<i64>>> {
+    let place = |&dealt: &usize| i64::try_from(row(dealt)).expect("a row in memory");
     let places = |block: &[usize]| -> Vec<i64> { block.iter().map(place).collect() };
     blocks.iter().map(|block| places(block).into_pyarray(py)).collect()
 }

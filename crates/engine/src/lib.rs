@@ -21,5 +21,6 @@ mod problem;
 mod stream;
 mod threads;
 
+pub use columnar::memory;
 pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

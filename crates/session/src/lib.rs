@@ -25,3 +25,5 @@ pub mod source;
 mod space;
 mod target;
 pub mod task;
+
+pub use rows::id::canonical as canonical_id;

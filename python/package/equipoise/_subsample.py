@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
@@ -13,7 +14,7 @@ from ._data import _length, _text, is_path
 from ._errors import DataError, RequestError
 from ._release import Release
 from ._wording import decimal
-from ._workers import votes_of
+from ._workers import portable, votes_of
 
 #: Numbers of blocks that are tried where nothing is said: the number of rows is private, so that it cannot decide.
 _BLOCKS = (128, 256, 512, 1024, 2048, 4096, 8192)
@@ -56,7 +57,8 @@ def subsample(
         How many: more blocks mean less noise, and fewer rows for ``f`` in each. Without it, the fewest of 128, 256, 512 and
         so on with which epsilon is enough.
     ``privacy_unit``
-        A column that names the person, or one name for each row: all rows of a person lie in one block.
+        A column that names the person, or one name for each row: all rows of a person lie in one block. Names are compared
+        without spaces around them, and rows without a name are left out, as in files.
     ``n_jobs``
         As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
         processes of our own; a block that crashes or is late is a default vote.
@@ -70,6 +72,7 @@ def subsample(
     """
     if not callable(f):
         raise DataError("f is not a function; give one that takes a block of the data")
+    portable(f, n_jobs, time_limit)
     rows, unit, people = _people(data, privacy_unit)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
@@ -139,29 +142,39 @@ def _output(default: Any, options: Sequence[str] | None) -> dict[str, Any]:
         if default is not None and labels and str(default) in labels:
             labels.sort(key=lambda label: label != str(default))
         return {"output": "label", "options": labels}
-    if default is None or isinstance(default, (int, float)):
-        return {"output": "number", "default": float(default or 0.0)}
-    try:
-        return {"output": "vector", "default": [float(number) for number in default]}
-    except (TypeError, ValueError):
-        raise RequestError("default is not accepted; give a number, a list of numbers or a text") from None
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        if default is None or isinstance(default, (int, float)):
+            return {"output": "number", "default": _finite(default or 0.0)}
+        return {"output": "vector", "default": [_finite(number) for number in default]}
+    raise RequestError("default is not accepted; give a number, a list of numbers or a text")
 
 
-def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str] | None]:
+def _finite(number: Any) -> float:
+    if math.isfinite(float(number)):
+        return float(number)
+    raise ValueError
+
+
+def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str | None] | None]:
     """How many rows, what names the person, and the name of each row's person."""
     if is_path(data):
         raise DataError("f takes blocks of data in memory; read the file into a table first")
+    if isinstance(data, Mapping) or not hasattr(data, "__getitem__") or not hasattr(data, "__len__"):
+        raise DataError(f"f takes blocks of rows, and a {type(data).__name__} has none; give a table, an array or a list")
     rows = _length(data)
     if privacy_unit is None:
         return rows, None, None
+    if isinstance(privacy_unit, str) and privacy_unit not in list(getattr(data, "column_names", getattr(data, "columns", []))):
+        raise RequestError(f"privacy_unit=: no column is called '{privacy_unit}'")
     ids = data[privacy_unit] if isinstance(privacy_unit, str) else privacy_unit
-    people = [_text(person) or "" for person in ids]
+    listed = next((getattr(ids, how) for how in ("to_pylist", "to_list", "tolist") if hasattr(ids, how)), lambda: list(ids))
+    people = [_text(person) for person in listed()]
     if len(people) != rows:
         raise DataError("privacy_unit does not name one person for each row")
     return rows, privacy_unit if isinstance(privacy_unit, str) else "privacy_unit", people
 
 
-def _deal(ballot: _equipoise.Ballot, rows: int, people: list[str] | None) -> list[Any]:
+def _deal(ballot: _equipoise.Ballot, rows: int, people: list[str | None] | None) -> list[Any]:
     return _equipoise.deal_rows(ballot, rows) if people is None else _equipoise.deal_people(ballot, people)
 
 
