@@ -212,7 +212,7 @@ impl Planned {
 }
 
 /// How a column is read, in a word; digits after the point follow a colon.
-fn kind(kind: Kind) -> String {
+pub fn kind(kind: Kind) -> String {
     match kind {
         Kind::Float => "float".to_string(),
         Kind::Integer => "integer".to_string(),

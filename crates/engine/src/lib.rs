@@ -6,12 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+mod block;
 pub mod boolean;
 mod bytes;
 pub mod calendar;
 mod columnar;
 pub mod csv;
 pub mod decimal;
+mod edges;
 mod ipc;
 mod many;
 pub mod number;
@@ -21,6 +23,8 @@ mod problem;
 mod stream;
 mod threads;
 
+pub use block::BlockFormat;
 pub use columnar::memory;
-pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
+pub use edges::{EdgeRow, read_edges};
+pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

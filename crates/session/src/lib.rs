@@ -25,5 +25,4 @@ pub mod source;
 mod space;
 mod target;
 pub mod task;
-
-pub use rows::id::canonical as canonical_id;
+pub mod votes;

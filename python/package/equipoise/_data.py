@@ -51,6 +51,12 @@ class FileTable:
     def __init__(self, path: str | os.PathLike[str], delimiter: str | None = None, header: bool = True) -> None:
         self.path = os.fspath(path)
         self._file = _equipoise.File(self.path, delimiter, header)
+        #: How the file is read, where that is not as usual.
+        self.reading: dict[str, str | bool] = {}
+        if delimiter is not None:
+            self.reading["delimiter"] = delimiter
+        if not header:
+            self.reading["header"] = False
         self.names = self._file.columns
 
     def source(self, wanted: Sequence[tuple[int, str]]) -> Any:
@@ -136,7 +142,8 @@ def _prepared(column: Any, kind: str) -> Any:
         return _of_list([None] * len(column), kind)
     if _speaks_arrow(column):
         try:
-            return _equipoise.Arrow(column)
+            _equipoise.Arrow(column)
+            return column
         except Exception:  # pandas without pyarrow, types that only their maker knows
             if not hasattr(column, "__array__"):
                 raise DataError("the column is of a type that cannot be read; give another") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -50,7 +51,8 @@ def subsample(
 
     ``default``
         What a block counts as where ``f`` fails, takes too long or gives something else. It also says what ``f`` gives: a
-        number (the default is 0), a list of numbers for a vector of that length, a text for a label.
+        number, a list of numbers for a vector of that length, a text for a label. Without one ``f`` gives numbers, and a
+        tenth of epsilon tells whether most blocks answered: where they did not, the answer is refused.
     ``options``
         The labels there can be; without them a label needs a delta.
     ``blocks``
@@ -76,7 +78,7 @@ def subsample(
     rows, unit, people = _people(data, privacy_unit)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
-        "name": "subsample",
+        "statistic": "subsample",
         "data": account,
         "epsilon": decimal(epsilon, "epsilon"),
         "delta": decimal(delta, "delta"),
@@ -85,6 +87,7 @@ def subsample(
         "unit": unit,
         "mechanism": mechanism,
         "confidence": _confidence(confidence, alpha),
+        "settings": [_function(f)],
         **_output(default, options),
     }
     return vote(
@@ -107,8 +110,8 @@ def vote(
     request_id: str | None = None,
 ) -> Release:
     """Plan, pay, deal, run, count, in this order."""
-    ballot = _planned(words)
     books = _books.books(ledger, analyst)
+    ballot = _planned(words, books)
     before = ballot.charge(books, request_id)
     if before is not None:
         return Release._of_json(before)
@@ -120,13 +123,37 @@ def vote(
     return release
 
 
-def _planned(words: dict[str, Any]) -> _equipoise.Ballot:
-    if words["blocks"] is not None:
-        return _equipoise.Ballot(json.dumps(words))
-    for blocks in _BLOCKS[:-1]:
+def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballot:
+    said = dict(words)
+    data, blocks = said.pop("data"), said.pop("blocks")
+
+    def ballot(blocks: Any) -> _equipoise.Ballot:
+        return _equipoise.Ballot(books, data, json.dumps(dict(said, blocks=decimal(blocks, "blocks"))))
+
+    if blocks is not None:
+        return ballot(blocks)
+    for fewer in _BLOCKS[:-1]:
         with contextlib.suppress(RequestError):
-            return _equipoise.Ballot(json.dumps(dict(words, blocks=blocks)))
-    return _equipoise.Ballot(json.dumps(dict(words, blocks=_BLOCKS[-1])))
+            return ballot(fewer)
+    return ballot(_BLOCKS[-1])
+
+
+def _function(f: Callable[[Any], Any]) -> str:
+    """What a function is, as far as that can be told: the same request id with another one is another request."""
+    digest = hashlib.sha256()
+
+    def tell(code: Any) -> None:
+        digest.update(code.co_code + repr(code.co_names).encode())
+        for constant in code.co_consts:
+            if hasattr(constant, "co_code"):
+                tell(constant)
+            else:
+                digest.update(repr(constant).encode())
+
+    name = f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', type(f).__qualname__)}"
+    if hasattr(f, "__code__"):
+        tell(f.__code__)
+    return f"function={name}:{digest.hexdigest()}"
 
 
 def _confidence(confidence: Any, alpha: Any) -> str:
@@ -138,21 +165,21 @@ def _confidence(confidence: Any, alpha: Any) -> str:
 
 def _output(default: Any, options: Sequence[str] | None) -> dict[str, Any]:
     if options is not None or isinstance(default, str):
-        labels = [str(option) for option in options or []]
-        if default is not None and labels and str(default) in labels:
-            labels.sort(key=lambda label: label != str(default))
-        return {"output": "label", "options": labels}
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        if default is None or isinstance(default, (int, float)):
-            return {"output": "number", "default": _finite(default or 0.0)}
-        return {"output": "vector", "default": [_finite(number) for number in default]}
-    raise RequestError("default is not accepted; give a number, a list of numbers or a text")
+        labels = None if options is None else [str(option) for option in options]
+        return {"output": "label", "options": labels, "default": None if default is None else str(default)}
+    if default is None:
+        return {"output": "number"}
+    with contextlib.suppress(TypeError, ValueError):
+        single = isinstance(default, (int, float))
+        numbers = [float(number) for number in ([default] if single else default)]
+        if numbers and all(map(math.isfinite, numbers)):
+            return {"output": "number", "default": numbers[0]} if single else vector(numbers)
+    raise RequestError("default is not accepted; give a finite number, a list of them or a text")
 
 
-def _finite(number: Any) -> float:
-    if math.isfinite(float(number)):
-        return float(number)
-    raise ValueError
+def vector(default: list[float]) -> dict[str, Any]:
+    """Answers that are vectors, as words of a request."""
+    return {"output": f"vector:{len(default)}", "default": default}
 
 
 def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str | None] | None]:

@@ -8,7 +8,7 @@
 //! file beforehand. It does nothing that depends on other records.
 
 /// The canonical id; `None` where there is none.
-pub fn canonical(field: Option<&str>) -> Option<&str> {
+pub(crate) fn canonical(field: Option<&str>) -> Option<&str> {
     field.map(str::trim_ascii).filter(|id| !id.is_empty())
 }
 

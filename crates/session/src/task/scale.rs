@@ -1,6 +1,9 @@
 //! The interquartile range up to a factor, by one gate over bins of powers: `iqr --mechanism scale`.
 
-use super::Expected;
+use super::{
+    Expected,
+    even::{Even, Likely},
+};
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
@@ -12,7 +15,7 @@ use equipoise_core::{
     coins::Coins,
     loss::{Eps, Loss},
     mechanism::scale::{self, Spread},
-    outcome::Outcome,
+    outcome::{Outcome, Slack},
     ratio::Ratio,
     stability::Sorted,
 };
@@ -34,6 +37,7 @@ pub(crate) struct Scale {
     confidence: f64,
     /// A released answer is off by at most this factor.
     factor: f64,
+    likely: Option<Likely>,
 }
 
 impl Scale {
@@ -63,6 +67,12 @@ impl Scale {
         .calibrate()?;
         let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
         let step = space.distance(0, 1);
+        // Even rows leave every factor of two only when about a tenth of them have changed.
+        let rows = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change).unwrap_or(u64::MAX);
+        let likely = Even::new(said, &space)?.map(|even| {
+            let error = if even.has(rows.saturating_mul(10)) { factor - 1.0 } else { f64::INFINITY };
+            even.likely(error * even.quartiles_apart())
+        });
         Ok(Self {
             column,
             adjacency: said.adjacency(),
@@ -71,6 +81,7 @@ impl Scale {
             mechanism,
             confidence: said.confidence(),
             factor,
+            likely,
         })
     }
 
@@ -80,6 +91,10 @@ impl Scale {
 
     pub fn need(&self) -> Need {
         Need::Floats(self.column)
+    }
+
+    pub fn likely(&self) -> Option<Likely> {
+        self.likely
     }
 
     pub fn expected(&self) -> Expected {

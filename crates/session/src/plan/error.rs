@@ -1,0 +1,44 @@
+//! What is wrong with a request, in one line.
+
+use equipoise_core::{loss::ParameterError, wording};
+use std::fmt;
+
+/// A request that cannot be planned. Free, because it depends on public facts only; `Display` is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError(String);
+
+impl PlanError {
+    pub(crate) fn line(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
+        let hint = wording::nearest(name, known);
+        let names: Vec<String> = known.iter().map(ToString::to_string).collect();
+        Self(format!("no {what} is called '{}'{hint} There are: {}", wording::shown(name), list(&names)))
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl From<ParameterError> for PlanError {
+    fn from(error: ParameterError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Some names in a line.
+pub(super) fn list(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let mut text = names.iter().take(MOST).map(|name| wording::shown(name)).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        text.push_str(", ...");
+    }
+    text
+}

@@ -1,0 +1,311 @@
+//! Words that have been read as what they are, for the tasks to choose from.
+
+use super::{DataFacts, PlanError, error::list};
+use crate::{
+    columns,
+    request::Request,
+    rows::{Rows, plan::Terms},
+    space::not_a_number,
+    task::STATISTICS,
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    interval::exp_upper,
+    loss::{Delta, Eps, ParameterError},
+    ratio::Ratio,
+    wording,
+};
+
+/// Words that have been read as what they are, for the tasks to choose from.
+#[derive(Clone, Debug)]
+pub(crate) struct Said<'a> {
+    request: &'a Request,
+    facts: &'a DataFacts,
+    /// What a row may lose, and what it does to the rows that take part.
+    eps: Eps,
+    delta: Delta,
+    adjacency: Adjacency,
+    /// What that comes to for a person.
+    pub(super) terms: Terms,
+    /// The adjacency that was asked for.
+    pub(super) asked: Adjacency,
+    pub(super) rows: Rows,
+    pub(super) unit: Unit,
+    failure: Ratio,
+    group_by: Vec<usize>,
+    groups_per_unit: u64,
+    /// The mechanism by name; `None` for auto.
+    mechanism: Option<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    pub fn new(request: &'a Request, facts: &'a DataFacts) -> Result<Self, PlanError> {
+        if !STATISTICS.contains(&request.statistic.as_str()) {
+            return Err(PlanError::unknown("statistic", &request.statistic, &STATISTICS));
+        }
+        let eps = request.epsilon.as_deref().ok_or_else(|| {
+            PlanError::line("how much privacy may it cost? Give --epsilon, such as --epsilon 1")
+        })?;
+        let confidence: Ratio = match request.confidence.as_deref() {
+            Some(text) => text.parse().map_err(|_| not_a_number("confidence", text))?,
+            None => Ratio::new(95, 100),
+        };
+        let failure = Ratio::one() - &confidence;
+        if !confidence.is_positive() || failure < Ratio::new(1, 1_000_000_000) {
+            let accepted = "give a number above 0 and at most 0.999999999, such as 0.95";
+            return Err(ParameterError::out_of_range("confidence", &confidence, accepted).into());
+        }
+        let delta: Delta = request.delta.as_deref().map_or(Ok(Delta::zero()), str::parse)?;
+        let asked = adjacency(request, facts)?;
+        let group_by = group_by(request, facts)?;
+        let (rows, unit) = Rows::plan(request, facts)?;
+        // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
+        let moves_alike = request.statistic == "count" && group_by.is_empty();
+        let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
+        Ok(Self {
+            request,
+            facts,
+            eps: terms.eps.clone(),
+            delta: terms.delta.clone(),
+            adjacency: terms.adjacency,
+            terms,
+            asked,
+            rows,
+            unit,
+            failure,
+            group_by,
+            groups_per_unit: 1,
+            mechanism: request.mechanism.as_deref().filter(|&name| name != "auto"),
+        })
+    }
+
+    /// The same for a part of the work: another price and no groups.
+    pub fn part(&self, eps: Eps, delta: Delta) -> Self {
+        Self { eps, delta, group_by: Vec::new(), ..self.clone() }
+    }
+
+    /// The same by this mechanism.
+    pub fn by(&self, mechanism: &'static str) -> Self {
+        Self { mechanism: Some(mechanism), ..self.clone() }
+    }
+
+    /// What was said.
+    pub fn request(&self) -> &'a Request {
+        self.request
+    }
+
+    /// The same under add/remove, at a price of which two steps cost no more than what was said: a replaced row is one
+    /// that goes and one that comes, and these may belong to two groups. Unchanged where one step is all there is.
+    pub fn in_single_steps(&self) -> Result<Self, PlanError> {
+        if self.adjacency == Adjacency::AddRemove {
+            return Ok(self.clone());
+        }
+        let eps = Eps::new(self.eps.ratio() / &Ratio::from(2u64))?;
+        // Two steps lose delta·(1 + e^epsilon).
+        let delta = Delta::new(self.delta.ratio() / &(Ratio::one() + exp_upper(eps.ratio())))?;
+        Ok(Self { eps, delta, adjacency: Adjacency::AddRemove, ..self.clone() })
+    }
+
+    /// The columns whose texts are the keys of groups; none where all rows are one group.
+    pub fn group_by(&self) -> &[usize] {
+        &self.group_by
+    }
+
+    /// The keys that were stated as public.
+    pub fn keys(&self) -> &'a [String] {
+        &self.request.keys
+    }
+
+    /// The candidates that were stated as public.
+    pub fn among(&self) -> &'a [String] {
+        &self.request.among
+    }
+
+    /// Was an interval of values asked for?
+    pub fn interval(&self) -> bool {
+        self.request.interval == Some(true)
+    }
+
+    /// Does the statistic itself need a delta, apart from finding keys?
+    pub fn needs_delta(&self) -> bool {
+        needs_delta(self.request)
+    }
+
+    /// How many groups one unit may touch: a row has one key.
+    pub fn groups_per_unit(&self) -> u64 {
+        self.groups_per_unit
+    }
+
+    pub fn statistic(&self) -> &'a str {
+        &self.request.statistic
+    }
+
+    /// What may be lost for each row that comes or goes.
+    pub fn eps(&self) -> &Eps {
+        &self.eps
+    }
+
+    /// How often that may be exceeded, for each row.
+    pub fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    /// What a row does: under replace with rows that do not take part, it comes or goes.
+    pub fn adjacency(&self) -> Adjacency {
+        self.adjacency
+    }
+
+    /// Do all rows take part, each on its own?
+    pub fn takes_all_rows(&self) -> bool {
+        self.rows.are_all()
+    }
+
+    /// The probability with which an error bar may fail.
+    pub fn failure(&self) -> &Ratio {
+        &self.failure
+    }
+
+    /// The same as a confidence for display.
+    pub fn confidence(&self) -> f64 {
+        (Ratio::one() - &self.failure).to_f64()
+    }
+
+    pub fn fraction(&self) -> Option<&'a str> {
+        self.request.fraction.as_deref()
+    }
+
+    pub fn range(&self) -> Option<&'a str> {
+        self.request.range.as_deref()
+    }
+
+    pub fn resolution(&self) -> Option<&'a str> {
+        self.request.resolution.as_deref()
+    }
+
+    /// The mechanism by name; `None` for auto.
+    pub fn mechanism(&self) -> Option<&'a str> {
+        self.mechanism
+    }
+
+    /// The number of rows where it was stated.
+    pub fn rows(&self) -> Result<Option<u64>, PlanError> {
+        let read = |text: &str| {
+            text.parse().map_err(|_| {
+                ParameterError::out_of_range(
+                    "rows",
+                    text,
+                    "give the number of rows as a whole number, such as 1000",
+                )
+                .into()
+            })
+        };
+        self.request.rows.as_deref().map(read).transpose()
+    }
+
+    /// The mechanism is one of these, and words that this statistic does not take were not said.
+    pub fn accepts(&self, mechanisms: &[&str], elsewhere: &[&str]) -> Result<(), PlanError> {
+        if let Some(name) = self.mechanism().filter(|name| !mechanisms.contains(name)) {
+            let names: Vec<&str> = mechanisms.iter().chain(elsewhere).copied().collect();
+            return Err(PlanError::unknown("mechanism", name, &names));
+        }
+        if self.statistic() != "quantile" && self.fraction().is_some() {
+            return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
+        }
+        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
+        let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
+        let grouped = !self.request.group_by.is_empty();
+        for (name, said, taken) in [
+            ("interval", self.interval(), matches!(self.statistic(), "median" | "quantile")),
+            ("among", !self.among().is_empty(), self.statistic() == "select"),
+            ("group-by", grouped, self.statistic() != "summary"),
+            ("range", self.range().is_some(), numeric),
+            ("resolution", self.resolution().is_some(), ranked),
+            (
+                "rows",
+                self.request.rows.is_some(),
+                numeric && self.statistic() != "sum" && self.request.group_by.is_empty(),
+            ),
+            (
+                "keys",
+                !self.keys().is_empty(),
+                !self.request.group_by.is_empty() || self.statistic() == "histogram",
+            ),
+        ] {
+            if said && !taken {
+                let groups = if self.request.group_by.is_empty() { "" } else { " by group" };
+                return Err(PlanError::line(format!(
+                    "{}{groups} takes no {name}; leave it out",
+                    self.statistic()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of the column that the statistic needs.
+    pub fn column(&self) -> Result<usize, PlanError> {
+        self.optional_column()?.ok_or_else(|| {
+            let names = list(&self.facts.columns);
+            PlanError::line(format!("{} of which column? There are: {names}", self.statistic()))
+        })
+    }
+
+    /// The place of the column, where one was named.
+    pub fn optional_column(&self) -> Result<Option<usize>, PlanError> {
+        let Some(name) = self.request.column.as_deref() else { return Ok(None) };
+        columns::place(&self.facts.columns, name)
+            .map(Some)
+            .map_err(|error| PlanError::line(error.to_string()))
+    }
+}
+
+fn needs_delta(request: &Request) -> bool {
+    request.statistic == "mode"
+        || (request.statistic == "select" && request.among.is_empty())
+        || matches!(
+            request.mechanism.as_deref(),
+            Some("stable" | "scale" | "gaussian" | "released-scale" | "propose-test-release")
+        )
+}
+
+/// Can the question use a delta, to find keys or for its mechanism?
+pub(crate) fn uses_delta(request: &Request) -> bool {
+    let finds_keys =
+        request.keys.is_empty() && (!request.group_by.is_empty() || request.statistic == "histogram");
+    finds_keys || needs_delta(request)
+}
+
+/// The columns that were named; a text that names none may be several with commas between them.
+fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanError> {
+    let mut places = Vec::new();
+    for text in &request.group_by {
+        let names =
+            if facts.columns.contains(text) { vec![text.as_str()] } else { text.split(',').collect() };
+        for name in names {
+            let place = columns::place(&facts.columns, name.trim())
+                .map_err(|error| PlanError::line(error.to_string()))?;
+            if places.contains(&place) {
+                let name = wording::shown(name.trim());
+                return Err(PlanError::line(format!("'{name}' is grouped by twice; name it once")));
+            }
+            places.push(place);
+        }
+    }
+    Ok(places)
+}
+
+/// The adjacency that was asked for, or the data set's own.
+pub(crate) fn adjacency(request: &Request, facts: &DataFacts) -> Result<Adjacency, PlanError> {
+    let registered = facts.registered.as_ref().map(|(_, adjacency)| *adjacency);
+    let Some(text) = request.adjacency.as_deref() else {
+        return Ok(registered.unwrap_or_default());
+    };
+    let asked: Adjacency = text.parse().map_err(|error| PlanError::line(format!("{error}")))?;
+    match (registered, asked) {
+        (Some(Adjacency::AddRemove), Adjacency::Replace) => Err(PlanError::line(format!(
+            "'{}' is registered with add-remove, which protects its number of rows too; leave out --adjacency",
+            wording::shown(&facts.name)
+        ))),
+        _ => Ok(asked),
+    }
+}
