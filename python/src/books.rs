@@ -298,6 +298,13 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
     })
 }
 
+/// The files that a path, a pattern or a folder stands for.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
+pub fn files(path: PathBuf) -> Vec<PathBuf> {
+    equipoise_engine::expand(&path).unwrap_or_default()
+}
+
 /// Does the ledger of this path know a data set of this name?
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]

@@ -6,8 +6,8 @@
 use crate::errors;
 use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, cast::AsArray, types};
 use arrow_cast::cast;
-use arrow_schema::{DataType, TimeUnit};
-use equipoise_engine::{OpenOptions, csv::Header};
+use arrow_schema::DataType;
+use equipoise_engine::{OpenOptions, csv::Header, memory};
 use equipoise_session::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
 use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::{
@@ -64,7 +64,10 @@ fn open(path: &Path, options: &OpenOptions) -> PyResult<Box<dyn Source>> {
 }
 
 fn chunks(column: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
-    let array = column.extract::<AnyArray>()?.into_chunked_array()?;
+    // What an array that cannot be taken over says of itself may quote it.
+    let taken = column.extract::<AnyArray>().and_then(|array| Ok(array.into_chunked_array()?));
+    let array =
+        taken.map_err(|_| errors::data("the column is of a type that cannot be read; give another"))?;
     Ok(array.into_inner().0)
 }
 
@@ -150,22 +153,15 @@ impl<'py> Held<'py> {
                 if several.is_empty() {
                     return Ok(Self::empty(kind));
                 }
-                arrow_select::concat::concat(&several).map_err(errors::data)?
+                arrow_select::concat::concat(&several)
+                    .map_err(|_| errors::data("the parts of the column differ in type; give another"))?
             }
         };
         let found = whole.data_type();
-        let (target, fits) = match kind {
-            Kind::Float => (DataType::Float64, is_number(found)),
-            Kind::Integer => (DataType::Int64, is_number(found)),
-            Kind::Decimal { digits } => {
-                (DataType::Decimal128(38, i8::try_from(digits).unwrap_or(i8::MAX)), is_number(found))
-            }
-            Kind::Date => (DataType::Date32, found.is_temporal()),
-            Kind::Timestamp => {
-                (DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), found.is_temporal())
-            }
-            Kind::Boolean => (DataType::Boolean, is_number(found)),
-            Kind::Text => (DataType::LargeUtf8, !found.is_nested()),
+        let fits = match kind {
+            Kind::Float | Kind::Integer | Kind::Decimal { .. } | Kind::Boolean => is_number(found),
+            Kind::Date | Kind::Timestamp => is_temporal(found),
+            Kind::Text => memory::unreadable(found).is_none(),
         };
         if !fits && *found != DataType::Null {
             return Err(errors::data(format!(
@@ -173,18 +169,15 @@ impl<'py> Held<'py> {
                 word(kind)
             )));
         }
-        let array = cast(&whole, &target).map_err(errors::data)?;
+        // Numbers of all types are floats; a cell that is none of the kind is null: no value makes a column fail.
         Ok(match kind {
-            Kind::Float => Self::Arrow(array.as_primitive::<types::Float64Type>().clone()),
-            Kind::Text => Self::Texts(array.as_string::<i64>().clone()),
-            Kind::Decimal { .. } => {
-                let numbers = array.as_primitive::<types::Decimal128Type>();
-                Self::Integers(numbers.iter().map(|number| i64::try_from(number?).ok()).collect())
+            Kind::Float => {
+                let array = cast(&whole, &DataType::Float64)
+                    .map_err(|_| errors::data("the column cannot be read as numbers; give another"))?;
+                Self::Arrow(array.as_primitive::<types::Float64Type>().clone())
             }
-            Kind::Integer | Kind::Date | Kind::Timestamp | Kind::Boolean => {
-                let array = cast(&array, &DataType::Int64).map_err(errors::data)?;
-                Self::Integers(array.as_primitive::<types::Int64Type>().iter().collect())
-            }
+            Kind::Text => Self::Texts(memory::texts(&whole).into()),
+            kind => Self::Integers(memory::wholes(&whole, kind)),
         })
     }
 
@@ -217,6 +210,13 @@ fn is_number(found: &DataType) -> bool {
         DataType::Boolean => true,
         DataType::Dictionary(_, values) => is_number(values),
         other => other.is_numeric(),
+    }
+}
+
+fn is_temporal(found: &DataType) -> bool {
+    match found {
+        DataType::Dictionary(_, values) => is_temporal(values),
+        other => matches!(other, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)),
     }
 }
 

@@ -120,3 +120,58 @@ def test_the_odometer_counts_bare_functions_by_adjacency() -> None:
     eq.median([1.0] * 500, epsilon=0.25, adjacency="replace")
     assert Decimal(eq.spent()["epsilon"]) - before["add-remove"] == Decimal("0.5")
     assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before["replace"] == Decimal("0.25")
+
+
+def test_the_spread_of_each_group_is_a_root() -> None:
+    data = {"town": ["Bern", "Basel"] * 5000, "x": [0.0, 0.0, 20.0, 20.0] * 2500}
+    session = eq.Session(data)
+    release = session.group_by("town", keys=["Bern", "Basel"]).std("x", epsilon=100, range=(0, 20)).release()
+    assert release.statistic == "std"
+    for group in release.groups:
+        # The variance is 100; noise of scale 4 on sums of half a million moves its root by less than one.
+        assert abs(group["value"] - 10) < 1 and group["error"]["low"] <= group["value"] <= group["error"]["high"] < 20
+
+
+def test_a_name_without_a_ledger_does_not_hide_from_the_odometer() -> None:
+    before = Decimal(eq.spent()["epsilon"])
+    eq.count([1.0], epsilon=0.5, name="mine")
+    assert Decimal(eq.spent()["epsilon"]) - before == Decimal("0.5")
+
+
+def test_questions_of_a_session_have_its_books() -> None:
+    session = eq.Session(AGES)
+    for word in ("ledger", "name", "analyst", "books"):
+        with pytest.raises(eq.RequestError, match="belongs to the session"):
+            session.count(epsilon=1, **{word: "other"})
+    with pytest.raises(eq.RequestError, match="pair"):
+        eq.Session(AGES, budget=(1, 2, 3))  # type: ignore[arg-type]
+
+
+def test_threads_count_in_one_odometer() -> None:
+    before, start = Decimal(eq.spent(adjacency="replace")["epsilon"]), threading.Barrier(8)
+
+    def ask() -> None:
+        start.wait()
+        eq.count([1.0], epsilon=0.25, adjacency="replace", where="value > 0")
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before >= 2
+
+
+def test_a_pattern_or_a_folder_is_no_way_to_simulate_on_private_rows(tmp_path: Path) -> None:
+    (tmp_path / "salaries.csv").write_text("x\n" + "\n".join(map(str, range(500))))
+    eq.Session(tmp_path / "salaries.csv", budget=1)
+    for path in ("salaries.csv", "sal*.csv", ""):
+        with pytest.raises(eq.RequestError, match="registered in a ledger"):
+            eq.simulate("median", tmp_path / path, "x", epsilon=1, trials=2)
+
+
+def test_an_answer_that_is_asked_for_again_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
+    session = eq.Session(AGES, ledger=tmp_path / "again.ledger", name="ages")
+    for number in range(30):
+        query = session.median("age", epsilon=1)
+        assert query.release(f"request {number}").to_dict() == query.release(f"request {number}").to_dict()

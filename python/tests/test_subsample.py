@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 import time
 from typing import Any
 
@@ -52,6 +55,66 @@ def test_a_person_lies_in_one_block() -> None:
     release = eq.subsample(lambda block: seen.append(set(block["person"])) or 0.0, frame, epsilon=10, blocks=50, privacy_unit="person")
     assert sum(len(block) for block in seen) == 500  # each person once
     assert release.guarantee["unit"] == "person"
+
+
+def test_a_person_is_one_however_the_name_is_spaced_and_nobody_is_left_out() -> None:
+    names = [" 7", "7", "7\t", 7, None, "", float("nan"), "  "] * 250
+    for people in (names, pd.Series(names, dtype=object), np.array(names, dtype=object)):
+        seen: list[int] = []
+        frame = pd.DataFrame({"x": np.arange(2000.0)})
+        eq.subsample(lambda block: seen.append(len(block)) or 0.0, frame, epsilon=10, blocks=50, privacy_unit=people)
+        assert sorted(seen)[-2:] == [0, 1000] and len(seen) == 50
+    table = pa.table({"who": pa.array([1, 1, 2, None] * 500), "x": np.arange(2000.0)})
+    sizes: list[int] = []
+    eq.subsample(lambda block: sizes.append(block.num_rows) or 0.0, table, epsilon=10, blocks=50, privacy_unit="who")
+    assert sum(sizes) == 1500 and max(sizes) >= 1000
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_no_kind_of_exit_comes_through(n_jobs: int | None) -> None:
+    def leaves(block: Any) -> float:
+        raise SystemExit(f"the first row is {block[0]}")
+
+    assert isinstance(eq.subsample(leaves, HEIGHTS, epsilon=10, blocks=50, n_jobs=n_jobs).refused, bool)
+
+
+def test_a_label_that_is_no_text_is_a_default_vote() -> None:
+    release = eq.subsample(lambda _: "half a pair \udc80", HEIGHTS, epsilon=10, blocks=50, default="a", options=["a", "b"])
+    assert release.value == "a"  # all 50 votes, wrong with a chance of e^-250
+
+
+SCRIPT = """
+import sys
+import equipoise as eq, numpy as np
+print("run", flush=True)
+release = eq.subsample(np.median, np.full(2000, 170.0), epsilon=10, blocks=50, time_limit=600)
+print(abs(release.value - 170) < 20)
+"""
+
+
+def test_a_script_without_a_guard_runs_once(tmp_path: Any) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout.split() == ["run", "True"]  # all votes are 170, and the noise is a tiny part of it
+
+
+def test_what_cannot_be_dealt_is_refused_before_it_is_paid_for() -> None:
+    before = eq.spent()
+    for data, words, said in [
+        ({"x": [1.0]}, {}, "a dict has none"),
+        ((i for i in range(3)), {}, "a generator has none"),
+        (pd.DataFrame({"x": [1.0]}), {"privacy_unit": "who"}, "no column is called 'who'"),
+        ([1.0], {"privacy_unit": "who"}, "no column is called 'who'"),
+        ([1.0], {"default": float("nan")}, "default"),
+        ([1.0], {"default": [float("inf")], "delta": 1e-6}, "default"),
+    ]:
+        with pytest.raises(eq.EquipoiseError, match=said):
+            eq.subsample(len, data, **{"epsilon": 10, "blocks": 50, **words})
+    lock = threading.Lock()
+    with pytest.raises(eq.RequestError, match="another process"):
+        eq.subsample(lambda _: float(lock.locked()), HEIGHTS, epsilon=10, blocks=50, time_limit=600)
+    assert eq.spent() == before
 
 
 def fragile(block: Any) -> float:

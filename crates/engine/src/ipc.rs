@@ -13,7 +13,7 @@ use crate::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::{MessageHeader, convert::fb_to_schema, reader, root_as_message};
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use equipoise_session::{
     quiet::quietly,
     source::{Kind, Lost, Source, Visitor, Wanted},
@@ -37,39 +37,56 @@ pub(crate) struct Ipc {
     meanings: Vec<Meaning>,
     /// With bytes for texts.
     schema: SchemaRef,
+    /// In files of Polars dictionaries stand behind the batches that use them.
+    dictionaries_last: bool,
 }
+
+/// What the codes of such a file are where it cannot be read twice.
+const UNEXPLAINED: Meaning = Meaning::Unreadable(
+    "codes that are explained at its end (give the file by its name, not through a pipe)",
+);
 
 impl Ipc {
     /// Read the schema.
     pub fn new(origin: Origin) -> Result<Self, Problem> {
         let mut stream = origin.open()?;
         // A schema that breaks its reader is a broken schema.
-        let schema = quietly(|| schema(&mut stream)).map_err(|_| Problem::NotArrow)?;
+        let (schema, dictionaries_last) = quietly(|| schema(&mut stream)).map_err(|_| Problem::NotArrow)?;
         origin.keep(stream);
         let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         all_different(&columns)?;
-        let meanings = schema.fields().iter().map(|field| declared(field.data_type())).collect();
-        Ok(Self { origin, columns, meanings, schema: Arc::new(without_text(&schema)) })
+        let once = matches!(origin, Origin::Once(..));
+        let meaning = |field: &FieldRef| match field.data_type() {
+            DataType::Dictionary(..) if dictionaries_last && once => UNEXPLAINED,
+            data_type => declared(data_type),
+        };
+        let meanings = schema.fields().iter().map(meaning).collect();
+        Ok(Self { origin, columns, meanings, schema: Arc::new(without_text(&schema)), dictionaries_last })
     }
 
     /// The messages after the schema.
     fn messages(&self, columns: Vec<usize>) -> Result<Messages, Lost> {
-        let stream = if let Some(kept) = self.origin.kept() {
-            kept?
-        } else {
-            let mut stream = self.origin.open().map_err(|_| Lost)?;
-            if without_text(&schema(&mut stream)?) != *self.schema {
-                return Err(Lost);
-            }
-            stream
-        };
-        Ok(Messages {
+        let stream = if let Some(kept) = self.origin.kept() { kept? } else { self.opened_again()? };
+        let mut messages = Messages {
             stream,
             schema: self.schema.clone(),
             columns,
             dictionaries: HashMap::new(),
             ended: false,
-        })
+        };
+        let coded =
+            |&column: &usize| matches!(self.schema.field(column).data_type(), DataType::Dictionary(..));
+        if self.dictionaries_last && messages.columns.iter().any(coded) {
+            messages.read_dictionaries()?;
+            messages.stream = self.opened_again()?;
+        }
+        Ok(messages)
+    }
+
+    /// The stream from its first message after the schema on.
+    fn opened_again(&self) -> Result<Stream, Lost> {
+        let mut stream = self.origin.open().map_err(|_| Lost)?;
+        if without_text(&schema(&mut stream)?.0) == *self.schema { Ok(stream) } else { Err(Lost) }
     }
 }
 
@@ -162,8 +179,8 @@ fn up_to(stream: &mut Stream, length: u64) -> Result<Vec<u8>, Lost> {
     Ok(bytes)
 }
 
-/// The schema that a stream begins with.
-fn schema(stream: &mut Stream) -> Result<Schema, Lost> {
+/// The schema that a stream begins with, and whether it is written as Polars does.
+fn schema(stream: &mut Stream) -> Result<(Schema, bool), Lost> {
     let mut first = word(stream)?.ok_or(Lost)?;
     if first == MAGIC[..4] {
         if exactly(stream, 4)? != MAGIC[4..] {
@@ -172,10 +189,38 @@ fn schema(stream: &mut Stream) -> Result<Schema, Lost> {
         // Zeros fill up to where the writer likes a message to begin.
         let mut words = (0..64).map(|_| word(stream)?.ok_or(Lost));
         first = words.find(|word| *word != Ok([0; 4])).ok_or(Lost)??;
+        if u32::from_le_bytes(first) < SHORTEST_SCHEMA {
+            return Ok((bare_schema(stream, first)?, true));
+        }
     }
     let message = message(stream, Some(first))?.ok_or(Lost)?;
-    let message = root_as_message(&message.head).map_err(|_| Lost)?;
-    Ok(fb_to_schema(message.header_as_schema().ok_or(Lost)?))
+    Ok((parsed_schema(&message.head).ok_or(Lost)?, false))
+}
+
+/// No schema is as short as this many bytes: a smaller first word is no length.
+const SHORTEST_SCHEMA: u32 = 32;
+/// No schema whose length is not told may be longer.
+const LONGEST_BARE_SCHEMA: usize = 1 << 26;
+
+/// A schema without its length, as Polars writes it into files: it reaches to where the next message begins. The same four
+/// bytes may lie inside of it, but what breaks off there is no whole schema. The word that the next message begins with is
+/// read here; messages can do without it.
+fn bare_schema(stream: &mut Stream, first: [u8; 4]) -> Result<Schema, Lost> {
+    let mut head = first.to_vec();
+    while head.len() < LONGEST_BARE_SCHEMA {
+        let next = word(stream)?.ok_or(Lost)?;
+        if next == CONTINUATION
+            && let Some(schema) = parsed_schema(&head)
+        {
+            return Ok(schema);
+        }
+        head.extend_from_slice(&next);
+    }
+    Err(Lost)
+}
+
+fn parsed_schema(head: &[u8]) -> Option<Schema> {
+    Some(fb_to_schema(root_as_message(head).ok()?.header_as_schema()?))
 }
 
 /// Batches out of a stream, in their order, because dictionaries come between them.
@@ -198,11 +243,7 @@ impl Messages {
             let message = root_as_message(&head).map_err(|_| Lost)?;
             let version = message.version();
             match message.header_type() {
-                MessageHeader::DictionaryBatch => {
-                    let batch = message.header_as_dictionary_batch().ok_or(Lost)?;
-                    let all = &mut self.dictionaries;
-                    reader::read_dictionary(&body, batch, &self.schema, all, &version).map_err(|_| Lost)?;
-                }
+                MessageHeader::DictionaryBatch => self.read_dictionary(&body, message)?,
                 MessageHeader::RecordBatch => {
                     let batch = message.header_as_record_batch().ok_or(Lost)?;
                     let schema = self.schema.clone();
@@ -221,5 +262,22 @@ impl Messages {
         }
         self.ended = true;
         Ok(None)
+    }
+
+    /// All dictionaries of the stream, which has to be opened again for what stands between them.
+    fn read_dictionaries(&mut self) -> Result<(), Lost> {
+        while let Some(Message { head, body }) = message(&mut self.stream, None)? {
+            let message = root_as_message(&head).map_err(|_| Lost)?;
+            if message.header_type() == MessageHeader::DictionaryBatch {
+                self.read_dictionary(&Buffer::from_vec(body), message)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_dictionary(&mut self, body: &Buffer, message: arrow_ipc::Message<'_>) -> Result<(), Lost> {
+        let batch = message.header_as_dictionary_batch().ok_or(Lost)?;
+        let (all, version) = (&mut self.dictionaries, message.version());
+        reader::read_dictionary(body, batch, &self.schema, all, &version).map_err(|_| Lost)
     }
 }

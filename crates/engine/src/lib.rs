@@ -24,6 +24,7 @@ mod stream;
 mod threads;
 
 pub use block::BlockFormat;
+pub use columnar::memory;
 pub use edges::{EdgeRow, read_edges};
 pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

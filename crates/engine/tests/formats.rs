@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use arrow_buffer::i256;
 use arrow_ipc::{
-    CompressionType,
+    CompressionType, MessageHeader, root_as_message,
     writer::{FileWriter, IpcWriteOptions, StreamWriter},
 };
 use arrow_schema::{ArrowError, Field, Schema};
@@ -350,6 +350,41 @@ fn arrow_files_and_streams_are_their_csv() {
     same_cells(&folder.file("e.arrows.gz", &gzip(&stream)), &plain, &folder);
     same_cells(&folder.file("f.arrow.zst", &zstd::encode_all(&*stream, 1).unwrap()), &plain, &folder);
     same_cells(&folder.file("no-ending", &stream), &plain, &folder);
+}
+
+/// A file as Polars writes it: without mark and length before the schema, because readers of files begin at the end, and with
+/// dictionaries behind the batches that use them.
+fn as_of_polars(file: &[u8]) -> Vec<u8> {
+    let length = |place: usize| u32::from_le_bytes(file[place + 4..place + 8].try_into().unwrap()) as usize;
+    let schema = file.windows(4).position(|word| word == [0xff; 4]).unwrap();
+    let mut place = schema + 8 + length(schema);
+    let (mut bytes, mut dictionaries) = (file[..schema].to_vec(), Vec::new());
+    bytes.extend_from_slice(&file[schema + 8..place]);
+    while length(place) > 0 {
+        let head = root_as_message(&file[place + 8..place + 8 + length(place)]).unwrap();
+        let end = place + 8 + length(place) + usize::try_from(head.bodyLength()).unwrap();
+        let later = head.header_type() == MessageHeader::DictionaryBatch;
+        (if later { &mut dictionaries } else { &mut bytes }).extend_from_slice(&file[place..end]);
+        place = end;
+    }
+    [bytes, dictionaries, file[place..].to_vec()].concat()
+}
+
+#[test]
+fn arrow_files_of_polars_are_their_csv() {
+    let folder = Folder::new();
+    let tens: Decimal128Array = vec![Some(12), None, Some(-5), Some(0), Some(1)].into();
+    // The scale -1 is four bytes like those that a message begins with, inside of the schema.
+    let tens = tens.with_precision_and_scale(10, -1).unwrap();
+    let tens: Column = ("tens", Arc::new(tens), vec!["120", "", "-50", "0", "10"], Some(Kind::Integer));
+    let columns: Vec<Column> = columns().into_iter().chain(arrow_columns()).chain([tens]).collect();
+    for codec in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+        let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
+        let bytes = as_of_polars(&arrow_file(&[batch(&columns)], options).unwrap());
+        same_cells(&folder.file("polars.arrow", &bytes), &columns, &folder);
+        // Broken off inside of the schema, it is no file.
+        assert!(open(&[&folder.file("broken.arrow", &bytes[..200])], &OpenOptions::default()).is_err());
+    }
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

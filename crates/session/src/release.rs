@@ -141,3 +141,24 @@ impl Release {
         serde_json::to_value(self).expect("texts and finite numbers are always JSON")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    /// An answer that is asked for again comes out of the ledger; parsers that round once too often changed one in sixty.
+    #[test]
+    fn a_number_that_was_written_down_is_read_back() {
+        let number = 57.320_912_124_050_004;
+        assert_eq!(serde_json::from_str::<Value>(&json!(number).to_string()).unwrap(), json!(number));
+        let mut word = 1_u64;
+        for _ in 0..2000 {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let number = f64::from_bits(word);
+            if number.is_finite() {
+                let read: f64 = serde_json::from_str(&json!(number).to_string()).unwrap();
+                assert_eq!(read.to_bits(), number.to_bits());
+            }
+        }
+    }
+}

@@ -58,8 +58,11 @@ class Question:
             ledger = _books.beside(data)
         self._adjacency, self._unit = words.get("adjacency"), words.get("unit")
         self._odometer = books is None and ledger is None
-        if name is None:
-            name = _books.odometer(self._adjacency, self._unit) if ledger is None else _books.name_of(data, ledger, None)
+        if self._odometer:
+            name = _books.odometer(self._adjacency, self._unit)
+        elif ledger is not None:
+            name = _books.name_of(data, ledger, name)
+        assert name is not None, "a session names its data"
         self.books = books if books is not None else _books.books(ledger, analyst)
         self.planned = self.books.plan(name, self.table.names, json.dumps(words))
 
@@ -130,11 +133,10 @@ def _root(release: Release) -> Release:
     def root(value: Any) -> Any:
         return math.sqrt(max(0.0, value)) if isinstance(value, (int, float)) else value
 
-    parts["value"] = root(parts["value"])
-    if parts.get("error"):
-        parts["error"] = {
-            name: root(value) if name in ("low", "high") else value for name, value in parts["error"].items()
-        }
+    for answer in (parts, *(parts.get("groups") or [])):
+        answer["value"] = root(answer["value"])
+        if answer.get("error"):
+            answer["error"].update({end: root(answer["error"][end]) for end in ("low", "high") if end in answer["error"]})
     return Release(parts)
 
 

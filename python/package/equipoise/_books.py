@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from fractions import Fraction
 from typing import Any
 
 from . import _equipoise
@@ -25,10 +26,18 @@ def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> 
     if key not in _OPEN:
         opened = _equipoise.Books(path, key[2])
         if path is None:
-            for (adjacency, unit), (epsilon, delta) in _COUNTED.items():
-                opened.pay(odometer(adjacency, unit), adjacency, epsilon, delta, "spent before the fork", unit)
-        _OPEN[key] = opened
+            for (adjacency, unit), spent_before in _COUNTED.items():
+                for epsilon, delta in _pieces(*spent_before):
+                    opened.pay(odometer(adjacency, unit), adjacency, epsilon, delta, "spent before the fork", unit)
+        # The first of two threads wins, so that none counts in books of its own.
+        return _OPEN.setdefault(key, opened)
     return _OPEN[key]
+
+
+def _pieces(epsilon: str, delta: str) -> list[tuple[str, str]]:
+    """The same in equal parts, each of which is a charge that a ledger takes: at most 1000, and a delta below one."""
+    parts = 1 + max(int(Fraction(epsilon)) // 1000, int(2 * Fraction(delta)))
+    return [(str(Fraction(epsilon) / parts), str(Fraction(delta) / parts))] * parts
 
 
 def odometer(adjacency: str | None, unit: str | None = None) -> str:
@@ -37,8 +46,10 @@ def odometer(adjacency: str | None, unit: str | None = None) -> str:
 
 
 def counted(adjacency: str | None, unit: str | None, spent: dict[str, str]) -> None:
-    """Remember what the odometer showed last, for children of a fork."""
-    _COUNTED[adjacency or "add-remove", unit] = (spent["epsilon"], spent["delta"])
+    """Remember the most that the odometer showed, for children of a fork."""
+    key, now = (adjacency or "add-remove", unit), (spent["epsilon"], spent["delta"])
+    before = _COUNTED.get(key, ("0", "0"))
+    _COUNTED[key] = (max(before[0], now[0], key=Fraction), max(before[1], now[1], key=Fraction))
 
 
 def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> dict[str, str]:

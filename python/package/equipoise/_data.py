@@ -6,6 +6,7 @@ elements, so these are looked at.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import os
@@ -75,12 +76,16 @@ def table(data: Any, *, delimiter: str | None = None, header: bool = True) -> Ta
         if len(lengths) > 1:
             raise DataError("the columns differ in length; give columns of one table")
         return Table(names, columns, lengths.pop() if lengths else 0)
+    root = type(data).__module__.partition(".")[0]
+    if _speaks_arrow(data) and root not in ("pandas", "polars", "pyarrow"):
+        # The result of a query: what it says of itself beside that is its own.
+        found = _equipoise.Arrow.table(data)
+        return _single(_equipoise.Arrow(data)) if found is None else Table(*found)
+    if root == "polars" and not hasattr(data, "__len__"):
+        raise DataError("a LazyFrame is a query that has not run; give what its collect() gives")
     frame = _frame(data)
     if frame is not None:
         return frame
-    if _speaks_arrow(data) and not hasattr(data, "__len__"):
-        found = _equipoise.Arrow.table(data)
-        return _single(_equipoise.Arrow(data)) if found is None else Table(*found)
     _one_dimension(data)
     return _single(data)
 
@@ -90,10 +95,9 @@ def _single(column: Any) -> Table:
 
 
 def _length(column: Any) -> int:
-    try:
-        return len(column)
-    except TypeError:
-        pass
+    if not isinstance(column, (bytes, bytearray, set, frozenset)):
+        with contextlib.suppress(TypeError):
+            return len(column)
     kind = type(column).__name__
     raise DataError(f"a {kind} is not data; give a list, an array, a column, a table or the path of a file")
 
@@ -132,9 +136,21 @@ def _prepared(column: Any, kind: str) -> Any:
     numpy_kind = getattr(dtype, "kind", None)
     if numpy_kind is not None and type(dtype).__module__.partition(".")[0] == "numpy":
         return _of_numpy(column, numpy_kind, kind)
-    if _speaks_arrow(column) or isinstance(column, _equipoise.Arrow):
+    if isinstance(column, _equipoise.Arrow):
         return column
+    if str(dtype) == "Null":
+        return _of_list([None] * len(column), kind)
+    if _speaks_arrow(column):
+        try:
+            _equipoise.Arrow(column)
+            return column
+        except Exception:  # pandas without pyarrow, types that only their maker knows
+            if not hasattr(column, "__array__"):
+                raise DataError("the column is of a type that cannot be read; give another") from None
     if hasattr(column, "__array__"):
+        if numpy_kind in ("f", "i", "u", "b") and hasattr(column, "array"):
+            numbers = column.to_numpy(dtype="float64", na_value=math.nan)
+            return numbers if kind == "float" else _of_list(numbers.tolist(), kind)
         return _prepared(column.__array__(), kind)
     return _of_list(list(column), kind)
 
@@ -142,18 +158,22 @@ def _prepared(column: Any, kind: str) -> Any:
 def _of_numpy(column: Any, numpy_kind: str, kind: str) -> Any:
     import numpy as np
 
+    if isinstance(column, np.ma.MaskedArray):
+        if kind == "float" and numpy_kind in "fiub":
+            return np.ma.filled(column.astype(np.float64), np.nan)
+        return _of_list(column.tolist(), kind)
     array = np.asarray(column)
     if kind == "float":
         if numpy_kind not in "fiub":
             raise DataError(f"the array holds {_named(array)}, not numbers; give an array of numbers")
         return np.ascontiguousarray(array, dtype=np.float64)
-    if kind != "text":
-        return _of_list(array.tolist(), kind)
-    if numpy_kind in "fiub":
-        return [None if numpy_kind == "f" and value != value else _text(value) for value in array.tolist()]
-    if numpy_kind in "USOT":
-        return _of_list(array.tolist(), kind)
-    return [None if text == "NaT" else text for text in array.astype(str).tolist()]
+    if numpy_kind == "M":
+        # Whole days stay days; others are moments, of which Python knows the microseconds.
+        days = np.datetime_data(array.dtype)[0] in ("Y", "M", "W", "D")
+        return _of_list(array.astype("datetime64[D]" if days else "datetime64[us]").tolist(), kind)
+    if numpy_kind == "f" and array.dtype.itemsize < 8:
+        return _of_list([float(str(value)) for value in array], kind)  # the decimal that it shows
+    return _of_list(array.tolist(), kind)
 
 
 def _named(array: Any) -> str:
@@ -170,7 +190,7 @@ def _of_list(values: Sequence[Any], kind: str) -> Any:
 
 def _number(value: Any) -> float | None:
     """A number; nothing for nothing."""
-    if value is None:
+    if value is None or _is_missing(value):
         return None
     if isinstance(value, (int, float)):
         try:
@@ -178,26 +198,75 @@ def _number(value: Any) -> float | None:
         except OverflowError:
             return math.inf if value > 0 else -math.inf
     if hasattr(value, "__float__") and not hasattr(value, "__len__"):
-        return float(value)
+        try:
+            return float(value)
+        except ValueError:  # a Decimal that signals
+            return None
     what = "a text" if isinstance(value, (str, bytes)) else f"a {type(value).__name__}"
     raise DataError(f"the list holds {what}, not only numbers; give a list of numbers")
 
 
+def _is_missing(value: Any) -> bool:
+    """Nothing, as pandas writes it where a type has no nothing of its own."""
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
 def _text(value: Any) -> str | None:
-    """A text; nothing for nothing."""
-    if value is None or value != value:
+    """A text as a file would have it; nothing for nothing, for an empty text and for what is no text."""
+    if value is None or _is_missing(value):
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, (str, int)):
-        return str(value)
+    if isinstance(value, str):
+        return _clean(value)
+    if isinstance(value, int):
+        return int.__repr__(value)
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if hasattr(value, "item") or hasattr(value, "isoformat"):
+        return _float_text(value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode() or None
+        except UnicodeDecodeError:
+            return None
+    if isinstance(value, Decimal):
+        return f"{value:f}" if value.is_finite() else None
+    if isinstance(value, datetime.datetime):
+        return _moment_text(value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        return _text(value.item())
+    if type(value).__name__ == "UUID":
         return str(value)
     raise DataError(f"the list holds a {type(value).__name__}; give texts, numbers or dates")
+
+
+def _clean(text: str) -> str | None:
+    """The text, if it is one: half of a pair of surrogates is none."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return None
+    return text or None
+
+
+def _float_text(value: float) -> str | None:
+    """The shortest decimal; numbers far from one with an exponent; both zeros are one text."""
+    if value != value:
+        return None
+    if value == 0 or 1e-5 <= abs(value) < 1e16:
+        shown = f"{Decimal(repr(value + 0.0)):f}"
+        return shown.removesuffix(".0")
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+
+
+def _moment_text(value: datetime.datetime) -> str:
+    """In UTC, without zeros at the end of its fraction."""
+    utc = value.astimezone(datetime.timezone.utc) if value.tzinfo is not None else value
+    seconds, fraction = utc.strftime("%m-%dT%H:%M:%S"), f".{utc.microsecond:06}".rstrip("0").rstrip(".")
+    return f"{utc.year:04}-{seconds}{fraction}Z"
 
 
 def _whole(value: Any) -> int | None:
@@ -220,11 +289,12 @@ def _scaled(value: Any, digits: int) -> int | None:
 
 
 def _yes_or_no(value: Any) -> int | None:
-    return None if value is None else int(bool(value))
+    whole = _whole(value)
+    return whole if whole in (0, 1) else None
 
 
 def _day(value: Any) -> int | None:
-    if value is None:
+    if value is None or _is_missing(value):
         return None
     if isinstance(value, datetime.date):
         return value.toordinal() - _EPOCH.toordinal()
@@ -232,7 +302,7 @@ def _day(value: Any) -> int | None:
 
 
 def _moment(value: Any) -> int | None:
-    if value is None:
+    if value is None or _is_missing(value):
         return None
     if isinstance(value, datetime.datetime):
         moment = value if value.tzinfo is not None else value.replace(tzinfo=datetime.timezone.utc)

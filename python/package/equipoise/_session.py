@@ -95,7 +95,10 @@ class Session:
             self.name = _books.name_of(source, ledger, name)
             self._own = None
         if budget is not None:
-            epsilon, delta = budget if isinstance(budget, (tuple, list)) else (budget, 0)
+            pair = tuple(budget) if isinstance(budget, (tuple, list)) else (budget, 0)
+            if len(pair) != 2:
+                raise RequestError("budget is not accepted; give epsilon, or a pair of epsilon and delta")
+            epsilon, delta = pair
             self._books().set_limit(
                 self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit
             )
@@ -111,6 +114,9 @@ class Session:
         return self._own
 
     def _ask(self, statistic: str, column: str | None, keywords: dict[str, Any]) -> Query:
+        for word in ("analyst", "books", "ledger", "name"):
+            if word in keywords:
+                raise RequestError(f"{word}= belongs to the session; leave it out of its questions")
         keywords.setdefault("adjacency", self._adjacency)
         if self._unit is not None:
             keywords.setdefault("privacy_unit", self._unit)

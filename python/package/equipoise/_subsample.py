@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
@@ -15,7 +15,7 @@ from ._data import _length, _text, is_path
 from ._errors import DataError, RequestError
 from ._release import Release
 from ._wording import decimal
-from ._workers import votes_of
+from ._workers import portable, votes_of
 
 #: Numbers of blocks that are tried where nothing is said: the number of rows is private, so that it cannot decide.
 _BLOCKS = (128, 256, 512, 1024, 2048, 4096, 8192)
@@ -59,7 +59,8 @@ def subsample(
         How many: more blocks mean less noise, and fewer rows for ``f`` in each. Without it, the fewest of 128, 256, 512 and
         so on with which epsilon is enough.
     ``privacy_unit``
-        A column that names the person, or one name for each row: all rows of a person lie in one block.
+        A column that names the person, or one name for each row: all rows of a person lie in one block. Names are compared
+        without spaces around them, and rows without a name are left out, as in files.
     ``n_jobs``
         As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
         processes of our own; a block that crashes or is late is a default vote.
@@ -73,6 +74,7 @@ def subsample(
     """
     if not callable(f):
         raise DataError("f is not a function; give one that takes a block of the data")
+    portable(f, n_jobs, time_limit)
     rows, unit, people = _people(data, privacy_unit)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
@@ -184,11 +186,16 @@ def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str | N
     """How many rows, what names the person, and the name of each row's person."""
     if is_path(data):
         raise DataError("f takes blocks of data in memory; read the file into a table first")
+    if isinstance(data, Mapping) or not hasattr(data, "__getitem__") or not hasattr(data, "__len__"):
+        raise DataError(f"f takes blocks of rows, and a {type(data).__name__} has none; give a table, an array or a list")
     rows = _length(data)
     if privacy_unit is None:
         return rows, None, None
+    if isinstance(privacy_unit, str) and privacy_unit not in list(getattr(data, "column_names", getattr(data, "columns", []))):
+        raise RequestError(f"privacy_unit=: no column is called '{privacy_unit}'")
     ids = data[privacy_unit] if isinstance(privacy_unit, str) else privacy_unit
-    people = [_text(person) for person in ids]
+    listed = next((getattr(ids, how) for how in ("to_pylist", "to_list", "tolist") if hasattr(ids, how)), lambda: list(ids))
+    people = [_text(person) for person in listed()]
     if len(people) != rows:
         raise DataError("privacy_unit does not name one person for each row")
     return rows, privacy_unit if isinstance(privacy_unit, str) else "privacy_unit", people

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
+import sys
 from collections.abc import Callable
-from multiprocessing import get_context
-from threading import Thread
 from queue import SimpleQueue
+from threading import Thread
 from typing import Any
+
+from ._errors import RequestError
 
 
 def votes_of(
@@ -31,10 +34,30 @@ def votes_of(
         return _in_processes(f, blocks, _workers(n_jobs), None, False)
 
 
+def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | None) -> None:
+    """Refuse, before anything is paid for, a function that processes of our own cannot be given."""
+    if time_limit is None and (n_jobs in (None, 1) or _has_joblib()):
+        return
+    try:
+        written = _pickled(f)
+    except Exception:
+        written = b""
+    if not written or (_dumps() is pickle.dumps and getattr(f, "__module__", None) == "__main__"):
+        raise RequestError("f cannot be handed to another process; define it in a module, or install joblib")
+
+
+def _has_joblib() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("joblib") is not None
+
+
 def _vote(f: Callable[[Any], Any], block: Any) -> Any:
     try:
         return f(block)
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # sys.exit() too: its message may quote rows
         return None
 
 
@@ -63,7 +86,7 @@ def _workers(n_jobs: int | None) -> int:
     return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
-def _pickled(f: Callable[[Any], Any]) -> bytes:
+def _dumps() -> Callable[[Any], bytes]:
     try:
         from joblib.externals.cloudpickle import dumps
     except ImportError:
@@ -71,20 +94,24 @@ def _pickled(f: Callable[[Any], Any]) -> bytes:
             from cloudpickle import dumps
         except ImportError:
             dumps = pickle.dumps
-    written: bytes = dumps(f)
-    return written
+    found: Callable[[Any], bytes] = dumps
+    return found
 
 
-def _serve(pipe: Any, function: bytes) -> None:
-    """A worker: blocks in, votes out."""
-    import sys
+def _pickled(f: Callable[[Any], Any]) -> bytes:
+    return _dumps()(f)
 
-    sys.stdout = sys.stderr = open(os.devnull, "w")
+
+def serve(handle: int) -> None:
+    """A worker: where to find modules and the function, then blocks in, votes out."""
+    from multiprocessing.connection import Connection
+
+    pipe: Connection = Connection(handle)
+    sys.path[:], function = pipe.recv()
     f = pickle.loads(function)
     pipe.send(_READY)
     while True:
-        block = pipe.recv()
-        vote = _vote(f, block)
+        vote = _vote(f, pipe.recv())
         try:
             pipe.send(vote)
         except (pickle.PicklingError, TypeError, AttributeError):
@@ -96,39 +123,51 @@ _START_SECONDS = 300
 
 
 class _Worker:
-    """A process of its own, replaced when it dies or is late."""
+    """A process of its own, replaced when it dies or is late.
+
+    Not one of multiprocessing's: those run the caller's script again where it has no guard, questions included.
+    """
 
     def __init__(self, function: bytes) -> None:
         self._function = function
         self._process: Any = None
         self._pipe: Any = None
 
+    def _start(self) -> None:
+        import socket
+        import subprocess
+        from multiprocessing.connection import Connection
+
+        ours, other = socket.socketpair()
+        self._pipe = Connection(ours.detach())
+        with other:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"from equipoise._workers import serve; serve({other.fileno()})"],
+                pass_fds=[other.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            )
+        self._pipe.send((sys.path, self._function))
+        # The clock of a block begins when its worker is there, so that no block pays for another's.
+        if not (self._pipe.poll(_START_SECONDS) and self._pipe.recv() == _READY):
+            raise EOFError
+
     def vote(self, block: Any, time_limit: float | None) -> Any:
-        if self._process is None:
-            context = get_context("spawn")
-            self._pipe, other = context.Pipe()
-            self._process = context.Process(target=_serve, args=(other, self._function), daemon=True)
-            self._process.start()
-            other.close()
-            starting = True
-        else:
-            starting = False
-        try:
-            # The clock of a block begins when its worker is there, so that no block pays for another's.
-            if starting and not (self._pipe.poll(_START_SECONDS) and self._pipe.recv() == _READY):
-                raise EOFError
+        with contextlib.suppress(Exception):
+            if self._process is None:
+                self._start()
             self._pipe.send(block)
             if self._pipe.poll(time_limit):
                 return self._pipe.recv()
-        except (EOFError, OSError, pickle.PicklingError, TypeError, AttributeError):
-            pass
         self.stop()
         return None
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.join()
+            self._process.wait()
             self._pipe.close()
             self._process = None
 

@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_clusterer, is_regressor
-from sklearn.utils import get_tags
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _statistics
 from ._books import books, name_of, odometer
+from ._data import _text
 from ._errors import DataError, RefusedError, RequestError
 from ._release import Release
 from ._subsample import _deal, _planned, rows_of, vector, vote
@@ -102,8 +103,11 @@ class Private(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Private:
         """Fit on blocks and publish the parameters that they agree on, or nothing."""
+        self._forget()
         X, y = self._checked(X, y)
         epsilon, delta = _exact(self.epsilon, "epsilon"), _exact(self.delta, "delta")
+        if epsilon <= 0:
+            raise RequestError(f"epsilon {self.epsilon} is not accepted: give a number above 0, such as 1")
         self.spent_: list[Release] = []
         self.release_: Release | None = None
         if is_classifier(self.estimator):
@@ -122,6 +126,13 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             **vector([0.0] * len(default)),
             "mechanism": self.mechanism,
         }
+        try:
+            _planned(words, books(self.ledger, self.analyst))
+        except RequestError as error:
+            # Once something was paid, that it cannot go on is a refusal.
+            if self.spent_:
+                return self._refuse(str(error))
+            raise
         fitting = _Fit(self.estimator, names, y is not None, self._expected_classes())
         data = X if y is None else np.column_stack([X, self._codes(y)])
         release = vote(
@@ -142,18 +153,33 @@ class Private(MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        if is_clusterer(self.estimator):
-            return validate_data(self, X, dtype=np.float64, ensure_all_finite=False), None
-        if not (is_regressor(self.estimator) or is_classifier(self.estimator)):
-            raise DataError("the estimator is no regressor, classifier or clusterer; give one of these")
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite=False, y_numeric=is_regressor(self.estimator), multi_output=False
-        )
-        if is_classifier(self.estimator):
-            from sklearn.utils.multiclass import check_classification_targets
+    def _forget(self) -> None:
+        """What an earlier fit left."""
+        for name in [name for name in vars(self) if name.endswith("_") or name in ("_models", "_query", "_advice")]:
+            delattr(self, name)
 
-            check_classification_targets(y)
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Shapes and types are looked at, not cells: a row that cannot be used is a row without a say, not an error."""
+        supervised = not is_clusterer(self.estimator)
+        if supervised and not (is_regressor(self.estimator) or is_classifier(self.estimator)):
+            raise DataError("the estimator is no regressor, classifier or clusterer; give one of these")
+        if supervised and y is None:
+            name = type(self).__name__
+            raise RequestError(f"This {name} estimator requires y to be passed, but the target y is None")
+        try:
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+        except ValueError as error:
+            if "could not convert" in str(error):  # it goes on to quote a cell
+                raise DataError("X holds texts that are not numbers; give numbers") from None
+            raise
+        if not supervised:
+            return X, None
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if is_regressor(self.estimator):
+            return X, _numbers(y)
+        if self.classes is None and y.dtype.kind not in "biuOUST":
+            raise RequestError("Unknown label type: labels are whole numbers or texts; give such, or classes=")
         return X, y
 
     def _words(self, what: str, epsilon: Fraction, delta: Fraction, blocks: int) -> dict[str, Any]:
@@ -190,14 +216,12 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             return np.unique(np.asarray(self.classes)), epsilon, delta
         if delta == 0:
             raise RequestError("without classes= a delta is needed to find them; give classes=, or delta=1e-6")
-        texts = [str(label) for label in y.tolist()]
         release = _statistics.histogram(
-            {"class": texts}, "class", epsilon=decimal(epsilon * _CLASSES_SHARE), delta=decimal(delta / 2), **self._books()
+            {"class": _texts(y)}, "class", epsilon=decimal(epsilon * _CLASSES_SHARE), delta=decimal(delta / 2), **self._books()
         )
         self.spent_.append(release)
         found = [group["key"] for group in release.groups or [] if group["value"] is not None]
-        labels = np.unique(np.array(found, dtype=str).astype(y.dtype) if found else np.array([], dtype=y.dtype))
-        return labels, epsilon * (1 - _CLASSES_SHARE), delta / 2
+        return _labels(found, y.dtype), epsilon * (1 - _CLASSES_SHARE), delta / 2
 
     def _expected_classes(self) -> Any:
         return np.arange(len(self.classes_)) if is_classifier(self.estimator) else None
@@ -206,9 +230,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         """Labels as their places among the classes; others, which are rare or wrong, as not-a-number."""
         if not is_classifier(self.estimator):
             return y
-        places = np.searchsorted(self.classes_, y)
-        places = np.clip(places, 0, len(self.classes_) - 1)
-        return np.where(self.classes_[places] == y, places.astype(float), np.nan)
+        places = {text: float(place) for place, text in enumerate(_texts(self.classes_))}
+        return np.array([places.get(text, np.nan) for text in _texts(y)])
 
     def _template(self, features: int) -> Any:
         """The model fitted on made-up rows: the shape of its parameters, and everything else that it needs to predict."""
@@ -333,10 +356,10 @@ class _Fit:
             if not self._supervised:
                 model.fit(block)
             else:
-                rows, target = block[:, :-1], block[:, -1]
+                known = np.isfinite(block[:, -1])
+                rows, target = block[known, :-1], block[known, -1]
                 if self._classes is not None:
-                    known = ~np.isnan(target)
-                    rows, target = rows[known], target[known].astype(int)
+                    target = target.astype(int)
                     if self._names is not None and len(np.unique(target)) < len(self._classes):
                         return None
                 model.fit(rows, target)
@@ -380,6 +403,34 @@ def _predicted(model: Any, row: Any) -> Any:
     except Exception:
         return None
     return str(int(found)) if isinstance(found, (int, np.integer)) else float(found)
+
+
+def _numbers(y: Any) -> Any:
+    try:
+        return y.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError("y holds something else than numbers; give numbers") from None
+
+
+def _texts(labels: Any) -> list[str | None]:
+    """Labels are compared as texts, so that 1 is 1 in an array of any type; what is no label is nothing."""
+    return [_label(label) for label in labels.tolist()]
+
+
+def _label(label: Any) -> str | None:
+    try:
+        return _text(label)
+    except DataError:
+        return None
+
+
+def _labels(found: list[str], kind: np.dtype[Any]) -> Any:
+    """Published texts as labels of this type; its length in texts is private, so that it is their own."""
+    if kind.kind == "b":
+        return np.unique(np.array([text == "true" for text in found], dtype=bool))
+    if kind.kind in "iu":
+        return np.unique(np.array([int(text) for text in found], dtype=kind))
+    return np.unique(np.array(found, dtype=object if kind.kind == "O" else str))
 
 
 def _exact(value: Any, name: str) -> Fraction:

@@ -14,6 +14,7 @@
 
 mod batch;
 mod meaning;
+pub mod memory;
 mod value;
 
 pub(crate) use batch::Columns;
