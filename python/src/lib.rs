@@ -23,6 +23,6 @@ mod _equipoise {
         catalog::{audit, audits, calibrate, mechanisms},
         monitor::{Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares},
-        table::{Arrow, File},
+        table::{Arrow, File, read},
     };
 }

@@ -6,20 +6,17 @@
 
 #![forbid(unsafe_code)]
 
-pub mod boolean;
 mod bytes;
-pub mod calendar;
 mod columnar;
 pub mod csv;
-pub mod decimal;
 mod ipc;
 mod many;
-pub mod number;
 mod open;
 mod parquet;
 mod problem;
 mod stream;
 mod threads;
 
+pub use equipoise_session::field::{boolean, calendar, decimal, number};
 pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

@@ -171,8 +171,12 @@ fn a_state_belongs_to_one_monitor_of_one_data_set_and_ledger() {
     let (said, _) = refusal(elsewhere.open(&request(), &state, &same));
     assert!(said.starts_with("it belongs to a monitor with the ledger"), "{said}");
     fs::remove_file(place.folder.path().join("ledger")).unwrap();
-    let facts =
-        DataFacts { name: "others".into(), columns: place.memory.columns().to_vec(), registered: None };
+    let facts = DataFacts {
+        name: "others".into(),
+        columns: place.memory.columns().to_vec(),
+        registered: None,
+        kinds: Vec::new(),
+    };
     let plan = MonitorPlan::new(&request(), &facts).unwrap();
     let watched = Watched { source: &place.memory, content: Some(&same), state: &state };
     let opened = Monitor::open(&plan, watched, &mut elsewhere.ledger());

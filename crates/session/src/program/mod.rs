@@ -221,6 +221,7 @@ impl ProgramPlan {
             unit: self.guarantee.unit.to_string(),
             // All rows of a person lie in one block, however many.
             max_rows_per_unit: None,
+            max_groups_per_unit: None,
         }
     }
 }
@@ -362,6 +363,7 @@ fn release(plan: &ProgramPlan, answer: Answer, charge: &crate::ledger::Charge) -
     Release {
         outcome: if answer.value.is_some() { Outcome::Released } else { Outcome::Refused },
         value: answer.value.unwrap_or_default(),
+        value_type: None,
         statistic: STATISTIC.to_string(),
         column: None,
         group_by: Vec::new(),

@@ -179,6 +179,7 @@ impl Ballot {
             adjacency: self.voting.adjacency.to_string(),
             unit: unit.to_string(),
             max_rows_per_unit: None,
+            max_groups_per_unit: None,
         }
     }
 
@@ -214,7 +215,10 @@ impl Ballot {
             (Aggregator::Location(aggregator), Output::Number { default }, Votes::Numbers(votes)) => {
                 let found = aggregator.run(&blocks::numbers(votes, *default), coins);
                 let within = aggregator.accuracy(&found.clip, failure);
-                Answer::number(found.value, bar(Some(found.value - within), Some(found.value + within)))
+                Answer::number(
+                    found.value,
+                    bar(Some((found.value - within).into()), Some((found.value + within).into())),
+                )
             }
             (aggregator, Output::Vector { default }, Votes::Vectors(votes)) => {
                 let votes = blocks::vectors(votes, default);
@@ -353,6 +357,7 @@ impl Session {
         let mut release = Release {
             outcome: if value.is_some() { Verdict::Released } else { Verdict::Refused },
             value: value.unwrap_or_default(),
+            value_type: None,
             statistic: ballot.voting.name.clone(),
             filter: None,
             column: None,
