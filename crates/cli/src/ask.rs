@@ -59,8 +59,8 @@ fn number<'a>(statistic: &str, options: &'a NumberOptions) -> (Request, &'a Ques
 }
 
 fn moment<'a>(statistic: &str, options: &'a MomentOptions) -> (Request, &'a Question) {
-    let (column, range) = (options.column.clone(), options.range.clone());
-    let request = Request { column, range, ..Request::new(statistic) };
+    let (column, range, rows) = (options.column.clone(), options.range.clone(), options.rows.clone());
+    let request = Request { column, range, rows, ..Request::new(statistic) };
     (with_groups(request, &options.groups), &options.question)
 }
 

@@ -135,7 +135,7 @@ fn paragraph(
     format!(
         "On {time} the {statistic}{of}{by} of the data set '{data}' was released with {promised} by the mechanism \
          {mechanism}.{took_part} The guarantee: the probability of any outcome changes {meaning} when {neighbours}. Charged to \
-         the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}. {came} The \
+         the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}.{instead} {came} The \
          guarantee assumes nothing about the data or about what others know; it adds up over all releases from the \
          same people, which the ledger sums.",
         statistic = text("statistic"),
@@ -143,5 +143,26 @@ fn paragraph(
         mechanism = text("mechanism"),
         charged = show::amount(charge),
         expected = text("expected"),
+        instead = instead(question),
+    )
+}
+
+/// The mechanisms that could have answered as well.
+fn instead(question: &Value) -> String {
+    let others = question["instead"].as_array().into_iter().flatten();
+    let possible = others.filter(|other| other["possible"] == true).map(|other| {
+        let text = |name: &str| other[name].as_str().unwrap_or_default();
+        let likely = other["likely_error"]
+            .as_f64()
+            .map_or(String::new(), |error| format!("off by about {error:.4}; "));
+        format!("{} ({likely}{})", text("mechanism"), text("expected"))
+    });
+    let possible: Vec<String> = possible.collect();
+    if possible.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Mechanisms that were not taken, with what they promised at the same price: {}.",
+        possible.join(", ")
     )
 }

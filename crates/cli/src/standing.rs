@@ -27,7 +27,7 @@ pub(crate) fn words(standing: &Standing, name: &str) -> String {
     };
     let mut text = vec![format!("{name}, as each accountant adds it up:")];
     text.extend(lines);
-    text.push(format!("  {:<10} {any_time}, whenever it is read", "odometer"));
+    text.push(format!("  {:<10} {any_time}", "odometer"));
     text.push(
         "  (the first three hold for questions fixed beforehand; a limit in force holds for any)".to_string(),
     );

@@ -94,7 +94,9 @@ fn a_wanted_error_finds_its_price() {
     let median = json(&folder, "median data.csv value --target-error 100 --dry-run");
     assert_eq!(median["error"]["rank"], 100);
     let sum = json(&folder, "sum data.csv value --range 0,100 --target-error 1000 --dry-run");
-    assert!(sum["charge"]["epsilon"].as_str().unwrap().starts_with("0.4"), "{sum}");
+    assert!(sum["charge"]["epsilon"].as_str().unwrap().starts_with("0.3"), "{sum}");
+    let mean = json(&folder, "mean data.csv value --range 0,100 --rows 2000 --target-error 1 --dry-run");
+    assert!(mean["error"]["high"].as_f64().is_some_and(|error| error <= 1.0 && error > 0.97), "{mean}");
 }
 
 #[test]

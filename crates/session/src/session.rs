@@ -23,7 +23,7 @@ use crate::{
     answer::{Answer, Item, Named},
     gather::Gathered,
     ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
-    plan::{DataFacts, Part, Plan},
+    plan::{DataFacts, Part, Plan, RunnerUp},
     quiet::quietly,
     release::{Left, Outcome, Promise, Release, Spent},
     rows::Hands,
@@ -142,6 +142,9 @@ fn question(plan: &Plan) -> Value {
         "guarantee": guarantee,
         "expected": plan.expected().words,
     });
+    if !plan.is_batch() {
+        question["instead"] = plan.parts()[0].runners_up().iter().map(instead).collect();
+    }
     if plan.is_batch() {
         let asked = |part: &Part| {
             json!({
@@ -155,6 +158,16 @@ fn question(plan: &Plan) -> Value {
         question["questions"] = plan.parts().iter().map(asked).collect();
     }
     question
+}
+
+/// A mechanism that was not taken, and why.
+fn instead(other: &RunnerUp) -> Value {
+    json!({
+        "mechanism": other.mechanism,
+        "possible": other.possible,
+        "likely_error": other.likely.map(|likely| likely.error),
+        "expected": other.words,
+    })
 }
 
 fn promise(plan: &Plan) -> Promise {

@@ -171,8 +171,8 @@ impl Space {
         }
     }
 
-    /// The distance between two places, as the nearest finite float.
-    fn apart(&self, low: i64, high: i64) -> f64 {
+    /// The distance between two places, as the nearest finite float: of days in days, of moments in seconds.
+    pub fn apart(&self, low: i64, high: i64) -> f64 {
         finite(match &self.lattice {
             Lattice::Grid(grid) => (grid.value(high) - grid.value(low)).to_f64(),
             Lattice::Floats | Lattice::Wholes { .. } => self.number(high) - self.number(low),

@@ -6,7 +6,7 @@
 use crate::{
     plan::{DataFacts, PlanError, Said},
     request::Request,
-    task::Task,
+    task::{Task, candidates},
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, solve};
 
@@ -22,6 +22,32 @@ pub(crate) fn solve(request: &Request, facts: &DataFacts) -> Result<Request, Pla
     let target = text.parse::<Ratio>().ok().filter(|target| !target.is_negative()).ok_or_else(|| {
         ParameterError::out_of_range("target error", text, "give a number of 0 or more, such as 10")
     })?;
+    if request.mechanism.as_deref().is_none_or(|name| name == "auto") {
+        return by_some_mechanism(request, facts, &target);
+    }
+    least(request, facts, &target)
+}
+
+/// The mechanism that keeps the error at the least price, which is then the one that is taken.
+fn by_some_mechanism(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request, PlanError> {
+    let names = candidates::mechanisms(request);
+    if names.len() < 2 {
+        return least(request, facts, target);
+    }
+    let by =
+        |name: &&str| least(&Request { mechanism: Some(name.to_string()), ..request.clone() }, facts, target);
+    let mut solved: Vec<_> = names.iter().map(by).collect();
+    let price =
+        |solved: &Result<Request, PlanError>| solved.as_ref().ok()?.epsilon.as_deref()?.parse::<Ratio>().ok();
+    let best = (0..solved.len())
+        .filter_map(|place| price(&solved[place]).map(|price| (price, place)))
+        .min_by(|a, b| a.0.cmp(&b.0));
+    solved.swap_remove(best.map_or(0, |(_, place)| place))
+}
+
+/// The least epsilon with which this request keeps the error.
+fn least(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request, PlanError> {
+    let text = request.target_error.as_deref().unwrap_or_default();
     let at = |eps: &Ratio| {
         let priced = Request { epsilon: Some(eps.to_string()), target_error: None, ..request.clone() };
         Said::new(&priced, facts).and_then(|said| Task::plan(&said)).map(|task| (priced, task))
@@ -41,4 +67,110 @@ pub(crate) fn solve(request: &Request, facts: &DataFacts) -> Result<Request, Pla
         )));
     };
     at(&eps).map(|(priced, _)| priced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+
+    fn facts() -> DataFacts {
+        let columns = ["salary", "town"].map(String::from).to_vec();
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+    }
+
+    fn aimed(statistic: &str, target: &str) -> Request {
+        let column = (statistic != "count").then(|| "salary".to_string());
+        Request { column, target_error: Some(target.into()), ..Request::new(statistic) }
+    }
+
+    /// The error that is predicted at the price that was found, and at a little less.
+    fn around(request: &Request) -> (f64, f64) {
+        let found = solve(request, &facts()).unwrap_or_else(|error| panic!("{}: {error}", request.to_json()));
+        let predicted = |request: &Request| {
+            Plan::new(request, &facts()).map_or(f64::INFINITY, |plan| plan.task().predicted().unwrap())
+        };
+        let eps: f64 = found.epsilon.as_deref().unwrap().parse().unwrap();
+        let less = Request { epsilon: Some((eps * 0.999).to_string()), ..found.clone() };
+        (predicted(&found), predicted(&less))
+    }
+
+    #[test]
+    fn every_statistic_with_a_predicted_error_finds_its_least_epsilon() {
+        let range = || Some("0,100".to_string());
+        let rows = || Some("5000".to_string());
+        let delta = || Some("1e-6".to_string());
+        let town = || vec!["town".to_string()];
+        for (request, target) in [
+            (aimed("count", "10"), 10.0),
+            (Request { group_by: town(), delta: delta(), ..aimed("count", "10") }, 10.0),
+            (Request { group_by: town(), keys: vec!["a".into()], ..aimed("count", "10") }, 10.0),
+            (Request { column: Some("town".into()), delta: delta(), ..aimed("histogram", "20") }, 20.0),
+            (Request { range: range(), ..aimed("sum", "1000") }, 1000.0),
+            (Request { range: range(), group_by: town(), delta: delta(), ..aimed("sum", "1000") }, 1000.0),
+            (Request { range: range(), rows: rows(), ..aimed("mean", "0.5") }, 0.5),
+            (Request { range: range(), rows: rows(), ..aimed("variance", "20") }, 20.0),
+            (aimed("median", "50"), 50.0),
+            (Request { range: range(), resolution: Some("1".into()), ..aimed("median", "50") }, 50.0),
+            (Request { fraction: Some("0.9".into()), ..aimed("quantile", "50") }, 50.0),
+            (Request { fraction: Some("0.1,0.9".into()), ..aimed("quantile", "50") }, 50.0),
+            (aimed("iqr", "50"), 50.0),
+            (
+                Request {
+                    column: Some("town".into()),
+                    among: vec!["a".into(), "b".into()],
+                    ..aimed("select", "9")
+                },
+                9.0,
+            ),
+        ] {
+            let (at, below) = around(&request);
+            assert!(at <= target && below > at, "{}: {at} and {below}", request.to_json());
+            // Whole numbers may jump past the target; others are found to a thousandth.
+            assert!(below > target || at >= target, "{}: {at} and {below}", request.to_json());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_aimed_at_says_why_and_what_to_do() {
+        let delta = || Some("1e-6".to_string());
+        for (request, said) in [
+            (aimed("sum", "5"), "depends on its range; declare --range"),
+            (aimed("mean", "5"), "declare --range and --rows"),
+            (Request { range: Some("0,1".into()), ..aimed("mean", "5") }, "state --rows where it is public"),
+            (
+                Request { range: Some("0,1".into()), rows: Some("3".into()), ..aimed("variance", "1e-9") },
+                "no epsilon up to 100",
+            ),
+            (Request { delta: delta(), ..aimed("mode", "5") }, "exact or refused"),
+            (Request { delta: delta(), ..aimed("select", "5") }, "state them with --among"),
+            (aimed("summary", "5"), "several errors"),
+            (
+                Request {
+                    mechanism: Some("scale".into()),
+                    resolution: Some("1".into()),
+                    delta: delta(),
+                    ..aimed("iqr", "5")
+                },
+                "is a factor",
+            ),
+            (
+                Request {
+                    mechanism: Some("smooth".into()),
+                    resolution: Some("1".into()),
+                    range: Some("0,100".into()),
+                    ..aimed("median", "5")
+                },
+                "follows the rows",
+            ),
+            (
+                Request { mechanism: Some("stable".into()), delta: delta(), ..aimed("median", "5") },
+                "exact or refused",
+            ),
+            (aimed("median", "-1"), "give a number of 0 or more"),
+        ] {
+            let error = solve(&request, &facts()).expect_err(&request.to_json()).to_string();
+            assert!(error.contains(said) && !error.contains('\n'), "{}: {error}", request.to_json());
+        }
+    }
 }

@@ -55,10 +55,11 @@ pub(crate) struct Privacy {
     /// What one person may change: add-remove (the number of rows is private too) or replace
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
-    /// The mechanism by name; auto chooses from public facts
+    /// The mechanism by name; auto takes the least predicted error, and --dry-run shows the others
     #[arg(long, value_name = "NAME")]
     pub mechanism: Option<String>,
-    /// How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile; the least epsilon is used
+    /// How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for a
+    /// sum, or for a mean or variance with --range and --rows; the least epsilon is used
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub target_error: Option<String>,
     /// With which probability the error bar holds [default: 0.95]
@@ -224,6 +225,9 @@ pub(crate) struct MomentOptions {
     /// Rows beyond these count as these; searched privately where it is not given
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
     pub range: Option<String>,
+    /// The number of rows, where you state it as public: the error of a mean or variance can then be told beforehand
+    #[arg(long, value_name = "N")]
+    pub rows: Option<String>,
     #[command(flatten)]
     pub groups: Groups,
 }

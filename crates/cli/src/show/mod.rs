@@ -8,6 +8,7 @@ use equipoise_session::{
     ledger::Balance,
     plan::{Part, Plan, RunnerUp},
     release::{Left, Outcome, Release, Spent},
+    task::Likely,
 };
 use serde_json::{Value, json};
 
@@ -37,6 +38,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "where": plan.request().filter,
             "error": plan.expected().error,
             "expected": plan.expected().words,
+            "likely": plan.parts()[0].likely().map(likely_json),
             "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
             "charge": charge,
             "spent": balance.map(|balance| Spent::from(balance.spent())),
@@ -60,8 +62,12 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         }
     } else {
         println!("  expect     {}{sure}", plan.expected().words);
+        if let Some(likely) = plan.parts()[0].likely() {
+            println!("  likely     {}", likely_words(&likely));
+        }
         for other in plan.parts()[0].runners_up() {
-            println!("  instead    --mechanism {}: {}", other.mechanism, other.words);
+            let likely = other.likely.map_or(String::new(), |likely| format!("{}; ", likely_words(&likely)));
+            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, other.words);
         }
     }
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
@@ -145,8 +151,24 @@ fn released(answers: &[Item]) -> usize {
     answers.iter().filter(|item| item.outcome == Outcome::Released).count()
 }
 
+fn likely_json(likely: Likely) -> Value {
+    json!({ "error": likely.error, "if_rows_lie_evenly": likely.rows })
+}
+
+fn likely_words(likely: &Likely) -> String {
+    let short: f64 = format!("{:.3e}", likely.error).parse().unwrap_or(likely.error);
+    let error = value(&json!(short));
+    format!("off by about {error} if {} rows lie evenly in the range", likely.rows)
+}
+
 fn runner_up(other: &RunnerUp) -> Value {
-    json!({ "mechanism": other.mechanism, "error": other.error, "expected": other.words })
+    json!({
+        "mechanism": other.mechanism,
+        "possible": other.possible,
+        "error": other.error,
+        "likely": other.likely.map(likely_json),
+        "expected": other.words,
+    })
 }
 
 /// One question of a planned batch.
@@ -160,6 +182,7 @@ fn planned(part: &Part) -> Value {
         "cost": Spent::from(part.cost()),
         "error": part.expected().error,
         "expected": part.expected().words,
+        "likely": part.likely().map(likely_json),
         "runners_up": part.runners_up().iter().map(runner_up).collect::<Vec<_>>(),
     })
 }
@@ -180,11 +203,15 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// An answer as text: numbers as they are, a list with commas.
-pub(crate) fn value(value: &Value) -> String {
-    match value {
+pub(crate) fn value(shown: &Value) -> String {
+    match shown {
         Value::Null => "none (there are no rows)".to_string(),
         Value::String(text) => printable(text),
-        Value::Array(values) => values.iter().map(self::value).collect::<Vec<_>>().join(", "),
+        Value::Array(values) => {
+            // One of several quantiles that there were too few rows for.
+            let one = |one: &Value| if one.is_null() { "too few rows".to_string() } else { value(one) };
+            values.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
         Value::Number(number) => {
             let text = number.to_string();
             text.strip_suffix(".0").map_or(text.clone(), str::to_string)

@@ -161,9 +161,9 @@ impl Plan {
     /// The name of the mechanism; of a batch, the different ones of its questions.
     pub fn mechanism(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
-        for part in &self.parts {
-            if !names.contains(&part.mechanism()) {
-                names.push(part.mechanism());
+        for name in self.parts.iter().flat_map(|part| part.mechanism().split(", ")) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         names.join(", ")

@@ -6,7 +6,10 @@ use crate::{
     request::Request,
     rows::Rows,
     target,
-    task::{self, Expected, Task},
+    task::{
+        Expected, Likely, Task,
+        candidates::{self, Candidate},
+    },
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -84,6 +87,11 @@ impl Part {
         self.task.expected()
     }
 
+    /// How far off the answer will be in the column's unit, if the rows lie evenly over a declared range.
+    pub fn likely(&self) -> Option<Likely> {
+        self.task.likely()
+    }
+
     /// The other mechanisms that could answer, and what each would do at the same price.
     pub fn runners_up(&self) -> Vec<RunnerUp> {
         runners_up(&self.request, &self.facts, self.task.mechanism())
@@ -104,22 +112,32 @@ impl Part {
 pub struct RunnerUp {
     /// Its name, for `--mechanism`.
     pub mechanism: &'static str,
+    /// Could it answer?
+    pub possible: bool,
     /// The error bar that it would have.
     pub error: Option<ErrorBar>,
+    /// How far off it would be on rows that lie evenly over the declared range.
+    pub likely: Option<Likely>,
     /// What it would do, or what it needs.
     pub words: String,
 }
 
-/// What the other mechanisms of a statistic would do. Only public words are looked at.
+/// What the other mechanisms of a statistic would do, the least predicted error first. Only public words are looked at.
 fn runners_up(request: &Request, facts: &DataFacts, taken: &str) -> Vec<RunnerUp> {
-    let other = |&mechanism: &&'static str| {
+    let planned = |&mechanism: &&'static str| {
         let request = Request { mechanism: Some(mechanism.to_string()), ..request.clone() };
         let planned = Said::new(&request, facts).and_then(|said| Task::plan(&said));
-        let (error, words) = match planned {
-            Ok(task) => (task.expected().error, task.expected().words),
-            Err(error) => (None, error.to_string()),
-        };
-        RunnerUp { mechanism, error, words }
+        Candidate { mechanism, planned }
     };
-    task::mechanisms(request).iter().filter(|&&name| name != taken).map(other).collect()
+    let others = candidates::mechanisms(request).iter().filter(|&&name| name != taken);
+    let mut others: Vec<Candidate> = others.map(planned).collect();
+    others.sort_by(candidates::by_error);
+    let runner_up = |Candidate { mechanism, planned }: Candidate| {
+        let (likely, Expected { error, words }, possible) = match planned {
+            Ok(task) => (task.likely(), task.expected(), true),
+            Err(error) => (None, Expected { error: None, words: error.to_string() }, false),
+        };
+        RunnerUp { mechanism, possible, error, likely, words }
+    };
+    others.into_iter().map(runner_up).collect()
 }

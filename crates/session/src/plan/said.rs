@@ -38,6 +38,8 @@ pub(crate) struct Said<'a> {
     group_by: Vec<usize>,
     groups_per_unit: u64,
     types: Types,
+    /// The mechanism by name; `None` for auto.
+    mechanism: Option<&'a str>,
 }
 
 impl<'a> Said<'a> {
@@ -81,12 +83,23 @@ impl<'a> Said<'a> {
             group_by,
             groups_per_unit: 1,
             types,
+            mechanism: request.mechanism.as_deref().filter(|&name| name != "auto"),
         })
     }
 
     /// The same for a part of the work: another price and no groups.
     pub fn part(&self, eps: Eps, delta: Delta) -> Self {
         Self { eps, delta, group_by: Vec::new(), ..self.clone() }
+    }
+
+    /// The same by this mechanism.
+    pub fn by(&self, mechanism: &'static str) -> Self {
+        Self { mechanism: Some(mechanism), ..self.clone() }
+    }
+
+    /// What was said.
+    pub fn request(&self) -> &'a Request {
+        self.request
     }
 
     /// The same under add/remove, at a price of which two steps cost no more than what was said: a replaced row is one
@@ -205,7 +218,7 @@ impl<'a> Said<'a> {
 
     /// The mechanism by name; `None` for auto.
     pub fn mechanism(&self) -> Option<&'a str> {
-        self.request.mechanism.as_deref().filter(|&name| name != "auto")
+        self.mechanism
     }
 
     /// The number of rows where it was stated.
@@ -241,7 +254,11 @@ impl<'a> Said<'a> {
             ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
-            ("rows", self.request.rows.is_some(), ranked && self.request.group_by.is_empty()),
+            (
+                "rows",
+                self.request.rows.is_some(),
+                numeric && self.statistic() != "sum" && self.request.group_by.is_empty(),
+            ),
             (
                 "keys",
                 !self.keys().is_empty(),
@@ -279,7 +296,10 @@ impl<'a> Said<'a> {
 fn needs_delta(request: &Request) -> bool {
     request.statistic == "mode"
         || (request.statistic == "select" && request.among.is_empty())
-        || matches!(request.mechanism.as_deref(), Some("stable" | "scale"))
+        || matches!(
+            request.mechanism.as_deref(),
+            Some("stable" | "scale" | "gaussian" | "released-scale" | "propose-test-release")
+        )
 }
 
 /// Can the question use a delta, to find keys or for its mechanism?

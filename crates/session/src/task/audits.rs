@@ -119,6 +119,10 @@ fn whole_answers_keep_what_they_promise() {
             },
             stable,
             scale,
+            Request {
+                mechanism: Some("gaussian".into()),
+                ..delta(request("count", Some("town"), "2", adjacency))
+            },
         ] {
             let plan = plan(&request);
             let cost = plan.cost();
@@ -132,6 +136,39 @@ fn whole_answers_keep_what_they_promise() {
                 request.to_json(),
                 measured.lower().to_f64(),
                 measured.upper().to_f64()
+            );
+        }
+    }
+}
+
+/// The price of the core's mechanism is that of the whole answer, bar and refusal included; and a mutant that promises half
+/// of its epsilon is caught.
+#[test]
+fn noise_that_follows_the_rows_keeps_what_it_promises() {
+    for adjacency in Adjacency::ALL {
+        for (mechanism, delta) in
+            [("smooth", "0"), ("smooth", "0.1"), ("released-scale", "0.1"), ("propose-test-release", "0.1")]
+        {
+            let request = Request {
+                mechanism: Some(mechanism.into()),
+                delta: Some(delta.into()),
+                ..on_a_small_grid(request("median", Some("salary"), "2", adjacency))
+            };
+            let plan = plan(&request);
+            let audit = |eps: &Ratio| worst(plan.task(), adjacency, eps, &[EMPTY, 0, 2], 2);
+            let (eps, delta) = (plan.cost().eps.ratio(), plan.cost().delta.ratio());
+            assert_eq!(*eps, Ratio::from(2u64));
+            let measured = audit(eps);
+            assert!(
+                measured.upper() <= delta + &"1e-5".parse().unwrap(),
+                "{mechanism} {adjacency}: {}",
+                measured.to_f64()
+            );
+            let measured = audit(&Ratio::new(1, 10));
+            assert!(
+                measured.lower() > delta + &"0.01".parse().unwrap(),
+                "{mechanism} {adjacency}: {}",
+                measured.to_f64()
             );
         }
     }

@@ -2,16 +2,19 @@
 
 #[cfg(test)]
 mod audits;
+pub(crate) mod candidates;
 mod clip;
 mod count;
 #[cfg(test)]
 mod coverage;
+mod even;
 mod exact;
 mod groups;
 mod guard;
 mod histogram;
 mod mode;
 mod moments;
+mod noised;
 mod quantiles;
 mod scale;
 mod select;
@@ -24,10 +27,10 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
-    request::Request,
     source::Wanted,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
+pub use even::Likely;
 
 /// A mechanism with its parameters, calibrated from public facts.
 #[derive(Clone, Debug)]
@@ -37,7 +40,8 @@ pub(crate) enum Task {
     Histogram(Box<histogram::Histogram>),
     Mode(mode::Mode),
     Moments(Box<moments::Moments>),
-    Quantiles(quantiles::Quantiles),
+    Noised(Box<noised::Noised>),
+    Quantiles(Box<quantiles::Quantiles>),
     Scale(Box<scale::Scale>),
     Select(Box<select::Select>),
     Summary(Box<summary::Summary>),
@@ -67,22 +71,13 @@ pub const STATISTICS: [&str; 11] = [
     "summary",
 ];
 
-/// The mechanisms that can answer a statistic, the one that `auto` takes first. It takes the one whose error can be told
-/// before any data is read, and which answers whatever the rows: the others refuse where the data is not stable.
-pub(crate) fn mechanisms(request: &Request) -> &'static [&'static str] {
-    let several = request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
-    match request.statistic.as_str() {
-        "median" => &["inverse-sensitivity", "stable"],
-        "quantile" if !several => &["inverse-sensitivity", "stable"],
-        "iqr" => &["inverse-sensitivity", "scale"],
-        _ => &[],
-    }
-}
-
 impl Task {
     /// Choose and calibrate the mechanism.
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         let grouped = !said.group_by().is_empty();
+        if !grouped && said.mechanism().is_none() && candidates::mechanisms(said.request()).len() > 1 {
+            return candidates::best(said);
+        }
         Ok(match said.statistic() {
             "histogram" => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             "count" if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
@@ -93,7 +88,10 @@ impl Task {
             "mode" => Self::Mode(mode::Mode::plan(said)?),
             "sum" | "mean" | "variance" => Self::Moments(Box::new(moments::Moments::plan(said)?)),
             "iqr" if said.mechanism() == Some("scale") => Self::Scale(Box::new(scale::Scale::plan(said)?)),
-            "median" | "quantile" | "iqr" => Self::Quantiles(quantiles::Quantiles::plan(said)?),
+            "median" | "quantile" if said.mechanism().is_some_and(|name| noised::NAMES.contains(&name)) => {
+                Self::Noised(Box::new(quantiles::plan_noised(said)?))
+            }
+            "median" | "quantile" | "iqr" => Self::Quantiles(Box::new(quantiles::Quantiles::plan(said)?)),
             other => return Err(PlanError::unknown("statistic", other, &STATISTICS)),
         })
     }
@@ -113,6 +111,7 @@ impl Task {
             Self::Groups(task) => task.task().answer_type(),
             Self::Mode(task) => task.answer_type(),
             Self::Moments(task) => task.answer_type(),
+            Self::Noised(task) => task.answer_type(),
             Self::Quantiles(task) => task.answer_type(),
             Self::Scale(task) => task.answer_type(),
             Self::Select(task) => task.answer_type(),
@@ -123,9 +122,11 @@ impl Task {
     /// The name of the mechanism.
     pub fn mechanism(&self) -> &'static str {
         match self {
-            Self::Count(_) | Self::Moments(_) | Self::Histogram(_) => "laplace",
+            Self::Count(task) => task.mechanism(),
+            Self::Moments(_) | Self::Histogram(_) => "laplace",
             Self::Groups(task) => task.mechanism(),
             Self::Mode(_) => "stable",
+            Self::Noised(task) => task.mechanism(),
             Self::Quantiles(task) => task.mechanism(),
             Self::Scale(_) => "scale",
             Self::Select(_) => "permute-and-flip",
@@ -141,6 +142,7 @@ impl Task {
             Self::Histogram(task) => task.cost(),
             Self::Mode(task) => task.cost(),
             Self::Moments(task) => task.cost(),
+            Self::Noised(task) => task.cost(),
             Self::Quantiles(task) => task.cost(),
             Self::Scale(task) => task.cost(),
             Self::Select(task) => task.cost(),
@@ -156,6 +158,7 @@ impl Task {
             Self::Histogram(task) => vec![task.need()],
             Self::Mode(task) => vec![task.need()],
             Self::Moments(task) => vec![task.need()],
+            Self::Noised(task) => vec![task.need()],
             Self::Quantiles(task) => vec![task.need()],
             Self::Scale(task) => vec![task.need()],
             Self::Select(task) => vec![task.need()],
@@ -171,6 +174,7 @@ impl Task {
             Self::Histogram(task) => task.expected(),
             Self::Mode(task) => task.expected(),
             Self::Moments(task) => task.expected(),
+            Self::Noised(task) => task.expected(),
             Self::Quantiles(task) => task.expected(),
             Self::Scale(task) => task.expected(),
             Self::Select(task) => task.expected(),
@@ -187,16 +191,31 @@ impl Task {
             Self::Moments(task) => task.predicted(),
             Self::Quantiles(task) => task.predicted(),
             Self::Select(task) => task.expected().error.and_then(|error| error.gap).map(|gap| gap as f64),
-            Self::Mode(_) | Self::Scale(_) | Self::Summary(_) => None,
+            Self::Mode(_) | Self::Noised(_) | Self::Scale(_) | Self::Summary(_) => None,
+        }
+    }
+
+    /// How far off the answer will be in the column's unit, if the rows lie evenly over a declared range.
+    pub fn likely(&self) -> Option<Likely> {
+        match self {
+            Self::Groups(task) => task.task().likely(),
+            Self::Noised(task) => Some(task.likely()),
+            Self::Quantiles(task) => task.likely(),
+            Self::Scale(task) => task.likely(),
+            _ => None,
         }
     }
 
     /// Why there is no prediction, and what to do.
     pub fn no_prediction(&self, statistic: &str) -> String {
         match self {
-            Self::Moments(_) => {
-                let on = if statistic == "sum" { "its range; declare --range or" } else { "the rows;" };
-                format!("the error of a {statistic} depends on {on} give --epsilon")
+            Self::Moments(task) => format!("the error of a {statistic} depends on {}", task.no_prediction()),
+            Self::Noised(task) => format!(
+                "the error of {} follows the rows; give --epsilon, or use inverse-sensitivity, whose error in ranks holds for all rows",
+                task.mechanism()
+            ),
+            Self::Scale(_) => {
+                "the error of scale is a factor; give --epsilon, or use inverse-sensitivity, whose error is in ranks".to_string()
             }
             Self::Groups(task) => task.task().no_prediction(statistic),
             Self::Select(_) => {
@@ -216,6 +235,7 @@ impl Task {
             Self::Histogram(task) => task.answer(gathered, coins),
             Self::Mode(task) => task.answer(gathered, coins),
             Self::Moments(task) => task.answer(gathered, coins),
+            Self::Noised(task) => task.answer(gathered, coins),
             Self::Quantiles(task) => task.answer(gathered, coins),
             Self::Scale(task) => task.answer(gathered, coins),
             Self::Select(task) => task.answer(gathered, coins),

@@ -10,6 +10,7 @@ use super::{
     clip::{Clip, FINE, Search},
     count::{whole_noise, within},
     exact::Exact,
+    guard,
 };
 use crate::{
     answer::{Answer, ErrorBar},
@@ -36,6 +37,8 @@ const STEPS: i64 = 1 << 30;
 const SEARCHED: [u64; 4] = [15, 9, 5, 47];
 /// The same where it was declared: the number of rows, the sums.
 const DECLARED: [u64; 2] = [15, 85];
+/// The same for a sum, which needs the number of rows for nothing but how far rounding may add up.
+const DECLARED_SUM: [u64; 2] = [1, 99];
 
 /// Which moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,8 @@ pub(crate) struct Moments {
     first_within: i64,
     second: Option<(laplace::Calibrated, i64)>,
     confidence: f64,
+    /// How many rows there are, where that was stated.
+    stated_rows: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -92,8 +97,12 @@ impl Moments {
         let half = Ratio::new(if said.adjacency() == Adjacency::Replace { 1 } else { 2 }, 2);
         let eps = Eps::new(said.eps().ratio() * &half)?;
         let share = |hundredths: u64| Eps::new(eps.ratio() * &Ratio::new(hundredths.cast_signed(), 100));
-        // Each of the error bars' parts may fail with an equal share.
+        // Each of the error bars' parts may fail with an equal share; in a sum nearly all of it is that of the sum.
         let failure = said.failure() / &Ratio::from(if moment == Moment::Variance { 3u64 } else { 2 });
+        let (rows_failure, failure) = match moment {
+            Moment::Sum => (said.failure() / &Ratio::from(100u64), said.failure() * &Ratio::new(99, 100)),
+            Moment::Mean | Moment::Variance => (failure.clone(), failure),
+        };
         // A yes or no has public ends.
         let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1"));
         let exact = match said_range {
@@ -111,7 +120,8 @@ impl Moments {
                 let (low, high) = space::float_ends(text)?;
                 Clip { low, high, middle: low / 2.0 + high / 2.0 }
             };
-            (RangeBy::Declared(clip), DECLARED[0], DECLARED[1])
+            let [rows, sums] = if moment == Moment::Sum { DECLARED_SUM } else { DECLARED };
+            (RangeBy::Declared(clip), rows, sums)
         } else {
             let search = Search::new(&share(SEARCHED[0])?, &share(SEARCHED[1])?, said.failure(), FINE)?;
             (RangeBy::Searched(Box::new(search)), SEARCHED[2], SEARCHED[3])
@@ -130,7 +140,7 @@ impl Moments {
         let second = second_eps.map(|eps| step_noise(&eps, square_steps)).transpose()?;
         let second =
             second.map(|noise| within(&noise, &failure).map(|within| (noise, within))).transpose()?;
-        Ok(Self {
+        Self {
             need,
             kind,
             moment,
@@ -138,14 +148,29 @@ impl Moments {
             square_steps,
             exact,
             range,
-            rows_within: within(&rows, &failure)?,
+            rows_within: within(&rows, &rows_failure)?,
             rows,
             first_within: within(&first, &failure)?,
             first,
             second,
             confidence: said.confidence(),
             eps: said.eps().clone(),
-        })
+            stated_rows: said.rows()?,
+        }
+        .with_rows_enough()
+    }
+
+    /// Too few stated rows need no data to be refused.
+    fn with_rows_enough(self) -> Result<Self, PlanError> {
+        match (&self.range, self.stated_rows) {
+            (RangeBy::Searched(search), Some(rows)) if rows < needed(search) => {
+                Err(PlanError::line(format!(
+                    "{rows} rows are too few: a range is found from about {} rows on; raise epsilon, or declare --range",
+                    needed(search)
+                )))
+            }
+            _ => Ok(self),
+        }
     }
 
     pub fn cost(&self) -> Loss {
@@ -165,13 +190,40 @@ impl Moments {
         if self.kind == Kind::Boolean { Kind::Integer } else { self.kind }
     }
 
-    /// How far noise moves a sum of rows in a declared range; other answers depend on what is private.
+    /// How far noise moves the answer where the range was declared, and for all but sums the number of rows too.
     pub fn predicted(&self) -> Option<f64> {
-        match (&self.range, self.moment) {
-            (RangeBy::Declared(clip), Moment::Sum) => {
-                Some(self.noise_share() * clip.low.abs().max(clip.high.abs()))
+        let RangeBy::Declared(clip) = &self.range else { return None };
+        let half = clip.high / 2.0 - clip.low / 2.0;
+        if self.moment == Moment::Sum {
+            return Some(self.noise_share() * clip.low.abs().max(clip.high.abs()));
+        }
+        // The noisy number of rows, by which sums are divided, may be that much smaller.
+        let rows = self.stated_rows? as f64 - self.rows_within as f64;
+        if rows < 1.0 {
+            return None;
+        }
+        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + self.rows_within as f64) / rows;
+        let mean = parts(self.first_within, self.steps);
+        Some(match &self.second {
+            None => mean * half,
+            // A square is off by twice the mean, which is at most one, and the square of the error.
+            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * half * half,
+        })
+    }
+
+    /// What would have to be known for a prediction.
+    pub fn no_prediction(&self) -> &'static str {
+        match (&self.range, self.stated_rows) {
+            (RangeBy::Searched(_), _) if self.moment == Moment::Sum => {
+                "its range; declare --range, or give --epsilon"
             }
-            _ => None,
+            (RangeBy::Searched(_), _) => {
+                "its range and the number of rows; declare --range and --rows, or give --epsilon"
+            }
+            (RangeBy::Declared(_), None) => {
+                "the number of rows; state --rows where it is public and there are no groups, or give --epsilon"
+            }
+            (RangeBy::Declared(_), Some(_)) => "a noisy number of rows, which may be 0 here; give --epsilon",
         }
     }
 
@@ -184,6 +236,7 @@ impl Moments {
         let words = match &self.range {
             RangeBy::Declared(clip) => {
                 let half = clip.high / 2.0 - clip.low / 2.0;
+                let per_row = if self.predicted().is_some() { "" } else { per_row };
                 let (error, refused) = match self.moment {
                     Moment::Sum => (share * clip.low.abs().max(clip.high.abs()), "never refused"),
                     Moment::Mean => (share * half, "refused when a noisy count of the rows is below 1"),
@@ -191,6 +244,7 @@ impl Moments {
                         (share * half * half, "refused when a noisy count of the rows is below 1")
                     }
                 };
+                let error = self.predicted().unwrap_or(error);
                 format!(
                     "off by at most {error:.6}{per_row}; rows beyond the range are moved into it; {refused}"
                 )
@@ -204,11 +258,12 @@ impl Moments {
                 format!(
                     "a range is searched privately and told with the answer; the noise is at most {share:.3} times \
                      {of}{per_row}; refused when a noisy count of the rows is below {}",
-                    2 * search.ranks()
+                    needed(search)
                 )
             }
         };
-        Expected { error: None, words }
+        let error = self.predicted().map(|error| ErrorBar::noise(self.confidence, -error, error));
+        Expected { error, words }
     }
 
     /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
@@ -230,7 +285,13 @@ impl Moments {
             Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
             Err(refused) => refused,
         };
-        answer.with_rows(Some(rows))
+        // Too little is spent on it there for the number to be of use.
+        answer.with_rows((!self.is_declared_sum()).then_some(rows))
+    }
+
+    /// A sum of rows in a declared range is never refused.
+    fn is_declared_sum(&self) -> bool {
+        self.moment == Moment::Sum && matches!(self.range, RangeBy::Declared(_))
     }
 
     /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
@@ -256,7 +317,7 @@ impl Moments {
         let (clip, needed) = match &self.range {
             RangeBy::Declared(clip) => (*clip, 1),
             RangeBy::Searched(search) => {
-                (search.run(numbers, rows, coins), i64::try_from(2 * search.ranks()).unwrap_or(i64::MAX))
+                (search.run(numbers, rows, coins), i64::try_from(needed(search)).unwrap_or(i64::MAX))
             }
         };
         let centre = if self.moment == Moment::Sum { 0.0 } else { clip.middle };
@@ -285,7 +346,7 @@ impl Moments {
             };
             shares(noise.run_whole(squares, coins), *within, self.square_steps, whole.is_none())
         });
-        if rows < needed && !(self.moment == Moment::Sum && needed == 1) {
+        if rows < needed && !self.is_declared_sum() {
             return (Err(Answer::refused(self.too_few(needed))), rows);
         }
         let count = Bar::around(rows as f64, self.rows_within as f64);
@@ -390,6 +451,11 @@ impl Measured {
             (Moment::Variance, None) => unreachable!("a variance has a second sum"),
         }
     }
+}
+
+/// From how many rows on the quartiles of a search lie among the rows.
+fn needed(search: &Search) -> u64 {
+    guard::needed(search.ranks(), &Ratio::new(1, 4))
 }
 
 fn step_noise(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, PlanError> {

@@ -3,7 +3,12 @@
 //! `inverse-sensitivity` answers from every data set that is large enough, under pure epsilon; `stable`
 //! releases the exact quantile or refuses.
 
-use super::{Expected, guard::Guard};
+use super::{
+    Expected,
+    even::{Even, Likely},
+    guard::{self, Guard},
+    noised::{self, Noised},
+};
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
@@ -36,13 +41,30 @@ pub(crate) struct Quantiles {
     kind: Kind,
     shape: Shape,
     confidence: f64,
+    likely: Option<Likely>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    One { mechanism: inverse_sensitivity::Calibrated, guard: Guard, rank_error: u64, ends: Option<Box<Ends>> },
-    Several { mechanism: Together, guard: Guard, rank_errors: Vec<u64> },
-    Stable { mechanism: stable::Calibrated, quantile: Quantile, changes: Option<u64> },
+    One {
+        mechanism: inverse_sensitivity::Calibrated,
+        guard: Guard,
+        rank_error: u64,
+        /// There is an answer from so many rows on.
+        needed: u64,
+        ends: Option<Box<Ends>>,
+    },
+    Several {
+        mechanism: Together,
+        guard: Guard,
+        rank_errors: Vec<u64>,
+        needed: Vec<u64>,
+    },
+    Stable {
+        mechanism: stable::Calibrated,
+        quantile: Quantile,
+        changes: Option<u64>,
+    },
 }
 
 /// How several quantiles are drawn; the better way is known beforehand.
@@ -103,16 +125,16 @@ enum Shape {
 impl Quantiles {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         let (fractions, shape) = fractions(said)?;
-        Self::of(said, fractions, shape)
+        Self::of(said, &fractions, shape)
     }
 
     /// What a summary tells of the shape of a column.
     pub fn summary(said: &Said) -> Result<Self, PlanError> {
-        let fractions = SUMMARY.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
-        Self::of(said, fractions, Shape::List)
+        let fractions: Vec<Ratio> = SUMMARY.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
+        Self::of(said, &fractions, Shape::List)
     }
 
-    fn of(said: &Said, fractions: Vec<Ratio>, shape: Shape) -> Result<Self, PlanError> {
+    fn of(said: &Said, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
         let space =
@@ -120,19 +142,23 @@ impl Quantiles {
         let several = fractions.len() > 1;
         let names: &[&str] =
             if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
-        let also: &[&str] = if said.statistic() == "iqr" { &["scale"] } else { &[] };
+        let also: &[&str] = match said.statistic() {
+            "iqr" => &["scale"],
+            _ if several => &[],
+            _ => &noised::NAMES,
+        };
         said.accepts(names, also)?;
         if said.interval() && (several || said.mechanism() == Some("stable")) {
-            return Err(PlanError::line(
-                "an interval is of one quantile by inverse-sensitivity; leave --interval out, or ask for one",
-            ));
+            return Err(no_interval());
         }
         let kind = match said.mechanism() {
             Some("stable") => plan_stable(said, &fractions[0])?,
-            _ if several => plan_several(said, &space, fractions)?,
+            _ if several => plan_several(said, &space, fractions, shape)?,
             _ => plan_one(said, &space, &fractions[0])?,
         };
-        Ok(Self { need, adjacency: said.adjacency(), space, kind, shape, confidence: said.confidence() })
+        let likely = likely(said, &space, &kind, shape)?;
+        let (adjacency, confidence) = (said.adjacency(), said.confidence());
+        Ok(Self { need, adjacency, space, kind, shape, confidence, likely })
     }
 
     pub fn mechanism(&self) -> &'static str {
@@ -171,6 +197,10 @@ impl Quantiles {
         Some(measure.map_or_else(|| kind.to_string(), str::to_string))
     }
 
+    pub fn likely(&self) -> Option<Likely> {
+        self.likely
+    }
+
     /// The largest rank error.
     pub fn predicted(&self) -> Option<f64> {
         match &self.kind {
@@ -182,21 +212,25 @@ impl Quantiles {
 
     pub fn expected(&self) -> Expected {
         match &self.kind {
-            Kind::One { guard, rank_error, ends, .. } => {
+            Kind::One { guard, rank_error, needed, ends, .. } => {
                 let interval = match ends {
                     Some(_) => "; half of epsilon buys an interval of values that holds the true one",
                     None => "",
                 };
                 Expected {
                     error: Some(self.rank_bar(json!(rank_error))),
-                    words: format!("within {rank_error} ranks{interval}; {}", guard.words(*rank_error)),
+                    words: format!("within {rank_error} ranks{interval}; {}", guard.words(*needed)),
                 }
             }
-            Kind::Several { guard, rank_errors, .. } => {
+            Kind::Several { guard, rank_errors, needed, .. } => {
                 let worst = largest(rank_errors);
+                let told = match self.shape {
+                    Shape::List => guard.list_words(needed),
+                    _ => guard.words(largest(needed)),
+                };
                 Expected {
                     error: Some(self.rank_bar(json!(rank_errors))),
-                    words: format!("each within {worst} ranks; {}", guard.words(worst)),
+                    words: format!("each within {worst} ranks; {told}"),
                 }
             }
             Kind::Stable { changes, .. } => Expected {
@@ -209,14 +243,14 @@ impl Quantiles {
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let rows = gathered.values(&self.need);
         match &self.kind {
-            Kind::One { mechanism, guard, rank_error, ends } => {
-                let verdict = guard.verdict(self.counted(rows), *rank_error, coins);
+            Kind::One { mechanism, guard, rank_error, needed, ends } => {
+                let counted = guard.count(self.counted(rows), coins);
                 let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| {
                     let (low, high) = (self.draw(&ends.low, rows, coins), self.draw(&ends.high, rows, coins));
                     (low.min(high), low.max(high))
                 });
-                let answer = if verdict.enough {
+                let answer = if counted.at_least(*needed) {
                     let ranks = self.rank_bar(json!(rank_error));
                     let error = match interval {
                         Some((low, high)) => ranks.interval(self.space.value(low), self.space.value(high)),
@@ -224,20 +258,32 @@ impl Quantiles {
                     };
                     Answer::released(self.value(&[place]), error)
                 } else {
-                    Answer::refused(guard.advice(*rank_error))
+                    Answer::refused(guard.advice(*rank_error, *needed))
                 };
-                answer.with_rows(verdict.noisy_rows)
+                answer.with_rows(counted.noisy_rows)
             }
-            Kind::Several { mechanism, guard, rank_errors } => {
-                let worst = largest(rank_errors);
-                let verdict = guard.verdict(self.counted(rows), worst, coins);
+            Kind::Several { mechanism, guard, rank_errors, needed } => {
+                let counted = guard.count(self.counted(rows), coins);
                 let places = mechanism.run(&rows.places(&self.space, self.adjacency), coins);
-                let answer = if verdict.enough {
-                    Answer::released(self.value(&places), self.rank_bar(json!(rank_errors)))
-                } else {
-                    Answer::refused(guard.advice(worst))
+                let enough = |&needed: &u64| counted.at_least(needed);
+                let told = match self.shape {
+                    Shape::List => needed.iter().any(enough),
+                    _ => needed.iter().all(enough),
                 };
-                answer.with_rows(verdict.noisy_rows)
+                let answer = if told {
+                    let mut value = self.value(&places);
+                    // A list tells those that there are rows enough for.
+                    if let Value::Array(values) = &mut value {
+                        let untold = values.iter_mut().zip(needed).filter(|(_, needed)| !enough(needed));
+                        untold.for_each(|(value, _)| *value = Value::Null);
+                    }
+                    Answer::released(value, self.rank_bar(json!(rank_errors)))
+                } else {
+                    let needed = needed.iter().copied();
+                    let needed = if self.shape == Shape::List { needed.min() } else { needed.max() };
+                    Answer::refused(guard.advice(largest(rank_errors), needed.unwrap_or_default()))
+                };
+                answer.with_rows(counted.noisy_rows)
             }
             Kind::Stable { mechanism, quantile, changes } => {
                 let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
@@ -285,6 +331,43 @@ impl Quantiles {
     }
 }
 
+/// A quantile with noise that follows the rows.
+pub(super) fn plan_noised(said: &Said) -> Result<Noised, PlanError> {
+    let (fractions, _) = fractions(said)?;
+    let names: &[&str] = if fractions.len() > 1 { &["inverse-sensitivity"] } else { &noised::NAMES };
+    said.accepts(names, &[])?;
+    if said.interval() {
+        return Err(no_interval());
+    }
+    Noised::plan(said, said.mechanism().unwrap_or_default(), &fractions[0])
+}
+
+fn no_interval() -> PlanError {
+    PlanError::line(
+        "an interval is of one quantile by inverse-sensitivity; leave --interval out, or ask for one",
+    )
+}
+
+/// How far off the answer is on rows that lie evenly over a declared range.
+fn likely(said: &Said, space: &Space, kind: &Kind, shape: Shape) -> Result<Option<Likely>, PlanError> {
+    let Some(even) = Even::new(said, space)? else { return Ok(None) };
+    Ok(match kind {
+        Kind::One { mechanism, .. } => {
+            let InverseSensitivity { eps, target, adjacency, .. } = mechanism.params();
+            Some(even.likely(even.inverse_error(eps, *target, *adjacency, said.failure())))
+        }
+        // Two quartiles that are drawn apart; halves of the rows do no worse where they are taken.
+        Kind::Several { .. } if shape == Shape::Difference => {
+            let half = Ratio::new(1, 2);
+            let eps = Eps::new(said.eps().ratio() * &half)?;
+            let target = Quantile::new(&Ratio::new(1, 4))?.into();
+            let error = even.inverse_error(&eps, target, said.adjacency(), &(said.failure() * &half));
+            Some(even.likely(2.0 * error))
+        }
+        Kind::Several { .. } | Kind::Stable { .. } => None,
+    })
+}
+
 fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
     let quantile = Quantile::new(fraction)?;
@@ -296,38 +379,58 @@ fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanEr
     };
     let mechanism = at(if said.interval() { 2 } else { 1 }, 0)?;
     let rank_error = mechanism.accuracy(said.failure())?;
-    guard.check_declared(rank_error)?;
+    let needed = guard::needed(rank_error, fraction);
+    guard.check_declared(rank_error, needed)?;
     let ends = if said.interval() {
         let off = at(4, 0)?.accuracy(&(said.failure() / &Ratio::from(2u64)))?.cast_signed();
         Some(Box::new(Ends { low: at(4, -off)?, high: at(4, off)? }))
     } else {
         None
     };
-    Ok(Kind::One { mechanism, guard, rank_error, ends })
+    Ok(Kind::One { mechanism, guard, rank_error, needed, ends })
 }
 
-fn plan_several(said: &Said, space: &Space, fractions: Vec<Ratio>) -> Result<Kind, PlanError> {
+fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
     let (range, adjacency) = (space.range(), said.adjacency());
+    let each = plan_each(said, &eps, space, fractions);
+    let halves = quantiles::Quantiles { eps, fractions: fractions.to_vec(), range, adjacency }.calibrate();
+    let halves = halves.and_then(|halves| halves.accuracy(said.failure()).map(|errors| (halves, errors)));
+    let (mechanism, rank_errors) = match (each, halves) {
+        (Some((each, errors)), Ok((_, halves))) if largest(&errors) < largest(&halves) => (each, errors),
+        (_, Ok((halves, errors))) => (Together::Halves(Box::new(halves)), errors),
+        (Some((each, errors)), Err(_)) => (each, errors),
+        (None, Err(error)) => return Err(error.into()),
+    };
+    let needed: Vec<u64> =
+        rank_errors.iter().zip(fractions).map(|(&error, fraction)| guard::needed(error, fraction)).collect();
+    let first = needed.iter().copied().min().unwrap_or_default();
+    guard
+        .check_declared(largest(&rank_errors), if shape == Shape::List { first } else { largest(&needed) })?;
+    Ok(Kind::Several { mechanism, guard, rank_errors, needed })
+}
+
+/// More quantiles than this are better drawn by halves of the rows, whose epsilon is shared by levels only.
+const FEW: usize = 16;
+
+/// Each with its share of epsilon, where they are few and the share is enough for any answer. Where all are within the largest
+/// error of any, they still are when sorted.
+fn plan_each(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio]) -> Option<(Together, Vec<u64>)> {
+    if fractions.len() > FEW {
+        return None;
+    }
     let many = Ratio::from(fractions.len() as u64);
-    // Where all are within the largest error of any, they still are when sorted.
-    let each_eps = Eps::new(eps.ratio() / &many)?;
-    let each = |fraction: &Ratio| {
+    let eps = Eps::new(eps.ratio() / &many).ok()?;
+    let one = |fraction: &Ratio| {
         let target = Quantile::new(fraction)?.into();
-        InverseSensitivity { eps: each_eps.clone(), target, range, adjacency }.calibrate()
+        let (range, adjacency) = (space.range(), said.adjacency());
+        InverseSensitivity { eps: eps.clone(), target, range, adjacency }.calibrate()
     };
-    let each = fractions.iter().map(each).collect::<Result<Vec<_>, _>>()?;
+    let each: Vec<_> = fractions.iter().map(one).collect::<Result<_, _>>().ok()?;
     let failure = said.failure() / &many;
-    let each_errors = each.iter().map(|one| one.accuracy(&failure)).collect::<Result<Vec<_>, _>>()?;
-    let halves = quantiles::Quantiles { eps, fractions, range, adjacency }.calibrate()?;
-    let halves_errors = halves.accuracy(said.failure())?;
-    let (mechanism, rank_errors) = if largest(&each_errors) < largest(&halves_errors) {
-        (Together::Each(each), vec![largest(&each_errors); each_errors.len()])
-    } else {
-        (Together::Halves(Box::new(halves)), halves_errors)
-    };
-    guard.check_declared(largest(&rank_errors))?;
-    Ok(Kind::Several { mechanism, guard, rank_errors })
+    let errors: Vec<u64> = each.iter().map(|one| one.accuracy(&failure)).collect::<Result<_, _>>().ok()?;
+    let errors = vec![largest(&errors); errors.len()];
+    Some((Together::Each(each), errors))
 }
 
 fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {

@@ -1,6 +1,9 @@
 //! The interquartile range up to a factor, by one gate over bins of powers: `iqr --mechanism scale`.
 
-use super::Expected;
+use super::{
+    Expected,
+    even::{Even, Likely},
+};
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
@@ -13,7 +16,7 @@ use equipoise_core::{
     coins::Coins,
     loss::{Eps, Loss},
     mechanism::scale::{self, Spread},
-    outcome::Outcome,
+    outcome::{Outcome, Slack},
     ratio::Ratio,
     stability::Sorted,
 };
@@ -35,6 +38,7 @@ pub(crate) struct Scale {
     confidence: f64,
     /// A released answer is off by at most this factor.
     factor: f64,
+    likely: Option<Likely>,
 }
 
 impl Scale {
@@ -66,6 +70,12 @@ impl Scale {
         .calibrate()?;
         let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
         let step = space.step_length();
+        // Even rows leave every factor of two only when about a tenth of them have changed.
+        let rows = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change).unwrap_or(u64::MAX);
+        let likely = Even::new(said, &space)?.map(|even| {
+            let error = if even.has(rows.saturating_mul(10)) { factor - 1.0 } else { f64::INFINITY };
+            even.likely(error * even.quartiles_apart())
+        });
         Ok(Self {
             need,
             adjacency: said.adjacency(),
@@ -74,6 +84,7 @@ impl Scale {
             mechanism,
             confidence: said.confidence(),
             factor,
+            likely,
         })
     }
 
@@ -88,6 +99,10 @@ impl Scale {
     /// What the answer is measured in, where that is not plain numbers.
     pub fn answer_type(&self) -> Option<String> {
         self.space.kind()?.measure().map(str::to_string)
+    }
+
+    pub fn likely(&self) -> Option<Likely> {
+        self.likely
     }
 
     pub fn expected(&self) -> Expected {

@@ -1,0 +1,191 @@
+//! Which mechanisms can answer a statistic, and which of them `auto` takes.
+//!
+//! All of it comes from public words, so looking at every candidate is free. `auto` takes the one with the least predicted
+//! error, on rows that lie evenly where the error depends on the rows; where no error can be told, or none is of use,
+//! the first of the list, which answers whatever the rows.
+
+use super::{Task, noised};
+use crate::{
+    plan::{PlanError, Said},
+    request::Request,
+};
+use std::cmp::Ordering;
+
+/// The mechanisms that can answer a statistic; one or none where there is no choice.
+pub(crate) fn mechanisms(request: &Request) -> &'static [&'static str] {
+    const ONE_QUANTILE: [&str; 5] =
+        ["inverse-sensitivity", "stable", noised::NAMES[0], noised::NAMES[1], noised::NAMES[2]];
+    let several = request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
+    match request.statistic.as_str() {
+        "median" => &ONE_QUANTILE,
+        "quantile" if !several => &ONE_QUANTILE,
+        "iqr" => &["inverse-sensitivity", "scale"],
+        "count" if request.group_by.is_empty() => &["laplace", "gaussian"],
+        _ => &[],
+    }
+}
+
+/// A mechanism that could answer, or why it cannot.
+pub(crate) struct Candidate {
+    pub mechanism: &'static str,
+    pub planned: Result<Task, PlanError>,
+}
+
+impl Candidate {
+    /// The predicted error, where there is one.
+    fn error(&self) -> Option<f64> {
+        let task = self.planned.as_ref().ok()?;
+        task.likely().map(|likely| likely.error).or_else(|| task.predicted())
+    }
+
+    fn helps(&self) -> bool {
+        self.planned.as_ref().is_ok_and(|task| task.likely().is_none_or(|likely| likely.helps))
+    }
+}
+
+/// Possible ones with a predicted error first, the least error before others.
+pub(crate) fn by_error(a: &Candidate, b: &Candidate) -> Ordering {
+    let least = |error: Option<f64>| error.unwrap_or(f64::INFINITY);
+    let possible = |candidate: &Candidate| candidate.planned.is_err();
+    possible(a).cmp(&possible(b)).then(least(a.error()).total_cmp(&least(b.error())))
+}
+
+/// What `auto` takes.
+pub(super) fn best(said: &Said) -> Result<Task, PlanError> {
+    let planned = |&mechanism: &&'static str| {
+        let planned = Task::plan(&said.by(mechanism));
+        Candidate { mechanism, planned }
+    };
+    let mut candidates: Vec<Candidate> = mechanisms(said.request()).iter().map(planned).collect();
+    let best = (0..candidates.len())
+        .filter(|&place| candidates[place].helps() && candidates[place].error().is_some())
+        .min_by(|&a, &b| by_error(&candidates[a], &candidates[b]));
+    candidates.swap_remove(best.unwrap_or(0)).planned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{DataFacts, Plan, RunnerUp};
+    use equipoise_core::adjacency::Adjacency;
+
+    fn facts() -> DataFacts {
+        DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        }
+    }
+
+    fn asked(statistic: &str, epsilon: &str) -> Request {
+        Request { column: Some("salary".into()), epsilon: Some(epsilon.into()), ..Request::new(statistic) }
+    }
+
+    fn on_a_grid(request: Request) -> Request {
+        Request {
+            range: Some("0,1000000".into()),
+            resolution: Some("1".into()),
+            delta: Some("1e-6".into()),
+            ..request
+        }
+    }
+
+    fn planned(request: &Request) -> (&'static str, Vec<RunnerUp>) {
+        let plan = Plan::new(request, &facts()).unwrap();
+        (plan.parts()[0].mechanism(), plan.parts()[0].runners_up())
+    }
+
+    #[test]
+    fn auto_takes_the_least_predicted_error_and_ranks_the_others() {
+        for adjacency in Adjacency::ALL {
+            for (statistic, many) in [("median", 4), ("iqr", 1)] {
+                let adjacency = Some(adjacency.to_string());
+                let request = Request { adjacency, ..on_a_grid(asked(statistic, "1")) };
+                let plan = Plan::new(&request, &facts()).unwrap();
+                let part = &plan.parts()[0];
+                let others = part.runners_up();
+                assert_eq!((part.mechanism(), others.len()), ("inverse-sensitivity", many));
+                let taken = part.likely().unwrap().error;
+                let errors: Vec<f64> = others
+                    .iter()
+                    .map(|other| other.likely.map_or(f64::INFINITY, |likely| likely.error))
+                    .collect();
+                assert!(others.iter().all(|other| other.possible) && errors.is_sorted(), "{errors:?}");
+                assert!(errors.iter().all(|&error| taken <= error), "{taken} {errors:?}");
+                // What is not stable is refused, so nothing can be said of its error.
+                assert_eq!(others.iter().filter(|other| other.likely.is_none()).count(), many / 4);
+            }
+        }
+    }
+
+    #[test]
+    fn auto_takes_the_bell_curve_where_a_bar_must_hardly_ever_fail() {
+        let count = |confidence: &str, delta: Option<&str>| {
+            let (delta, confidence) = (delta.map(str::to_string), Some(confidence.to_string()));
+            planned(&Request { delta, confidence, ..asked("count", "1") })
+        };
+        assert_eq!(count("0.95", Some("1e-3")).0, "laplace");
+        let (taken, others) = count("0.999999999", Some("1e-3"));
+        assert_eq!((taken, others[0].mechanism), ("gaussian", "laplace"));
+        let (taken, others) = count("0.999999999", None);
+        assert_eq!((taken, others[0].possible), ("laplace", false));
+        assert!(others[0].words.contains("needs a delta above 0"), "{}", others[0].words);
+    }
+
+    #[test]
+    fn what_is_not_possible_says_what_it_needs() {
+        let (taken, others) = planned(&asked("median", "1"));
+        assert_eq!(taken, "inverse-sensitivity");
+        for other in others {
+            let needs =
+                if other.mechanism == "stable" { "needs a delta" } else { "give --range and --resolution" };
+            assert!(!other.possible && other.words.contains(needs), "{}: {}", other.mechanism, other.words);
+        }
+        let (_, others) = planned(&Request { delta: None, ..on_a_grid(asked("median", "1")) });
+        let possible: Vec<&str> =
+            others.iter().filter(|other| other.possible).map(|other| other.mechanism).collect();
+        assert_eq!(possible, ["smooth"]);
+    }
+
+    /// Ten declared rows are too few for a median: noise as wide as the range is no way out.
+    #[test]
+    fn auto_gives_no_answer_that_is_as_wide_as_the_range() {
+        let request = Request { rows: Some("10".into()), ..on_a_grid(asked("median", "0.1")) };
+        let error = Plan::new(&request, &facts()).unwrap_err().to_string();
+        assert!(error.contains("10 rows are too few"), "{error}");
+    }
+
+    /// Prices are those of the mechanism, and never above what was said.
+    #[test]
+    fn every_mechanism_costs_what_was_said() {
+        for adjacency in Adjacency::ALL {
+            for (statistic, unit) in
+                [("median", None), ("iqr", None), ("count", None), ("median", Some("salary"))]
+            {
+                let request = Request {
+                    adjacency: Some(adjacency.to_string()),
+                    unit: unit.map(str::to_string),
+                    max_rows_per_unit: unit.map(|_| "3".to_string()),
+                    ..on_a_grid(asked(statistic, "1"))
+                };
+                let request = if statistic == "count" {
+                    Request { range: None, resolution: None, ..request }
+                } else {
+                    request
+                };
+                for name in mechanisms(&request) {
+                    let request = Request { mechanism: Some(name.to_string()), ..request.clone() };
+                    let cost = Plan::new(&request, &facts()).unwrap().cost().clone();
+                    // The noise of smooth that is best here needs no delta.
+                    let pure = matches!(*name, "laplace" | "inverse-sensitivity" | "smooth");
+                    assert_eq!(cost.eps.to_string(), "1", "{name} {adjacency}");
+                    assert!(
+                        *cost.delta.ratio() <= "1e-6".parse().unwrap() && cost.delta.is_zero() == pure,
+                        "{name} {adjacency}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The rows that a prediction is made for: as many as were declared, or a thousand, evenly over the declared range.
+//!
+//! Mechanisms whose noise follows the rows have no useful error that holds for all rows. On these rows every mechanism
+//! has one, in the column's unit, from public words alone: that is what `auto` compares.
+
+use crate::{
+    plan::{PlanError, Said},
+    space::Space,
+};
+use equipoise_core::{adjacency::Adjacency, loss::Eps, ratio::Ratio, stability::reachable::Target};
+
+/// So many rows where nobody said how many there are.
+const ROWS: u64 = 1000;
+
+/// Rows that lie evenly over a declared range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Even {
+    rows: u64,
+    /// From the lowest to the highest, in the column's unit.
+    width: f64,
+}
+
+/// How far off an answer will be on such rows, in the column's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likely {
+    /// The error, except as often as the confidence says.
+    pub error: f64,
+    /// How many rows were thought of.
+    pub rows: u64,
+    /// Does it help? Whoever says the middle of the range is off by a quarter of it on average.
+    pub(crate) helps: bool,
+}
+
+impl Even {
+    /// `None` without a declared range.
+    pub fn new(said: &Said, space: &Space) -> Result<Option<Self>, PlanError> {
+        let rows = said.rows()?.unwrap_or(ROWS).max(1);
+        let width = space.apart(space.range().lo(), space.range().hi());
+        Ok(said.range().map(|_| Self { rows, width }))
+    }
+
+    /// How far neighbours lie apart.
+    pub fn gap(&self) -> f64 {
+        self.width / self.rows as f64
+    }
+
+    /// How far the quartiles lie apart.
+    pub fn quartiles_apart(&self) -> f64 {
+        self.width / 2.0
+    }
+
+    /// Are there at least so many rows?
+    pub fn has(&self, rows: u64) -> bool {
+        self.rows >= rows
+    }
+
+    /// The prediction that the error is this.
+    pub fn likely(&self, error: f64) -> Likely {
+        let error = error.min(self.width);
+        Likely { error, rows: self.rows, helps: error < self.width / 4.0 }
+    }
+
+    /// A quantile by inverse sensitivity: as many values have each length, so the length is at least l with probability
+    /// `e^(-epsilon·l/2)`.
+    pub fn inverse_error(&self, eps: &Eps, target: Target, adjacency: Adjacency, failure: &Ratio) -> f64 {
+        let length = -2.0 * failure.to_f64().ln() / eps.ratio().to_f64();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; a hint")]
+        let ranks = target.ranks_within(length.ceil() as u64, adjacency);
+        ranks as f64 * self.gap()
+    }
+}

@@ -1,0 +1,255 @@
+//! A quantile over a declared grid with noise that follows how far single rows can move it near these rows:
+//! `--mechanism smooth`, `released-scale` and `propose-test-release`.
+//!
+//! What a row can do is measured in steps of the grid, so a range and a resolution must be declared. Which noise and
+//! which decay are taken is worked out beforehand for rows that lie evenly; a wrong guess costs accuracy, never privacy.
+
+use super::{
+    Expected,
+    even::{Even, Likely},
+};
+use crate::{
+    answer::{Answer, ErrorBar},
+    gather::{Gathered, Need},
+    plan::{PlanError, Said},
+    source,
+    space::Space,
+};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Eps, Loss},
+    mechanism::{
+        gate::Gate,
+        released_scale::{self, ReleasedScale},
+        searched_bound::{self, SearchedBound, doubling_bounds},
+        smooth,
+        smooth_plan::{self, even_gaps},
+    },
+    outcome::Outcome,
+    ratio::Ratio,
+    stability::{Quantile, Reach, Window},
+};
+
+/// The mechanisms of this file.
+pub(super) const NAMES: [&str; 3] = ["smooth", "released-scale", "propose-test-release"];
+
+/// Fractions of epsilon that a released bound may decay by.
+const BETAS: [i64; 3] = [10, 20, 50];
+
+/// A noisy quantile of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Noised {
+    need: Need,
+    adjacency: Adjacency,
+    space: Space,
+    quantile: Quantile,
+    kind: Kind,
+    confidence: f64,
+    failure: Ratio,
+    likely: Likely,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// The bound stays private, so the bar is that of the widest one.
+    Smooth { mechanism: Box<smooth::Calibrated>, at_worst: Ratio },
+    /// The bound is released with the value.
+    Released(Box<released_scale::Calibrated>),
+    /// A bound is searched and tested; the value is refused where the test fails.
+    Tested(Box<searched_bound::Calibrated>),
+}
+
+impl Noised {
+    pub fn plan(said: &Said, name: &str, fraction: &Ratio) -> Result<Self, PlanError> {
+        let column = said.column()?;
+        let need = said.numbers(column)?;
+        let values = said.kind(column).unwrap_or(source::Kind::Float);
+        if said.range().is_none() || (said.resolution().is_none() && !values.is_whole()) {
+            return Err(PlanError::line(format!(
+                "the mechanism {name} measures what one row can do in steps of a range; give --range and --resolution, \
+                 or use inverse-sensitivity"
+            )));
+        }
+        if name != "smooth" && said.delta().is_zero() {
+            return Err(PlanError::line(format!(
+                "the mechanism {name} needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity"
+            )));
+        }
+        let space = Space::of(values, said.range(), said.resolution())?;
+        let even = Even::new(said, &space)?.expect("a range was declared");
+        let step = space.step_length();
+        let gap = Ratio::from_f64_exact(even.gap() / step).filter(Ratio::is_positive).unwrap_or(Ratio::one());
+        let (kind, likely) = match name {
+            "smooth" => plan_smooth(said, &space, &gap)?,
+            "released-scale" => plan_released(said, &space, &gap)?,
+            _ => plan_tested(said, &space, &gap, &even)?,
+        };
+        Ok(Self {
+            need,
+            adjacency: said.adjacency(),
+            space,
+            quantile: Quantile::new(fraction)?,
+            kind,
+            confidence: said.confidence(),
+            failure: said.failure().clone(),
+            likely: even.likely(likely.to_f64() * step),
+        })
+    }
+
+    pub fn mechanism(&self) -> &'static str {
+        match self.kind {
+            Kind::Smooth { .. } => NAMES[0],
+            Kind::Released(_) => NAMES[1],
+            Kind::Tested(_) => NAMES[2],
+        }
+    }
+
+    pub fn cost(&self) -> Loss {
+        match &self.kind {
+            Kind::Smooth { mechanism, .. } => mechanism.cost(),
+            Kind::Released(mechanism) => mechanism.cost(),
+            Kind::Tested(mechanism) => mechanism.cost(),
+        }
+    }
+
+    pub fn need(&self) -> Need {
+        self.need.clone()
+    }
+
+    /// What the answer is, where it is no plain number.
+    pub fn answer_type(&self) -> Option<String> {
+        self.space.kind().map(|kind| kind.to_string())
+    }
+
+    pub fn likely(&self) -> Likely {
+        self.likely
+    }
+
+    pub fn expected(&self) -> Expected {
+        let words = match &self.kind {
+            Kind::Smooth { .. } => {
+                "noise that follows how far single rows can move it here, which stays private: the error bar is the \
+                 widest of all; never refused"
+                    .to_string()
+            }
+            Kind::Released(_) => {
+                "noise that follows how far single rows can move it here, which is released with some noise: the \
+                 error bar comes with the answer; never refused"
+                    .to_string()
+            }
+            Kind::Tested(mechanism) => format!(
+                "how far single rows can move it is searched and tested, and the error bar comes with the answer; refused \
+                 in at most 1 case of 20 where {} rows must change before they can move it farther",
+                mechanism.target().until_change().unwrap_or(u64::MAX)
+            ),
+        };
+        Expected { error: None, words }
+    }
+
+    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let rows = gathered.values(&self.need);
+        let window = |reach: Reach| rows.window_in(&self.space, self.quantile.into(), reach, self.adjacency);
+        let value = |window: &Window| Ratio::from(window.target().or(window.range().lo()));
+        match &self.kind {
+            Kind::Smooth { mechanism, at_worst } => {
+                let window = window(mechanism.decay().reach(self.quantile, self.adjacency));
+                let bound = mechanism.decay().quantile(self.quantile, &window, self.adjacency);
+                self.released(&mechanism.run(&value(&window), &bound, coins), at_worst)
+            }
+            Kind::Released(mechanism) => {
+                let window = window(mechanism.decay().reach(self.quantile, self.adjacency));
+                let bound = mechanism.decay().quantile(self.quantile, &window, self.adjacency);
+                let released = mechanism.run(&value(&window), &bound, coins);
+                self.released(&released.value, &mechanism.accuracy(&released, &self.failure))
+            }
+            Kind::Tested(mechanism) => {
+                let found = mechanism.quantile(self.quantile, &window(mechanism.reach()), coins);
+                let within = mechanism.accuracy(found.bound, &self.failure).expect("a bound of the list");
+                match found.outcome {
+                    Outcome::Value(value) => self.released(&Ratio::from(value), &within),
+                    Outcome::Refused => Answer::refused(
+                        "a few rows could move it too far; raise epsilon or delta, bring more rows, or use --mechanism \
+                         inverse-sensitivity",
+                    ),
+                }
+            }
+        }
+    }
+
+    /// The true value lies in the range, so answer and bar are moved there.
+    fn released(&self, noisy: &Ratio, within: &Ratio) -> Answer {
+        let range = self.space.range();
+        let place = |at: Option<i64>, beyond: i64| range.clamp(at.unwrap_or(beyond));
+        let value = |place: i64| self.space.value(place);
+        let (low, high) = ((noisy - within).floor_i64(), (noisy + within).ceil_i64());
+        let (low, high) = (value(place(low, range.lo())), value(place(high, range.hi())));
+        let bar = ErrorBar::noise_between(self.confidence, low, high);
+        Answer::released(value(place(noisy.round_i64(), range.lo())), bar)
+    }
+}
+
+/// The noise and decay that are best for even rows, and their error in steps.
+fn plan_smooth(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio), PlanError> {
+    let question = smooth_plan::Question {
+        eps: said.eps().clone(),
+        delta: said.delta().clone(),
+        range: space.range(),
+        grid: Ratio::one(),
+        failure: said.failure().clone(),
+    };
+    let guess = |beta: &Ratio| even_gaps(gap, question.range, beta);
+    let betas = smooth_plan::betas(&question.eps, &question.delta);
+    let best = smooth_plan::plan(&question, &betas, guess).into_iter().next().ok_or_else(|| {
+        PlanError::line("no noise follows the rows at this epsilon; use inverse-sensitivity")
+    })?;
+    let mechanism = Box::new(best.mechanism.calibrate()?);
+    let at_worst = mechanism.accuracy_at_worst(said.failure());
+    Ok((Kind::Smooth { mechanism, at_worst }, best.error))
+}
+
+/// Half of epsilon for the bound and half for the value.
+fn plan_released(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio), PlanError> {
+    let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
+    let mut best: Option<(released_scale::Calibrated, Ratio)> = None;
+    for parts in BETAS {
+        let beta = said.eps().ratio() / &Ratio::from(parts);
+        let guess = even_gaps(gap, space.range(), &beta);
+        let mechanism = ReleasedScale {
+            eps_scale: half.clone(),
+            eps_value: half.clone(),
+            delta: said.delta().clone(),
+            beta,
+            range: Some(space.range()),
+            grid: Ratio::one(),
+        }
+        .calibrate()?;
+        let error = mechanism.accuracy_for(&guess, said.failure());
+        if best.as_ref().is_none_or(|(_, least)| error < *least) {
+            best = Some((mechanism, error));
+        }
+    }
+    let (mechanism, error) = best.expect("some decay was tried");
+    Ok((Kind::Released(Box::new(mechanism)), error))
+}
+
+/// A quarter of epsilon for the search and for the test, half for the noise.
+fn plan_tested(said: &Said, space: &Space, gap: &Ratio, even: &Even) -> Result<(Kind, Ratio), PlanError> {
+    let part = |parts: u64| Eps::new(said.eps().ratio() / &Ratio::from(parts));
+    let bounds = doubling_bounds(space.range());
+    let mechanism = SearchedBound {
+        search_eps: part(4)?,
+        test: Gate { eps: part(4)?, delta: said.delta().clone(), adjacency: said.adjacency() },
+        noise_eps: part(2)?,
+        bounds: bounds.clone(),
+        beta: Ratio::new(1, 20),
+    }
+    .calibrate()?;
+    // Even rows are moved one gap farther by each change.
+    let rows = mechanism.target().until_change().unwrap_or(u64::MAX);
+    let needed = gap * &Ratio::from(rows);
+    let bound = bounds.iter().find(|&&bound| Ratio::from(bound) >= needed).filter(|_| even.has(2 * rows));
+    let error = bound.and_then(|&bound| mechanism.accuracy(bound, said.failure()));
+    let error = error.unwrap_or_else(|| Ratio::from(space.range().width()));
+    Ok((Kind::Tested(Box::new(mechanism)), error))
+}
