@@ -60,18 +60,19 @@ fn run(folder: &Path, unit: Option<&str>, questions: usize, together: usize) -> 
     let plan = MonitorPlan::new(&request, &facts)?;
     let content = || -> io::Result<Box<dyn Read>> { Ok(Box::new(File::open(&data)?)) };
     let start = Instant::now();
-    let watched = Watched { source: &source, content: Some(&content), state: &state };
-    let mut monitor = Monitor::open(&plan, watched, &mut ledger)?;
+    let rows = || -> Result<Box<dyn Source>, Lost> { Ok(Box::new(&source)) };
+    let watched = Watched { rows: &rows, content: Some(&content), state: &state };
+    let mut monitor = Monitor::open(&plan, &watched, &mut ledger)?;
     // Every column once, so that reading the file is not counted as answering.
     let first = [r#"{"where": "age > 200 or town = 'x' or income < 0 or member = 'x'", "threshold": 1000000}"#];
-    monitor.ask(&first, &ledger)?;
+    monitor.ask(&first, &watched, &ledger)?;
     let open = start.elapsed().as_secs_f64();
     let lines: Vec<String> = (0..questions).map(question).collect();
     let (clock, cpu) = (Instant::now(), cpu_seconds());
     let mut positive = 0;
     for group in lines.chunks(together) {
         let group: Vec<&str> = group.iter().map(String::as_str).collect();
-        let answers = monitor.ask(&group, &ledger)?;
+        let answers = monitor.ask(&group, &watched, &ledger)?;
         positive += answers.iter().filter(|answer| answer["answer"] == "above").count();
     }
     let each = |seconds: f64| seconds * 1e3 / questions as f64;

@@ -1,31 +1,38 @@
 //! Subsample and aggregate: blocks are dealt here and votes counted here; Python runs the function in between.
 
 use crate::{books::Books, errors};
-use equipoise_core::{ratio::Ratio, subsample::partition::Blocks};
+use equipoise_core::subsample::partition::Blocks;
 use equipoise_entropy::OsCoins;
-use equipoise_session::session::votes::{Ballot as Planned, ChargedVotes, Output, PaidVotes, Votes, Voting};
+use equipoise_session::{
+    session::facts,
+    votes::{self, ChargedVotes, Output, PaidVotes, Vote, VotePlan, VoteRequest},
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
 /// A vote: planned, then paid for, then counted, each once.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Ballot {
-    planned: Planned,
-    blocks: u32,
+    planned: VotePlan,
     charged: Mutex<Option<ChargedVotes>>,
 }
 
 #[pymethods]
 impl Ballot {
-    /// Understand what was said, as JSON. Free.
+    /// Understand what was said about a data set, as JSON. Free.
     #[new]
-    fn new(py: Python<'_>, words: &str) -> PyResult<Self> {
-        let voting = voting(words)?;
-        let blocks = voting.blocks;
-        let planned = py.detach(|| Planned::new(voting)).map_err(errors::request)?;
-        Ok(Self { planned, blocks, charged: Mutex::new(None) })
+    fn new(py: Python<'_>, books: &Books, data: &str, words: &str) -> PyResult<Self> {
+        let request: VoteRequest = serde_json::from_str(words).map_err(errors::request)?;
+        // A function sees no columns; what names the person is known here by name alone.
+        let columns: Vec<String> = request.unit.iter().cloned().collect();
+        py.detach(|| {
+            let facts = facts(Some(books.session().ledger()), data, &columns)
+                .map_err(|error| errors::ledger(&error))?;
+            let planned = VotePlan::new(&request, &facts).map_err(errors::request)?;
+            Ok(Self { planned, charged: Mutex::new(None) })
+        })
     }
 
     /// What it will cost and promise, as JSON.
@@ -34,8 +41,8 @@ impl Ballot {
         json!({
             "mechanism": self.planned.mechanism(),
             "guarantee": self.planned.promise(),
-            "blocks": self.blocks,
-            "votes_per_unit": self.planned.partition().touch().per_unit(),
+            "blocks": self.planned.touch().votes(),
+            "votes_per_unit": self.planned.touch().per_unit(),
         })
         .to_string()
     }
@@ -58,11 +65,7 @@ impl Ballot {
     /// Aggregate what the function gave for each block: a list of texts, numbers or lists of numbers, `None` where
     /// it failed. The release as JSON.
     fn count(&self, py: Python<'_>, books: &Books, votes: &Bound<'_, PyAny>) -> PyResult<String> {
-        let votes = match self.planned.output() {
-            Output::Label { .. } => Votes::Labels(votes.extract()?),
-            Output::Number { .. } => Votes::Numbers(votes.extract()?),
-            Output::Vector { .. } => Votes::Vectors(votes.extract()?),
-        };
+        let votes = self.votes(votes)?;
         let charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner).take();
         let charged =
             charged.ok_or_else(|| errors::request("this vote was not paid for, or was counted before"))?;
@@ -73,44 +76,28 @@ impl Ballot {
     }
 }
 
-fn voting(words: &str) -> PyResult<Voting> {
-    let said: Value = serde_json::from_str(words).map_err(errors::request)?;
-    let text = |name: &str| said[name].as_str().map(str::to_string);
-    let must = |name: &str| text(name).ok_or_else(|| errors::request(format!("{name} is missing")));
-    let confidence: Ratio =
-        must("confidence")?.parse().map_err(|_| errors::request("confidence is not a number; give 0.95"))?;
-    let failure = Ratio::one() - confidence;
-    if failure.is_negative() || failure.is_zero() || failure >= Ratio::one() {
-        return Err(errors::request(
-            "confidence is not accepted; give a number between 0 and 1, such as 0.95",
-        ));
+impl Ballot {
+    fn votes(&self, given: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Vote>>> {
+        let ballots = self.planned.ballots();
+        Ok(match ballots.output() {
+            Output::Label => {
+                let texts: Vec<Option<String>> = given.extract()?;
+                texts.into_iter().map(|text| ballots.label(&text?)).collect()
+            }
+            Output::Labels => {
+                let sets: Vec<Option<Vec<String>>> = given.extract()?;
+                sets.into_iter().map(|set| ballots.labels(set?.iter().map(String::as_str))).collect()
+            }
+            Output::Number => {
+                let numbers: Vec<Option<f64>> = given.extract()?;
+                numbers.into_iter().map(|number| ballots.number(number?)).collect()
+            }
+            Output::Vector(_) => {
+                let vectors: Vec<Option<Vec<f64>>> = given.extract()?;
+                vectors.into_iter().map(|vector| ballots.vector(vector?)).collect()
+            }
+        })
     }
-    let numbers = |value: &Value| -> Vec<f64> {
-        value.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
-    };
-    let output = match said["output"].as_str() {
-        Some("label") => {
-            let options = said["options"].as_array().into_iter().flatten();
-            Output::Label { options: options.filter_map(|one| one.as_str().map(str::to_string)).collect() }
-        }
-        Some("number") => Output::Number { default: said["default"].as_f64().unwrap_or(0.0) },
-        Some("vector") => Output::Vector { default: numbers(&said["default"]) },
-        _ => return Err(errors::request("output is not accepted; give label, number or vector")),
-    };
-    let blocks = said["blocks"].as_u64().and_then(|blocks| u32::try_from(blocks).ok());
-    Ok(Voting {
-        name: must("name")?,
-        data: must("data")?,
-        eps: must("epsilon")?.parse().map_err(errors::request)?,
-        delta: must("delta")?.parse().map_err(errors::request)?,
-        adjacency: must("adjacency")?.parse().map_err(errors::request)?,
-        unit: text("unit"),
-        blocks: blocks
-            .ok_or_else(|| errors::request("blocks is not accepted; give a whole number such as 100"))?,
-        output,
-        mechanism: text("mechanism"),
-        failure,
-    })
 }
 
 /// Deal rows into the blocks of a ballot: the places of each block's rows.
@@ -127,23 +114,27 @@ pub fn deal_rows<'py>(
     Ok(arrays(py, &blocks))
 }
 
-/// The same for the rows of people, who are named by texts: all rows of a person lie in one block.
+/// The same for the rows of people, who are named by texts: all rows of a person lie in one block, those of nobody in none.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a list")]
 pub fn deal_people<'py>(
     py: Python<'py>,
     ballot: &Ballot,
-    people: Vec<String>,
+    people: Vec<Option<String>>,
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
     let blocks = py.detach(|| {
         let mut coins = OsCoins::new().map_err(errors::lost)?;
-        Ok::<_, PyErr>(ballot.planned.partition().deal_people(&people, &mut coins))
+        let ids = people.iter().map(Option::as_deref);
+        Ok::<_, PyErr>(votes::deal_people(ballot.planned.partition(), ids, &mut coins))
     })?;
-    Ok(arrays(py, &blocks))
+    Ok(blocks.iter().map(|block| places(py, block)).collect())
 }
 
 fn arrays<'py>(py: Python<'py>, blocks: &Blocks) -> Vec<Bound<'py, PyArray1<i64>>> {
+    blocks.iter().map(|block| places(py, block)).collect()
+}
+
+fn places<'py>(py: Python<'py>, block: &[usize]) -> Bound<'py, PyArray1<i64>> {
     let place = |&row: &usize| i64::try_from(row).expect("a row in memory");
-    let places = |block: &[usize]| -> Vec<i64> { block.iter().map(place).collect() };
-    blocks.iter().map(|block| places(block).into_pyarray(py)).collect()
+    block.iter().map(place).collect::<Vec<i64>>().into_pyarray(py)
 }

@@ -71,7 +71,7 @@ impl Books {
             let session = self.session();
             let facts = session::facts(Some(session.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
-            let kinds = kinds.iter().map(|kind| Kind::named(kind.as_deref()?)).collect();
+            let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
             let facts = DataFacts { kinds, ..facts };
             let plan = Plan::new(&request, &facts).map_err(errors::request)?;
             Ok(Planned { plan, columns })
@@ -222,7 +222,7 @@ impl Planned {
 }
 
 /// How a column is read, in a word; digits after the point follow a colon.
-fn kind(kind: Kind) -> String {
+pub fn kind(kind: Kind) -> String {
     match kind {
         Kind::Float => "float".to_string(),
         Kind::Integer => "integer".to_string(),

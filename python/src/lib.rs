@@ -10,19 +10,24 @@ mod books;
 mod catalog;
 mod errors;
 mod monitor;
+#[cfg(target_os = "linux")]
+mod programs;
 mod robust;
 mod table;
 
 /// The compiled part of the package.
 #[pyo3::pymodule]
 mod _equipoise {
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::programs::run_program;
     #[pymodule_export]
     use crate::{
         blocks::{Ballot, deal_people, deal_rows},
         books::{Books, Planned, is_registered, simulate},
         catalog::{audit, audits, calibrate, mechanisms},
-        monitor::{Holdout, Threshold, Watch},
-        robust::{Cut, Distinct, PointCounts, Squares},
+        monitor::{FileWatch, Holdout, Threshold, Watch},
+        robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         table::{Arrow, File, read},
     };
 }

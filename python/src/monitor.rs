@@ -1,8 +1,9 @@
 //! One question after another: threshold questions of a stream, questions that never end, a holdout that lasts.
 
 use crate::{
+    books::Books,
     errors,
-    table::{self, Column},
+    table::{self, Column, File, Held, Memory},
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -10,26 +11,48 @@ use equipoise_core::{
     monitor::{
         above_threshold::{self, AboveThreshold, Form},
         holdout,
-        threshold_monitor::{self, Contributions, Noise, ThresholdMonitor},
     },
     ratio::Ratio,
 };
+use equipoise_engine::expand;
 use equipoise_entropy::OsCoins;
+use equipoise_predicate::Bitmap;
+use equipoise_session::{
+    monitor::{LiveMonitor, Monitor, MonitorPlan, MonitorRequest, OpenError, Outcome, Query, Watched},
+    session::{
+        self,
+        streams::{Started, Stream, StreamError},
+    },
+    source::{Kind, Lost, Wanted},
+};
 use numpy::PyReadonlyArray1;
-use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use pyo3::{prelude::*, types::PyList};
+use serde_json::Value;
+use std::{
+    io::{self, Read},
+    path::PathBuf,
+    process,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-/// State that changes, with the coins that change it.
-struct Running<T>(Mutex<(T, OsCoins)>);
+/// State that changes and that a fork would double: two copies of one budget.
+struct Running<T> {
+    state: Mutex<T>,
+    process: u32,
+}
 
 impl<T> Running<T> {
-    fn new(start: impl FnOnce(&mut OsCoins) -> T) -> PyResult<Self> {
-        let mut coins = OsCoins::new().map_err(errors::lost)?;
-        Ok(Self(Mutex::new((start(&mut coins), coins))))
+    fn new(state: T) -> Self {
+        Self { state: Mutex::new(state), process: process::id() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, (T, OsCoins)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
+        if process::id() != self.process {
+            return Err(errors::request(
+                "it was begun in the parent process, and two copies would spend one budget twice; begin another one here",
+            ));
+        }
+        Ok(self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -37,27 +60,45 @@ fn ratio(name: &'static str, text: &str) -> PyResult<Ratio> {
     text.parse().map_err(|_| errors::request(format!("{name} is not a number; give one such as 10 or 0.5")))
 }
 
+/// Pay for all answers of a stream and start it, with coins of its own.
+fn start(books: &Books, data: &str, stream: &Stream) -> PyResult<(Started, OsCoins)> {
+    let coins = OsCoins::new().map_err(errors::lost)?;
+    let mut session = books.session();
+    let facts = session::facts(Some(session.ledger()), data, &[]).map_err(|error| errors::ledger(&error))?;
+    let (started, _) = session.start_stream(stream, &facts).map_err(|error| match error {
+        StreamError::Plan(error) => errors::request(error),
+        StreamError::Pay(error) => errors::pay(&error),
+        StreamError::Lost(error) => errors::lost(error),
+    })?;
+    Ok((started, coins))
+}
+
 /// Which values of a stream lie above a threshold, until so many did.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Threshold {
     calibrated: above_threshold::Calibrated,
     grid: f64,
-    running: Running<above_threshold::Questions>,
+    running: Running<(Box<above_threshold::Questions>, OsCoins)>,
 }
 
 #[pymethods]
 impl Threshold {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn new(
         py: Python<'_>,
+        books: &Books,
+        data: &str,
         epsilon: &str,
         threshold: &str,
         sensitivity: &str,
         resolution: &str,
         cutoff: u64,
         monotone: bool,
+        adjacency: &str,
     ) -> PyResult<Self> {
         let grid = ratio("resolution", resolution)?;
+        let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
         let stream = AboveThreshold {
             eps: epsilon.parse().map_err(errors::request)?,
             threshold: ratio("threshold", threshold)?,
@@ -68,9 +109,14 @@ impl Threshold {
             monotone,
             form: Form::OneSided,
         };
-        let calibrated = py.detach(|| stream.calibrate()).map_err(errors::request)?;
-        let running = Running::new(|coins| calibrated.start(coins))?;
-        Ok(Self { calibrated, grid: grid.to_f64(), running })
+        py.detach(|| {
+            let calibrated = stream.calibrate().map_err(errors::request)?;
+            let stream = Stream::AboveThreshold(Box::new(calibrated.clone()), adjacency);
+            let (Started::AboveThreshold(questions), coins) = start(books, data, &stream)? else {
+                unreachable!("what was asked for is started")
+            };
+            Ok(Self { calibrated, grid: grid.to_f64(), running: Running::new((questions, coins)) })
+        })
     }
 
     /// One answer for each value: 1 above, 0 below, -1 not looked at; and the excess of each that is above.
@@ -79,7 +125,7 @@ impl Threshold {
         let Column::Floats(values) = held.column()? else { return Err(errors::data("give numbers")) };
         py.detach(|| {
             let steps: Vec<i64> = values.iter().map(|&value| self.steps(value)).collect();
-            let mut state = self.running.lock();
+            let mut state = self.running.lock()?;
             let (questions, coins) = &mut *state;
             let batch = questions.ask_all(&steps, coins);
             let mut answers = vec![0; batch.answered];
@@ -93,8 +139,8 @@ impl Threshold {
 
     /// How many positive answers are left.
     #[getter]
-    fn positives_left(&self) -> u64 {
-        self.running.lock().0.positives_left()
+    fn positives_left(&self) -> PyResult<u64> {
+        Ok(self.running.lock()?.0.positives_left())
     }
 
     /// With this confidence, none of so many questions is answered wrongly whose value is farther from the threshold.
@@ -118,81 +164,216 @@ impl Threshold {
     }
 }
 
-/// Threshold questions about records, for ever; records drop out once they have helped.
+/// The request of a monitor, from JSON.
+fn monitor_request(text: &str) -> PyResult<MonitorRequest> {
+    let words: Value = serde_json::from_str(text).map_err(errors::request)?;
+    let word = |name: &str| words[name].as_str().map(str::to_string);
+    Ok(MonitorRequest {
+        epsilon: word("epsilon"),
+        delta: word("delta"),
+        budget_per_unit: word("budget_per_unit"),
+        unit: word("unit"),
+        delimiter: word("delimiter"),
+        header: words["header"].as_bool(),
+        adjacency: word("adjacency"),
+        sums: words["sums"] == true,
+        ..MonitorRequest::default()
+    })
+}
+
+fn monitor_plan(books: &Books, data: &str, columns: &[String], request: &str) -> PyResult<MonitorPlan> {
+    let session = books.session();
+    let facts =
+        session::facts(Some(session.ledger()), data, columns).map_err(|error| errors::ledger(&error))?;
+    MonitorPlan::new(&monitor_request(request)?, &facts).map_err(errors::request)
+}
+
+fn not_opened(error: OpenError) -> PyErr {
+    match error {
+        OpenError::Charge(error) => errors::charge(&error),
+        OpenError::Ledger(error) => errors::ledger(&error),
+        OpenError::State(error) => errors::request(error),
+        error @ (OpenError::Lost(_) | OpenError::Coins(_)) => errors::lost(error),
+    }
+}
+
+/// Threshold questions about records in memory, for ever; records drop out once they have helped.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Watch {
     scale: f64,
-    records: usize,
-    running: Running<threshold_monitor::Watch>,
+    columns: Vec<String>,
+    rows: usize,
+    running: Running<LiveMonitor>,
 }
 
 #[pymethods]
 impl Watch {
+    /// `ids` is the column of `unit` where the request names one.
     #[new]
     fn new(
         py: Python<'_>,
-        records: usize,
-        epsilon: &str,
-        delta: &str,
-        budget: u64,
-        adjacency: &str,
+        books: &Books,
+        data: &str,
+        columns: Vec<String>,
+        rows: usize,
+        request: &str,
+        ids: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
-        let monitor = ThresholdMonitor {
-            eps: epsilon.parse().map_err(errors::request)?,
-            delta: delta.parse().map_err(errors::request)?,
-            budget,
-            contributions: Contributions::Binary,
-            noise: Noise::Gumbel,
-            adjacency,
+        let plan = monitor_plan(books, data, &columns, request)?;
+        let held = ids.map(|ids| Held::new(ids, Kind::Text)).transpose()?;
+        let place =
+            monitor_request(request)?.unit.and_then(|unit| columns.iter().position(|name| *name == unit));
+        let ids = match (&held, place) {
+            (Some(held), Some(column)) => vec![(Wanted { column, kind: Kind::Text }, held.column()?)],
+            _ => Vec::new(),
         };
-        let calibrated = py.detach(|| monitor.calibrate()).map_err(errors::request)?;
-        let running = Running::new(|_| calibrated.start(records))?;
-        Ok(Self { scale: calibrated.scale().to_f64(), records, running })
-    }
-
-    /// Do about so many records say yes? One entry for each record: a numpy array of booleans, or a list.
-    fn ask(&self, py: Python<'_>, yes: &Bound<'_, PyAny>, threshold: &str) -> PyResult<bool> {
-        let threshold = ratio("threshold", threshold)?;
-        let bits = match yes.extract::<PyReadonlyArray1<'_, bool>>() {
-            Ok(array) => bits(array.as_array().iter().copied()),
-            Err(_) => bits(yes.extract::<Vec<bool>>()?.into_iter()),
-        };
-        let (bits, count) = bits;
-        if count != self.records {
-            return Err(errors::data("the predicate does not give one yes or no for each record"));
-        }
+        let memory = Memory::new(columns.clone(), rows, ids)?;
         py.detach(|| {
-            let mut state = self.running.lock();
-            let (watch, coins) = &mut *state;
-            Ok(watch.ask(&bits, &threshold, coins) == threshold_monitor::Answer::Above)
+            let started = LiveMonitor::start(&plan, &memory, books.session().ledger_mut());
+            let (monitor, _) = started.map_err(not_opened)?;
+            Ok(Self { scale: plan.scale().to_f64(), columns, rows, running: Running::new(monitor) })
         })
     }
 
-    /// The scale of the noise of an answer, in records.
+    /// The columns that a question, as a line of JSON, has to be given.
+    fn missing(&self, line: &str) -> PyResult<Vec<(usize, String)>> {
+        let query = Query::parse(line).map_err(errors::request)?;
+        let names = Memory::new(self.columns.clone(), 0, Vec::new())?;
+        let missing = self.running.lock()?.missing(&query, &names).map_err(errors::request)?;
+        Ok(missing.into_iter().map(|wanted| (wanted.column, crate::books::kind(wanted.kind))).collect())
+    }
+
+    /// Answer a question; the columns are those that were missing, in their order.
+    fn ask(&self, py: Python<'_>, line: &str, columns: &Bound<'_, PyList>) -> PyResult<bool> {
+        let query = Query::parse(line).map_err(errors::request)?;
+        let names = Memory::new(self.columns.clone(), 0, Vec::new())?;
+        let missing = self.running.lock()?.missing(&query, &names).map_err(errors::request)?;
+        if missing.len() != columns.len() {
+            return Err(errors::request("another thread asks at the same time; ask one after the other"));
+        }
+        let held: Vec<Held> = missing
+            .iter()
+            .zip(columns.iter())
+            .map(|(wanted, column)| Held::new(&column, wanted.kind))
+            .collect::<PyResult<_>>()?;
+        let given: Vec<(Wanted, Column)> = missing
+            .iter()
+            .zip(&held)
+            .map(|(&wanted, held)| Ok((wanted, held.column()?)))
+            .collect::<PyResult<_>>()?;
+        let memory = Memory::new(self.columns.clone(), self.rows, given)?;
+        py.detach(|| {
+            let asked = self.running.lock()?.ask(&query, &memory).map_err(errors::lost)?;
+            Ok(asked.map_err(errors::request)? == Outcome::Above)
+        })
+    }
+
+    /// Do about so many say yes? One entry for each row: a numpy array of booleans, or a list.
+    fn ask_rows(&self, py: Python<'_>, yes: &Bound<'_, PyAny>, threshold: &str) -> PyResult<bool> {
+        let yes: Bitmap = match yes.extract::<PyReadonlyArray1<'_, bool>>() {
+            Ok(array) => match array.as_slice() {
+                Ok(slice) => Bitmap::from_test(slice, |&yes| yes),
+                Err(_) => Bitmap::from_test(&array.as_array().to_vec(), |&yes| yes),
+            },
+            Err(_) => Bitmap::from_test(&yes.extract::<Vec<bool>>()?, |&yes| yes),
+        };
+        py.detach(|| {
+            Ok(self.running.lock()?.ask_rows(&yes, threshold).map_err(errors::data)? == Outcome::Above)
+        })
+    }
+
+    /// Is the sum about so large? A number for each row, cut to 0 to 1.
+    fn ask_parts(&self, py: Python<'_>, parts: &Bound<'_, PyAny>, threshold: &str) -> PyResult<bool> {
+        let held = table::floats(parts)?;
+        let Column::Floats(parts) = held.column()? else { return Err(errors::data("give numbers")) };
+        py.detach(|| {
+            Ok(self.running.lock()?.ask_parts(&parts, threshold).map_err(errors::data)? == Outcome::Above)
+        })
+    }
+
+    /// The scale of the noise of an answer, in units.
     #[getter]
     fn scale(&self) -> f64 {
         self.scale
     }
 }
 
-fn bits(yes: impl Iterator<Item = bool>) -> (Vec<u64>, usize) {
-    let (mut words, mut count) = (Vec::new(), 0);
-    for (place, yes) in yes.enumerate() {
-        if place % 64 == 0 {
-            words.push(0);
-        }
-        words[place / 64] |= u64::from(yes) << (place % 64);
-        count = place + 1;
+/// Threshold questions about a file, for ever, with a state file that survives its program.
+#[pyclass(frozen, module = "equipoise._equipoise")]
+pub struct FileWatch {
+    scale: f64,
+    resumed: bool,
+    books: Py<Books>,
+    file: Py<File>,
+    state: PathBuf,
+    running: Running<Monitor>,
+}
+
+#[pymethods]
+impl FileWatch {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        books: Py<Books>,
+        data: &str,
+        file: Py<File>,
+        request: &str,
+        state: PathBuf,
+    ) -> PyResult<Self> {
+        let (account, rows) = (books.get(), file.get());
+        let (plan, monitor) = py.detach(|| {
+            let plan = monitor_plan(account, data, rows.open()?.columns(), request)?;
+            let content = || content(rows);
+            let opened = || rows.open().map_err(|_| Lost);
+            let watched = Watched { rows: &opened, content: Some(&content), state: &state };
+            let monitor = Monitor::open(&plan, &watched, account.session().ledger_mut());
+            Ok::<_, PyErr>((plan, monitor.map_err(not_opened)?))
+        })?;
+        let (scale, resumed) = (plan.scale().to_f64(), monitor.resumed());
+        Ok(Self { scale, resumed, books, file, state, running: Running::new(monitor) })
     }
-    (words, count)
+
+    /// Answer a question, a line of JSON: a line of JSON, which is on the disk.
+    fn ask(&self, py: Python<'_>, line: &str) -> PyResult<String> {
+        let (account, rows) = (self.books.get(), self.file.get());
+        py.detach(|| {
+            let content = || content(rows);
+            let opened = || rows.open().map_err(|_| Lost);
+            let watched = Watched { rows: &opened, content: Some(&content), state: &self.state };
+            let mut monitor = self.running.lock()?;
+            let session = account.session();
+            let answers = monitor.ask(&[line], &watched, session.ledger()).map_err(errors::lost)?;
+            Ok(answers.into_iter().next().unwrap_or_default().to_string())
+        })
+    }
+
+    /// Questions and answers of earlier starts, a line of JSON each.
+    fn earlier(&self) -> PyResult<Vec<String>> {
+        Ok(self.running.lock()?.earlier().map(|line| line.to_string()).collect())
+    }
+
+    /// Was it begun by an earlier program?
+    #[getter]
+    fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// The scale of the noise of an answer, in units.
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+}
+
+fn content(file: &File) -> io::Result<Box<dyn Read>> {
+    equipoise_engine::content(&expand(file.path()).map_err(|_| io::ErrorKind::NotFound)?)
 }
 
 /// Answers from training rows, and from holdout rows only where the two disagree.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Holdout {
     accuracy: f64,
-    running: Running<holdout::Asking>,
+    running: Running<(Box<holdout::Asking>, OsCoins)>,
 }
 
 #[pymethods]
@@ -201,6 +382,8 @@ impl Holdout {
     #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn new(
         py: Python<'_>,
+        books: &Books,
+        data: &str,
         rows: u64,
         questions: u64,
         corrections: u64,
@@ -218,9 +401,16 @@ impl Holdout {
             beta: ratio("beta", beta)?,
             eps: epsilon.parse().map_err(errors::request)?,
         };
-        let calibrated = py.detach(|| holdout.calibrate()).map_err(errors::request)?;
-        let running = Running::new(|coins| calibrated.start(coins))?;
-        Ok(Self { accuracy: calibrated.accuracy().to_f64(), running })
+        py.detach(|| {
+            let calibrated = holdout.calibrate().map_err(errors::request)?;
+            // Means are cut to multiples of 2^-32.
+            let accuracy = calibrated.accuracy().to_f64() + 2f64.powi(-32);
+            let stream = Stream::Holdout(Box::new(calibrated));
+            let (Started::Holdout(asking), coins) = start(books, data, &stream)? else {
+                unreachable!("what was asked for is started")
+            };
+            Ok(Self { accuracy, running: Running::new((asking, coins)) })
+        })
     }
 
     /// A mean, given one number from 0 to 1 for each training row and for each holdout row; and whether the holdout
@@ -236,9 +426,15 @@ impl Holdout {
         else {
             return Err(errors::data("give numbers from 0 to 1"));
         };
+        // These rows are the analyst's own; those of the holdout are cut to the range in silence.
+        if training.iter().any(|part| !(0.0..=1.0).contains(part)) {
+            return Err(errors::data(
+                "the question gives numbers outside 0 to 1; give a share, a loss cut to that range, or the like",
+            ));
+        }
         py.detach(|| {
             let means = (holdout::mean(&training), holdout::mean(&held_out));
-            let mut state = self.running.lock();
+            let mut state = self.running.lock()?;
             let (asking, coins) = &mut *state;
             Ok(match asking.ask(&means.0, &means.1, coins) {
                 holdout::Answer::Training(mean) => Some((mean.to_f64(), false)),
@@ -256,13 +452,13 @@ impl Holdout {
 
     /// How many questions are left.
     #[getter]
-    fn questions_left(&self) -> u64 {
-        self.running.lock().0.questions_left()
+    fn questions_left(&self) -> PyResult<u64> {
+        Ok(self.running.lock()?.0.questions_left())
     }
 
     /// How many answers can still come from the holdout.
     #[getter]
-    fn corrections_left(&self) -> u64 {
-        self.running.lock().0.corrections_left()
+    fn corrections_left(&self) -> PyResult<u64> {
+        Ok(self.running.lock()?.0.corrections_left())
     }
 }

@@ -1,328 +1,326 @@
 //! Answers about a stream that stay right while users react to them.
 
 use crate::errors;
-use equipoise_core::{loss::ParameterError, ratio::Ratio};
+use equipoise_core::ratio::Ratio;
 use equipoise_entropy::OsCoins;
 use equipoise_robust::{
-    Oblivious,
-    copies::Copies,
-    grid::Grid,
-    hash::Key,
-    min_cut::{
-        exact::MinCut,
-        graph::{Change, EdgeWeight, Graph},
-    },
-    parameters::{Plan, Wanted},
-    sketch::{
-        Counts, Item,
-        kmv::{Kmv, Size},
-        table::{Buckets, F2, Point},
-    },
+    choose::{Method, Question, Stream, choices},
+    min_cut::graph::{Change, EdgeWeight, Graph},
+    ready::{Own, Promise, RobustDistinct, RobustF2, RobustMinCut, RobustPoint},
+    sketch::Item,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use pyo3::{prelude::*, types::PyBytes};
+use serde_json::json;
+use std::{
+    fmt::Display,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 fn ratio(name: &'static str, text: &str) -> PyResult<Ratio> {
     text.parse().map_err(|_| errors::request(format!("{name} is not a number; give one such as 0.1")))
 }
 
-fn share(name: &'static str, text: &str) -> PyResult<Ratio> {
-    let share = ratio(name, text)?;
-    if share.is_zero() || share.is_negative() || share > Ratio::one() {
-        let accepted = "give a number above 0 and at most 1, such as 0.1";
-        return Err(errors::request(ParameterError::out_of_range(name, share, accepted)));
+/// What is wanted: alpha, beta, answers (none: as many as measured times make quickest), copies asked, keep.
+type Wanted = (String, String, Option<u64>, usize, bool);
+
+fn promise((alpha, beta, answers, asked, keep): Wanted) -> PyResult<Promise> {
+    let answers = match answers {
+        Some(0) => {
+            return Err(errors::request(
+                "answers 0 is not accepted: give from 1 to 2^40 answers for each phase, such as 1000",
+            ));
+        }
+        Some(answers) => answers,
+        None if keep => 0,
+        None => 1000,
+    };
+    Ok(Promise { alpha: ratio("alpha", &alpha)?, beta: ratio("beta", &beta)?, answers, asked, keep })
+}
+
+/// A structure and the coins of its answers.
+struct Held<T>(Mutex<(T, OsCoins)>);
+
+impl<T: Send> Held<T> {
+    /// Begin, or go on from bytes, with fresh coins and without the interpreter's lock.
+    fn begin<E: Display>(
+        py: Python<'_>,
+        begin: impl FnOnce(&mut OsCoins) -> Result<T, E> + Send,
+    ) -> PyResult<Self> {
+        py.detach(|| {
+            let mut coins = OsCoins::new().map_err(errors::lost)?;
+            let structure = begin(&mut coins).map_err(errors::request)?;
+            Ok(Self(Mutex::new((structure, coins))))
+        })
     }
-    Ok(share)
+
+    fn lock(&self) -> MutexGuard<'_, (T, OsCoins)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<R: Send>(&self, py: Python<'_>, run: impl FnOnce(&mut T, &mut OsCoins) -> R + Send) -> R {
+        py.detach(|| {
+            let (structure, coins) = &mut *self.lock();
+            run(structure, coins)
+        })
+    }
 }
 
-fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Items as numbers of 64 bits: whole numbers stand for themselves, texts for a keyed hash.
-fn numbers(items: &Bound<'_, PyAny>, key: &Key) -> PyResult<Vec<u64>> {
+/// Items as numbers of 64 bits: whole numbers that are not negative stand for themselves, others for a keyed hash. Bytes that are
+/// no text stand for negative numbers.
+fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> u64) -> PyResult<Vec<u64>> {
+    let signed = |value: i64| {
+        u64::try_from(value).unwrap_or_else(|_| {
+            let mut bytes = [0xff; 9];
+            bytes[1..].copy_from_slice(&value.to_le_bytes());
+            number(&bytes)
+        })
+    };
     if let Ok(array) = items.extract::<PyReadonlyArray1<'_, i64>>() {
-        return Ok(array.as_array().iter().map(|number| number.cast_unsigned()).collect());
+        return Ok(array.as_array().iter().map(|&value| signed(value)).collect());
     }
     if let Ok(array) = items.extract::<PyReadonlyArray1<'_, u64>>() {
         return Ok(array.as_array().iter().copied().collect());
     }
     if let Ok(whole) = items.extract::<Vec<i64>>() {
-        return Ok(whole.into_iter().map(i64::cast_unsigned).collect());
+        return Ok(whole.into_iter().map(signed).collect());
+    }
+    if let Ok(whole) = items.extract::<Vec<u64>>() {
+        return Ok(whole);
     }
     let texts: Vec<String> = items.extract().map_err(|_| {
         errors::data("items are whole numbers or texts; give a list or an array of one of them")
     })?;
-    Ok(texts.iter().map(|text| key.hash_bytes(text.as_bytes())).collect())
+    Ok(texts.iter().map(|text| number(text.as_bytes())).collect())
 }
 
-/// How many distinct items came: one sketch under a secret key, or copies behind a private median.
+fn carried_out(done: usize, error: &impl Display) -> PyErr {
+    errors::request(format!("item {done}: {error}; those before it were carried out"))
+}
+
+fn method(name: &str) -> Method {
+    match name {
+        "switching" => Method::Switching,
+        "flips" => Method::Flips,
+        "keyed" => Method::Keyed,
+        _ => Method::Copies,
+    }
+}
+
+/// What a structure says about itself: answers left, changes left, bytes, copies, what stands behind its answers.
+type Facts = (Option<u64>, Option<u64>, usize, usize, String);
+
+/// How many distinct items came.
 #[pyclass(frozen, module = "equipoise._equipoise")]
-pub struct Distinct {
-    key: Key,
-    state: Mutex<(OneOrMany, OsCoins)>,
-}
-
-#[expect(clippy::large_enum_variant, reason = "there is one of them")]
-enum OneOrMany {
-    One(Kmv),
-    Many(Copies<Kmv>),
-}
+pub struct Distinct(Held<RobustDistinct>);
 
 #[pymethods]
 impl Distinct {
     #[new]
-    fn new(
-        py: Python<'_>,
-        alpha: &str,
-        beta: &str,
-        answers: u64,
-        copies: bool,
-        keep: bool,
-    ) -> PyResult<Self> {
-        let (alpha, beta) = (share("alpha", alpha)?, share("beta", beta)?);
-        py.detach(|| {
-            let mut coins = OsCoins::new().map_err(errors::lost)?;
-            let key = Key::draw(&mut coins);
-            let sketch = if copies {
-                let half = alpha / Ratio::from(2u64);
-                let grid = Grid::growing(&half, 1 << 50).map_err(errors::request)?;
-                let plan = Wanted { answers, beta, grid: grid.len() }.plan().map_err(errors::request)?;
-                let size = Size::proved(&half, plan.ln_inverse_failure()).map_err(errors::request)?;
-                let many = Copies::new(plan, grid, size, Counts::new(), keep, &mut coins);
-                OneOrMany::Many(many.map_err(errors::request)?)
-            } else {
-                OneOrMany::One(Kmv::new(&Size::keyed(&alpha, &beta).map_err(errors::request)?, &mut coins))
-            };
-            Ok(Self { key, state: Mutex::new((sketch, coins)) })
+    fn new(py: Python<'_>, wanted: Wanted, way: &str, changes: u64) -> PyResult<Self> {
+        let (promise, method) = (promise(wanted)?, method(way));
+        Held::begin(py, |coins| match method {
+            Method::Keyed => RobustDistinct::keyed(&promise, coins),
+            Method::Copies => RobustDistinct::copies(&promise, coins),
+            Method::Switching | Method::Flips => RobustDistinct::of_changes(method, &promise, changes, coins),
         })
+        .map(Self)
+    }
+
+    /// Go on from a stored state.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        Held::begin(py, |coins| RobustDistinct::from_bytes(state, coins)).map(Self)
+    }
+
+    /// The state.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.with(py, |distinct, _| distinct.to_bytes()))
     }
 
     /// Items come.
     fn update(&self, py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<()> {
-        let items = numbers(items, &self.key)?;
-        py.detach(|| match &mut lock(&self.state).0 {
-            OneOrMany::One(sketch) => {
-                sketch.insert_all(&items);
-                Ok(())
-            }
-            OneOrMany::Many(copies) => {
-                copies.update_all(&items).map_err(|(done, error)| errors::request(carried_out(done, &error)))
-            }
-        })
+        let items = numbers(items, |item| self.0.lock().0.number(item))?;
+        let updated = self.0.with(py, |distinct, _| distinct.update(&items));
+        updated.map_err(|(done, error)| carried_out(done, &error))
     }
 
     /// About how many distinct items came.
     fn query(&self, py: Python<'_>) -> PyResult<i128> {
-        py.detach(|| {
-            let (sketch, coins) = &mut *lock(&self.state);
-            match sketch {
-                OneOrMany::One(sketch) => Ok(i128::try_from(sketch.distinct()).unwrap_or(i128::MAX)),
-                OneOrMany::Many(copies) => copies.query(&(), coins).map_err(errors::request),
-            }
-        })
+        self.0.with(py, RobustDistinct::query).map_err(errors::request)
     }
 
-    /// How many answers are left; nothing where there is no limit.
+    /// Answers left, changes left, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn queries_left(&self) -> Option<u64> {
-        match &lock(&self.state).0 {
-            OneOrMany::One(_) => None,
-            OneOrMany::Many(copies) => Some(copies.queries_left()),
-        }
-    }
-
-    /// Bytes of memory, about.
-    #[getter]
-    fn space(&self) -> usize {
-        match &lock(&self.state).0 {
-            OneOrMany::One(sketch) => sketch.space(),
-            OneOrMany::Many(copies) => copies.space(),
-        }
-    }
-
-    /// What stands behind the answers.
-    #[getter]
-    fn guarantee(&self) -> String {
-        match &lock(&self.state).0 {
-            OneOrMany::One(_) => "proved".to_string(),
-            OneOrMany::Many(copies) => copies.guarantee().to_string(),
-        }
+    fn facts(&self) -> Facts {
+        let distinct = &self.0.lock().0;
+        let (left, changes) = (distinct.queries_left(), distinct.changes_left());
+        (left, changes, distinct.space(), distinct.copy_count(), distinct.guarantee().to_string())
     }
 }
 
-fn carried_out(done: usize, error: &impl std::fmt::Display) -> String {
-    format!("{error}; the {done} items before it were carried out")
+/// Copies, rows, buckets in a row, loss: sizes of one's own.
+type OwnSizes = Option<(usize, usize, usize, String)>;
+
+fn own(sizes: OwnSizes) -> PyResult<Option<Own>> {
+    let Some((copies, rows, width, loss)) = sizes else { return Ok(None) };
+    let loss = loss.parse().map_err(errors::request)?;
+    Ok(Some(Own { copies, rows, width, loss }))
 }
 
-/// Copies of a sketch of counts, with the key of its items.
-struct Counted<A: Oblivious> {
-    key: Key,
-    state: Mutex<(Copies<A>, OsCoins)>,
-}
-
-impl<A: Oblivious<Input = Counts, Update = Item, Shape = Buckets>> Counted<A>
-where
-    A: Send,
-    A::Refused: std::fmt::Display,
-{
-    /// Rows and width of one's own, copies and loss of an answer, instead of the proved sizes.
-    fn new(
-        alpha: &Ratio,
-        wanted: Wanted,
-        grid: Grid,
-        keep: bool,
-        heuristic: Option<(usize, usize, usize, String)>,
-    ) -> PyResult<Self> {
-        let mut coins = OsCoins::new().map_err(errors::lost)?;
-        let key = Key::draw(&mut coins);
-        let (plan, shape): (Plan, Buckets) = match heuristic {
-            None => {
-                let plan = wanted.plan().map_err(errors::request)?;
-                let shape = Buckets::proved(alpha, plan.ln_inverse_failure()).map_err(errors::request)?;
-                (plan, shape)
-            }
-            Some((copies, rows, width, loss)) => {
-                let loss = loss.parse().map_err(errors::request)?;
-                let plan = wanted.heuristic(copies, loss).map_err(errors::request)?;
-                (plan, Buckets::new(alpha, rows, width).map_err(errors::request)?)
-            }
-        };
-        let copies =
-            Copies::new(plan, grid, shape, Counts::new(), keep, &mut coins).map_err(errors::request)?;
-        Ok(Self { key, state: Mutex::new((copies, coins)) })
+fn items(keys: Vec<u64>, counts: Option<Vec<i64>>) -> PyResult<Vec<Item>> {
+    let counts = counts.unwrap_or_else(|| vec![1; keys.len()]);
+    if counts.len() != keys.len() {
+        return Err(errors::data("items and counts differ in number; give one count for each item"));
     }
-
-    fn update(&self, py: Python<'_>, items: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
-        let keys = numbers(items, &self.key)?;
-        let counts = counts.unwrap_or_else(|| vec![1; keys.len()]);
-        if counts.len() != keys.len() {
-            return Err(errors::data("items and counts differ in number; give one count for each item"));
-        }
-        if counts.iter().any(|count| count.unsigned_abs() > 1 << 40) {
-            return Err(errors::request("a count is not accepted; give whole numbers from -2^40 to 2^40"));
-        }
-        py.detach(|| {
-            let items: Vec<Item> =
-                keys.into_iter().zip(counts).map(|(key, count)| Item { key, count }).collect();
-            let updated = lock(&self.state).0.update_all(&items);
-            updated.map_err(|(done, error)| errors::request(carried_out(done, &error)))
-        })
-    }
-
-    fn query(&self, py: Python<'_>, question: &A::Question) -> PyResult<i128>
-    where
-        A::Question: Sync,
-    {
-        py.detach(|| {
-            let (copies, coins) = &mut *lock(&self.state);
-            copies.query(question, coins).map_err(errors::request)
-        })
-    }
-
-    fn facts(&self) -> (u64, usize, String) {
-        let copies = &lock(&self.state).0;
-        (copies.queries_left(), copies.space(), copies.guarantee().to_string())
-    }
+    Ok(keys.into_iter().zip(counts).map(|(key, count)| Item { key, count }).collect())
 }
 
 /// The sum of squared counts.
 #[pyclass(frozen, module = "equipoise._equipoise")]
-pub struct Squares(Counted<F2>);
+pub struct Squares(Held<RobustF2>);
 
 #[pymethods]
 impl Squares {
     #[new]
-    #[pyo3(signature = (alpha, beta, answers, keep, heuristic=None))]
-    fn new(
-        py: Python<'_>,
-        alpha: &str,
-        beta: &str,
-        answers: u64,
-        keep: bool,
-        heuristic: Option<(usize, usize, usize, String)>,
-    ) -> PyResult<Self> {
-        let (half, beta) = (share("alpha", alpha)? / Ratio::from(2u64), share("beta", beta)?);
-        py.detach(|| {
-            let grid = Grid::growing(&half, 1 << 100).map_err(errors::request)?;
-            let wanted = Wanted { answers, beta, grid: grid.len() };
-            Counted::new(&half, wanted, grid, keep, heuristic).map(Self)
+    fn new(py: Python<'_>, wanted: Wanted, way: &str, changes: u64, sizes: OwnSizes) -> PyResult<Self> {
+        let (promise, method, own) = (promise(wanted)?, method(way), own(sizes)?);
+        Held::begin(py, |coins| match method {
+            Method::Switching | Method::Flips => RobustF2::of_changes(method, &promise, changes, coins),
+            Method::Keyed | Method::Copies => RobustF2::new(&promise, own.as_ref(), coins),
         })
+        .map(Self)
+    }
+
+    /// Go on from a stored state.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        Held::begin(py, |coins| RobustF2::from_bytes(state, coins)).map(Self)
+    }
+
+    /// The state.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.with(py, |sketch, _| sketch.to_bytes()))
     }
 
     /// Items come, or go where their count is negative.
-    #[pyo3(signature = (items, counts=None))]
-    fn update(&self, py: Python<'_>, items: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
-        self.0.update(py, items, counts)
+    #[pyo3(signature = (batch, counts=None))]
+    fn update(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
+        let items = items(numbers(batch, |item| self.0.lock().0.number(item))?, counts)?;
+        let updated = self.0.with(py, |sketch, _| sketch.update(&items));
+        updated.map_err(|(done, error)| carried_out(done, &error))
     }
 
     /// About the sum of squared counts.
     fn query(&self, py: Python<'_>) -> PyResult<i128> {
-        self.0.query(py, &())
+        self.0.with(py, |sketch, coins| sketch.query(&(), coins)).map_err(errors::request)
     }
 
-    /// Answers left, bytes of memory, and what stands behind the answers.
+    /// Answers left, changes left, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn facts(&self) -> (u64, usize, String) {
-        self.0.facts()
+    fn facts(&self) -> Facts {
+        let sketch = &self.0.lock().0;
+        let (left, changes) = (Some(sketch.queries_left()), sketch.changes_left());
+        (left, changes, sketch.space(), sketch.copy_count(), sketch.guarantee().to_string())
     }
 }
 
 /// The counts of single items.
 #[pyclass(frozen, module = "equipoise._equipoise")]
-pub struct PointCounts(Counted<Point>);
+pub struct PointCounts(Held<RobustPoint>);
 
 #[pymethods]
 impl PointCounts {
     #[new]
-    #[pyo3(signature = (alpha, beta, answers, keep, heuristic=None))]
-    fn new(
-        py: Python<'_>,
-        alpha: &str,
-        beta: &str,
-        answers: u64,
-        keep: bool,
-        heuristic: Option<(usize, usize, usize, String)>,
-    ) -> PyResult<Self> {
-        let (alpha, beta) = (share("alpha", alpha)?, share("beta", beta)?);
-        py.detach(|| {
-            // Counts are whole numbers up to about a million, so the grid rounds nothing.
-            let grid = Grid::even(1, 1 << 20).map_err(errors::request)?;
-            let wanted = Wanted { answers, beta, grid: grid.len() };
-            Counted::new(&alpha, wanted, grid, keep, heuristic).map(Self)
-        })
+    fn new(py: Python<'_>, wanted: Wanted, sizes: OwnSizes) -> PyResult<Self> {
+        let (promise, own) = (promise(wanted)?, own(sizes)?);
+        Held::begin(py, |coins| RobustPoint::new(&promise, own.as_ref(), coins)).map(Self)
+    }
+
+    /// Go on from a stored state.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        Held::begin(py, |coins| RobustPoint::from_bytes(state, coins)).map(Self)
+    }
+
+    /// The state.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.with(py, |sketch, _| sketch.to_bytes()))
     }
 
     /// Items come, or go where their count is negative.
-    #[pyo3(signature = (items, counts=None))]
-    fn update(&self, py: Python<'_>, items: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
-        self.0.update(py, items, counts)
+    #[pyo3(signature = (batch, counts=None))]
+    fn update(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
+        let items = items(numbers(batch, |item| self.0.lock().0.number(item))?, counts)?;
+        let updated = self.0.with(py, |sketch, _| sketch.update(&items));
+        updated.map_err(|(done, error)| carried_out(done, &error))
     }
 
     /// About how often an item came: a list of one item.
     fn query(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<i128> {
-        let keys = numbers(item, &self.0.key)?;
+        let keys = numbers(item, |item| self.0.lock().0.number(item))?;
         let [key] = keys[..] else { return Err(errors::data("ask about one item at a time")) };
-        self.0.query(py, &key)
+        self.0.with(py, |sketch, coins| sketch.query(&key, coins)).map_err(errors::request)
     }
 
-    /// Answers left, bytes of memory, and what stands behind the answers.
+    /// Answers left, changes left, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn facts(&self) -> (u64, usize, String) {
-        self.0.facts()
+    fn facts(&self) -> Facts {
+        let sketch = &self.0.lock().0;
+        let left = Some(sketch.queries_left());
+        (left, None, sketch.space(), sketch.copy_count(), sketch.guarantee().to_string())
     }
 }
 
-/// The exact minimum cut of a graph whose edges come and go.
+/// The minimum cut of a graph whose edges come and go.
 #[pyclass(frozen, module = "equipoise._equipoise")]
-pub struct Cut(Mutex<MinCut>);
+pub struct Cut(Held<RobustMinCut>);
+
+fn begin_cut(py: Python<'_>, graph: Graph, sampled: Option<Wanted>) -> PyResult<Cut> {
+    let promise = sampled.map(promise).transpose()?;
+    Held::begin(py, |coins| match &promise {
+        None => Ok(RobustMinCut::exact(graph)),
+        Some(promise) => RobustMinCut::sampled(promise, graph, coins),
+    })
+    .map(Cut)
+}
 
 #[pymethods]
 impl Cut {
     #[new]
-    fn new(vertices: u32) -> PyResult<Self> {
-        Ok(Self(Mutex::new(MinCut::new(Graph::new(vertices).map_err(errors::request)?))))
+    fn new(py: Python<'_>, vertices: u32, sampled: Option<Wanted>) -> PyResult<Self> {
+        begin_cut(py, Graph::new(vertices).map_err(errors::request)?, sampled)
+    }
+
+    /// The graph of a file of edges.
+    #[staticmethod]
+    fn from_file(
+        py: Python<'_>,
+        path: &str,
+        no_header: bool,
+        vertices: Option<u32>,
+        sampled: Option<Wanted>,
+    ) -> PyResult<Self> {
+        let graph = py.detach(|| {
+            let rows = equipoise_engine::read_edges(Path::new(path), no_header).map_err(errors::data)?;
+            let edges: Vec<EdgeWeight> =
+                rows.iter().map(|row| EdgeWeight { ends: row.ends, weight: row.weight }).collect();
+            Graph::from_list(vertices, &edges)
+                .map_err(|(place, error)| errors::data(format!("'{}', record {}: {error}", path, place + 1)))
+        })?;
+        begin_cut(py, graph, sampled)
+    }
+
+    /// Go on from a stored state.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        Held::begin(py, |coins| RobustMinCut::from_bytes(state, coins)).map(Self)
+    }
+
+    /// The state.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.with(py, |cut, _| cut.to_bytes()))
     }
 
     /// Edges come, or go where their weight is negative: rows of two ends and perhaps a weight.
@@ -333,44 +331,85 @@ impl Cut {
                 .extract()
                 .map_err(|_| errors::data("edges are rows of two whole numbers and perhaps a weight"))?,
         };
-        py.detach(|| {
-            let mut cut = lock(&self.0);
-            for (place, row) in rows.iter().enumerate() {
-                let change = change(row)?;
-                cut.change(change).map_err(|error| {
-                    errors::request(format!("edge {place}: {error}; the edges before it were carried out"))
-                })?;
-            }
-            Ok(())
+        // Rows that are no edges are found before anything is carried out.
+        let changes: Vec<Change> = rows
+            .iter()
+            .enumerate()
+            .map(|(place, row)| change(row).map_err(|what| errors::data(format!("edge {place}: {what}"))))
+            .collect::<PyResult<_>>()?;
+        let updated = self.0.with(py, |cut, _| cut.update(&changes));
+        updated.map_err(|(place, error)| {
+            errors::request(format!("edge {place}: {error}; those before it were carried out"))
         })
     }
 
     /// The weight of a minimum cut.
-    fn query(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.0).value())
+    fn query(&self, py: Python<'_>) -> PyResult<i128> {
+        self.0.with(py, RobustMinCut::query).map_err(errors::request)
     }
 
     /// The vertices on the smaller side of a minimum cut.
-    fn side(&self, py: Python<'_>) -> Vec<usize> {
-        py.detach(|| {
-            let side = lock(&self.0).side();
-            let inside = side.iter().filter(|&&inside| inside).count();
-            let smaller = 2 * inside <= side.len();
-            (0..side.len()).filter(|&vertex| side[vertex] == smaller).collect()
-        })
+    fn side(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        let side = self.0.with(py, |cut, _| cut.smaller_side());
+        side.ok_or_else(|| errors::request("samples know the weight only; use the method exact"))
+    }
+
+    /// Answers left, nothing, bytes of memory, copies, and what stands behind the answers.
+    #[getter]
+    fn facts(&self) -> Facts {
+        let cut = &self.0.lock().0;
+        (cut.queries_left(), None, cut.space(), cut.copy_count(), cut.guarantee())
+    }
+
+    /// Seconds for an answer from samples and for the exact cut from scratch, where they were measured.
+    #[getter]
+    fn beside(&self) -> Option<(f64, f64)> {
+        self.0.lock().0.beside().map(|beside| (beside.copies, beside.scratch))
     }
 }
 
-fn change(row: &[i64]) -> PyResult<Change> {
+fn change(row: &[i64]) -> Result<Change, &'static str> {
     let vertex = |number: i64| {
-        u32::try_from(number)
-            .map_err(|_| errors::request("a vertex is not accepted; give whole numbers from 0"))
+        u32::try_from(number).map_err(|_| "a vertex is not accepted; give whole numbers from 0")
     };
     let (u, v, weight) = match *row {
         [u, v] => (u, v, 1),
         [u, v, weight] => (u, v, weight),
-        _ => return Err(errors::data("an edge has two ends and perhaps a weight")),
+        _ => return Err("an edge has two ends and perhaps a weight"),
     };
     let edge = EdgeWeight { ends: [vertex(u)?, vertex(v)?], weight: weight.unsigned_abs() };
     Ok(if weight < 0 { Change::Delete(edge) } else { Change::Insert(edge) })
+}
+
+/// Which way suits a stream: a list of choices as JSON, that with the least memory first.
+#[pyfunction]
+pub fn choose_robust(
+    question: &str,
+    alpha: &str,
+    beta: &str,
+    answers: u64,
+    insertions_only: bool,
+    changes: Option<u64>,
+) -> PyResult<String> {
+    let question = match question {
+        "distinct" => Question::Distinct,
+        "f2" => Question::SquaredCounts,
+        _ => Question::Point,
+    };
+    let (alpha, beta) = (ratio("alpha", alpha)?, ratio("beta", beta)?);
+    let stream = Stream { question, alpha, beta, answers, insertions_only, changes };
+    let name = |method| match method {
+        Method::Keyed => "keyed",
+        Method::Switching => "switching",
+        Method::Flips => "flips",
+        Method::Copies => "copies",
+    };
+    let choices = choices(&stream).map_err(errors::request)?;
+    let list = choices.iter().map(|choice| {
+        json!({
+            "method": name(choice.method), "copies": choice.copies, "bytes": choice.bytes(),
+            "guarantee": "proved", "promise": choice.promise(),
+        })
+    });
+    Ok(json!(list.collect::<Vec<_>>()).to_string())
 }

@@ -60,6 +60,11 @@ impl File {
 }
 
 impl File {
+    /// Where it is: a file, a pattern or a folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The rows, which are not read yet.
     pub fn open(&self) -> PyResult<Box<dyn Source>> {
         open(&self.path, &self.options)
@@ -353,6 +358,11 @@ impl Source for Memory<'_> {
             }
             running.into_iter().try_for_each(|worker| worker.join().map_err(|_| Lost)?)
         })
+    }
+
+    fn declared(&self, column: usize) -> Option<Kind> {
+        let typed = |(has, _): &&(Wanted, Column)| has.column == column && has.kind != Kind::Text;
+        self.columns.iter().find(typed).map(|(has, _)| has.kind)
     }
 
     fn resident(&self, wanted: Wanted) -> Option<&[f64]> {

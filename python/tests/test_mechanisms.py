@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -86,6 +90,126 @@ def test_a_threshold_monitor_on_arrays_and_lists() -> None:
         eq.ThresholdMonitor(ages, epsilon=1, delta=0, budget_per_unit=5)
 
 
+def test_a_monitor_takes_texts_on_every_kind_of_table() -> None:
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    columns = {"age": [20] * 5000 + [70] * 100, "town": ["Ayr"] * 5000 + ["Bute"] * 100}
+    # Thousands of scales from each threshold.
+    for data in (columns, pandas.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns)):
+        monitor = eq.ThresholdMonitor(data, epsilon=2, delta=1e-6, budget_per_unit=2)
+        assert monitor.ask("age < 30 and town = 'Ayr'", 2500) is True
+        assert monitor.ask("town = 'Bute'", 2500) is False
+        assert monitor.ask("town = 'Ayr'", 2500) is True
+        # They have helped twice and are gone.
+        assert monitor.ask("age >= 0", 2500) is False
+        with pytest.raises(eq.RequestError, match="no column is called 'wage'"):
+            monitor.ask("wage > 1", 10)
+        with pytest.raises(eq.RequestError, match="where:"):
+            monitor.ask("age >", 10)
+        with pytest.raises(eq.RequestError, match="threshold"):
+            monitor.ask("age > 1", float("nan"))
+        with pytest.raises(eq.RequestError, match="sums need a monitor"):
+            monitor.ask_sum("age", 10)
+
+
+def test_a_monitor_of_people_and_sums() -> None:
+    data = {"person": [f"p{row % 2000}" for row in range(10_000)], "hours": [4.0] * 10_000}
+    monitor = eq.ThresholdMonitor(data, epsilon=4, delta=1e-6, budget_per_unit=5, privacy_unit="person", sums=True)
+    # Two thousand people, hundreds of scales from each threshold.
+    assert monitor.ask("hours > 0", 1000) is True
+    assert monitor.ask("hours > 0", 3000) is False
+    # Five rows of four hours each, cut to ten: 20,000 in all.
+    assert monitor.ask_sum("hours", 15_000, most=10) is True
+    assert monitor.ask_sum("hours", 25_000, most=10) is False
+    assert monitor.ask_sum(np.full(10_000, 1.0), 15_000, most=10) is False
+    assert monitor.ask_sum(np.full(10_000, 2.0), 15_000, most=10) is True
+    for bad in (0, -1, "x"):
+        with pytest.raises(eq.RequestError):
+            monitor.ask_sum(np.full(10_000, 1.0), 10, most=bad)
+    with pytest.raises(eq.RequestError, match="no column is called 'who'"):
+        eq.ThresholdMonitor(data, epsilon=1, delta=1e-6, budget_per_unit=5, privacy_unit="who")
+
+
+def test_a_monitor_of_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age\n" + "30\n" * 5000)
+    words: dict[str, Any] = {"epsilon": 2, "delta": 1e-6, "budget_per_unit": 2}
+    monitor = eq.ThresholdMonitor(path, **words)
+    assert not monitor.resumed and monitor.ask("age > 18", 2500) is True
+    with pytest.raises(eq.RequestError, match="no column"):
+        monitor.ask("wage > 18", 2500)
+    with pytest.raises(eq.RequestError, match="a file is asked with a text"):
+        monitor.ask(lambda row: True, 10)
+    del monitor
+    again = eq.ThresholdMonitor(path, **words)
+    assert again.resumed and [line["answer"] for line in again.earlier] == ["above"]
+    assert again.ask("age > 18", 2500) is True
+    # Everybody has helped twice; only one charge was made.
+    assert again.ask("age > 18", 2500) is False
+    session = eq.Session(path, ledger=tmp_path / "equipoise.ledger")
+    assert session.spent["epsilon"] == "2"
+    del again
+    path.write_text("age\n" + "30\n" * 5001)
+    with pytest.raises(eq.RequestError, match="the data have changed"):
+        eq.ThresholdMonitor(path, **words)
+
+
+def _asked_in_a_fork(stream: Any, asked: Any) -> str:
+    """What a forked child is told."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            asked(stream)
+            said = "answered"
+        except Exception as error:
+            said = str(error)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def test_a_fork_does_not_double_a_budget() -> None:
+    monitor = eq.ThresholdMonitor([1.0] * 100, epsilon=1, delta=1e-6, budget_per_unit=2)
+    stream = eq.AboveThreshold(epsilon=1, threshold=10)
+    holdout = eq.Holdout([0.5], [0.5] * 60_000, questions=10, corrections=1, tolerance=0.05, epsilon=1)
+    for one, asked in (
+        (monitor, lambda one: one.ask("value > 0", 10)),
+        (stream, lambda one: one.answer(5)),
+        (holdout, lambda one: one.ask(lambda row: row)),
+    ):
+        assert "begun in the parent process" in _asked_in_a_fork(one, asked)
+        asked(one)
+
+
+def test_a_holdout_scores_as_scikit_learn_does() -> None:
+    class Always:
+        def __init__(self, answer: int) -> None:
+            self.answer = answer
+
+        def predict(self, rows: Any) -> Any:
+            return np.full(len(rows), self.answer)
+
+    features = np.zeros((60_000, 2))
+    labels = np.arange(60_000) % 4 == 0
+    pair = (features, labels.astype(int))
+    holdout = eq.Holdout(pair, pair, questions=100, corrections=10, tolerance=0.05, epsilon=1)
+    # Training rows and holdout agree; the noise would have to exceed forty scales.
+    assert holdout.score(Always(1)) == 0.25 and holdout.score(Always(0)) == 0.75
+    assert holdout.score(Always(1), scoring=lambda truth, found: np.abs(truth - found) / 2) == 0.375
+    assert holdout.questions_left == 97
+    linear = pytest.importorskip("sklearn.linear_model")
+    with pytest.raises(eq.RequestError, match="give scoring="):
+        holdout.score(linear.LinearRegression().fit(features[:9], labels[:9]))
+    with pytest.raises(eq.RequestError, match="pairs"):
+        eq.Holdout([0.5], [0.5] * 60_000, questions=9, corrections=1, tolerance=0.05, epsilon=1).score(Always(1))
+    with pytest.raises(eq.DataError, match="X and y differ"):
+        eq.Holdout(pair, (features, labels[:-1]), questions=9, corrections=1, tolerance=0.05, epsilon=1)
+
+
 def test_a_holdout_corrects_what_training_rows_mislead_about() -> None:
     training, held_out = np.full(1000, 0.9), np.full(60_000, 0.1)
     holdout = eq.Holdout(training, held_out, questions=100, corrections=10, tolerance=0.05, epsilon=1)
@@ -96,40 +220,3 @@ def test_a_holdout_corrects_what_training_rows_mislead_about() -> None:
     assert holdout.accuracy < 0.5
     with pytest.raises(eq.RequestError, match="hold out more rows"):
         eq.Holdout(training, training, questions=1000, corrections=10, tolerance=0.01, epsilon=1)
-
-
-def test_sketches_follow_numbers_and_texts() -> None:
-    sketch = eq.RobustDistinct()
-    sketch.update(np.arange(50))
-    sketch.update([f"item {i}" for i in range(50)])
-    sketch.update(np.arange(50))
-    assert sketch.query() == 100 and sketch.queries_left is None and sketch.guarantee == "proved"
-    copies = eq.RobustDistinct(method="copies", answers=5, alpha=0.5, beta=0.1)
-    copies.update(np.arange(10_000))
-    assert 2_000 < copies.query() < 40_000 and copies.queries_left == 4
-    squares = eq.RobustF2(answers=3, heuristic=(64, 5, 512, 4))
-    squares.update(["ann", "bob"], counts=[1000, -1000])
-    assert squares.query() > 0 and squares.queries_left == 2 and squares.space > 0
-    for _ in range(2):
-        squares.query()
-    with pytest.raises(eq.RequestError, match="answers were given"):
-        squares.query()
-    point = eq.RobustPoint(answers=3, heuristic=(64, 5, 512, 4))
-    point.update(["ann"] * 10)
-    assert isinstance(point.query("ann"), int)
-    with pytest.raises(eq.DataError):
-        sketch.update([object()])
-
-
-def test_the_minimum_cut_is_exact() -> None:
-    cut = eq.RobustMinCut(5)
-    cut.update(np.array([[0, 1, 3], [1, 2, 3], [2, 0, 3], [2, 3, 1], [3, 4, 2]]))
-    assert cut.query() == 1 and sorted(cut.side()) == [3, 4]
-    cut.update([(2, 3, -1)])
-    assert cut.query() == 0 and cut.queries_left is None
-    with pytest.raises(eq.RequestError, match="edge 0"):
-        cut.update([(2, 3, -1)])
-    with pytest.raises(eq.RequestError):
-        cut.update([(0, 99)])
-    with pytest.raises(eq.DataError):
-        cut.update([(0,)])

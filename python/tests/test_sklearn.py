@@ -77,15 +77,25 @@ def test_trees_are_asked_row_by_row() -> None:
 
 
 def test_a_refusal_is_told_by_predict() -> None:
-    # Votes that are all noise at a delta of 1e-15: the gate opens with that chance.
+    # Intercepts of hundreds of magnitudes at a delta of 1e-15: no ball holds most of them, and the gate opens with that chance.
     noise = np.random.default_rng(1)
     model = Private(LinearRegression(), epsilon=8, delta=1e-15, blocks=400, mechanism="ball")
-    model.fit(noise.standard_cauchy((800, 2)), noise.standard_cauchy(800))
+    model.fit(noise.standard_normal((800, 2)), 10.0 ** noise.uniform(-140, 140, 800))
     assert model.refused_
     with pytest.raises(eq.RefusedError, match="refused"):
         model.predict([[1.0, 2.0]])
     with pytest.raises(eq.DataError, match="no regressor"):
         Private(FunctionTransformer()).fit(X, Y)
+
+
+def test_parameters_that_noise_made_huge_predict_without_a_warning() -> None:
+    # Warnings of overflow are errors here, and a range that is found unluckily gives such parameters.
+    model = Private(LinearRegression(), epsilon=8, delta=1e-6, blocks=500).fit(X, Y)
+    model.estimator_.coef_ = np.array([1e308, -1e308])
+    assert model.predict(X[:5] * 100).shape == (5,)
+    bayes = Private(GaussianNB(), epsilon=8, classes=["no", "yes"], blocks=200, mechanism="vectors").fit(X, LABELS)
+    bayes.estimator_.theta_ = np.full_like(bayes.estimator_.theta_, 1e300)
+    assert bayes.predict_proba(X[:3]).shape == (3, 2)
 
 
 TWICE = "fits twice and compares: fresh noise differs, and a seed that made it repeat would void the guarantee"

@@ -9,7 +9,7 @@ mod plot;
 use equipoise_core::ratio::Ratio;
 use equipoise_entropy::OsCoins;
 use equipoise_robust::{
-    Oblivious, Shape,
+    Oblivious,
     copies::Copies,
     grid::Grid,
     min_cut::{
@@ -74,10 +74,10 @@ struct Speed {
 }
 
 /// Mixed changes, each followed by an answer; the fixed algorithm is timed at five moments on the way.
-fn run(kind: Kind, edges: usize, steps: usize, coins: &mut OsCoins) -> Speed {
-    let graph = kind.graph(vertices(kind, edges), edges, 1, coins);
+fn run(kind: Kind, edges: usize, heaviest: u64, steps: usize, coins: &mut OsCoins) -> Speed {
+    let graph = kind.graph(vertices(kind, edges), edges, heaviest, coins);
     let mut cut = MinCut::new(graph);
-    let mut changes = Mixed::new(cut.graph(), 1);
+    let mut changes = Mixed::new(cut.graph(), heaviest);
     let first = cut.value();
     let (mut fixed, mut update, mut slowest) = (0.0, 0.0, 0.0f64);
     for step in 0..steps {
@@ -102,13 +102,13 @@ fn run(kind: Kind, edges: usize, steps: usize, coins: &mut OsCoins) -> Speed {
 fn speed(coins: &mut OsCoins) {
     println!("Exact minimum cut, 20,000 mixed changes with an answer after each, about 100,000 edges.");
     println!(
-        "{:<10} {:>8} {:>8} {:>9} {:>12} {:>12} {:>12} {:>7}  work",
-        "kind", "vertices", "edges", "cut", "from scratch", "one change", "slowest", "times"
+        "{:<10} {:>7} {:>8} {:>8} {:>11} {:>12} {:>12} {:>12} {:>7}  work",
+        "kind", "weights", "vertices", "edges", "cut", "from scratch", "one change", "slowest", "times"
     );
-    for kind in ALL {
-        let speed = run(kind, 100_000, 20_000, coins);
+    for (kind, heaviest) in [1, 100].into_iter().flat_map(|heaviest| ALL.map(|kind| (kind, heaviest))) {
+        let speed = run(kind, 100_000, heaviest, 20_000, coins);
         println!(
-            "{:<10} {:>8} {:>8} {:>4}->{:<4} {:>9.2} ms {:>9.2} us {:>9.2} ms {:>7.0}  {:?}",
+            "{:<10} {heaviest:>7} {:>8} {:>8} {:>5}->{:<5} {:>9.2} ms {:>9.2} us {:>9.2} ms {:>7.0}  {:?}",
             format!("{kind:?}"),
             speed.cut.graph().vertices(),
             speed.cut.graph().edge_count(),
@@ -138,7 +138,7 @@ fn growth(coins: &mut OsCoins) -> Result<(), Failure> {
         let mut change = Line { name: format!("{kind:?}, one change"), points: Vec::new() };
         print!("{:<10}", format!("{kind:?}"));
         for edges in sizes {
-            let speed = run(kind, edges, 4_000, coins);
+            let speed = run(kind, edges, 1, 4_000, coins);
             print!("  {edges}: {:.0}/{:.1}", speed.fixed * 1e6, speed.update * 1e6);
             scratch.points.push((edges as f64, speed.fixed * 1e6));
             change.points.push((edges as f64, speed.update * 1e6));
@@ -155,11 +155,14 @@ fn growth(coins: &mut OsCoins) -> Result<(), Failure> {
 
 /// When does the sampled structure under copies beat computing from scratch?
 fn crossover(coins: &mut OsCoins) -> Result<(), Failure> {
-    println!("\nSampled structure under copies, alpha 1/2, beta 0.01, proved sizes; times of one copy, CPU.");
     println!(
-        "{:>8} {:>8} {:>6} {:>10} {:>10} {:>10} {:>12} {:>8} {:>7} {:>12} {:>8}",
+        "\nSampled structure under copies, alpha 1/2, beta 0.01, proved sizes; times of one copy, CPU. An edge has weight one."
+    );
+    println!(
+        "{:>8} {:>8} {:>8} {:>6} {:>10} {:>10} {:>10} {:>12} {:>8} {:>7} {:>12} {:>22} {:>8}",
         "vertices",
-        "weight",
+        "pairs",
+        "|E|",
         "keep",
         "init",
         "update",
@@ -168,20 +171,33 @@ fn crossover(coins: &mut OsCoins) -> Result<(), Failure> {
         "answers",
         "copies",
         "per answer",
+        "/ (sqrt|E| |V|^(1/4))",
         "wins"
     );
-    let alpha: Ratio = "0.5".parse()?;
+    let mut lines = [
+        Line { name: "copies, one answer".to_string(), points: Vec::new() },
+        Line { name: "exact from scratch".to_string(), points: Vec::new() },
+        Line { name: "sqrt(|E|)·|V|^(1/4) microseconds".to_string(), points: Vec::new() },
+    ];
+    let (alpha, copy_alpha): (Ratio, Ratio) = ("0.5".parse()?, "7/16".parse()?);
     let beta: Ratio = "0.01".parse()?;
-    let grid = Grid::growing(&alpha, 1 << 30)?.len();
-    for (vertices, weight) in [(16u32, 1_000usize), (16, 10_000), (16, 100_000), (32, 200_000), (64, 200_000)]
-    {
-        let graph = Kind::Random.graph(vertices, weight, 1, coins);
-        let wanted = Wanted { answers: 1 << 16, beta: beta.clone(), grid };
-        let shape = Levels::proved(vertices, &alpha, wanted.plan()?.ln_inverse_failure())?;
+    let grid = Grid::growing(&(&alpha / &Ratio::from(8u64)), 1 << 40)?.len();
+    // Many parallel edges between few vertices; then simple graphs, the last nearly complete.
+    for (vertices, weight) in [
+        (16u32, 1_000usize),
+        (16, 10_000),
+        (16, 100_000),
+        (64, 200_000),
+        (100, 2_000),
+        (300, 10_000),
+        (300, 40_000),
+    ] {
+        let mut graph = Kind::Random.graph(vertices, weight, 1, coins);
+        let wanted = Wanted { answers: 1 << 12, beta: beta.clone(), grid };
+        let shape = Levels::proved(vertices, &copy_alpha, wanted.plan()?.ln_inverse_failure())?;
         let (init, mut copy) = timed(|| Sampled::init(&shape, &graph, coins));
         let mut changes = Mixed::new(&graph, 1);
-        let mut graph = graph;
-        let (steps, mut update, mut query) = (50, 0.0, 0.0);
+        let (steps, mut update, mut query) = (20, 0.0, 0.0);
         for _ in 0..steps {
             let change = changes.next(&graph, coins);
             graph.change(change)?;
@@ -190,10 +206,13 @@ fn crossover(coins: &mut OsCoins) -> Result<(), Failure> {
         }
         let scratch = timed(|| min_cut(&graph)).0;
         let costs = Costs { init, update, query };
-        let plan = costs.best_plan(&beta, grid)?;
+        let plan = costs.best_plan(&beta, grid, 0)?;
         let each = costs.per_answer(&plan);
+        let theory = (graph.total_weight() as f64).sqrt() * f64::from(vertices).powf(0.25);
         println!(
-            "{vertices:>8} {weight:>8} {:>6} {:>7.2} ms {:>7.1} us {:>7.1} us {:>9.1} us {:>8} {:>7} {:>9.1} ms {:>8}",
+            "{vertices:>8} {:>8} {:>8} {:>6} {:>7.2} ms {:>7.1} us {:>7.1} us {:>9.1} us {:>8} {:>7} {:>9.1} ms {:>19.2} us {:>8}",
+            graph.edge_count(),
+            graph.total_weight(),
             shape.keep(),
             init * 1e3,
             update * 1e6,
@@ -202,17 +221,29 @@ fn crossover(coins: &mut OsCoins) -> Result<(), Failure> {
             plan.answers(),
             plan.copies(),
             each * 1e3,
+            each * 1e6 / theory,
             if each < scratch { "copies" } else { "scratch" }
         );
-        let edges = graph.edge_count() as f64;
-        println!(
-            "         sqrt(|E|)·|V|^(1/4) = {:.0}; per answer over that: {:.2} us; proved ln(1/failure) {:.1}",
-            edges.sqrt() * f64::from(vertices).powf(0.25),
-            each * 1e6 / (edges.sqrt() * f64::from(vertices).powf(0.25)),
-            shape.ln_inverse_failure().to_f64()
-        );
+        if vertices >= 100 || vertices == 16 {
+            let at = graph.total_weight() as f64;
+            for (line, value) in lines.iter_mut().zip([each * 1e6, scratch * 1e6, theory]) {
+                line.points.push((at, value));
+            }
+        }
     }
-    println!("The exact structure above needs neither copies nor coins: use that one.");
+    println!(
+        "Where copies could win: an answer looks at keep·|V| edges in each of several copies, computing from scratch at |E|. With\n\
+         ten copies and keep 3,500, a simple graph needs more than 70,000 vertices and 2·10^9 edges. The exact structure above\n\
+         needs neither copies nor coins: use that one."
+    );
+    for line in &mut lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let path = plot_path("min-cut-copies.svg")?;
+    let labels =
+        Labels { title: "Copies of sampled cuts beside the exact cut", x: "edges", y: "microseconds" };
+    plot::logarithmic(&path, &labels, &lines)?;
+    println!("plot: {}", path.display());
     Ok(())
 }
 
@@ -251,31 +282,33 @@ fn attacked(target: &mut impl Target, mut graph: Graph) -> Vec<(f64, f64)> {
 
 fn attack(coins: &mut OsCoins) -> Result<(), Failure> {
     let graph = planted(60);
-    println!("\nAttack that deletes sampled edges: 60 vertices, cut {}.", min_cut(&graph).value);
+    println!(
+        "\nAttack that deletes sampled edges: 60 vertices, cut {}; answer / truth.",
+        min_cut(&graph).value
+    );
     let shape = Levels::new(60, &Ratio::one(), 24)?;
     let plain = attacked(&mut Plain(Sampled::init(&shape, &graph, coins)), graph.clone());
-    let grid = Grid::growing(&"0.1".parse()?, 1 << 20)?;
-    let wanted = Wanted { answers: 1_000, beta: "0.05".parse()?, grid: grid.len() };
-    let plan = wanted.heuristic(60, "1.5".parse()?)?;
-    println!(
-        "wrapper: {} copies, {} answers a phase, guarantee: {}",
-        plan.copies(),
-        plan.answers(),
-        plan.guarantee()
-    );
-    let copies = Copies::new(plan, grid, shape, graph.clone(), true, coins)?;
-    let wrapped = attacked(&mut Wrapped(copies, coins), graph);
     let reach = |points: &[(f64, f64)]| {
         let low = points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
         let high = points.iter().map(|p| p.1).fold(0.0, f64::max);
         format!("last {:.3}, lowest {low:.3}, highest {high:.3}", points.last().map_or(0.0, |p| p.1))
     };
-    println!("answer / truth without copies: {}", reach(&plain));
-    println!("answer / truth with copies:    {}", reach(&wrapped));
-    let lines = [
-        Line { name: "one sampled structure".to_string(), points: plain },
-        Line { name: "copies behind a private median".to_string(), points: wrapped },
-    ];
+    println!("one structure of 24 forests, no copies: {}", reach(&plain));
+    let grid = Grid::growing(&"0.1".parse()?, 1 << 20)?;
+    let wanted = Wanted { answers: 1_000, beta: "0.05".parse()?, grid: grid.len() };
+    let plan = wanted.clone().heuristic(60, "1.5".parse()?)?;
+    let mut lines = vec![Line { name: "one sampled structure".to_string(), points: plain }];
+    // Of the proved size level zero keeps more than the whole cut, so that every copy is exact: nothing is there to attack. The
+    // smaller size is the one that is attacked in earnest.
+    let proved = wanted.plan()?;
+    let proved_shape = Levels::proved(60, &"0.5".parse()?, proved.ln_inverse_failure())?;
+    for (plan, shape) in [(plan, shape), (proved, proved_shape)] {
+        let (count, guarantee, keep) = (plan.copies(), plan.guarantee(), shape.keep());
+        let copies = Copies::new(plan, grid.clone(), shape, graph.clone(), true, coins)?;
+        let wrapped = attacked(&mut Wrapped(copies, coins), graph.clone());
+        println!("{count} copies of {keep} forests, guarantee: {guarantee}: {}", reach(&wrapped));
+        lines.push(Line { name: format!("{count} copies, {guarantee}"), points: wrapped });
+    }
     let path = plot_path("min-cut-attack.svg")?;
     let labels = Labels { title: "Deleting what was sampled", x: "steps of the attack", y: "answer / truth" };
     plot::linear(&path, &labels, &lines)?;

@@ -13,7 +13,9 @@ use equipoise_robust::{
     Oblivious,
     copies::Copies,
     grid::Grid,
+    hash::Key,
     parameters::Wanted,
+    ready::{Promise, RobustF2, RobustPoint},
     sketch::{
         Counts, Item,
         attack::{self, Moment},
@@ -83,11 +85,11 @@ fn speed(coins: &mut OsCoins) -> Result<(), Failure> {
         let mut kmv = Kmv::new(&Size::new(&"0.1".parse()?, size)?, coins);
         print(&format!("KMV, {size} hashes"), rates(|numbers| kmv.insert_all(numbers)));
     }
-    for rows in [1, 5] {
-        let mut f2 = F2::init(&Buckets::new(&"0.1".parse()?, rows, 2400)?, &Counts::new(), coins);
+    for (rows, width) in [(1, 2048), (5, 2048), (111, 128)] {
+        let mut f2 = F2::init(&Buckets::new(&"0.1".parse()?, rows, width)?, &Counts::new(), coins);
         let mut items = vec![Item { key: 0, count: 1 }; BATCH];
         print(
-            &format!("F2, {rows} rows of 2400 buckets"),
+            &format!("F2, {rows} rows of {width} buckets"),
             rates(|numbers| {
                 for (item, &number) in items.iter_mut().zip(numbers) {
                     item.key = number;
@@ -176,24 +178,49 @@ fn phases(coins: &mut OsCoins) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lowest, highest and last answer over truth, after a start in which there is little to be right about.
-fn shown(moments: &[Moment], skip: usize) -> String {
-    let ratios = || moments.iter().skip(skip).map(Moment::ratio);
-    let last = moments.last().map_or(f64::NAN, Moment::ratio);
-    let (low, high) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(f64::NEG_INFINITY, f64::max));
-    format!("last {last:.3}, lowest {low:.3}, highest {high:.3}")
+fn reach(moments: &[Moment]) -> (f64, f64) {
+    let ratios = moments.iter().map(Moment::ratio);
+    ratios.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), ratio| (low.min(ratio), high.max(ratio)))
+}
+
+/// What happened to one structure over all runs.
+struct Tally {
+    name: String,
+    /// The last ratio of each run of a plain structure, or lowest and highest of a robust one.
+    last: Vec<f64>,
+    low: f64,
+    high: f64,
+}
+
+impl Tally {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_string(), last: Vec::new(), low: f64::INFINITY, high: f64::NEG_INFINITY }
+    }
+
+    fn add(&mut self, moments: &[Moment]) {
+        let (low, high) = reach(moments);
+        (self.low, self.high) = (self.low.min(low), self.high.max(high));
+        self.last.push(moments.last().map_or(f64::NAN, Moment::ratio));
+    }
+
+    fn print(&mut self) {
+        self.last.sort_by(f64::total_cmp);
+        let (first, middle, last) =
+            (self.last[0], self.last[self.last.len() / 2], self.last[self.last.len() - 1]);
+        println!(
+            "  {}: at the end {middle:.3} ({first:.3} .. {last:.3}); at all times {:.3} .. {:.3}",
+            self.name, self.low, self.high
+        );
+    }
 }
 
 fn attacks(runs: usize, coins: &mut OsCoins) -> Result<(), Failure> {
-    let mut reach = (f64::INFINITY, f64::NEG_INFINITY);
-    for run in 1..=runs {
-        println!("run {run} of {runs}");
-        let (low, high) = squares(run == runs, coins)?;
-        reach = (reach.0.min(low), reach.1.max(high));
-    }
-    println!("F2, copies, over all {runs} runs: answer / truth from {:.3} to {:.3}", reach.0, reach.1);
-    sets(coins)?;
-    nothing(coins)
+    println!(
+        "Answer / truth over {runs} runs: the median of the last answers (lowest .. highest), then all answers."
+    );
+    squares(runs, coins)?;
+    sets(runs, coins)?;
+    nothing(runs, coins)
 }
 
 fn line(name: &str, moments: &[Moment], every: usize) -> Line {
@@ -210,109 +237,191 @@ fn draw(name: &str, labels: &Labels, lines: &[Line]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Adaptive insertions against the sum of squared counts; copies of proved sizes.
-fn squares(plotted: bool, coins: &mut OsCoins) -> Result<(f64, f64), Failure> {
-    const INSERTIONS: usize = 10_000;
-    let (alpha, half): (Ratio, Ratio) = ("0.5".parse()?, "0.25".parse()?);
-    let mut plain = F2::init(&Buckets::new(&half, 1, 2048)?, &Counts::new(), coins);
-    let plain = attack::squares(INSERTIONS, |item| {
-        plain.update(&item);
-        plain.query(&())
-    });
-    let grid = Grid::growing(&half, 1 << 40)?;
-    let plan = Wanted { answers: INSERTIONS as u64, beta: "0.01".parse()?, grid: grid.len() }.plan()?;
-    let shape = Buckets::proved(&half, plan.ln_inverse_failure())?;
-    let about = format!("{} copies of {} rows of {}", plan.copies(), shape.rows(), shape.width());
-    let mut robust = Copies::<F2>::new(plan, grid, shape, Counts::new(), false, coins)?;
-    let robust_moments = attack::squares(INSERTIONS, |item| {
-        robust.update(&item).expect("a small count");
-        robust.query(&(), coins).expect("as many answers as declared")
-    });
-    let below = plain.iter().position(|moment| moment.ratio() < 0.5);
-    println!("F2, {INSERTIONS} adaptive insertions; answer / truth:");
-    println!("  plain, 2048 buckets:  {}; below half after {below:?}", shown(&plain, 100));
-    println!("  {about}, alpha {alpha}, guarantee: {}: {}", robust.guarantee(), shown(&robust_moments, 0));
-    if plotted {
-        let lines =
-            [line("one sketch of 2048 buckets", &plain, 20), line("copies, proved", &robust_moments, 20)];
-        let labels = Labels { title: "Squared counts under attack", x: "insertions", y: "answer / truth" };
-        draw("sketch-attack-f2.svg", &labels, &lines)?;
+/// The sketch as it was first written down: rows of one signed sum each, and the mean of their squares.
+struct Ams {
+    keys: Vec<Key>,
+    sums: Vec<i64>,
+}
+
+impl Ams {
+    /// So many rows, a multiple of 64: each bit of a hash is the sign of one row.
+    fn new(rows: usize, coins: &mut OsCoins) -> Self {
+        Self { keys: (0..rows / 64).map(|_| Key::draw(coins)).collect(), sums: vec![0; rows] }
     }
-    let ratios = || robust_moments.iter().map(Moment::ratio);
-    Ok((ratios().fold(f64::INFINITY, f64::min), ratios().fold(f64::NEG_INFINITY, f64::max)))
+
+    fn update(&mut self, item: Item) {
+        for (key, sums) in self.keys.iter().zip(self.sums.chunks_exact_mut(64)) {
+            let hash = key.hash(item.key);
+            for (bit, sum) in sums.iter_mut().enumerate() {
+                *sum += if hash >> bit & 1 == 0 { item.count } else { -item.count };
+            }
+        }
+    }
+
+    fn query(&self) -> i128 {
+        let squares: i128 = self.sums.iter().map(|&sum| i128::from(sum) * i128::from(sum)).sum();
+        squares / self.sums.len() as i128
+    }
+}
+
+/// After how many insertions the answer was first below half of the truth.
+fn below_half(moments: &[Moment]) -> usize {
+    let first = moments.iter().skip(100).position(|moment| moment.ratio() < 0.5);
+    first.map_or(usize::MAX, |first| first + 100)
+}
+
+/// Adaptive insertions against the sum of squared counts; copies of proved sizes, every answer of the budget.
+fn squares(runs: usize, coins: &mut OsCoins) -> Result<(), Failure> {
+    const INSERTIONS: usize = 10_000;
+    const MOST: usize = 20_000;
+    println!("Sum of squared counts, {INSERTIONS} adaptive insertions ({MOST} for plain sketches):");
+    let alpha: Ratio = "0.5".parse()?;
+    let mut dense = Tally::new("plain AMS, 2048 rows");
+    let mut bucketed = Tally::new("plain, 2048 buckets ");
+    let mut halves = [Vec::new(), Vec::new()];
+    let mut robust = Tally::new("");
+    let mut lines = Vec::new();
+    for run in 1..=runs {
+        let mut ams = Ams::new(2048, coins);
+        let ams = attack::squares(MOST, |item| {
+            ams.update(item);
+            ams.query()
+        });
+        let mut f2 = F2::init(&Buckets::new(&alpha, 1, 2048)?, &Counts::new(), coins);
+        let f2 = attack::squares(MOST, |item| {
+            f2.update(&item);
+            f2.query(&())
+        });
+        halves[0].push(below_half(&ams));
+        halves[1].push(below_half(&f2));
+        dense.add(&ams[100..]);
+        bucketed.add(&f2[100..]);
+        let promise = Promise { alpha: alpha.clone(), answers: INSERTIONS as u64, ..Promise::default() };
+        let mut copies = RobustF2::new(&promise, None, coins)?;
+        let moments = attack::squares(INSERTIONS, |item| {
+            copies.update(&[item]).expect("a small count");
+            copies.query(&(), coins).expect("as many answers as declared")
+        });
+        let name =
+            format!("{} copies, alpha {alpha}, guarantee: {}", copies.copy_count(), copies.guarantee());
+        let (low, high) = reach(&moments);
+        println!(
+            "  run {run}: AMS below half after {}, buckets after {}; copies {low:.3} .. {high:.3}",
+            halves[0][run - 1],
+            halves[1][run - 1]
+        );
+        robust.name = name;
+        robust.add(&moments);
+        lines = vec![
+            line("AMS, 2048 rows", &ams, 20),
+            line("one sketch of 2048 buckets", &f2, 20),
+            line("copies, proved", &moments, 20),
+        ];
+    }
+    for tally in [&mut dense, &mut bucketed, &mut robust] {
+        tally.print();
+    }
+    for (name, half) in ["AMS, 2048 rows", "2048 buckets"].iter().zip(&mut halves) {
+        half.sort_unstable();
+        println!(
+            "  {name}: below half after {} .. {} insertions, median {}",
+            half[0],
+            half[runs - 1],
+            half[runs / 2]
+        );
+    }
+    let labels = Labels { title: "Squared counts under attack", x: "insertions", y: "answer / truth" };
+    draw("sketch-attack-f2.svg", &labels, &lines)
 }
 
 /// Sets under one key against distinct counts.
-fn sets(coins: &mut OsCoins) -> Result<(), Failure> {
+fn sets(runs: usize, coins: &mut OsCoins) -> Result<(), Failure> {
     const ROUNDS: [usize; 9] = [50, 100, 200, 300, 400, 500, 600, 750, 900];
+    println!("Distinct counts, one key for many sets of 4000; on the attacked set after up to 900 sets:");
     let alpha: Ratio = "0.1".parse()?;
-    let size = Size::new(&alpha, 256)?;
-    let mut plain = Sets::init(&size, &(), coins);
-    let kmv = attack::sets(8000, &ROUNDS, coins, |set| plain.query(set));
-    let mut plain = HyperLogLogSets::init(&Registers::new(8)?, &(), coins);
-    let hll = attack::sets(8000, &ROUNDS, coins, |set| plain.query(set));
     let grid = Grid::growing(&alpha, 1 << 20)?;
     let wanted = Wanted { answers: 909, beta: "0.01".parse()?, grid: grid.len() };
     let plan = wanted.clone().plan()?;
     let size = Size::proved(&"0.4".parse()?, plan.ln_inverse_failure())?;
-    let about = format!("{} copies of {} hashes", plan.copies(), size.size());
-    let mut robust = Copies::<Sets>::new(plan, grid.clone(), size, (), false, coins)?;
-    let mut asks = OsCoins::new()?;
-    let proved = attack::sets(8000, &ROUNDS, coins, |set| robust.query(set, &mut asks).expect("as declared"));
-    let plan = wanted.heuristic(64, "1.5".parse()?)?;
-    let mut own = Copies::<HyperLogLogSets>::new(plan, grid, Registers::new(8)?, (), false, coins)?;
-    let copied = attack::sets(8000, &ROUNDS, coins, |set| own.query(set, &mut asks).expect("as declared"));
-    println!(
-        "Distinct counts, one key for many sets of 4000; answer / truth on the attacked set after {ROUNDS:?} sets:"
-    );
-    for (name, moments) in [
-        ("plain KMV, 256 hashes".to_string(), &kmv),
-        ("plain HyperLogLog, 256 registers".to_string(), &hll),
-        (format!("{about}, alpha 0.5, guarantee: {}", robust.guarantee()), &proved),
-        (format!("64 HyperLogLogs, guarantee: {}", own.guarantee()), &copied),
-    ] {
-        let ratios: Vec<String> = moments.iter().map(|moment| format!("{:.2}", moment.ratio())).collect();
-        println!("  {name}: {}", ratios.join(" "));
-    }
-    let at = |name: &str, moments: &[Moment]| Line {
-        name: name.to_string(),
-        points: ROUNDS.iter().zip(moments).map(|(&round, moment)| (round as f64, moment.ratio())).collect(),
-    };
-    let lines = [
-        at("KMV", &kmv),
-        at("HyperLogLog", &hll),
-        at("KMV copies, proved", &proved),
-        at("HLL copies", &copied),
+    let mut tallies = [
+        Tally::new("plain KMV, 256 hashes"),
+        Tally::new("plain HyperLogLog, 256 registers"),
+        Tally::new(&format!(
+            "{} copies of KMV, {} hashes, alpha 0.5, guarantee: proved",
+            plan.copies(),
+            size.size()
+        )),
+        Tally::new("64 copies of HyperLogLog, 256 registers, guarantee: heuristic"),
     ];
+    let mut lines = Vec::new();
+    let mut asks = OsCoins::new()?;
+    for _ in 0..runs {
+        let mut plain = Sets::init(&Size::new(&alpha, 256)?, &(), coins);
+        let kmv = attack::sets(8000, &ROUNDS, coins, |set| plain.query(set));
+        let mut plain = HyperLogLogSets::init(&Registers::new(8)?, &(), coins);
+        let hll = attack::sets(8000, &ROUNDS, coins, |set| plain.query(set));
+        let mut robust = Copies::<Sets>::new(plan.clone(), grid.clone(), size.clone(), (), false, coins)?;
+        let proved =
+            attack::sets(8000, &ROUNDS, coins, |set| robust.query(set, &mut asks).expect("as declared"));
+        let own = wanted.clone().heuristic(64, "1.5".parse()?)?;
+        let mut own =
+            Copies::<HyperLogLogSets>::new(own, grid.clone(), Registers::new(8)?, (), false, coins)?;
+        let copied =
+            attack::sets(8000, &ROUNDS, coins, |set| own.query(set, &mut asks).expect("as declared"));
+        let at = |name: &str, moments: &[Moment]| Line {
+            name: name.to_string(),
+            points: ROUNDS
+                .iter()
+                .zip(moments)
+                .map(|(&round, moment)| (round as f64, moment.ratio()))
+                .collect(),
+        };
+        lines = vec![
+            at("KMV", &kmv),
+            at("HyperLogLog", &hll),
+            at("KMV copies, proved", &proved),
+            at("HLL copies", &copied),
+        ];
+        for (tally, moments) in tallies.iter_mut().zip([kmv, hll, proved, copied]) {
+            tally.add(&moments);
+        }
+    }
+    tallies.iter_mut().for_each(Tally::print);
     let labels = Labels { title: "Distinct counts under attack", x: "sets asked", y: "answer / truth" };
     draw("sketch-attack-distinct.svg", &labels, &lines)
 }
 
 /// The count of a number that never came.
-fn nothing(coins: &mut OsCoins) -> Result<(), Failure> {
+fn nothing(runs: usize, coins: &mut OsCoins) -> Result<(), Failure> {
     const STEPS: u64 = 500;
     const TOGETHER: u64 = 64;
-    let alpha: Ratio = "0.5".parse()?;
-    let mut plain = Point::init(&Buckets::new(&alpha, 5, 64)?, &Counts::new(), coins);
-    let broken = attack::count_of_nothing(STEPS, TOGETHER, |items| {
-        plain.update_all(items);
-        plain.query(&0)
-    });
     println!(
         "Count-Sketch, {STEPS} adaptive steps of {TOGETHER} items; error over the root of squared counts:"
     );
-    println!("  plain, 5 rows of 64: {}", shown(&broken, 50));
-    let grid = Grid::even(4, 1 << 16)?;
-    let plan = Wanted { answers: 2 * STEPS, beta: "0.01".parse()?, grid: grid.len() }.plan()?;
-    let shape = Buckets::proved(&alpha, plan.ln_inverse_failure())?;
-    let about = format!("{} copies of {} rows of {}", plan.copies(), shape.rows(), shape.width());
-    let mut robust = Copies::<Point>::new(plan, grid, shape, Counts::new(), false, coins)?;
-    let moments = attack::count_of_nothing(STEPS, TOGETHER, |items| {
-        robust.update_all(items).expect("small counts");
-        robust.query(&0, coins).expect("as declared")
-    });
-    println!("  {about}, guarantee: {} ({alpha}): {}", robust.guarantee(), shown(&moments, 10));
-    let lines = [line("Count-Sketch", &broken, 5), line("copies, proved", &moments, 5)];
+    let alpha: Ratio = "0.5".parse()?;
+    let mut plain = Tally::new("plain, 5 rows of 64");
+    let mut robust = Tally::new("");
+    let mut lines = Vec::new();
+    for _ in 0..runs {
+        let mut sketch = Point::init(&Buckets::new(&alpha, 5, 64)?, &Counts::new(), coins);
+        let broken = attack::count_of_nothing(STEPS, TOGETHER, |items| {
+            sketch.update_all(items);
+            sketch.query(&0)
+        });
+        let promise = Promise { alpha: alpha.clone(), answers: 2 * STEPS, ..Promise::default() };
+        let mut copies = RobustPoint::new(&promise, None, coins)?;
+        let moments = attack::count_of_nothing(STEPS, TOGETHER, |items| {
+            copies.update(items).expect("small counts");
+            copies.query(&0, coins).expect("as declared")
+        });
+        robust.name =
+            format!("{} copies, alpha {alpha}, guarantee: {}", copies.copy_count(), copies.guarantee());
+        lines = vec![line("Count-Sketch", &broken, 5), line("copies, proved", &moments, 5)];
+        plain.add(&broken);
+        robust.add(&moments);
+    }
+    plain.print();
+    robust.print();
     let labels =
         Labels { title: "The count of nothing under attack", x: "steps", y: "error / root of squares" };
     draw("sketch-attack-point.svg", &labels, &lines)

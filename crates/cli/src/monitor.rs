@@ -3,16 +3,18 @@
 use crate::{
     Exit,
     args::MonitorOptions,
-    ask::{existing, internal, ledger, open, usage},
+    ask::{delimiter, existing, internal, ledger, usage},
     books::{data_name, ledger_path},
     fail, progress,
 };
 use equipoise_core::wording;
+use equipoise_engine::{OpenError, OpenOptions, STANDARD_INPUT, csv::Header, expand, is_pattern};
 use equipoise_session::{
     ledger::Ledger,
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},
     release::Spent,
     session,
+    source::Lost,
 };
 use serde_json::{Value, json};
 use std::{
@@ -43,8 +45,17 @@ fn request(options: &MonitorOptions) -> MonitorRequest {
 }
 
 fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
-    let header = options.reading.no_header.then_some(false);
-    let source = open(&options.file, options.reading.delimiter.as_deref(), header)?;
+    if options.file == Path::new(STANDARD_INPUT) {
+        return Err(usage("a monitor reads its rows again and again, which a pipe cannot give; name a file"));
+    }
+    // Once, before anything is written: what lies beside the data later is no part of it.
+    let files = expand(&options.file)
+        .map_err(|problem| usage(OpenError { path: Some(options.file.clone()), problem }))?;
+    let reading = OpenOptions {
+        delimiter: options.reading.delimiter.as_deref().map(delimiter).transpose()?,
+        header: options.reading.no_header.then_some(Header::Numbered),
+    };
+    let source = equipoise_engine::open(&files, &reading).map_err(usage)?;
     let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
     let name = data_name(&options.file, None, &path).map_err(usage)?;
     let known = existing(&path)?;
@@ -55,14 +66,19 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
         println!("{:#}", planned(&plan));
         return Ok(Exit::Done);
     }
+    let state = state_path(options)?;
     // Before the charge: a file of questions that is not there costs nothing.
     let mut input = questions(options.questions.as_deref())?;
     let mut ledger = Ledger::open(&path).map_err(ledger)?;
-    let state = state_path(options);
-    let content =
-        || Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(&options.file)?)) as Box<dyn Read>);
-    let watched = Watched { source: &*source, content: Some(&content), state: &state };
-    let mut monitor = progress::spinning("reading", || Monitor::open(&plan, watched, &mut ledger))
+    if [&state, &path].into_iter().any(|own| files.iter().any(|file| same_file(own, file))) {
+        return Err(usage(
+            "the state file or the ledger is among the data; give data that does not take it in",
+        ));
+    }
+    let content = || equipoise_engine::content(&files);
+    let rows = || equipoise_engine::open(&files, &reading).map_err(|_| Lost);
+    let watched = Watched { rows: &rows, content: Some(&content), state: &state };
+    let mut monitor = progress::spinning("reading", || Monitor::open(&plan, &watched, &mut ledger))
         .map_err(|error| fail(&error, error.exit_code()))?;
     announce(&plan, &monitor, &state);
     if options.history {
@@ -74,7 +90,8 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
             return Ok(Exit::Done);
         }
         let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let answers = monitor.ask(&texts, &ledger).map_err(|error| fail(&error, error.exit_code()))?;
+        let answers =
+            monitor.ask(&texts, &watched, &ledger).map_err(|error| fail(&error, error.exit_code()))?;
         print_lines(answers.into_iter())?;
     }
 }
@@ -92,24 +109,36 @@ fn planned(plan: &MonitorPlan) -> Value {
     })
 }
 
-fn announce(plan: &MonitorPlan, monitor: &Monitor<'_>, state: &Path) {
+fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
     let Spent { epsilon, delta } = Spent::from(plan.charge());
     let begun = if monitor.resumed() { "goes on, charged before" } else { "begins, charged once" };
-    eprintln!(
-        "equipoise: monitor {begun}: epsilon {epsilon}, delta {delta}, scale {:.2}, receipt {}, state {}",
+    let line = format!(
+        "equipoise: monitor {begun}: epsilon {epsilon}, delta {delta}, scale {:.2}, receipt {}, state {}\n",
         plan.scale().to_f64(),
         &monitor.receipt().id,
         wording::shown(&state.to_string_lossy()),
     );
+    // Who cannot be told still has paid.
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// The file that was named, or one beside the data.
-fn state_path(options: &MonitorOptions) -> PathBuf {
-    options.state.clone().unwrap_or_else(|| {
-        let mut name = options.file.clone().into_os_string();
-        name.push(".monitor");
-        name.into()
-    })
+fn state_path(options: &MonitorOptions) -> Result<PathBuf, Exit> {
+    match &options.state {
+        Some(path) => Ok(path.clone()),
+        None if is_pattern(&options.file) => {
+            Err(usage("a state file cannot lie beside a pattern; name one with --state"))
+        }
+        None => {
+            let mut name = options.file.clone().into_os_string();
+            name.push(".monitor");
+            Ok(name.into())
+        }
+    }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn questions(path: Option<&Path>) -> Result<Box<dyn Peek>, Exit> {

@@ -8,23 +8,20 @@ use crate::{
     fail, show,
 };
 use clap::{Args, ValueEnum};
-use equipoise_engine::{OpenOptions, csv::Header};
-use equipoise_runner::{
-    Pace, Program, Run, Sandbox,
-    sandbox::{Input, Limits},
-};
+use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
+use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
-    ledger::{Balance, Ledger},
-    program::{PaidProgram, ProgramPlan, ProgramRequest, header},
+    ledger::{Balance, DataSet, Ledger},
+    program,
     release::{Left, Spent},
     session::{self, Session},
     source::Source,
+    votes::{Kept, PaidVotes, VotePlan, VoteRequest},
 };
 use std::{
     ffi::OsString,
     io::{IsTerminal, Write},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -34,14 +31,14 @@ pub(crate) const EXAMPLES: &str = "Examples:
   equipoise run people.csv --epsilon 1 --delta 1e-6 --output vector:3 --blocks 400 --unit user_id -- Rscript fit.R
   equipoise run people.csv --epsilon 1 --delta 1e-6 --output label -- ./first.py --and ./second.py
 
-The program gets a block of the records as CSV on standard input and prints its answer, as text or JSON. It sees its own
-files, no network, no other block; what it prints besides is dropped. Test it on made-up rows first. --and separates
-several programs, which take blocks in turn. docs/programs.md says what holds.";
+The program gets a block of the records on standard input, as CSV or as an Arrow stream, and prints its answer, as text or
+JSON. It sees its own files, no network, no other block; what it prints besides is dropped. Test it on made-up rows first.
+--and separates several programs, which take blocks in turn. docs/programs.md says what holds.";
 
 /// What can be typed after `run`.
 #[derive(Args, Debug)]
 pub(crate) struct RunOptions {
-    /// A CSV file; its first line names the columns
+    /// A CSV, Parquet or Arrow file, also packed; a pattern or a folder
     #[arg(value_name = "DATA")]
     pub file: PathBuf,
     #[command(flatten)]
@@ -110,6 +107,7 @@ struct Answers {
 /// How programs are run.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Programs")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct Programs {
     /// The seconds that every block takes; a later answer does not count
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
@@ -117,30 +115,39 @@ struct Programs {
     /// Show the program this file or folder, read-only (may be given several times)
     #[arg(long, value_name = "PATH")]
     allow_read: Vec<PathBuf>,
-    /// How the program gets its block: on standard input, or as the file block.csv in its folder
-    #[arg(long, value_enum, default_value_t = InputKind::Stdin)]
-    input: InputKind,
+    /// What the program gets: comma-separated text, or an Arrow stream with the types of the file
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Csv)]
+    input: Format,
+    /// The block is the file block.csv or block.arrow in the program's folder, and standard input is empty
+    #[arg(long)]
+    block_file: bool,
     /// The megabytes of memory for each process
     #[arg(long, value_name = "MB", default_value_t = 2048)]
     memory: u64,
     /// The processes and threads that a block may have at once
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 32)]
     processes: u64,
+    /// Show the program /proc, which some need; it counts the processes of the whole machine
+    #[arg(long)]
+    with_proc: bool,
     /// One block at a time, so that no block can slow another down
     #[arg(long)]
     serial: bool,
     /// Take an answer as soon as it is there: the time of the whole run then tells of the rows. For programs you trust
     #[arg(long)]
     no_time_padding: bool,
+    /// Show what the program says in the rehearsal without rows. For whoever may read the data: it has a clock and the machine
+    #[arg(long)]
+    show_messages: bool,
     /// Run without a sandbox: the program can read and send everything that you can. Nothing is promised
     #[arg(long)]
     unsafe_no_sandbox: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum InputKind {
-    Stdin,
-    File,
+enum Format {
+    Csv,
+    Arrow,
 }
 
 pub(crate) fn run(options: &RunOptions) -> Exit {
@@ -155,14 +162,17 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let name = data_name(&options.file, options.books.name.as_deref(), &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
-    let plan = ProgramPlan::new(&request(options)?, &facts).map_err(usage)?;
-    let run = runner(options, &path)?;
+    let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(ledger)?;
+    let said = settings(options, &path, &others);
+    let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
+    let plan = VotePlan::new(&request(options, &said, &run)?, &facts).map_err(usage)?;
+    run.sandbox.limits.answer = plan.ballots().output().longest_answer();
     if options.programs.unsafe_no_sandbox {
         eprintln!(
             "equipoise: WARNING: no sandbox; the program can read the data, the ledger and all that you can, and send it anywhere"
         );
     }
-    rehearse(&run, &*source)?;
+    rehearse(options, &run, &*source)?;
     if options.showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(&name, options.books.analyst.as_deref()).map_err(ledger)?),
@@ -175,20 +185,40 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let opened = Ledger::open(&path).map_err(ledger)?;
     let mut session = Session::new(opened, options.books.analyst.clone()).map_err(internal)?;
     let paid = session
-        .charge_program(plan, options.books.request_id.clone())
+        .charge_votes(plan, options.books.request_id.clone())
         .map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
-        PaidProgram::Before(release) => *release,
-        PaidProgram::Charged(charged) => {
+        PaidVotes::Before(release) => *release,
+        PaidVotes::Charged(charged) => {
+            let format = options.programs.input.blocks();
             let run = Run { progress: std::io::stderr().is_terminal().then_some(&progress), ..run };
             session
                 .run_program(*charged, &*source, |blocks| {
-                    run.answers(blocks.count(), |index| blocks.csv(index))
+                    let block = |index| format.block(blocks, index);
+                    run.answers(blocks.count(), block, |printed| blocks.read(printed))
                 })
                 .map_err(internal)?
         }
     };
     Ok(show::release(&release, options.showing.json))
+}
+
+impl Format {
+    fn blocks(self) -> BlockFormat {
+        match self {
+            Self::Csv => BlockFormat::Csv,
+            Self::Arrow => BlockFormat::Arrow,
+        }
+    }
+
+    /// How it gets to the program.
+    fn input(self, as_file: bool) -> Input {
+        match self {
+            _ if !as_file => Input::Stdin,
+            Self::Csv => Input::CsvFile,
+            Self::Arrow => Input::ArrowFile,
+        }
+    }
 }
 
 /// Blocks, not outcomes: how many are over is told by the clock alone.
@@ -211,7 +241,7 @@ fn open(options: &RunOptions) -> Result<Box<dyn Source>, Exit> {
     }
 }
 
-fn request(options: &RunOptions) -> Result<ProgramRequest, Exit> {
+fn request(options: &RunOptions, said: &Settings, run: &Run) -> Result<VoteRequest, Exit> {
     let (privacy, answers, programs) = (&options.privacy, &options.answers, &options.programs);
     let text = |word: &OsString| {
         word.to_str()
@@ -220,22 +250,19 @@ fn request(options: &RunOptions) -> Result<ProgramRequest, Exit> {
     };
     let words: Result<Vec<Vec<String>>, Exit> =
         commands(options).iter().map(|words| words.iter().map(text).collect()).collect();
-    let mut settings = vec![
-        format!("block-time={}", programs.block_time),
-        format!("memory={}", programs.memory),
-        format!("processes={}", programs.processes),
-    ];
-    let flags = [
-        ("input=file", programs.input == InputKind::File),
-        ("serial", programs.serial),
-        ("no-time-padding", programs.no_time_padding),
-        ("unsafe-no-sandbox", programs.unsafe_no_sandbox),
-    ];
-    settings.extend(flags.iter().filter(|(_, said)| *said).map(|(name, _)| (*name).to_string()));
+    let mut settings = said.words(run).map_err(usage)?;
     settings.extend(options.delimiter.iter().map(|text| format!("delimiter={text}")));
     settings.extend(options.columns.iter().map(|text| format!("columns={text}")));
-    Ok(ProgramRequest {
+    let kept = match run.isolation() {
+        _ if programs.no_time_padding => Kept::Trusted,
+        Isolation::None => Kept::Trusted,
+        Isolation::Process => Kept::Confined,
+        Isolation::Machine => Kept::Isolated,
+    };
+    Ok(VoteRequest {
+        statistic: program::STATISTIC.to_string(),
         programs: words?,
+        kept,
         output: answers.output.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
@@ -244,10 +271,11 @@ fn request(options: &RunOptions) -> Result<ProgramRequest, Exit> {
         blocks: answers.blocks.clone(),
         rows: answers.rows.clone(),
         range: answers.range.clone(),
-        options: answers.options.clone(),
+        options: answers.options.as_ref().map(|text| text.split(',').map(str::to_string).collect()),
         confidence: privacy.confidence.clone(),
-        trusted: programs.unsafe_no_sandbox || programs.no_time_padding,
+        typed: programs.input == Format::Arrow,
         settings,
+        ..VoteRequest::default()
     })
 }
 
@@ -256,50 +284,43 @@ fn commands(options: &RunOptions) -> Vec<&[OsString]> {
     options.command.split(|word| word == "--and").collect()
 }
 
-fn runner(options: &RunOptions, ledger: &Path) -> Result<Run<'static>, Exit> {
+fn settings(options: &RunOptions, ledger: &Path, others: &[DataSet]) -> Settings {
     let said = &options.programs;
-    let time = Duration::try_from_secs_f64(said.block_time)
-        .map_err(|_| usage("--block-time takes seconds, such as 10 or 0.5"))?;
-    let mut sandbox = Sandbox::new().map_err(usage)?;
-    if said.unsafe_no_sandbox {
-        sandbox = sandbox.without_protection();
-    }
-    sandbox.limits = Limits {
-        memory: said.memory.saturating_mul(1 << 20),
+    // Whatever this ledger knows is data: its names are paths beside it.
+    let folder = ledger.parent().unwrap_or(Path::new(""));
+    let others = others.iter().map(|data| folder.join(&data.name)).filter(|path| path.exists());
+    Settings {
+        commands: commands(options).iter().map(|words| words.to_vec()).collect(),
+        block_time: said.block_time,
+        memory: said.memory,
         processes: said.processes,
-        ..Limits::default()
-    };
-    sandbox.input = if said.input == InputKind::File { Input::File } else { Input::Stdin };
-    for file in equipoise_engine::expand(&options.file).unwrap_or_default() {
-        sandbox.hide(&file);
+        serial: said.serial,
+        padded: !said.no_time_padding,
+        protected: !said.unsafe_no_sandbox,
+        input: said.input.input(said.block_file),
+        proc: said.with_proc,
+        allow_read: said.allow_read.clone(),
+        data: equipoise_engine::expand(&options.file).unwrap_or_default().into_iter().chain(others).collect(),
+        ledger: Some(ledger.to_path_buf()),
     }
-    for ending in ["", "-wal", "-shm"] {
-        let mut name = ledger.as_os_str().to_os_string();
-        name.push(ending);
-        sandbox.hide(Path::new(&name));
-    }
-    for path in &said.allow_read {
-        sandbox.show(path).map_err(usage)?;
-    }
-    let programs: Result<Vec<Program>, Exit> =
-        commands(options).iter().map(|words| Program::from_words(words).map_err(usage)).collect();
-    let pace = if said.no_time_padding { Pace::UpTo(time) } else { Pace::Fixed(time) };
-    Ok(Run { programs: programs?, pace, serial: said.serial, ..Run::new(sandbox) })
 }
 
 /// Every program once without rows, which is free: does it start at all?
-fn rehearse(run: &Run, source: &dyn Source) -> Result<(), Exit> {
-    let rehearsed = run.rehearse(&header(source.columns())).map_err(usage)?;
+fn rehearse(options: &RunOptions, run: &Run, source: &dyn Source) -> Result<(), Exit> {
+    let rehearsed = run.rehearse(&options.programs.input.blocks().empty(source)).map_err(usage)?;
     for (program, found) in run.programs.iter().zip(rehearsed) {
         if found.answer.is_none() {
-            let said = found.last_words.map_or(String::new(), |words| format!(" ({words})"));
+            let said = match found.last_words.filter(|_| options.programs.show_messages) {
+                Some(words) => format!(" ({words})"),
+                None => "; --show-messages tells what it says".to_string(),
+            };
             eprintln!("equipoise: note: without rows '{}' gives no answer{said}", program.name());
         }
     }
     Ok(())
 }
 
-fn show_plan(plan: &ProgramPlan, run: &Run, balance: Option<&Balance>, as_json: bool) {
+fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: bool) {
     let blocks = usize::try_from(plan.touch().votes()).unwrap_or(usize::MAX);
     let (seconds, lanes) = (run.total_time(blocks).as_secs_f64(), run.lanes(blocks));
     let remaining = balance.and_then(Balance::remaining);
@@ -317,7 +338,7 @@ fn show_plan(plan: &ProgramPlan, run: &Run, balance: Option<&Balance>, as_json: 
     println!("program (planned; no rows were read and nothing was charged)");
     println!("  expect     {}", plan.expected());
     println!("  blocks     {blocks}, {lanes} at a time; {seconds} seconds in all");
-    println!("  privacy    {}; subsample", plan.guarantee());
+    println!("  privacy    {}; {}", plan.guarantee(), plan.mechanism());
     println!("  charge     {}", show::amount(&charge));
     let spent = balance.map_or("nothing".to_string(), |balance| show::amount(&balance.spent().into()));
     let left = remaining

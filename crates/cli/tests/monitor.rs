@@ -140,6 +140,37 @@ fn what_is_wrong_is_one_line_and_costs_nothing() {
 }
 
 #[test]
+fn several_files_are_watched_as_one_and_a_pipe_is_not() {
+    let folder = folder();
+    fs::write(folder.path().join("people2.csv"), data()).expect("a file");
+    let pattern = |words: &[&str]| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+            .args([&["monitor"], words, &WORDS[..]].concat())
+            .current_dir(folder.path())
+            .env_remove("EQUIPOISE_LEDGER")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program");
+        let _ = child.stdin.take().expect("a pipe").write_all(HIGH.replace("\": 0", "\": 1500").as_bytes());
+        shown(&child.wait_with_output().expect("it ends"))
+    };
+    let (_, said, code) = pattern(&["people*.csv"]);
+    assert!(code == Some(2) && said.contains("cannot lie beside a pattern"), "{said}");
+    let (_, said, code) = pattern(&["-"]);
+    assert!(code == Some(2) && said.contains("which a pipe cannot give"), "{said}");
+    assert!(!folder.path().join("equipoise.ledger").exists());
+    let words = ["people*.csv", "--state", "state"];
+    let (answers, said, code) = pattern(&words);
+    assert_eq!((answers.as_str(), code), ("{\"query\":1,\"answer\":\"above\"}\n", Some(0)), "{said}");
+    // One more row in either of them, and it is another data set.
+    fs::write(folder.path().join("people2.csv"), data() + "5,Ayr\n").expect("a file");
+    let (_, said, code) = pattern(&words);
+    assert!(code == Some(2) && said.contains("the data have changed since it began"), "{said}");
+}
+
+#[test]
 fn a_plan_reads_and_writes_nothing() {
     let folder = folder();
     let words = ["--epsilon", "1", "--delta", "1e-6", "--budget-per-unit", "10", "--dry-run"];

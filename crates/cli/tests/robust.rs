@@ -1,7 +1,7 @@
 //! What a user of `equipoise robust` sees: answers to a stream of lines, and what happens to bad ones.
 
 use assert_cmd::Command;
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, io::Write, os::unix::fs::PermissionsExt, path::Path};
 
 /// Exit code, standard output and standard error in one text.
 fn run(arguments: &[&str], lines: &str) -> String {
@@ -96,7 +96,7 @@ fn squared_counts_and_points_with_sizes_of_ones_own() {
 #[test]
 fn sizes_out_of_range_say_what_to_give() {
     for (arguments, expected) in [
-        (&["min-cut", "--vertices", "1"][..], "1 vertices are not accepted; a graph has from 2 to 2^28"),
+        (&["min-cut", "--vertices", "1"][..], "1 vertices are not accepted; a graph has from 2 to 2^25"),
         (
             &["f2", "--alpha", "0"],
             "alpha 0 is not accepted: give a number above 0 and at most 1, such as 0.1",
@@ -134,6 +134,14 @@ fn a_graph_begins_with_a_file_of_edges() {
     1: 3
     --- stderr
     ");
+    // The weight goes by its name.
+    write("turned.csv", "weight,u,v\n9,0,1\n9,1,2\n9,0,2\n");
+    assert!(exact(&["--graph", "turned.csv"], "?\n").starts_with("exit 0\n--- stdout\n18: "));
+    write("mixed.csv", "0,1\n1,2,9\n2,0,9\n");
+    let mixed = exact(&["--graph", "mixed.csv", "--no-header"], "?\n");
+    assert!(mixed.contains("record 1 has no weight from 1 to 2^60 and others have"), "{mixed}");
+    let forgotten = exact(&["--graph", "plain.csv"], "?\n");
+    assert!(forgotten.contains("say --no-header if they are an edge"), "{forgotten}");
     write("loop.csv", "u,v\n0,1\n1,1\n");
     write("negative.csv", "u,v,weight\n0,1,1\n1,2,-3\n");
     write("nan.csv", "u,v,weight\n0,1,NaN\n");
@@ -161,6 +169,15 @@ fn a_sampled_cut_says_what_it_promises() {
     // Below what its forests keep a sampled cut is exact, in every copy, and so is the median of equal numbers but for a
     // chance of 1 in 100 that this does not look at.
     assert!(output.contains(r#""queries_left":3,"guarantee":"proved""#), "{output}");
+    assert!(output.contains("the exact cut from scratch"), "{output}");
+    let heavy = run(&arguments, "+ 0 1 2000000\n");
+    assert!(heavy.contains("samples follow weights unit by unit, at most 1048576 at once"), "{heavy}");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("h.csv"), "u,v,w\n0,1,1099511627776\n").unwrap();
+    let heavy = run_in(folder.path(), &["min-cut", "--graph", "h.csv", "--method", "sampled"], "?\n");
+    assert!(heavy.contains("weight of the graph 1099511627776 is not accepted"), "{heavy}");
+    let exact = run(&["min-cut", "--vertices", "3", "--alpha", "0.1"], "");
+    assert!(exact.contains("--alpha is for samples; the exact cut needs none"), "{exact}");
     let side = run(&["min-cut", "--vertices", "3", "--method", "sampled", "--side"], "");
     assert!(side.contains("--side needs the exact cut"), "{side}");
 }
@@ -180,6 +197,9 @@ fn a_state_goes_on_and_only_its_owner_can_read_it() {
     let mut errors = vec![last(distinct(&["--alpha", "0.3"], "?\n"))];
     errors.push(last(run_in(folder.path(), &["f2", "--state", "s"], "?\n")));
     let good = fs::read(&path).unwrap();
+    fs::copy(&path, folder.path().join("copy")).unwrap();
+    errors.push(last(run_in(folder.path(), &["distinct", "--state", "copy"], "?\n")));
+    fs::remove_file(folder.path().join("copy")).unwrap();
     fs::write(&path, &good[..good.len() - 1]).unwrap();
     errors.push(last(distinct(&[], "?\n")));
     fs::write(&path, "hello").unwrap();
@@ -194,6 +214,7 @@ fn a_state_goes_on_and_only_its_owner_can_read_it() {
     insta::assert_snapshot!(errors.join("\n"), @r"
     equipoise: --alpha was settled when the state 's' began; leave it out, or begin a new state
     equipoise: state 's': the state is of the structure 'distinct', not 'rows-f2'; give the one that was stored
+    equipoise: the state 'copy' was copied or brought back: its coins may answer elsewhere too, which nothing covers; say --copied to go on without a guarantee, or begin anew
     equipoise: state 's': the state is damaged, cut short or changed; begin anew
     equipoise: state 's': this is not a stored structure; give what was stored, or begin anew
     equipoise: the state 's' is in use by another process; wait until it ends
@@ -214,10 +235,11 @@ fn a_state_counts_answers_and_remembers_what_a_stopped_program_followed() {
     assert!(first.contains(r#""queries_left":2"#), "{first}");
     let state = fs::read(&path).unwrap();
     // A program that was stopped after it answered: its lines stand behind the state, the last one cut off.
-    let mut chain = equipoise_robust::state::Chain::behind(&state);
+    let (_, behind_mark) = equipoise_robust::state::split(&state).unwrap();
+    let mut chain = equipoise_robust::state::Chain::behind(behind_mark);
     let mut log: Vec<u8> = [&b"bob"[..], b"?", b"cid"].iter().flat_map(|line| chain.link(line)).collect();
     log.pop();
-    fs::write(&path, [state, log].concat()).unwrap();
+    fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&log).unwrap();
     let second = run_in(folder.path(), &go_on, "?\n?\n");
     assert!(second.contains(r#""queries_left":0"#), "{second}");
     assert!(second.contains("line 2: all 3 declared answers were given"), "{second}");
@@ -234,4 +256,145 @@ fn a_cut_goes_on_from_its_state() {
     assert!(cut(&["--vertices", "3"], "+ 0 1\n+ 1 2\n?\n").starts_with("exit 0\n--- stdout\n1\n"));
     assert!(cut(&[], "+ 2 0\n?\n").starts_with("exit 0\n--- stdout\n2\n"));
     assert!(cut(&["--vertices", "4"], "?\n").contains("--vertices was settled"));
+}
+
+#[test]
+fn a_copied_state_goes_on_without_a_guarantee_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let run = |arguments: &[&str], lines: &str| run_in(folder.path(), arguments, lines);
+    run(&["distinct", "--state", "s"], "ann\nbob\n");
+    fs::copy(at("s"), at("t")).unwrap();
+    for again in
+        [&["distinct", "--state", "t", "--json", "--copied"][..], &["distinct", "--state", "t", "--json"]]
+    {
+        let output = run(again, "?\n");
+        assert!(output.contains(r#"{"answer":"2","queries_left":null,"guarantee":"heuristic"}"#), "{output}");
+        assert!(output.ends_with("guarantee: heuristic"), "{output}");
+    }
+    // A link leads to the file itself, and a file with two names is two.
+    std::os::unix::fs::symlink("s", at("link")).unwrap();
+    assert!(run(&["distinct", "--state", "link", "--json"], "?\n").contains(r#""guarantee":"proved""#));
+    assert!(fs::symlink_metadata(at("link")).unwrap().is_symlink());
+    fs::hard_link(at("s"), at("twin")).unwrap();
+    let twin = run(&["distinct", "--state", "s"], "?\n");
+    assert!(twin.contains("the state 's' has more than one name; remove the others"), "{twin}");
+    fs::remove_file(at("twin")).unwrap();
+    // The one that stayed where it was is as good as ever, and so is one that was moved.
+    fs::rename(at("s"), at("u")).unwrap();
+    assert!(run(&["distinct", "--state", "u", "--json"], "?\n").contains(r#""guarantee":"proved""#));
+    // A kept input has fresh coins each time, and an exact cut none.
+    let kept =
+        ["distinct", "--method", "copies", "--answers", "2", "--alpha", "0.9", "--keep", "--state", "k"];
+    run(&kept, "ann\n");
+    run(&["min-cut", "--vertices", "2", "--state", "c"], "+ 0 1\n");
+    for (name, question) in [("k", "distinct"), ("c", "min-cut")] {
+        fs::copy(at(name), at("again")).unwrap();
+        let output = run(&[question, "--state", "again"], "?\n");
+        assert!(output.starts_with("exit 0"), "{output}");
+        fs::remove_file(at("again")).unwrap();
+    }
+}
+
+#[test]
+fn items_are_any_bytes_and_a_comment_is_a_word_of_its_own() {
+    let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .args(["robust", "distinct"])
+        .write_stdin(&b"\xff\n\xfe\n\xfd\n#a\n#b\n# a comment\n?\n"[..])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.stdout, b"5\n");
+}
+
+#[test]
+fn counts_beyond_a_million_are_answered_within_the_promise() {
+    // One item alone: all rows are exact, so an answer off its grid value is a miss of the median, 1 in 100 000 here.
+    let point = run(&["point", "--answers", "10", "--beta", "1e-5", "--json"], "a 1099511627776\n? a\n");
+    let answer: f64 = point.split('"').nth(3).unwrap().parse().unwrap();
+    assert!((0.9..=1.0).contains(&(answer / 1_099_511_627_776.0)), "{point}");
+    let f2 = run(
+        &["f2", "--answers", "5", "--beta", "1e-5", "--json"],
+        &("a 1099511627776\n".repeat(4096) + "?\n"),
+    );
+    let answer: f64 = f2.split('"').nth(3).unwrap().parse().unwrap();
+    assert!((0.9..=1.0).contains(&(answer / 2f64.powi(104))), "{f2}");
+    let heavy = run(&["f2", "--answers", "5"], "a 1152921504606846976\na 1\nb -1\n?\n");
+    assert!(heavy.starts_with("exit 2"), "{heavy}");
+    assert_eq!(
+        heavy.matches("all counts of the stream together would exceed 2^60; use a larger unit").count(),
+        2
+    );
+}
+
+#[test]
+fn squared_counts_and_distinct_items_in_other_ways() {
+    for method in ["switching", "flips"] {
+        let few = ["--method", method, "--changes", "3", "--answers", "9", "--alpha", "0.5", "--json"];
+        let f2 = run(&[&["f2"], &few[..]].concat(), "ann 3\n?\n?\n");
+        assert!(f2.contains(r#""queries_left":7,"guarantee":"proved","changes_left":2"#), "{f2}");
+        let distinct = run(&[&["distinct"], &few[..]].concat(), "ann\n?\n");
+        assert!(distinct.contains(r#""queries_left":8,"guarantee":"proved","changes_left":2"#), "{distinct}");
+        assert!(distinct.contains("changes of the answer 3"), "{distinct}");
+    }
+    let used = ["f2", "--method", "switching", "--changes", "1", "--answers", "9", "--alpha", "0.5"];
+    let used = run(&used, "ann 3\n?\nbob 100\n?\ncid\n");
+    assert!(used.contains("line 4: the answer has changed 1 times, as often as planned"), "{used}");
+    for (arguments, expected) in [
+        (&["distinct", "--keep"][..], "--keep is for copies, not for the method keyed"),
+        (&["distinct", "--answers", "9"], "--answers is for copies, not for the method keyed"),
+        (&["f2", "--method", "flips", "--keep"], "--keep is for copies, not for the method flips"),
+        (&["f2", "--changes", "9"], "--changes is for the methods switching and flips"),
+        (&["f2", "--method", "flips", "--heuristic", "9,3,64,2"], "--heuristic is for copies"),
+        (&["distinct", "--copied"], "--state <FILE>"),
+    ] {
+        let output = run(arguments, "");
+        assert!(output.starts_with("exit 2") && output.contains(expected), "{output}");
+    }
+}
+
+#[test]
+fn a_kept_stream_spreads_beta_over_its_phases() {
+    // Without a number of answers a phase is as long as this machine makes quickest, and at least 64.
+    let kept = run(&["distinct", "--method", "copies", "--keep", "--alpha", "0.9"], "ann\n?\n");
+    let answers = kept.split("answers ").nth(1).unwrap().split(',').next().unwrap();
+    assert!(answers.parse::<u64>().unwrap() >= 64, "{kept}");
+    let asked = ["distinct", "--method", "copies", "--answers", "50", "--alpha", "0.9"];
+    let copies = |output: String| -> u64 {
+        output.split("copies ").nth(1).unwrap().split(',').next().unwrap().parse().unwrap()
+    };
+    let all = copies(run(&asked, ""));
+    assert!(copies(run(&[&asked[..], &["--asked", "24"]].concat(), "")) > 2 * all);
+}
+
+#[test]
+fn sizes_that_no_memory_holds_are_refused() {
+    for arguments in [
+        &["f2", "--alpha", "0.01"][..],
+        &["f2", "--answers", "1099511627776", "--alpha", "1"],
+        &["f2", "--heuristic", "100000000000,5,64,2"],
+    ] {
+        let output = run(arguments, "?\n");
+        assert!(
+            output.starts_with("exit 2") && output.contains("they would take more than 8 GB"),
+            "{output}"
+        );
+    }
+    assert!(run(&["min-cut", "--vertices", "268435456"], "").contains("a graph has from 2 to 2^25"));
+}
+
+#[test]
+fn a_choice_names_its_size_and_promise() {
+    let text = run(&["choose", "distinct", "--insertions-only"], "");
+    assert!(text.starts_with("exit 0\n--- stdout\nkeyed "), "{text}");
+    assert!(text.contains("copies behind a private median; right for the declared answers"), "{text}");
+    let json = run(&["choose", "f2", "--json"], "");
+    assert!(json.contains(r#"{"choices":[{"method":"copies","copies":"#), "{json}");
+    assert!(json.contains(r#""guarantee":"proved""#), "{json}");
+    let often = run(&["choose", "f2", "--answers", "1000000000", "--changes", "40"], "");
+    assert!(often.starts_with("exit 0\n--- stdout\nswitching "), "{often}");
+    assert!(run(&["choose", "f2", "--alpha", "2"], "").contains("alpha 2 is not accepted"));
+    assert!(run(&["choose", "distinct"], "").contains("no distinct count here follows items that go again"));
+    let many = run(&["choose", "distinct", "--insertions-only", "--answers", "1000000000000"], "");
+    assert!(many.starts_with("exit 0\n--- stdout\nkeyed "), "{many}");
+    assert!(run(&["choose", "f2", "--answers", "0"], "").contains("answers 0 is not accepted"));
 }

@@ -121,7 +121,7 @@ fn padded_blocks_keep_the_promise_in_full() {
     let line =
         "run data.csv --epsilon 1 --delta 1e-6 --output label --blocks 2 --block-time 1 --unit name --json";
     let release = folder.json(&format!("{line} -- sh -c 'cat > /dev/null; echo yes'"));
-    assert_eq!(release["mechanism"], "subsample");
+    assert_eq!(release["mechanism"], "subsample, programs confined");
     assert_eq!(release["guarantee"]["unit"], "name");
     assert!(["released", "refused"].contains(&release["outcome"].as_str().expect("a text")));
 }
@@ -209,13 +209,89 @@ fn several_programs_vote_together_and_a_file_can_be_the_block() {
         return;
     }
     let release = folder.json(&format!(
-        "run data.csv --epsilon 10 --delta 1e-6 --output labels --options a,b,c --blocks 40 {PATIENT} --input file --json -- \
+        "run data.csv --epsilon 10 --delta 1e-6 --output labels --options a,b,c --blocks 40 {PATIENT} --block-file --json -- \
          sh -c 'grep -q income block.csv && echo a,b' --and echo a"
     ));
     // All forty name a, twenty b, none c; noise of deviation about one leaves b open, and moves the others by twenty with
     // probability e^-200.
     assert!(release["value"].as_array().expect("a list").contains(&Value::from("a")), "{release}");
     assert!(!release["value"].as_array().expect("a list").contains(&Value::from("c")), "{release}");
+}
+
+/// The same id with an edited script, or with other files in sight, is another request: exit 2, and nothing is charged.
+#[test]
+fn a_stored_answer_is_not_given_for_another_script() {
+    let folder = Folder::new();
+    if !folder.sandboxed() {
+        return;
+    }
+    let (script, more) = (folder.0.path().join("vote.sh"), folder.0.path().join("more.txt"));
+    let write = |path: &Path, text: &str| {
+        fs::write(path, text).expect("a file");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).expect("readable by all");
+    };
+    write(&script, "cat > /dev/null; echo one");
+    write(&more, "a");
+    let line = |rest: &str| {
+        format!(
+            "run data.csv --epsilon 10 --delta 1e-6 --output label --blocks 40 {PATIENT} --json --request-id r1 {rest} -- sh vote.sh"
+        )
+    };
+    let first = folder.json(&line("--allow-read more.txt"));
+    assert_eq!(first["value"], "one");
+    assert_eq!(folder.json(&line("--allow-read more.txt")), first);
+    let refused = |rest: &str| {
+        let output = folder.shell(&line(rest));
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    };
+    refused("");
+    write(&more, "b");
+    refused("--allow-read more.txt");
+    write(&more, "a");
+    write(&script, "cat > /dev/null; echo two");
+    refused("--allow-read more.txt");
+    write(&script, "cat > /dev/null; echo one");
+    assert_eq!(folder.json(&line("--allow-read more.txt")), first);
+}
+
+/// Programs get an Arrow stream of the same rows, on standard input or as a file.
+#[test]
+fn blocks_can_be_arrow_streams() {
+    let folder = Folder::new();
+    if !folder.sandboxed() {
+        return;
+    }
+    // How every stream begins, and a word of its schema.
+    let looks = "head -c 4 $1 | od -An -tx1 | tr -d ' \\n'; grep -aq income $1 && echo income";
+    for (flag, script) in
+        [("", looks.replace("$1", "/scratch/b")), ("--block-file", looks.replace("$1", "block.arrow"))]
+    {
+        let keep = if flag.is_empty() { "cat > /scratch/b; " } else { "" };
+        let release = folder.json(&format!(
+            "run data.csv --epsilon 10 --delta 1e-6 --output label --blocks 40 {PATIENT} --input arrow {flag} --json -- sh -c \"{keep}{script}\""
+        ));
+        assert_eq!(release["value"], "ffffffffincome", "{flag}: {release}");
+    }
+}
+
+/// What the ledger knows as data is data, whichever file was asked about, and so is a ledger that the run itself makes.
+#[test]
+fn other_data_of_the_ledger_and_new_ledgers_are_not_shown() {
+    let folder = Folder::new();
+    let start = "run data.csv --epsilon 1 --output number --range 0,1";
+    fs::create_dir(folder.0.path().join("books")).expect("a folder");
+    let error = folder.refused(&format!("{start} --ledger books/new.ledger --allow-read books -- cat"));
+    assert!(error.contains("data and ledger never enter the sandbox"), "{error}");
+    let program = env!("CARGO_BIN_EXE_equipoise");
+    let set = Command::new(program)
+        .args(["budget", "set", "salaries.csv", "--epsilon", "1"])
+        .current_dir(folder.0.path())
+        .output()
+        .expect("it runs");
+    assert!(set.status.success(), "{set:?}");
+    let output = folder.shell(&format!("{start} -- cat salaries.csv"));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("data and ledger never enter the sandbox"), "{error}");
 }
 
 /// Every example runs on its file and is answered: all blocks of the label agree, and the number of answers seems too

@@ -6,9 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+mod block;
 mod bytes;
 mod columnar;
 pub mod csv;
+mod edges;
 mod ipc;
 mod many;
 mod open;
@@ -17,6 +19,8 @@ mod problem;
 mod stream;
 mod threads;
 
+pub use block::BlockFormat;
+pub use edges::{EdgeRow, read_edges};
 pub use equipoise_session::field::{boolean, calendar, decimal, number};
-pub use open::{OpenOptions, STANDARD_INPUT, expand, is_pattern, open};
+pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

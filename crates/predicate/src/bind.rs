@@ -56,7 +56,7 @@ pub enum Test {
     Real(Comparison, f64),
     /// Text that compares so with this.
     Text(Comparison, String),
-    /// One of these floats.
+    /// One of these floats, sorted.
     RealIn(Vec<f64>, bool),
     /// One of these whole numbers, sorted.
     WholeIn(Vec<i64>, bool),
@@ -288,6 +288,7 @@ fn within(
         }
     }
     wholes.sort_unstable();
+    reals.sort_unstable_by(f64::total_cmp);
     texts.sort_unstable();
     let test = match kind {
         Kind::Whole => Test::WholeIn(wholes, inside),

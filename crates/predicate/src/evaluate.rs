@@ -138,24 +138,30 @@ fn order(left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
     }
 }
 
+/// Is a number in a sorted list? As many steps for every number: one that stops when it finds something tells how many rows
+/// match to whoever has a clock.
+fn among<T: PartialOrd>(list: &[T], value: &T) -> bool {
+    let place = list.partition_point(|listed| listed < value);
+    list.get(place).is_some_and(|listed| listed == value)
+}
+
 impl Test {
     fn passes(&self, value: Value<'_>) -> bool {
         match (self, value) {
             (Self::Whole(first, last, inside), Value::Whole(value)) => {
                 (*first..=*last).contains(&value) == *inside
             }
-            (Self::WholeIn(list, inside), Value::Whole(value)) => {
-                list.binary_search(&value).is_ok() == *inside
-            }
+            (Self::WholeIn(list, inside), Value::Whole(value)) => among(list, &value) == *inside,
             (Self::Real(comparison, constant), Value::Real(value)) => {
                 value.partial_cmp(constant).is_some_and(|order| comparison.holds(order))
             }
             (Self::RealIn(list, inside), Value::Real(value)) if !value.is_nan() => {
-                list.contains(&value) == *inside
+                among(list, &value) == *inside
             }
             (Self::Text(comparison, text), Value::Text(value)) => comparison.holds(value.cmp(text.as_str())),
             (Self::TextIn(list, inside), Value::Text(value)) => {
-                list.binary_search_by(|text| text.as_str().cmp(value)).is_ok() == *inside
+                let place = list.partition_point(|text| text.as_str() < value);
+                list.get(place).is_some_and(|text| text == value) == *inside
             }
             _ => false,
         }
@@ -193,9 +199,7 @@ impl Test {
             &Self::Whole(first, last, inside) => {
                 Some(Bitmap::from_test(values, |&x| (first..=last).contains(&x) == inside))
             }
-            Self::WholeIn(list, inside) => {
-                Some(Bitmap::from_test(values, |x| list.binary_search(x).is_ok() == *inside))
-            }
+            Self::WholeIn(list, inside) => Some(Bitmap::from_test(values, |x| among(list, x) == *inside)),
             _ => None,
         }
     }
@@ -214,7 +218,7 @@ impl Test {
                 AtLeast => Bitmap::from_test(values, |&x| x >= c),
             }),
             Self::RealIn(list, inside) => {
-                Some(Bitmap::from_test(values, |x| !x.is_nan() && list.contains(x) == *inside))
+                Some(Bitmap::from_test(values, |x| !x.is_nan() && among(list, x) == *inside))
             }
             _ => None,
         }
@@ -278,6 +282,8 @@ mod tests {
             ("real = 2.5", true),
             ("real >= 3", false),
             ("real in (2, 2.5)", true),
+            ("real in (7, -1, 2.5, 2.25, 2.5)", true),
+            ("real not in (7, -1, 2.25, 0)", true),
             ("text >= 'a' and text < 'c'", true),
             ("text in ('a', 'b')", true),
             ("text not in ('a', 'b')", false),

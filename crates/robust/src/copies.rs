@@ -16,7 +16,7 @@
 //! 1. Nothing but private medians depends on the copies' coins, and a phase gives at most `plan.answers()` of them.
 //! 2. A new phase has fresh coins for every copy. Its copies begin on an input that depends on earlier phases only.
 //!    They may begin early, while the phase before still answers: until they are asked, nothing depends on
-//!    their coins.
+//!    their coins. Its sizes may be others, chosen from the input and from times of copies that nobody asks.
 //! 3. Where a plan asks some of the copies, they are chosen anew, uniformly and in secret, for each answer.
 //! 4. An update is checked against the input, never against a copy, so whether it is refused depends on no coins.
 //!
@@ -28,13 +28,30 @@
 //! copies begin one by one during the phase.
 
 use super::{
-    Guarantee, Oblivious, Shape,
+    Guarantee, Oblivious, Shape, fits_memory,
     grid::Grid,
     parameters::Plan,
     state::{Damaged, Kind, Stored, seal, unseal},
 };
 use equipoise_core::{coins::Coins, loss::ParameterError, sampler::uniform::Below};
 use std::fmt;
+
+/// Is the shape good enough for the plan, the grid not too large, and memory enough for all?
+fn fits(plan: &Plan, grid: &Grid, shape: &impl Shape) -> Result<(), ParameterError> {
+    fits_memory(plan.copies(), shape)?;
+    let known = shape.ln_inverse_failure();
+    if plan.guarantee() == Guarantee::Proved && known < *plan.ln_inverse_failure() {
+        return Err(ParameterError::out_of_range(
+            "shape of a copy with ln(1/failure)",
+            known.to_decimal_up(2),
+            "the plan needs copies that fail more rarely; give a larger shape or ask for a heuristic plan",
+        ));
+    }
+    if grid.len() > plan.grid() {
+        return Err(ParameterError::out_of_range("grid", grid.len(), "the plan allows fewer values"));
+    }
+    Ok(())
+}
 
 /// Copies of an oblivious algorithm under a plan.
 #[derive(Debug)]
@@ -48,6 +65,8 @@ pub struct Copies<A: Oblivious> {
     order: Vec<usize>,
     /// Copies of the next phase that have begun.
     ahead: Vec<A>,
+    /// The sizes of the next phase, where they differ from these.
+    next: Option<(Plan, A::Shape)>,
     left: u64,
     phase: u64,
 }
@@ -83,20 +102,33 @@ pub enum Renewal<I> {
     Ends,
 }
 
-/// The phase has given all its answers, and there is no input to begin another on.
+/// Nothing more can be answered. Updates are still followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spent {
-    /// How many answers were declared.
-    pub answers: u64,
+pub enum Spent {
+    /// All answers were given, and there is no input to begin another phase on.
+    Answers {
+        /// How many were declared.
+        answers: u64,
+    },
+    /// The answer has changed as often as planned.
+    Changes {
+        /// How often that was.
+        changes: u64,
+    },
 }
 
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "all {} declared answers were given; declare more at the start, or keep the input so that a new phase can begin",
-            self.answers
-        )
+        match self {
+            Self::Answers { answers } => write!(
+                f,
+                "all {answers} declared answers were given; declare more at the start, or keep the input so that a new phase can begin"
+            ),
+            Self::Changes { changes } => write!(
+                f,
+                "the answer has changed {changes} times, as often as planned; plan more changes at the start, or use copies"
+            ),
+        }
     }
 }
 
@@ -113,17 +145,7 @@ impl<A: Oblivious> Copies<A> {
         keep: bool,
         coins: &mut C,
     ) -> Result<Self, ParameterError> {
-        let known = shape.ln_inverse_failure();
-        if plan.guarantee() == Guarantee::Proved && known < *plan.ln_inverse_failure() {
-            return Err(ParameterError::out_of_range(
-                "shape of a copy with ln(1/failure)",
-                known.to_decimal_up(2),
-                "the plan needs copies that fail more rarely; give a larger shape or ask for a heuristic plan",
-            ));
-        }
-        if grid.len() > plan.grid() {
-            return Err(ParameterError::out_of_range("grid", grid.len(), "the plan allows fewer values"));
-        }
+        fits(&plan, &grid, &shape)?;
         let running = (0..plan.copies()).map(|_| A::init(&shape, &input, coins)).collect();
         let renewal = if keep { Renewal::Kept(input) } else { Renewal::Ends };
         Ok(Self::begun(Begun { plan, grid, shape, renewal, running, left: None, phase: 1 }))
@@ -133,7 +155,21 @@ impl<A: Oblivious> Copies<A> {
         let Begun { plan, grid, shape, renewal, running, left, phase } = begun;
         let left = left.unwrap_or(plan.answers());
         let order = (0..plan.copies()).collect();
-        Self { plan, grid, shape, renewal, running, order, ahead: Vec::new(), left, phase }
+        Self { plan, grid, shape, renewal, running, order, ahead: Vec::new(), next: None, left, phase }
+    }
+
+    /// Other sizes from the next phase on. Without effect once its copies have begun, or where no phase follows.
+    pub fn plan_next(&mut self, plan: Plan, shape: A::Shape) -> Result<(), ParameterError> {
+        fits(&plan, &self.grid, &shape)?;
+        if self.ahead.is_empty() && matches!(self.renewal, Renewal::Kept(_)) {
+            self.next = Some((plan, shape));
+        }
+        Ok(())
+    }
+
+    /// The sizes of the next phase.
+    fn coming(&self) -> (&Plan, &A::Shape) {
+        self.next.as_ref().map_or((&self.plan, &self.shape), |(plan, shape)| (plan, shape))
     }
 
     /// Follow one change of the input. A refused one changes nothing.
@@ -182,19 +218,24 @@ impl<A: Oblivious> Copies<A> {
     /// A share of the next phase's copies that grows with the answers given.
     fn begin_copies_ahead<C: Coins>(&mut self, coins: &mut C) {
         let Renewal::Kept(input) = &self.renewal else { return };
+        let (plan, shape) = self.coming();
         let given = u128::from(self.plan.answers() - self.left);
-        let due = given * self.plan.copies() as u128 / u128::from(self.plan.answers());
-        while (self.ahead.len() as u128) < due {
-            self.ahead.push(A::init(&self.shape, input, coins));
-        }
+        let due = given * plan.copies() as u128 / u128::from(self.plan.answers());
+        let due = usize::try_from(due).expect("at most the copies of a plan");
+        let more = (self.ahead.len()..due).map(|_| A::init(shape, input, coins)).collect::<Vec<_>>();
+        self.ahead.extend(more);
     }
 
     fn begin_phase<C: Coins>(&mut self, coins: &mut C) -> Result<(), Spent> {
         if matches!(self.renewal, Renewal::Ends) {
-            return Err(Spent { answers: self.plan.answers() });
+            return Err(Spent::Answers { answers: self.plan.answers() });
         }
         self.begin_copies_ahead(coins);
         self.running = std::mem::take(&mut self.ahead);
+        if let Some((plan, shape)) = self.next.take() {
+            (self.plan, self.shape) = (plan, shape);
+            self.order = (0..self.plan.copies()).collect();
+        }
         self.left = self.plan.answers();
         self.phase += 1;
         Ok(())
@@ -250,9 +291,10 @@ where
     /// Keep them secret.
     pub fn to_bytes(&self) -> Vec<u8> {
         seal(KIND, |out| {
-            self.plan.write(out);
+            let (plan, shape) = self.coming();
+            plan.write(out);
             self.grid.write(out);
-            self.shape.write(out);
+            shape.write(out);
             match &self.renewal {
                 Renewal::Kept(input) => {
                     // A phase that has answered is over, because its coins are not stored.
@@ -272,11 +314,8 @@ where
     pub fn from_bytes<C: Coins>(bytes: &[u8], coins: &mut C) -> Result<Self, Damaged> {
         unseal(KIND, bytes, |from| {
             let (plan, grid, shape) = (Plan::read(from)?, Grid::read(from)?, A::Shape::read(from)?);
-            let fits = plan.guarantee() == Guarantee::Heuristic
-                || shape.ln_inverse_failure() >= *plan.ln_inverse_failure();
-            if !fits || grid.len() > plan.grid() {
-                return Err(Damaged::Content("its copies are too small for its plan"));
-            }
+            fits(&plan, &grid, &shape)
+                .map_err(|_| Damaged::Content("its copies are too small for its plan"))?;
             let (kept, phase) = (bool::read(from)?, from.word()?);
             let (renewal, running, left);
             if kept {
@@ -354,7 +393,7 @@ mod tests {
         for _ in 1..20 {
             copies.query(&(), &mut coins).unwrap();
         }
-        assert_eq!(copies.query(&(), &mut coins).unwrap_err(), Spent { answers: 20 });
+        assert_eq!(copies.query(&(), &mut coins).unwrap_err(), Spent::Answers { answers: 20 });
         copies.update(&1).unwrap();
         assert!(
             copies.query(&(), &mut coins).unwrap_err().to_string().starts_with("all 20 declared answers")
@@ -387,6 +426,35 @@ mod tests {
         copies.shape = Rarely(20);
         let error = Copies::<Counter>::from_bytes(&copies.to_bytes(), &mut coins).unwrap_err();
         assert_eq!(error, Damaged::Content("its copies are too small for its plan"));
+    }
+
+    #[test]
+    fn the_next_phase_may_have_other_sizes() {
+        let mut coins = TestWords(7);
+        let mut copies = copies(128).unwrap();
+        let first = copies.plan().copies();
+        copies.update(&1000).unwrap();
+        let grid = copies.plan().grid();
+        let wanted = |answers| Wanted { answers, beta: "0.1".parse().unwrap(), grid };
+        let (longer, longest) = (wanted(200).plan().unwrap(), wanted(1 << 30).plan().unwrap());
+        // Copies that fail too often for so long a phase.
+        assert!(copies.plan_next(longest, Rarely(64)).is_err());
+        copies.plan_next(longer.clone(), Rarely(100)).unwrap();
+        assert_eq!((copies.plan().copies(), copies.queries_left()), (first, 20));
+        let stored = Copies::<Counter>::from_bytes(&copies.to_bytes(), &mut coins).unwrap();
+        assert_eq!((stored.plan(), stored.queries_left()), (&longer, 200));
+        for _ in 0..21 {
+            let answer = copies.query(&(), &mut coins).unwrap();
+            assert!((900..=1000).contains(&answer), "{answer}");
+        }
+        assert_eq!((copies.plan(), copies.queries_left()), (&longer, 199));
+        assert_eq!((copies.running.len(), copies.order.len()), (longer.copies(), longer.copies()));
+        // Too late: the next phase's copies have begun.
+        for _ in 0..10 {
+            copies.query(&(), &mut coins).unwrap();
+        }
+        copies.plan_next(wanted(9).plan().unwrap(), Rarely(128)).unwrap();
+        assert_eq!(copies.coming().0, &longer);
     }
 
     #[test]

@@ -44,6 +44,7 @@
 use super::{
     Oblivious, Shape,
     copies::Spent,
+    fits_memory,
     grid::Grid,
     state::{Damaged, Kind, Reader, Stored, Writer, seal, unseal},
 };
@@ -195,6 +196,8 @@ pub struct Flips<A: Oblivious> {
     answer: Option<i128>,
     changes_left: u64,
     answers_left: u64,
+    /// Did it stop because the answer changed as often as planned?
+    over: bool,
 }
 
 impl<A: Oblivious> Flips<A> {
@@ -206,6 +209,7 @@ impl<A: Oblivious> Flips<A> {
         input: &A::Input,
         coins: &mut C,
     ) -> Result<Self, ParameterError> {
+        fits_memory(plan.copies, shape)?;
         let known = shape.ln_inverse_failure();
         if known < plan.ln_inverse_failure {
             let next = "the plan needs copies that fail more rarely; give a larger shape";
@@ -215,12 +219,18 @@ impl<A: Oblivious> Flips<A> {
                 next,
             ));
         }
+        let eighth = &plan.wanted.alpha / &Ratio::from(8u64);
+        if shape.alpha() > eighth || grid.rounding().is_none_or(|rounding| *rounding > eighth) {
+            let next = "copies and the grid may be off by an eighth of that at most; give finer ones";
+            return Err(ParameterError::out_of_range("alpha", &plan.wanted.alpha, next));
+        }
         if grid.len() > plan.wanted.grid {
             return Err(ParameterError::out_of_range("grid", grid.len(), "the plan allows fewer values"));
         }
         let copies = (0..plan.copies).map(|_| A::init(shape, input, coins)).collect();
         let (changes_left, answers_left) = (plan.wanted.changes, plan.wanted.answers);
-        Ok(Self { watch: plan.watch(), plan, grid, copies, answer: None, changes_left, answers_left })
+        let (watch, answer, over) = (plan.watch(), None, false);
+        Ok(Self { plan, grid, copies, watch, answer, changes_left, answers_left, over })
     }
 
     /// How often the answer may change for a value that only grows, from one to `highest`: for display.
@@ -239,8 +249,9 @@ impl<A: Oblivious> Flips<A> {
 
     /// The answer; an error once all answers were given or the answer has changed as often as planned.
     pub fn query<C: Coins>(&mut self, question: &A::Question, coins: &mut C) -> Result<i128, Spent> {
-        let spent = Spent { answers: self.plan.wanted.answers };
-        self.answers_left = self.answers_left.checked_sub(1).ok_or(spent)?;
+        let Wanted { answers, changes, .. } = self.plan.wanted;
+        let left = self.answers_left.checked_sub(1);
+        self.answers_left = left.ok_or_else(|| self.spent(answers, changes))?;
         let numbers: Vec<i128> = self.copies.iter_mut().map(|copy| copy.query(question)).collect();
         if let Some(answer) = self.answer {
             let mut off = vec![0u64; numbers.len().div_ceil(64)];
@@ -254,13 +265,29 @@ impl<A: Oblivious> Flips<A> {
             }
         }
         let Some(left) = self.changes_left.checked_sub(1) else {
-            self.answers_left = 0;
-            return Err(spent);
+            (self.answers_left, self.over) = (0, true);
+            return Err(self.spent(answers, changes));
         };
         self.changes_left = left;
         let answer = self.grid.median(self.plan.eps.clone()).run(&numbers, coins);
         self.answer = Some(answer);
         Ok(answer)
+    }
+
+    fn spent(&self, answers: u64, changes: u64) -> Spent {
+        if self.over { Spent::Changes { changes } } else { Spent::Answers { answers } }
+    }
+
+    /// Count an answer that was given before, from a log: perhaps the answer changed then, and nobody knows to what.
+    pub fn count_answer(&mut self) {
+        self.answers_left = self.answers_left.saturating_sub(1);
+        self.changes_left = self.changes_left.saturating_sub(1);
+        self.answer = None;
+    }
+
+    /// How many copies there are.
+    pub fn copies(&self) -> usize {
+        self.copies.len()
     }
 
     /// How many more times the answer can change.
@@ -298,6 +325,7 @@ impl<A: Oblivious + Stored> Flips<A> {
             self.plan.wanted.write(out);
             self.grid.write(out);
             out.words([self.changes_left, self.answers_left]);
+            self.over.write(out);
             self.answer.write(out);
             self.copies.write(out);
         })
@@ -310,7 +338,7 @@ impl<A: Oblivious + Stored> Flips<A> {
             let plan = plan.map_err(|_| Damaged::Content("its plan is out of range"))?;
             let grid = Grid::read(from)?;
             let (changes_left, answers_left) = (from.word()?, from.word()?);
-            let answer = Option::read(from)?;
+            let (over, answer) = (bool::read(from)?, Option::read(from)?);
             let copies = Vec::<A>::read(from)?;
             let fits = copies.len() == plan.copies
                 && grid.len() <= plan.wanted.grid
@@ -319,7 +347,7 @@ impl<A: Oblivious + Stored> Flips<A> {
             if !fits {
                 return Err(Damaged::Content("its copies or answers are not those of its plan"));
             }
-            Ok(Self { watch: plan.watch(), plan, grid, copies, answer, changes_left, answers_left })
+            Ok(Self { watch: plan.watch(), plan, grid, copies, answer, changes_left, answers_left, over })
         })
     }
 }
@@ -407,8 +435,10 @@ mod tests {
         flips.query(&(), &mut coins).unwrap();
         flips.query(&(), &mut coins).unwrap();
         flips.update_all(&[1000]);
-        assert_eq!(flips.query(&(), &mut coins).unwrap_err(), Spent { answers: 10 });
-        assert!(flips.query(&(), &mut coins).is_err() && flips.queries_left() == 0);
+        assert_eq!(flips.query(&(), &mut coins).unwrap_err(), Spent::Changes { changes: 1 });
+        let mut flips = Flips::<Counter>::from_bytes(&flips.to_bytes()).unwrap();
+        assert_eq!(flips.query(&(), &mut coins).unwrap_err(), Spent::Changes { changes: 1 });
+        assert_eq!(flips.queries_left(), 0);
     }
 
     #[test]
@@ -424,6 +454,10 @@ mod tests {
         }
         let grid = Grid::growing(&"1/16".parse().unwrap(), 1 << 20).unwrap();
         let plan = wanted(9, 9).plan().unwrap();
-        assert!(Flips::<Counter>::new(plan, grid, &Rarely(10), &0, &mut TestWords(1)).is_err());
+        let mut coins = TestWords(1);
+        let coarse = Grid::growing(&"1/8".parse().unwrap(), 1 << 20).unwrap();
+        for (grid, rarely) in [(grid, 10), (coarse, 128)] {
+            assert!(Flips::<Counter>::new(plan.clone(), grid, &Rarely(rarely), &0, &mut coins).is_err());
+        }
     }
 }

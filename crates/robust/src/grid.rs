@@ -58,6 +58,7 @@ pub struct Grid {
 enum Recipe {
     Growing { alpha: Ratio, highest: i128 },
     Even { step: i128, highest: i128 },
+    Signed { alpha: Ratio, highest: i128 },
 }
 
 impl Stored for Grid {
@@ -73,15 +74,20 @@ impl Stored for Grid {
                 step.write(out);
                 highest.write(out);
             }
+            Recipe::Signed { alpha, highest } => {
+                out.word(2);
+                alpha.write(out);
+                highest.write(out);
+            }
         }
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Damaged> {
-        let even = bool::read(from)?;
-        let grid = if even {
-            Self::even(i128::read(from)?, i128::read(from)?)
-        } else {
-            Self::growing(&Ratio::read(from)?, i128::read(from)?)
+        let grid = match from.word()? {
+            0 => Self::growing(&Ratio::read(from)?, i128::read(from)?),
+            1 => Self::even(i128::read(from)?, i128::read(from)?),
+            2 => Self::signed(&Ratio::read(from)?, i128::read(from)?),
+            _ => return Err(Damaged::Content("its grid is of no known kind")),
         };
         grid.map_err(|_| Damaged::Content("its grid is out of range"))
     }
@@ -123,6 +129,13 @@ impl Grid {
         Ok(Self { values, recipe: Recipe::Growing { alpha: alpha.clone(), highest } })
     }
 
+    /// The values of [`Grid::growing`] with either sign: for answers with an error in proportion to at least themselves.
+    pub fn signed(alpha: &Ratio, highest: i128) -> Result<Self, ParameterError> {
+        let above = Self::growing(alpha, highest)?.values;
+        let values = above[1..].iter().rev().map(|value| -value).chain(above.iter().copied()).collect();
+        Ok(Self { values, recipe: Recipe::Signed { alpha: alpha.clone(), highest } })
+    }
+
     /// From `-highest` to `highest` in equal steps, with zero among them: for answers with an additive error.
     pub fn even(step: i128, highest: i128) -> Result<Self, ParameterError> {
         let most = (MOST_VALUES / 2) as i128;
@@ -136,6 +149,14 @@ impl Grid {
         let steps = highest / step + i128::from(highest % step != 0);
         let values = (-steps..=steps).map(|index| index * step).collect();
         Ok(Self { values, recipe: Recipe::Even { step, highest } })
+    }
+
+    /// By which share a value is rounded at most; `None` where that depends on the value.
+    pub fn rounding(&self) -> Option<&Ratio> {
+        match &self.recipe {
+            Recipe::Growing { alpha, .. } | Recipe::Signed { alpha, .. } => Some(alpha),
+            Recipe::Even { .. } => None,
+        }
     }
 
     /// The values, ascending.
@@ -255,6 +276,7 @@ mod tests {
             }
         }
         assert_eq!(Grid::even(5, 11).unwrap().values(), [-15, -10, -5, 0, 5, 10, 15]);
+        assert_eq!(Grid::signed(&ratio("0.5"), 5).unwrap().values(), [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5]);
         assert_eq!(Grid::growing(&ratio("0.1"), i128::from(u64::MAX)).unwrap().len(), 459);
     }
 

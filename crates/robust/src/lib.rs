@@ -25,7 +25,7 @@ pub mod switching;
 #[cfg(test)]
 mod test_counter;
 
-use equipoise_core::{coins::Coins, ratio::Ratio};
+use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
 use std::fmt;
 
 /// A dynamic algorithm whose answers are right for updates that do not depend on its coins.
@@ -71,6 +71,25 @@ pub trait Shape: Clone + fmt::Debug {
     /// A proved lower bound on ln(1/p), where p is the chance that an algorithm of this shape is off by more
     /// than it promises at one moment of one fixed sequence of updates. Zero if nothing is proved.
     fn ln_inverse_failure(&self) -> Ratio;
+
+    /// How far off an answer may be, as a share, and not count as off.
+    fn alpha(&self) -> Ratio;
+
+    /// Bytes of memory of an algorithm of this shape, about, as far as they do not depend on its input.
+    fn space(&self) -> usize;
+}
+
+/// The most memory that all copies together may take.
+const MOST_BYTES: usize = 1 << 33;
+
+/// Sizes that no memory holds are refused before any of it is taken.
+pub(crate) fn fits_memory(copies: usize, shape: &impl Shape) -> Result<(), ParameterError> {
+    if copies.checked_mul(shape.space().max(1)).is_some_and(|bytes| bytes <= MOST_BYTES) {
+        return Ok(());
+    }
+    let size = format!("{copies} of {} bytes", shape.space());
+    let next = "they would take more than 8 GB; allow a larger error, declare fewer answers or changes, or give smaller sizes";
+    Err(ParameterError::out_of_range("copies", size, next))
 }
 
 /// What stands behind the answers of a robust structure.

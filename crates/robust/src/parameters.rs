@@ -345,11 +345,11 @@ impl Costs {
             + plan.asked as f64 * self.query
     }
 
-    /// The plan with the shortest time for each answer, among phases of a power of two answers in which all copies
-    /// answer, or a half, a quarter and so on of them.
-    pub fn best_plan(&self, beta: &Ratio, grid: usize) -> Result<Plan, ParameterError> {
+    /// The plan with the shortest time for each answer, among phases of a power of two answers, at least so many, in which
+    /// all copies answer, or a half, a quarter and so on of them.
+    pub fn best_plan(&self, beta: &Ratio, grid: usize, least_power: u32) -> Result<Plan, ParameterError> {
         let mut plans = Vec::new();
-        for power in 0..=30 {
+        for power in least_power..=30 {
             let wanted = Wanted { answers: 1 << power, beta: beta.clone(), grid };
             let plan = wanted.clone().plan()?;
             let fewer = (1..=4).map(|half| plan.copies >> half).filter(|&asked| asked >= 16);
@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn the_best_phase_balances_beginnings_and_updates() {
         let costs = Costs { init: 1e6, update: 1.0, query: 0.0 };
-        let plan = costs.best_plan(&"0.01".parse().unwrap(), 200).unwrap();
+        let plan = costs.best_plan(&"0.01".parse().unwrap(), 200, 0).unwrap();
         assert!((1 << 18..=1 << 21).contains(&plan.answers()), "{}", plan.answers());
         // About 2·c·sqrt(init·update) with c between 6.5 and 7.5.
         assert!((13_000.0..16_000.0).contains(&costs.per_answer(&plan)), "{}", costs.per_answer(&plan));
@@ -468,9 +468,9 @@ mod tests {
         // Worth it only where answers are slow beside updates.
         let beta = "0.01".parse().unwrap();
         let slow_answers = Costs { init: 1e4, update: 1e-6, query: 1.0 };
-        let plan = slow_answers.best_plan(&beta, 200).unwrap();
+        let plan = slow_answers.best_plan(&beta, 200, 0).unwrap();
         assert!(plan.asked() < plan.copies() / 4, "{} of {}", plan.asked(), plan.copies());
-        let quick_answers = Costs { query: 0.0, ..slow_answers }.best_plan(&beta, 200).unwrap();
+        let quick_answers = Costs { query: 0.0, ..slow_answers }.best_plan(&beta, 200, 0).unwrap();
         assert_eq!(quick_answers.asked(), quick_answers.copies());
     }
 

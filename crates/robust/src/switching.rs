@@ -21,44 +21,114 @@
 //!    `(1 + alpha/2)(1 - alpha/8)/(1 + alpha/8) >= 1 + alpha/8`, so `2 + ln F/ln(1 + alpha/8)` copies follow it from one to F.
 
 use super::{
-    Oblivious,
+    Guarantee, Oblivious, Shape,
     copies::Spent,
+    fits_memory,
     flips::agrees,
     state::{Damaged, Kind, Stored, seal, unseal},
 };
-use equipoise_core::{coins::Coins, loss::ParameterError, ratio::Ratio};
+use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
 use std::collections::VecDeque;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// How far off an answer may be, as a share, at most one half.
+    pub alpha: Ratio,
+    /// How likely some answer may be farther off.
+    pub beta: Ratio,
+    /// How many answers there will be at most.
+    pub answers: u64,
+    /// How often the answer may change: that many copies.
+    pub changes: usize,
+}
+
+impl Wanted {
+    fn check(&self) -> Result<(), ParameterError> {
+        let refuse = |name, value: &dyn std::fmt::Display, accepted| {
+            Err(ParameterError::out_of_range(name, value, accepted))
+        };
+        if !self.alpha.is_positive() || self.alpha > Ratio::new(1, 2) {
+            return refuse("alpha", &self.alpha, "give a number above 0 and at most 1/2, such as 0.2");
+        }
+        if !self.beta.is_positive() || self.beta >= Ratio::one() {
+            return refuse("beta", &self.beta, "give a number between 0 and 1, such as 0.01");
+        }
+        if !(1..=1 << 40).contains(&self.answers) {
+            return refuse("answers", &self.answers, "give from 1 to 2^40 answers, such as 1000000");
+        }
+        if !(1..=1_000_000).contains(&self.changes) {
+            return refuse("changes", &self.changes, "give from 1 to 1000000 changes, such as 100");
+        }
+        Ok(())
+    }
+
+    /// How rarely a copy within `1 ± alpha/8` must be off on fixed updates, as ln(1/chance).
+    pub fn ln_inverse_failure(&self) -> Result<Ratio, ParameterError> {
+        self.check()?;
+        let moments = Ratio::from(self.answers) * Ratio::from(self.changes as u64);
+        Ok(ln_upper(&(moments / &self.beta)))
+    }
+}
 
 /// Copies that answer one after another.
 #[derive(Debug)]
 pub struct Switching<A> {
-    alpha: Ratio,
-    /// How many copies there were.
-    declared: u64,
+    wanted: Wanted,
+    guarantee: Guarantee,
     /// Those that were never asked for the last time; the first is asked now.
     copies: VecDeque<A>,
     answer: Option<i128>,
+    answers_left: u64,
 }
 
 impl<A: Oblivious> Switching<A> {
-    /// So many copies on this input.
+    /// Copies of this shape on this input. Refused where the shape fails too often for what is wanted.
     pub fn new<C: Coins>(
-        alpha: &Ratio,
-        copies: usize,
+        wanted: Wanted,
         shape: &A::Shape,
         input: &A::Input,
         coins: &mut C,
     ) -> Result<Self, ParameterError> {
-        if !alpha.is_positive() || *alpha > Ratio::new(1, 2) {
-            let accepted = "give a number above 0 and at most 1/2, such as 0.2";
-            return Err(ParameterError::out_of_range("alpha", alpha, accepted));
+        fits_memory(wanted.changes, shape)?;
+        let known = shape.ln_inverse_failure();
+        if known < wanted.ln_inverse_failure()? {
+            let next = "so many answers and changes need copies that fail more rarely; give a larger shape";
+            return Err(ParameterError::out_of_range(
+                "shape of a copy with ln(1/failure)",
+                known.to_decimal_up(2),
+                next,
+            ));
         }
-        if copies == 0 {
-            return Err(ParameterError::out_of_range("copies", copies, "give at least one"));
+        if shape.alpha() > &wanted.alpha / &Ratio::from(8u64) {
+            let next = "copies may be off by an eighth of that at most; give a finer shape";
+            return Err(ParameterError::out_of_range("alpha", &wanted.alpha, next));
         }
-        let declared = copies as u64;
-        let copies = (0..copies).map(|_| A::init(shape, input, coins)).collect();
-        Ok(Self { alpha: alpha.clone(), declared, copies, answer: None })
+        Ok(Self::begin(wanted, Guarantee::Proved, shape, input, coins))
+    }
+
+    /// Copies of any shape, on request: heuristic.
+    pub fn heuristic<C: Coins>(
+        wanted: Wanted,
+        shape: &A::Shape,
+        input: &A::Input,
+        coins: &mut C,
+    ) -> Result<Self, ParameterError> {
+        wanted.check()?;
+        fits_memory(wanted.changes, shape)?;
+        Ok(Self::begin(wanted, Guarantee::Heuristic, shape, input, coins))
+    }
+
+    fn begin<C: Coins>(
+        wanted: Wanted,
+        guarantee: Guarantee,
+        shape: &A::Shape,
+        input: &A::Input,
+        coins: &mut C,
+    ) -> Self {
+        let copies = (0..wanted.changes).map(|_| A::init(shape, input, coins)).collect();
+        let answers_left = wanted.answers;
+        Self { wanted, guarantee, copies, answer: None, answers_left }
     }
 
     /// How many copies follow a value that only grows, from one to `highest`: step 4, for display.
@@ -84,16 +154,30 @@ impl<A: Oblivious> Switching<A> {
 
     /// The answer; an error once all copies are used up.
     pub fn query(&mut self, question: &A::Question) -> Result<i128, Spent> {
-        let present = self.copies.front_mut().ok_or(Spent { answers: self.declared })?;
+        let spent = Spent::Answers { answers: self.wanted.answers };
+        let left = self.answers_left.checked_sub(1).ok_or(spent)?;
+        let changes = self.wanted.changes as u64;
+        let present = self.copies.front_mut().ok_or(Spent::Changes { changes })?;
+        self.answers_left = left;
         let number = present.query(question);
         match self.answer {
-            Some(answer) if agrees(&self.alpha, answer, number) => Ok(answer),
+            Some(answer) if agrees(&self.wanted.alpha, answer, number) => Ok(answer),
             _ => {
                 self.answer = Some(number);
                 self.copies.pop_front();
                 Ok(number)
             }
         }
+    }
+
+    /// How many answers are left, if it does not change too often.
+    pub fn queries_left(&self) -> u64 {
+        self.answers_left
+    }
+
+    /// What stands behind the answers.
+    pub fn guarantee(&self) -> Guarantee {
+        self.guarantee
     }
 
     /// How many more times the answer can change.
@@ -113,8 +197,10 @@ impl<A: Oblivious + Stored> Switching<A> {
     /// The state as bytes. They hold the keys: keep them secret.
     pub fn to_bytes(&self) -> Vec<u8> {
         seal(KIND, |out| {
-            self.alpha.write(out);
-            out.word(self.declared);
+            self.wanted.alpha.write(out);
+            self.wanted.beta.write(out);
+            out.words([self.wanted.answers, self.wanted.changes as u64, self.answers_left]);
+            (self.guarantee == Guarantee::Proved).write(out);
             self.answer.write(out);
             out.word(self.copies.len() as u64);
             for copy in &self.copies {
@@ -126,14 +212,18 @@ impl<A: Oblivious + Stored> Switching<A> {
     /// Go on from a stored state. Do so once only: the coins are the same each time.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
         unseal(KIND, bytes, |from| {
-            let alpha = Ratio::read(from)?;
-            let (declared, answer) = (from.word()?, Option::read(from)?);
+            let (alpha, beta) = (Ratio::read(from)?, Ratio::read(from)?);
+            let wanted = Wanted { alpha, beta, answers: from.word()?, changes: from.size()? };
+            let answers_left = from.word()?;
+            let guarantee = if bool::read(from)? { Guarantee::Proved } else { Guarantee::Heuristic };
+            let answer = Option::read(from)?;
             let copies = VecDeque::from(Vec::read(from)?);
-            let range = alpha.is_positive() && alpha <= Ratio::new(1, 2) && copies.len() as u64 <= declared;
-            if !range {
-                return Err(Damaged::Content("its copies or its alpha are out of range"));
+            let fits =
+                wanted.check().is_ok() && copies.len() <= wanted.changes && answers_left <= wanted.answers;
+            if !fits {
+                return Err(Damaged::Content("its copies or answers are not those of its plan"));
             }
-            Ok(Self { alpha, declared, copies, answer })
+            Ok(Self { wanted, guarantee, copies, answer, answers_left })
         })
     }
 }
@@ -151,14 +241,20 @@ mod tests {
         },
     };
 
+    fn wanted(changes: usize) -> Wanted {
+        Wanted { alpha: "0.5".parse().unwrap(), beta: "0.1".parse().unwrap(), answers: 1000, changes }
+    }
+
     #[test]
     fn right_under_the_attack_that_breaks_one_sketch() {
-        let alpha: Ratio = "0.5".parse().unwrap();
         let copies = Switching::<F2>::copies_for(0.5, 4000.0);
         assert_eq!(copies, 139);
         let shape = Buckets::new(&"0.125".parse().unwrap(), 5, 512).unwrap();
+        let mut coins = TestWords(7);
+        assert!(Switching::<F2>::new(wanted(40), &shape, &Counts::new(), &mut coins).is_err());
         let mut switching =
-            Switching::<F2>::new(&alpha, 40, &shape, &Counts::new(), &mut TestWords(7)).unwrap();
+            Switching::<F2>::heuristic(wanted(40), &shape, &Counts::new(), &mut coins).unwrap();
+        assert_eq!(switching.guarantee(), Guarantee::Heuristic);
         let moments = squares(700, |item| {
             switching.update(&item);
             switching.query(&()).unwrap()
@@ -171,10 +267,11 @@ mod tests {
 
     #[test]
     fn it_stops_when_all_copies_were_used() {
-        let shape = Buckets::new(&"0.5".parse().unwrap(), 1, 64).unwrap();
-        let half: Ratio = "0.5".parse().unwrap();
-        let mut switching =
-            Switching::<F2>::new(&half, 2, &shape, &Counts::new(), &mut TestWords(8)).unwrap();
+        let mut coins = TestWords(8);
+        let eighth: Ratio = "1/16".parse().unwrap();
+        let shape = Buckets::proved(&eighth, &wanted(2).ln_inverse_failure().unwrap()).unwrap();
+        let mut switching = Switching::<F2>::new(wanted(2), &shape, &Counts::new(), &mut coins).unwrap();
+        assert_eq!((switching.guarantee(), switching.queries_left()), (Guarantee::Proved, 1000));
         let item = |key| crate::sketch::Item { key, count: 100 };
         assert_eq!(switching.query(&()).unwrap(), 0);
         switching.update(&item(1));
@@ -182,8 +279,21 @@ mod tests {
         let bytes = switching.to_bytes();
         assert_refuses_damage(&bytes, |bytes| Switching::<F2>::from_bytes(bytes).err());
         switching = Switching::from_bytes(&bytes).unwrap();
-        assert_eq!(switching.query(&()).unwrap_err(), Spent { answers: 2 });
-        assert!(Switching::<F2>::new(&Ratio::one(), 2, &shape, &Counts::new(), &mut TestWords(8)).is_err());
-        assert!(Switching::<F2>::new(&half, 0, &shape, &Counts::new(), &mut TestWords(8)).is_err());
+        assert_eq!(switching.query(&()).unwrap_err(), Spent::Changes { changes: 2 });
+        assert_eq!(switching.queries_left(), 998);
+        let coarse = Buckets::proved(&"0.5".parse().unwrap(), &Ratio::from(30u64)).unwrap();
+        assert!(Switching::<F2>::new(wanted(2), &coarse, &Counts::new(), &mut coins).is_err());
+        let few = Wanted { answers: 1, ..wanted(2) };
+        let mut switching = Switching::<F2>::new(few, &shape, &Counts::new(), &mut coins).unwrap();
+        switching.query(&()).unwrap();
+        assert_eq!(switching.query(&()).unwrap_err(), Spent::Answers { answers: 1 });
+        for bad in [
+            Wanted { alpha: Ratio::one(), ..wanted(2) },
+            Wanted { beta: Ratio::one(), ..wanted(2) },
+            Wanted { answers: 0, ..wanted(2) },
+            wanted(0),
+        ] {
+            assert!(Switching::<F2>::heuristic(bad, &shape, &Counts::new(), &mut coins).is_err());
+        }
     }
 }

@@ -22,6 +22,14 @@ impl Shape for Rarely {
         // ln 2 > 69/100.
         Ratio::from(u64::from(self.0)) * Ratio::new(69, 100)
     }
+
+    fn alpha(&self) -> Ratio {
+        Ratio::zero()
+    }
+
+    fn space(&self) -> usize {
+        size_of::<Counter>()
+    }
 }
 
 impl Oblivious for Counter {

@@ -2,7 +2,7 @@
 
 use crate::{
     Refusal,
-    sandbox::{Input, KEEPER, Orders, Sandbox},
+    sandbox::{KEEPER, Orders, Sandbox},
 };
 use nix::{
     fcntl::{FcntlArg, SealFlag, fcntl},
@@ -16,7 +16,10 @@ use nix::{
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, Write},
-    os::{fd::AsFd, unix::process::CommandExt},
+    os::{
+        fd::AsFd,
+        unix::{fs::DirBuilderExt, process::CommandExt},
+    },
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU64, Ordering},
@@ -60,8 +63,8 @@ pub(crate) fn run(sandbox: &Sandbox, orders: &Orders, block: &[u8], until: Insta
     let mut command = Command::new(&orders.command[0]);
     command.args(&orders.command[1..]).env_clear().envs(orders.environment.iter().map(|(a, b)| (a, b)));
     command.current_dir(&scratch.0).process_group(0);
-    let input = if orders.input == Input::File {
-        fs::write(scratch.0.join("block.csv"), block)?;
+    let input = if let Some(name) = orders.input.file_name() {
+        fs::write(scratch.0.join(name), block)?;
         File::open("/dev/null")?
     } else {
         input
@@ -133,7 +136,17 @@ fn attend(
             break;
         }
     }
-    let status = child.wait()?;
+    // One that has closed its output may go on all the same.
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if !stopped && Instant::now() >= until {
+            stopped = true;
+            stop(&child);
+        }
+        std::thread::sleep(Duration::from_micros(500));
+    };
     let messages = String::from_utf8_lossy(&messages).into_owned();
     Ok(Ended { code: status.code(), stopped: stopped || answer.len() > most, answer, messages })
 }
@@ -155,7 +168,8 @@ impl Scratch {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("equipoise-{}-{number}", std::process::id()));
-        fs::create_dir(&path)?;
+        // Blocks are nobody else's to read.
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self(path))
     }
 }

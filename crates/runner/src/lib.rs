@@ -2,7 +2,7 @@
 //!
 //! # Guarantee
 //!
-//! [`Run::answers`] gives one entry for each block, in their order. Entry i is what the program printed on block i if it
+//! [`Run::answers`] gives one entry for each block, in their order. Entry i is what the program printed on block i, as it was read, if it
 //! ended well and in time, and nothing otherwise. A program in the sandbox sees its block, its own files and the system's
 //! programs; no network, no other process, no file of anybody else; whatever it makes dies with its block. So entry
 //! i depends on block i and on i alone, up to what `docs/programs.md` names: how blocks that run side by side slow each other
@@ -28,7 +28,7 @@
 //! let run = Run { programs: vec![average], ..Run::new(Sandbox::new()?) };
 //! run.rehearse(b"name,age\n")?;
 //! let blocks = [b"name,age\nann,31\n".to_vec(), b"name,age\nbob,45\n".to_vec()];
-//! let answers = run.answers(blocks.len(), |index| blocks[index].clone());
+//! let answers = run.answers(blocks.len(), |index| blocks[index].clone(), |printed| Some(printed.to_vec()));
 //! # Ok::<(), equipoise_runner::Refusal>(())
 //! ```
 
@@ -36,15 +36,18 @@
 #![cfg(target_os = "linux")]
 
 mod block;
+mod fingerprint;
 mod program;
 pub mod sandbox;
 pub mod schedule;
+mod settings;
 #[cfg(feature = "wasm")]
 mod wasm;
 
 pub use program::Program;
 pub use sandbox::Sandbox;
-pub use schedule::{Pace, Run};
+pub use schedule::{Isolation, Pace, Run};
+pub use settings::Settings;
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! A program as it was typed, and which of its files it must see.
 
-use crate::Refusal;
+use crate::{Refusal, fingerprint::Fingerprint, sandbox::is_system};
 use std::{
     env,
     ffi::{OsStr, OsString},
@@ -11,11 +11,13 @@ use std::{
 };
 
 /// A program and its arguments, unchanged but for paths: those of files that exist are made absolute.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     command: Vec<OsString>,
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
+    /// Files that make it what it is: scripts, and programs that belong to no installation.
+    own: Vec<PathBuf>,
 }
 
 impl Program {
@@ -25,8 +27,7 @@ impl Program {
             return Self::module(Path::new(name.as_ref()));
         }
         let found = find(name.as_ref())?;
-        let mut program =
-            Self { command: vec![found.clone().into()], files: Vec::new(), folders: Vec::new() };
+        let mut program = Self { command: vec![found.clone().into()], ..Self::default() };
         program.add_executable(&found);
         if let Some(interpreter) = interpreter(&found) {
             program.add_executable(&interpreter);
@@ -44,7 +45,7 @@ impl Program {
                 "this build does not run WebAssembly modules; build it with 'cargo build --release --features wasm'",
             ));
         }
-        let mut program = Self { command: Vec::new(), files: Vec::new(), folders: Vec::new() };
+        let mut program = Self::default();
         program.add_argument(path.as_os_str())?;
         if program.files.is_empty() {
             return Err(Refusal::line(format!("there is no module '{}'", path.display())));
@@ -73,6 +74,14 @@ impl Program {
         &self.folders
     }
 
+    /// What it is, for a hash: its words, and what stands in its own files.
+    pub(crate) fn tell(&self, fingerprint: &mut Fingerprint) -> Result<(), Refusal> {
+        for word in &self.command {
+            fingerprint.word(word);
+        }
+        self.own.iter().try_for_each(|path| fingerprint.path(path))
+    }
+
     /// Is it a WebAssembly module?
     pub(crate) fn is_module(&self) -> bool {
         is_module(Path::new(&self.command[0]))
@@ -88,11 +97,22 @@ impl Program {
     fn add_executable(&mut self, path: &Path) {
         for place in [Some(path.to_path_buf()), path.canonicalize().ok()].into_iter().flatten() {
             match installation(&place) {
+                Some(whole) if is_personal(&whole) => {
+                    // Not all that somebody has: what a program of theirs needs.
+                    self.folders.push(whole.join("bin"));
+                    let parts = [whole.join("bin"), whole.join("lib")];
+                    self.files.extend(parts.into_iter().filter(|part| part.is_dir()));
+                }
                 Some(whole) => {
                     self.folders.push(whole.join("bin"));
                     self.files.push(whole);
                 }
-                None => self.files.push(place),
+                None => {
+                    if !is_system(&place) {
+                        self.own.push(place.clone());
+                    }
+                    self.files.push(place);
+                }
             }
         }
     }
@@ -116,6 +136,7 @@ impl Program {
         let whole = std::path::absolute(path)
             .map_err(|error| Refusal::line(format!("'{}': {error}", path.display())))?;
         self.command.push(whole.clone().into());
+        self.own.push(whole.clone());
         self.files.push(whole);
         Ok(())
     }
@@ -179,6 +200,16 @@ fn installation(executable: &Path) -> Option<PathBuf> {
     (marked || has_python().is_some()).then(|| whole.to_path_buf())
 }
 
+/// Is this somebody's home, or holds it what they have installed and stored?
+fn is_personal(folder: &Path) -> bool {
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let is_home =
+        users.lines().filter_map(|line| line.split(':').nth(5)).any(|home| folder == Path::new(home));
+    is_home
+        || env::var_os("HOME").is_some_and(|home| folder == Path::new(&home))
+        || folder.ends_with(".local")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,5 +248,7 @@ mod tests {
         fs::write(folder.path().join("pyvenv.cfg"), "").unwrap();
         assert_eq!(installation(&bin.join("python")).as_deref(), Some(folder.path()));
         assert_eq!(installation(Path::new("/usr/bin/python3")), None);
+        assert!(is_personal(Path::new("/root")) && is_personal(Path::new("/home/ann/.local")));
+        assert!(!is_personal(folder.path()));
     }
 }

@@ -1,12 +1,15 @@
 //! When and where blocks run, so that neither tells anything about rows.
 //!
 //! Block i runs on lane i modulo the number of lanes, whatever the others do. With a fixed pace, the k-th block of each lane
-//! begins k block times after the start, and the run ends one block time after the last began: early answers wait, and late
-//! ones are killed in the last part of their time, which is kept for clearing up.
+//! begins k block times after the start: early answers wait, and late ones are killed in the last part of their time, which
+//! is kept for clearing up. A process that is killed first ends the call that it is in, so many can die slowly: then the
+//! lane goes on later, with as much time for each block as ever, and the run ends at the declared time all the same, because
+//! that has room for it ([`Run::clearing_time`]). What the run shows of its progress follows the clock alone.
 
 use crate::{
     Program, Refusal, Sandbox,
     block::{self, Ended, Rehearsed},
+    fingerprint::Fingerprint,
     sandbox::{Lane, NOT_BUILT, NOT_STARTED, not_built},
 };
 use nix::{
@@ -46,6 +49,17 @@ impl Pace {
             }
         }
     }
+}
+
+/// What keeps the programs of a run to their blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// Nothing.
+    None,
+    /// The sandbox of processes.
+    Process,
+    /// A machine without clock, files or threads, inside that sandbox.
+    Machine,
 }
 
 /// The least and most time of a block.
@@ -89,7 +103,8 @@ impl Run<'_> {
         }
         let one = |(index, program): (usize, &Program)| {
             let lane = Lane { processor: processors().first().copied(), messages: true };
-            let orders = self.sandbox.orders(program, index, lane)?;
+            // Not the identity of any block.
+            let orders = self.sandbox.orders(program, index + MOST_BLOCKS, lane)?;
             let until = Instant::now() + self.pace.program_time();
             let ended = block::run(&self.sandbox, &orders, empty_block, until)
                 .map_err(|error| block::not_started(&error))?;
@@ -97,6 +112,18 @@ impl Run<'_> {
             Ok(Rehearsed::new(ended))
         };
         self.programs.iter().enumerate().map(one).collect()
+    }
+
+    /// Programs, their scripts and what they are shown, as a hash: what may only be answered by the same run.
+    pub fn fingerprint(&self) -> Result<String, Refusal> {
+        let mut fingerprint = Fingerprint::default();
+        for program in &self.programs {
+            // Data and ledger are refused here, before anything of them is read.
+            self.sandbox.orders(program, 0, Lane::default())?;
+            program.tell(&mut fingerprint)?;
+        }
+        self.sandbox.tell(&mut fingerprint)?;
+        Ok(fingerprint.text())
     }
 
     fn started(&self, program: &Program, ended: &Ended) -> Result<(), Refusal> {
@@ -118,29 +145,38 @@ impl Run<'_> {
 
     /// The answers, one for each block, in their order; nothing where a program failed or was late. Whatever programs do,
     /// this comes back, and with a fixed pace it takes [`Run::total_time`].
-    pub fn answers(&self, count: usize, block: impl Fn(usize) -> Vec<u8> + Sync) -> Vec<Option<Vec<u8>>> {
+    ///
+    /// What was printed is read in the time of its block, so that nothing afterwards depends on how much it was; `read` says
+    /// what it means.
+    pub fn answers<V: Send>(
+        &self,
+        count: usize,
+        block: impl Fn(usize) -> Vec<u8> + Sync,
+        read: impl Fn(&[u8]) -> Option<V> + Sync,
+    ) -> Vec<Option<V>> {
         let processors = processors();
         let lanes = self.lanes(count);
         let (start, over) = (Instant::now(), AtomicUsize::new(0));
-        let work = |lane: usize| -> Vec<(usize, Option<Vec<u8>>)> {
+        let work = |lane: usize| -> Vec<(usize, Option<V>)> {
             let turns = (lane..count).step_by(lanes).enumerate();
             let one = |(turn, index)| {
+                // Made before its time begins, so that large blocks take none of it.
+                let rows = block(index);
                 let begin = self.begin(start, turn);
-                let answer = self.one(index, &block(index), processors.get(lane).copied(), begin);
-                if let Pace::Fixed(time) = self.pace {
-                    thread::sleep((begin + time).saturating_duration_since(Instant::now()));
+                let answer = self.one(index, &rows, processors.get(lane).copied(), begin);
+                let vote = answer.and_then(|answer| read(&answer));
+                if let (Pace::UpTo(_), Some(progress)) = (self.pace, self.progress) {
+                    progress(over.fetch_add(1, Ordering::Relaxed) + 1, count);
                 }
-                let done = over.fetch_add(1, Ordering::Relaxed) + 1;
-                if let Some(progress) = self.progress {
-                    progress(done, count);
-                }
-                (index, answer)
+                (index, vote)
             };
             turns.map(one).collect()
         };
-        let mut answers = vec![None; count];
+        let mut answers: Vec<Option<V>> = (0..count).map(|_| None).collect();
         thread::scope(|scope| {
+            let work = &work;
             let others: Vec<_> = (1..lanes).map(|lane| scope.spawn(move || work(lane))).collect();
+            scope.spawn(move || self.show_time(start, count));
             let mut found = work(0);
             for other in others {
                 found.extend(other.join().unwrap_or_default());
@@ -149,15 +185,37 @@ impl Run<'_> {
                 answers[index] = answer;
             }
         });
+        self.end(start, count);
         answers
     }
 
-    /// When the block of this turn begins: waits until then.
+    /// When the block of this turn begins: waits until then. Later where the lane is late, so that no block has less time.
     fn begin(&self, start: Instant, turn: usize) -> Instant {
-        let Pace::Fixed(time) = self.pace else { return Instant::now() };
-        let begin = start + time * u32::try_from(turn).unwrap_or(u32::MAX);
-        thread::sleep(begin.saturating_duration_since(Instant::now()));
-        begin
+        if let Pace::Fixed(time) = self.pace {
+            wait_until(start + time * u32::try_from(turn).unwrap_or(u32::MAX));
+        }
+        Instant::now()
+    }
+
+    /// With a fixed pace, how many blocks are over is told by the clock.
+    fn show_time(&self, start: Instant, count: usize) {
+        let (Pace::Fixed(time), Some(progress)) = (self.pace, self.progress) else { return };
+        let lanes = self.lanes(count);
+        for turn in 1..=count.div_ceil(lanes) {
+            wait_until(start + time * u32::try_from(turn).unwrap_or(u32::MAX));
+            progress((turn * lanes).min(count), count);
+        }
+    }
+
+    /// With a fixed pace, the run ends at its time; twice as late, or four times, where clearing up took longer than there
+    /// is room for, so that not even then it shows how long.
+    fn end(&self, start: Instant, count: usize) {
+        let Pace::Fixed(_) = self.pace else { return };
+        let mut whole = self.total_time(count);
+        while start.elapsed() > whole {
+            whole = whole.saturating_mul(2);
+        }
+        wait_until(start + whole);
     }
 
     fn one(&self, index: usize, block: &[u8], processor: Option<usize>, begin: Instant) -> Option<Vec<u8>> {
@@ -165,6 +223,15 @@ impl Run<'_> {
         let orders = self.sandbox.orders(program, index, Lane { processor, messages: false }).ok()?;
         let until = begin + self.pace.program_time();
         block::run(&self.sandbox, &orders, block, until).ok()?.answer()
+    }
+
+    /// What keeps the programs to their blocks.
+    pub fn isolation(&self) -> Isolation {
+        match self.sandbox.is_protected() {
+            false => Isolation::None,
+            true if self.programs.iter().all(Program::is_module) => Isolation::Machine,
+            true => Isolation::Process,
+        }
     }
 
     /// How many blocks run side by side.
@@ -175,8 +242,28 @@ impl Run<'_> {
     /// How long so many blocks take with a fixed pace, and at most else.
     pub fn total_time(&self, count: usize) -> Duration {
         let turns = count.div_ceil(self.lanes(count));
-        self.pace.block_time() * u32::try_from(turns).unwrap_or(u32::MAX)
+        let blocks = self.pace.block_time() * u32::try_from(turns).unwrap_or(u32::MAX);
+        match self.pace {
+            Pace::Fixed(_) => blocks + self.clearing_time(),
+            Pace::UpTo(_) => blocks,
+        }
     }
+
+    /// The room at the end of a run for one block that dies slowly: all processes that it may have, each in the longest call that
+    /// cannot be broken off, which is to read or write a file as large as its scratch folder.
+    pub fn clearing_time(&self) -> Duration {
+        let processes = u32::try_from(self.sandbox.limits.processes).unwrap_or(u32::MAX);
+        LONGEST_CALL.saturating_mul(processes)
+    }
+}
+
+/// More than there are ever blocks.
+const MOST_BLOCKS: usize = 1 << 21;
+/// How long a process may take to end the call that it was killed in.
+const LONGEST_CALL: Duration = Duration::from_millis(100);
+
+fn wait_until(moment: Instant) {
+    thread::sleep(moment.saturating_duration_since(Instant::now()));
 }
 
 /// The processors that blocks may use, one each.
@@ -202,10 +289,23 @@ mod tests {
         }
     }
 
+    /// A lane that is late, because a block died slowly, takes nothing from the next: its time counts from when it begins.
+    #[test]
+    fn a_block_of_a_late_lane_has_its_whole_time() {
+        let time = Duration::from_secs(1);
+        let run = Run { pace: Pace::Fixed(time), ..Run::new(Sandbox::new().unwrap()) };
+        let now = Instant::now();
+        let Some(long_ago) = now.checked_sub(Duration::from_secs(30)) else { return };
+        assert!(run.begin(long_ago, 1) >= now);
+        // And one that is early waits.
+        assert!(run.begin(now, 1) >= now + time);
+    }
+
     #[test]
     fn the_time_of_all_blocks_is_known_beforehand() {
         let run = Run { serial: true, ..Run::new(Sandbox::new().unwrap()) };
-        assert_eq!(run.total_time(7), Duration::from_secs(70));
+        assert_eq!(run.total_time(7), Duration::from_secs(70) + run.clearing_time());
+        assert_eq!(run.clearing_time(), Duration::from_millis(3200));
         let lanes = Run::new(Sandbox::new().unwrap()).lanes(1000);
         assert!(lanes >= 1);
     }

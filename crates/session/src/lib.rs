@@ -28,3 +28,4 @@ mod space;
 mod target;
 pub mod task;
 mod types;
+pub mod votes;

@@ -17,7 +17,6 @@
 //! ```
 
 pub mod streams;
-pub mod votes;
 
 use crate::{
     answer::{Answer, Item, Named},

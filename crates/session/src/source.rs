@@ -37,6 +37,28 @@ pub trait Source: Sync {
     }
 }
 
+impl<S: Source + ?Sized> Source for &S {
+    fn columns(&self) -> &[String] {
+        (**self).columns()
+    }
+
+    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        (**self).scan(wanted, visitors)
+    }
+
+    fn declared(&self, column: usize) -> Option<Kind> {
+        (**self).declared(column)
+    }
+
+    fn unreadable(&self, column: usize) -> Option<String> {
+        (**self).unreadable(column)
+    }
+
+    fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
+        (**self).resident(wanted)
+    }
+}
+
 /// A column that a question needs, and how its fields are read. The verb fixes the type, never the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wanted {

@@ -11,9 +11,10 @@ Statistics        count, sum, mean, variance, std, median, quantile, iqr, mode, 
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
+Any program       run_program(["python3", "fit.py"], data, ...), the same in a sandbox, for code nobody trusts
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
 One after another AboveThreshold, ThresholdMonitor, Holdout
-Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut
+Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut; choose_robust says which way suits
 Looking inside    calibrate(name, ...), simulate(statistic, data, trials=...), audit(name)
 
 There is no seed: noise that can be repeated protects nobody.
@@ -33,8 +34,9 @@ from ._errors import (
 )
 from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simulate
 from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
+from ._programs import run_program
 from ._release import Release
-from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint
+from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
 from ._statistics import (
     count,
@@ -77,6 +79,7 @@ __all__ = [
     "audit",
     "audits",
     "calibrate",
+    "choose_robust",
     "count",
     "histogram",
     "iqr",
@@ -86,6 +89,7 @@ __all__ = [
     "mode",
     "quantile",
     "quantiles",
+    "run_program",
     "select",
     "simulate",
     "spent",

@@ -55,6 +55,12 @@ class FileTable:
     def __init__(self, path: str | os.PathLike[str], delimiter: str | None = None, header: bool = True) -> None:
         self.path = os.fspath(path)
         self._file = _equipoise.File(self.path, delimiter, header)
+        #: How the file is read, where that is not as usual.
+        self.reading: dict[str, str | bool] = {}
+        if delimiter is not None:
+            self.reading["delimiter"] = delimiter
+        if not header:
+            self.reading["header"] = False
         self.names = self._file.columns
 
     def source(self, wanted: Sequence[tuple[int, str]]) -> Any:

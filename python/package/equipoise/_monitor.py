@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import _books, _equipoise
-from ._data import _length, _prepared
+from ._data import FileTable, _length, _prepared, table
 from ._errors import DataError, RequestError
 from ._wording import decimal
 
 
-def _pay(what: str, adjacency: str, epsilon: Any, delta: Any, ledger: Any, name: str | None) -> None:
-    """Charge a whole stream of answers at its start: the odometer of this process, or a ledger."""
-    if ledger is not None and name is None:
-        raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
-    account = name if ledger is not None and name is not None else _books.odometer(adjacency)
-    books = _books.books(ledger)
-    books.pay(account, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), what)
+def _account(
+    adjacency: str, unit: str | None, ledger: str | os.PathLike[str] | None, name: str | None
+) -> tuple[_equipoise.Books, str]:
+    """Which ledger a stream is charged to as a whole, and under which name; else the odometer of this process."""
     if ledger is None:
-        _books.counted(adjacency, None, _books.spent(adjacency=adjacency))
+        return _books.books(None), _books.odometer(adjacency, unit)
+    if name is None:
+        raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
+    return _books.books(ledger), name
+
+
+def _counted(adjacency: str, unit: str | None, ledger: str | os.PathLike[str] | None) -> None:
+    """Remember what the odometer shows, for children of a fork."""
+    if ledger is None:
+        _books.counted(adjacency, unit, _books.spent(adjacency=adjacency, privacy_unit=unit))
 
 
 class AboveThreshold:
@@ -50,15 +58,21 @@ class AboveThreshold:
         ledger: str | os.PathLike[str] | None = None,
         name: str | None = None,
     ) -> None:
+        if monotone and adjacency != "add-remove":
+            raise RequestError("under replace one person can move values both ways; leave out monotone=, or adjacency=")
+        books, account = _account(adjacency, None, ledger, name)
         self._core = _equipoise.Threshold(
+            books,
+            account,
             decimal(epsilon, "epsilon"),
             decimal(threshold, "threshold"),
             decimal(sensitivity, "sensitivity"),
             decimal(resolution, "resolution"),
             _whole(cutoff, "cutoff"),
             monotone,
+            adjacency,
         )
-        _pay("above-threshold", adjacency, epsilon, 0, ledger, name)
+        _counted(adjacency, None, ledger)
         #: By how much each positive answer so far exceeded the noisy threshold; free.
         self.gaps: list[float] = []
 
@@ -84,12 +98,19 @@ class ThresholdMonitor:
     """Do at least so many records satisfy a predicate? For ever, at one price: a record drops out once it has helped
     ``budget_per_unit`` times.
 
+    Data in memory is watched for as long as this object lives. A file is watched as ``equipoise monitor`` does it: questions and
+    answers are on the disk, in ``state``, before an answer is seen, and whoever starts again goes on without another charge.
+
+    With ``privacy_unit``, a column, a person counts once however many rows they have, and has one budget. ``sums=True`` allows
+    :meth:`ask_sum` and takes a little more noise. The data must not change while it is watched.
+
     >>> import equipoise as eq
-    >>> ages = [20] * 3000 + [70] * 50
-    >>> monitor = eq.ThresholdMonitor(ages, epsilon=1, delta=1e-6, budget_per_unit=10)
-    >>> monitor.ask(lambda age: age < 30, 1500)  # wrong with a chance below e^-40
+    >>> people = {"age": [20] * 3000 + [70] * 50, "town": ["Ayr"] * 3050}
+    >>> monitor = eq.ThresholdMonitor(people, epsilon=1, delta=1e-6, budget_per_unit=10)
+    >>> monitor.ask("age < 30 and town = 'Ayr'", 1500)  # wrong with a chance below e^-40
     True
-    >>> monitor.ask(lambda age: age > 60, 1500)
+    >>> import numpy as np
+    >>> monitor.ask(np.array(people["age"]) > 60, 1500)
     False
     """
 
@@ -100,26 +121,62 @@ class ThresholdMonitor:
         epsilon: Any,
         delta: Any,
         budget_per_unit: int,
+        privacy_unit: str | None = None,
+        sums: bool = False,
         adjacency: str = "add-remove",
         ledger: str | os.PathLike[str] | None = None,
         name: str | None = None,
+        state: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._data = data
+        words: dict[str, Any] = {
+            "epsilon": decimal(epsilon, "epsilon"),
+            "delta": decimal(delta, "delta"),
+            "budget_per_unit": decimal(budget_per_unit, "budget_per_unit"),
+            "adjacency": adjacency,
+            "sums": sums,
+        }
+        if privacy_unit is not None:
+            words["unit"] = privacy_unit
+        self._data, self._table = data, table(data)
+        self._lock = threading.Lock()
+        self._file: _equipoise.FileWatch | None = None
+        if isinstance(self._table, FileTable):
+            self._watch_file(self._table, words, ledger, name, state)
+            return
+        if state is not None:
+            raise RequestError("a state file belongs to a file of rows; data in memory is watched while this object lives")
+        books, account = _account(adjacency, privacy_unit, ledger, name)
+        ids = self._table.column(privacy_unit) if privacy_unit is not None else None
         self._core = _equipoise.Watch(
-            _length(data), decimal(epsilon, "epsilon"), decimal(delta, "delta"), _whole(budget_per_unit, "budget"), adjacency
+            books,
+            account,
+            self._table.names,
+            self._table.rows,
+            json.dumps(words),
+            None if ids is None else _prepared(ids, "text"),
         )
-        _pay("threshold-monitor", adjacency, epsilon, delta, ledger, name)
+        _counted(adjacency, privacy_unit, ledger)
 
-    def ask(self, predicate: Callable[[Any], Any] | Sequence[bool], threshold: Any) -> bool:
+    def _watch_file(self, rows: FileTable, words: dict[str, Any], ledger: Any, name: str | None, state: Any) -> None:
+        if name is not None:
+            raise RequestError("a file goes by its path; leave out name=")
+        ledger = _books.beside(rows.path) if ledger is None else ledger
+        account = _books.name_of(rows.path, ledger, None)
+        words.update(rows.reading)
+        state = rows.path + ".monitor" if state is None else os.fspath(state)
+        self._file = _equipoise.FileWatch(_books.books(ledger), account, rows._file, json.dumps(words), state)
+
+    def ask(self, predicate: str | Callable[[Any], Any] | Sequence[bool], threshold: Any) -> bool:
         """Do at least about ``threshold`` records satisfy the predicate?
 
-        The predicate looks at one record at a time; on an array, a column or a table it may do so for all at once and
-        give one yes or no for each. It must not depend on other records.
+        A text, such as ``"age >= 18 and town = 'Ayr'"``, names columns (data without names is called ``value``) and is
+        evaluated for all records at once. A function, or the yes and no of each record, is for data in memory: on an array, a
+        column or a table the function is called once, on a list record by record. What it says of a record must
+        depend on that record alone.
         """
-        yes: Any = predicate
-        if callable(predicate):
-            together = hasattr(self._data, "__array__") or hasattr(self._data, "columns")
-            yes = predicate(self._data) if together else [bool(predicate(record)) for record in self._data]
+        if isinstance(predicate, str):
+            return self._ask_line({"where": predicate}, threshold)
+        yes = self._each(predicate)
         if hasattr(yes, "__array__"):
             import numpy as np
 
@@ -127,21 +184,87 @@ class ThresholdMonitor:
             if array.dtype != np.bool_ or array.ndim != 1:
                 raise DataError("the predicate does not give one yes or no for each record")
             yes = np.ascontiguousarray(array)
-        elif not isinstance(yes, list):
-            yes = list(yes) if isinstance(yes, Iterable) else yes
-        return self._core.ask(yes, decimal(threshold, "threshold"))
+        else:
+            yes = [bool(one) for one in yes] if isinstance(yes, Iterable) else []
+        return self._core.ask_rows(yes, decimal(threshold, "threshold"))
+
+    def ask_sum(
+        self,
+        values: str | Callable[[Any], Any] | Sequence[float],
+        threshold: Any,
+        *,
+        most: Any = 1,
+        where: str | None = None,
+    ) -> bool:
+        """Is a sum at least about ``threshold``, in which each record (or person) counts from 0 to ``most``?
+
+        ``values`` names a column, which ``where`` may narrow, or gives a number for each record as in :meth:`ask`.
+
+        >>> import equipoise as eq
+        >>> visits = {"visits": [3] * 5000}
+        >>> monitor = eq.ThresholdMonitor(visits, epsilon=1, delta=1e-6, budget_per_unit=10, sums=True)
+        >>> monitor.ask_sum("visits", 9000, most=10)  # 15,000; a record counts three tenths of a whole one
+        True
+        """
+        if isinstance(values, str):
+            words = {"sum": values, "most": decimal(most, "most")}
+            return self._ask_line(words if where is None else dict(words, where=where), threshold)
+        if where is not None:
+            raise RequestError("where= narrows a column by its name; give numbers that are 0 for the others")
+        from fractions import Fraction
+
+        try:
+            whole, level = Fraction(decimal(most, "most")), Fraction(decimal(threshold, "threshold"))
+        except (ValueError, ZeroDivisionError):
+            raise RequestError("most and threshold are not both numbers; give some such as 10 and 1000") from None
+        if whole <= 0:
+            raise RequestError("most is not accepted; give a number above 0")
+        import numpy as np
+
+        parts = np.ascontiguousarray(_prepared(self._each(values), "float"), dtype=np.float64) / float(whole)
+        return self._core.ask_parts(parts, decimal(level / whole))
+
+    def _each(self, question: Any) -> Any:
+        """What the question says of each record."""
+        if self._file is not None:
+            raise RequestError("a file is asked with a text, such as \"age >= 18\"; read it into memory to use functions")
+        if not callable(question):
+            return question
+        together = hasattr(self._data, "__array__") or hasattr(self._data, "columns") or isinstance(self._data, dict)
+        return question(self._data) if together else [question(record) for record in self._data]
+
+    def _ask_line(self, words: dict[str, Any], threshold: Any) -> bool:
+        line = json.dumps(dict(words, threshold=decimal(threshold, "threshold")))
+        if self._file is not None:
+            answer = json.loads(self._file.ask(line))
+            if "error" in answer:
+                raise RequestError(answer["error"])
+            return bool(answer["answer"] == "above")
+        with self._lock:
+            return self._core.ask(line, self._table.source(self._core.missing(line)))
 
     @property
     def scale(self) -> float:
-        """The scale of the noise of an answer, in records."""
-        return self._core.scale
+        """The scale of the noise of an answer, in records or people."""
+        return self._core.scale if self._file is None else self._file.scale
+
+    @property
+    def resumed(self) -> bool:
+        """Was this monitor of a file begun by an earlier program?"""
+        return self._file is not None and self._file.resumed
+
+    @property
+    def earlier(self) -> list[dict[str, Any]]:
+        """The questions and answers of earlier programs about this file."""
+        return [] if self._file is None else [json.loads(line) for line in self._file.earlier()]
 
 
 class Holdout:
     """A holdout set that survives reuse: means come from the training rows, and from the holdout only where they differ.
 
     ``questions`` can be asked, of which ``corrections`` are answered from the holdout. With probability ``1 - 2 beta`` every
-    answer is within ``accuracy`` of the mean of the population.
+    answer is within ``accuracy`` of the mean of the population. Rows are a list, an array or a table, or a pair ``(X, y)`` as
+    scikit-learn has them, which :meth:`score` needs. Epsilon is about the holdout rows: answers from training rows are exact.
 
     >>> import equipoise as eq
     >>> rows = [0.25] * 60_000
@@ -165,8 +288,11 @@ class Holdout:
         name: str | None = None,
     ) -> None:
         self._training, self._holdout = training, holdout
+        books, account = _account("replace", None, ledger, name)
         self._core = _equipoise.Holdout(
-            _length(holdout),
+            books,
+            account,
+            _rows(holdout),
             _whole(questions, "questions"),
             _whole(corrections, "corrections"),
             decimal(tolerance, "tolerance"),
@@ -174,17 +300,41 @@ class Holdout:
             decimal(beta, "beta"),
             decimal(epsilon, "epsilon"),
         )
-        _pay("holdout", "replace", epsilon, 0, ledger, name)
+        _counted("replace", None, ledger)
         #: Was the last answer a correction from the holdout?
         self.corrected = False
 
     def ask(self, question: Callable[[Any], Any]) -> float | None:
-        """The mean of a function from a row to [0, 1]; ``None`` once questions or corrections are used up."""
+        """The mean of a function from a row to [0, 1]; ``None`` once questions or corrections are used up.
+
+        On arrays and tables the function is called once and gives a number for each row; of a pair it gets both.
+        """
         answer = self._core.ask(_values(question, self._training), _values(question, self._holdout))
         if answer is None:
             return None
         self.corrected = answer[1]
         return answer[0]
+
+    def score(self, estimator: Any, *, scoring: Callable[[Any, Any], Any] | None = None) -> float | None:
+        """How well a fitted estimator predicts, as ``estimator.score`` would say it, without wearing the holdout out.
+
+        That is the share of rows that it predicts rightly, or the mean of ``scoring(y, prediction)``, which gives a number
+        from 0 to 1 for each row. ``None`` once questions or corrections are used up.
+        """
+        if scoring is None and _is_regressor(estimator):
+            raise RequestError("a regressor is never quite right; give scoring=, a number from 0 to 1 for each row")
+
+        def question(features: Any, truth: Any) -> Any:
+            import numpy as np
+
+            found = estimator.predict(features)
+            if scoring is not None:
+                return np.asarray(scoring(truth, found), dtype=np.float64)
+            return (np.asarray(truth) == np.asarray(found)).astype(np.float64)
+
+        if not (_is_pair(self._training) and _is_pair(self._holdout)):
+            raise RequestError("score needs rows and labels; begin with pairs (X, y) for training and holdout")
+        return self.ask(question)
 
     @property
     def accuracy(self) -> float:
@@ -202,12 +352,36 @@ class Holdout:
         return self._core.corrections_left
 
 
-def _values(question: Callable[[Any], Any], rows: Any) -> Any:
-    if hasattr(rows, "__array__") or hasattr(rows, "columns"):
+def _is_pair(rows: Any) -> bool:
+    """Rows and labels, as scikit-learn has them?"""
+    return isinstance(rows, tuple) and len(rows) == 2 and all(hasattr(part, "__len__") for part in rows)
+
+
+def _is_regressor(estimator: Any) -> bool:
+    try:
+        from sklearn.base import is_regressor
+    except ImportError:
+        return False
+    return bool(is_regressor(estimator))
+
+
+def _rows(rows: Any) -> int:
+    if not _is_pair(rows):
+        return _length(rows)
+    features, labels = rows
+    if len(features) != len(labels):
+        raise DataError("X and y differ in length; give a label for each row")
+    return len(labels)
+
+
+def _values(question: Callable[..., Any], rows: Any) -> Any:
+    if _is_pair(rows):
+        values = _prepared(question(*rows), "float")
+    elif hasattr(rows, "__array__") or hasattr(rows, "columns"):
         values = _prepared(question(rows), "float")
     else:
         values = _prepared([question(row) for row in rows], "float")
-    if len(values) != _length(rows):
+    if len(values) != _rows(rows):
         raise DataError("the question does not give one number for each row")
     return values
 

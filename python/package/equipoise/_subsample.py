@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -49,7 +51,8 @@ def subsample(
 
     ``default``
         What a block counts as where ``f`` fails, takes too long or gives something else. It also says what ``f`` gives: a
-        number (the default is 0), a list of numbers for a vector of that length, a text for a label.
+        number, a list of numbers for a vector of that length, a text for a label. Without one ``f`` gives numbers, and a
+        tenth of epsilon tells whether most blocks answered: where they did not, the answer is refused.
     ``options``
         The labels there can be; without them a label needs a delta.
     ``blocks``
@@ -73,7 +76,7 @@ def subsample(
     rows, unit, people = _people(data, privacy_unit)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
-        "name": "subsample",
+        "statistic": "subsample",
         "data": account,
         "epsilon": decimal(epsilon, "epsilon"),
         "delta": decimal(delta, "delta"),
@@ -82,6 +85,7 @@ def subsample(
         "unit": unit,
         "mechanism": mechanism,
         "confidence": _confidence(confidence, alpha),
+        "settings": [_function(f)],
         **_output(default, options),
     }
     return vote(
@@ -104,8 +108,8 @@ def vote(
     request_id: str | None = None,
 ) -> Release:
     """Plan, pay, deal, run, count, in this order."""
-    ballot = _planned(words)
     books = _books.books(ledger, analyst)
+    ballot = _planned(words, books)
     before = ballot.charge(books, request_id)
     if before is not None:
         return Release._of_json(before)
@@ -117,13 +121,37 @@ def vote(
     return release
 
 
-def _planned(words: dict[str, Any]) -> _equipoise.Ballot:
-    if words["blocks"] is not None:
-        return _equipoise.Ballot(json.dumps(words))
-    for blocks in _BLOCKS[:-1]:
+def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballot:
+    said = dict(words)
+    data, blocks = said.pop("data"), said.pop("blocks")
+
+    def ballot(blocks: Any) -> _equipoise.Ballot:
+        return _equipoise.Ballot(books, data, json.dumps(dict(said, blocks=decimal(blocks, "blocks"))))
+
+    if blocks is not None:
+        return ballot(blocks)
+    for fewer in _BLOCKS[:-1]:
         with contextlib.suppress(RequestError):
-            return _equipoise.Ballot(json.dumps(dict(words, blocks=blocks)))
-    return _equipoise.Ballot(json.dumps(dict(words, blocks=_BLOCKS[-1])))
+            return ballot(fewer)
+    return ballot(_BLOCKS[-1])
+
+
+def _function(f: Callable[[Any], Any]) -> str:
+    """What a function is, as far as that can be told: the same request id with another one is another request."""
+    digest = hashlib.sha256()
+
+    def tell(code: Any) -> None:
+        digest.update(code.co_code + repr(code.co_names).encode())
+        for constant in code.co_consts:
+            if hasattr(constant, "co_code"):
+                tell(constant)
+            else:
+                digest.update(repr(constant).encode())
+
+    name = f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', type(f).__qualname__)}"
+    if hasattr(f, "__code__"):
+        tell(f.__code__)
+    return f"function={name}:{digest.hexdigest()}"
 
 
 def _confidence(confidence: Any, alpha: Any) -> str:
@@ -135,19 +163,24 @@ def _confidence(confidence: Any, alpha: Any) -> str:
 
 def _output(default: Any, options: Sequence[str] | None) -> dict[str, Any]:
     if options is not None or isinstance(default, str):
-        labels = [str(option) for option in options or []]
-        if default is not None and labels and str(default) in labels:
-            labels.sort(key=lambda label: label != str(default))
-        return {"output": "label", "options": labels}
-    if default is None or isinstance(default, (int, float)):
-        return {"output": "number", "default": float(default or 0.0)}
-    try:
-        return {"output": "vector", "default": [float(number) for number in default]}
-    except (TypeError, ValueError):
-        raise RequestError("default is not accepted; give a number, a list of numbers or a text") from None
+        labels = None if options is None else [str(option) for option in options]
+        return {"output": "label", "options": labels, "default": None if default is None else str(default)}
+    if default is None:
+        return {"output": "number"}
+    with contextlib.suppress(TypeError, ValueError):
+        single = isinstance(default, (int, float))
+        numbers = [float(number) for number in ([default] if single else default)]
+        if numbers and all(map(math.isfinite, numbers)):
+            return {"output": "number", "default": numbers[0]} if single else vector(numbers)
+    raise RequestError("default is not accepted; give a finite number, a list of them or a text")
 
 
-def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str] | None]:
+def vector(default: list[float]) -> dict[str, Any]:
+    """Answers that are vectors, as words of a request."""
+    return {"output": f"vector:{len(default)}", "default": default}
+
+
+def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str | None] | None]:
     """How many rows, what names the person, and the name of each row's person."""
     if is_path(data):
         raise DataError("f takes blocks of data in memory; read the file into a table first")
@@ -155,13 +188,13 @@ def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str] | 
     if privacy_unit is None:
         return rows, None, None
     ids = data[privacy_unit] if isinstance(privacy_unit, str) else privacy_unit
-    people = [_text(person) or "" for person in ids]
+    people = [_text(person) for person in ids]
     if len(people) != rows:
         raise DataError("privacy_unit does not name one person for each row")
     return rows, privacy_unit if isinstance(privacy_unit, str) else "privacy_unit", people
 
 
-def _deal(ballot: _equipoise.Ballot, rows: int, people: list[str] | None) -> list[Any]:
+def _deal(ballot: _equipoise.Ballot, rows: int, people: list[str | None] | None) -> list[Any]:
     return _equipoise.deal_rows(ballot, rows) if people is None else _equipoise.deal_people(ballot, people)
 
 

@@ -24,10 +24,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _statistics
-from ._books import name_of, odometer
+from ._books import books, name_of, odometer
 from ._errors import DataError, RefusedError, RequestError
 from ._release import Release
-from ._subsample import _deal, _planned, rows_of, vote
+from ._subsample import _deal, _planned, rows_of, vector, vote
 from ._wording import decimal
 from ._workers import votes_of
 
@@ -119,8 +119,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         default = _flat(template, names)
         words = {
             **self._words("fit", epsilon, delta, blocks),
-            "output": "vector",
-            "default": [0.0] * len(default),
+            **vector([0.0] * len(default)),
             "mechanism": self.mechanism,
         }
         fitting = _Fit(self.estimator, names, y is not None, self._expected_classes())
@@ -160,7 +159,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
     def _words(self, what: str, epsilon: Fraction, delta: Fraction, blocks: int) -> dict[str, Any]:
         account = odometer(self.adjacency) if self.ledger is None else name_of(None, self.ledger, self.name)
         return {
-            "name": f"{type(self.estimator).__name__}.{what}",
+            "statistic": f"{type(self.estimator).__name__}.{what}",
             "data": account,
             "epsilon": decimal(epsilon),
             "delta": decimal(delta),
@@ -228,7 +227,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             raise DataError("this clusterer has no centres to publish; give one that has, such as KMeans")
         # The blocks are dealt now and asked later.
         words = {**self._words("predict", epsilon / self.queries, Fraction(0), blocks), **self._output()}
-        ballot = _planned(words)
+        ballot = _planned(words, books(self.ledger, self.analyst))
         data = np.column_stack([X, self._codes(y)])
         fitting = _Fit(self.estimator, None, True, self._expected_classes())
         dealt = [rows_of(data, places) for places in _deal(ballot, len(X), None)]
@@ -240,7 +239,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
 
     def _output(self) -> dict[str, Any]:
         if is_classifier(self.estimator):
-            return {"output": "label", "options": [str(place) for place in range(len(self.classes_))]}
+            return {"output": "label", "options": [str(place) for place in range(len(self.classes_))], "default": "0"}
         return {"output": "number", "default": 0.0}
 
     def _refuse(self, advice: str) -> Private:
@@ -260,7 +259,9 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         if not hasattr(self, "estimator_"):
             return self._ask_models(X)
         finite = np.nan_to_num(X)
-        found = self.estimator_.predict(finite)
+        # Noise may have made parameters so large that a sum overflows: a bad prediction, and no reason to warn.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.estimator_.predict(finite)
         return self.classes_[found.astype(int)] if is_classifier(self.estimator) else found
 
     def _ask_models(self, X: Any) -> Any:
@@ -288,7 +289,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         X = self._ready(X)
         if not hasattr(self, "estimator_"):
             raise RefusedError(f"{method} needs published parameters, and this model has none; use predict")
-        return getattr(self.estimator_, method)(np.nan_to_num(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return getattr(self.estimator_, method)(np.nan_to_num(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Accuracy or R², against labels that are at hand: not private."""

@@ -8,6 +8,9 @@ use std::{
     io::{self, BufRead, BufReader, Write},
 };
 
+/// The words of a line. Items are any bytes without white space.
+pub(super) type Words<'a> = [&'a [u8]];
+
 /// What follows lines.
 pub(super) trait Follower: Sized {
     /// Go on from a stored state.
@@ -16,17 +19,20 @@ pub(super) trait Follower: Sized {
     /// The state as bytes.
     fn to_bytes(&self) -> Vec<u8>;
 
+    /// Do all answers stay right however often one state goes on?
+    fn goes_on_often(&self) -> bool;
+
     /// Follow one update. A refused one changes nothing.
-    fn update(&mut self, words: &[&str]) -> Result<(), String>;
+    fn update(&mut self, words: &Words<'_>) -> Result<(), String>;
 
     /// Answer a question; the words behind the question mark.
-    fn ask(&mut self, words: &[&str], coins: &mut OsCoins) -> Result<Answer, String>;
+    fn ask(&mut self, words: &Words<'_>, coins: &mut OsCoins) -> Result<Answer, String>;
 
     /// Count a question that was answered before.
     fn count_answer(&mut self);
 
-    /// Say on standard error what begins.
-    fn announce(&self);
+    /// Say on standard error what begins, with this guarantee in the place of its own.
+    fn announce(&self, guarantee: Option<&str>);
 }
 
 /// An answer, as text and as JSON.
@@ -35,9 +41,12 @@ pub(super) struct Answer {
     pub json: serde_json::Value,
 }
 
-fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
+fn words(line: &[u8]) -> Vec<&[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect()
 }
+
+/// What stands behind answers from a state that was copied.
+const COPIED: &str = "heuristic";
 
 /// Begin anew, or go on from the state file, and follow all lines.
 pub(super) fn follow<F: Follower>(
@@ -48,7 +57,7 @@ pub(super) fn follow<F: Follower>(
     let mut coins = OsCoins::new().map_err(|error| error.to_string())?;
     let Some(path) = &stream.state else {
         let mut follower = begin(&mut coins)?;
-        follower.announce();
+        follower.announce(None);
         return each_line(stream, &mut follower, None, &mut coins);
     };
     let (mut file, saved) = StateFile::open(path)?;
@@ -63,9 +72,18 @@ pub(super) fn follow<F: Follower>(
             }
             let mut follower = F::from_bytes(&saved.state, &mut coins)
                 .map_err(|error| format!("state '{}': {error}", path.display()))?;
+            if follower.goes_on_often() {
+                file.copied = false;
+            } else if saved.is_new_copy && !stream.copied {
+                return Err(format!(
+                    "the state '{}' was copied or brought back: its coins may answer elsewhere too, which nothing covers; \
+                     say --copied to go on without a guarantee, or begin anew",
+                    path.display()
+                ));
+            }
             for line in &saved.lines {
                 match words(line).as_slice() {
-                    ["?", ..] => follower.count_answer(),
+                    [b"?", ..] => follower.count_answer(),
                     update => follower.update(update)?,
                 }
             }
@@ -73,7 +91,7 @@ pub(super) fn follow<F: Follower>(
         }
     };
     file.replace(&follower.to_bytes())?;
-    follower.announce();
+    follower.announce(file.copied.then_some(COPIED));
     let exit = each_line(stream, &mut follower, Some(&mut file), &mut coins)?;
     file.replace(&follower.to_bytes())?;
     Ok(exit)
@@ -98,23 +116,24 @@ fn each_line<F: Follower>(
     let mut exit = Exit::Done;
     for (index, line) in input.split(b'\n').enumerate() {
         let line = line.map_err(|error| format!("cannot read on after line {index}: {error}"))?;
-        let text = String::from_utf8_lossy(&line);
-        let words = words(&text);
+        let words = words(&line);
         let said = match words.as_slice() {
-            [] => continue,
-            [first, ..] if first.starts_with('#') => continue,
-            ["?"] if stream.side => follower.ask(&["side"], coins).map(Some),
-            ["?", question @ ..] => follower.ask(question, coins).map(Some),
+            [] | [b"#", ..] => continue,
+            [b"?"] if stream.side => follower.ask(&[b"side"], coins).map(Some),
+            [b"?", question @ ..] => follower.ask(question, coins).map(Some),
             update => follower.update(update).map(|()| None),
         };
         match said {
             Ok(answer) => {
                 if let Some(file) = &mut file {
-                    file.log(&words.join(" "));
+                    file.log(&words.join(&b' '), || follower.to_bytes())?;
                 }
-                let Some(answer) = answer else { continue };
+                let Some(mut answer) = answer else { continue };
                 if let Some(file) = &mut file {
                     file.sync()?;
+                    if file.copied {
+                        answer.json["guarantee"] = COPIED.into();
+                    }
                 }
                 let line = if stream.json { answer.json.to_string() } else { answer.text };
                 // Whoever reads may react to each answer: it goes out at once.

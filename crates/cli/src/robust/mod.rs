@@ -1,6 +1,6 @@
 //! `equipoise robust`: a stream of updates and questions, one a line; answers stay right while users react to them.
 
-mod edges;
+mod choose;
 mod follow;
 mod state_file;
 
@@ -9,14 +9,18 @@ use clap::{Args, Subcommand};
 use equipoise_core::{ratio::Ratio, wording};
 use equipoise_entropy::OsCoins;
 use equipoise_robust::{
+    choose::Method,
     min_cut::graph::{Change, EdgeWeight, Graph},
     ready::{Own, Promise, RobustDistinct, RobustF2, RobustMinCut, RobustPoint},
     sketch::Item,
     state::Damaged,
 };
-use follow::{Answer, Follower, follow};
+use follow::{Answer, Follower, Words, follow};
 use serde_json::json;
-use std::{fmt::Display, path::PathBuf};
+use std::{
+    fmt::{Display, Write},
+    path::{Path, PathBuf},
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct RobustOptions {
@@ -30,7 +34,7 @@ pub(crate) enum Structure {
     #[command(after_help = "Example:\n  printf 'ann\\nbob\\nann\\n?\\n' | equipoise robust distinct")]
     Distinct(DistinctOptions),
     /// The sum of squared counts. Lines: `ITEM [COUNT]` comes, or goes with a negative count; `?` asks
-    F2(SketchOptions),
+    F2(F2Options),
     /// The count of single items. Lines: `ITEM [COUNT]` comes, or goes with a negative count; `? ITEM` asks
     Point(SketchOptions),
     /// The exact minimum cut of a graph. Lines: `+ U V [WEIGHT]` comes; `- U V [WEIGHT]` goes; `?` asks
@@ -38,6 +42,9 @@ pub(crate) enum Structure {
         after_help = "Example:\n  printf '+ 0 1\\n+ 1 2\\n+ 2 0\\n?\\n- 0 1\\n?\\n' | equipoise robust min-cut --vertices 3"
     )]
     MinCut(MinCutOptions),
+    /// Which way suits a stream, what it costs and what it promises. Reads nothing
+    #[command(after_help = "Example:\n  equipoise robust choose f2 --answers 1000000 --insertions-only")]
+    Choose(choose::ChooseOptions),
 }
 
 #[derive(Args, Clone, Debug)]
@@ -51,6 +58,9 @@ pub(crate) struct Stream {
     /// Keep the structure in this file from run to run; it holds keys, so that only you may read it
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// Go on from a state that was copied or brought back, without a guarantee
+    #[arg(long, requires = "state")]
+    pub copied: bool,
     /// Every question is one for the side of a cut too.
     #[arg(skip)]
     pub side: bool,
@@ -75,7 +85,7 @@ pub(crate) struct MinCutOptions {
     /// How far off a sampled answer may be, as a share: 0.5 unless given
     #[arg(long)]
     pub alpha: Option<String>,
-    /// How likely some sampled answer of a phase may be farther off: 0.01 unless given
+    /// How likely some sampled answer may be farther off, all together: 0.01 unless given
     #[arg(long)]
     pub beta: Option<String>,
     /// How many sampled answers a phase gives; what is quickest on this machine unless given
@@ -93,24 +103,43 @@ pub(crate) struct Promised {
     /// How far off an answer may be, as a share: 0.2 for distinct, else 0.5, unless given
     #[arg(long)]
     pub alpha: Option<String>,
-    /// How likely some answer may be farther off: 0.01 unless given
+    /// How likely some answer may be farther off, all together: 0.01 unless given
     #[arg(long)]
     pub beta: Option<String>,
-    /// How many answers there will be at most (copies): 1000 unless given, or with --keep what is quickest on this machine
+    /// How many answers there will be at most (copies): 1000 unless given; with --keep, how many a phase gives, and what is
+    /// quickest on this machine unless given
     #[arg(long)]
     pub answers: Option<u64>,
-    /// Keep all items in memory, so that new answers follow when these are given
+    /// Keep all items in memory, so that new answers follow when these are given (copies)
     #[arg(long)]
     pub keep: bool,
+    /// How many of the copies answer, others each time; more of them follow then. For slow questions
+    #[arg(long, value_name = "COPIES")]
+    pub asked: Option<usize>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct F2Options {
+    #[command(flatten)]
+    pub sketch: SketchOptions,
+    /// Copies behind a private median, one sketch after another, or copies behind a monitor
+    #[arg(long, value_parser = ["copies", "switching", "flips"])]
+    pub method: Option<String>,
+    /// How often the answer may change (switching, flips): 100 unless given
+    #[arg(long)]
+    pub changes: Option<u64>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct DistinctOptions {
     #[command(flatten)]
     pub promise: Promised,
-    /// One sketch under a secret key, or copies behind a private median
-    #[arg(long, value_parser = ["keyed", "copies"])]
+    /// One sketch under a secret key, copies behind a private median, one sketch after another, or copies behind a monitor
+    #[arg(long, value_parser = ["keyed", "copies", "switching", "flips"])]
     pub method: Option<String>,
+    /// How often the answer may change (switching, flips): 100 unless given
+    #[arg(long)]
+    pub changes: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -128,6 +157,7 @@ pub(crate) fn run(options: &RobustOptions) -> Exit {
         Structure::F2(options) => f2(options),
         Structure::Point(options) => point(options),
         Structure::MinCut(options) => min_cut(options),
+        Structure::Choose(options) => choose::run(options),
     };
     result.unwrap_or_else(|error| fail(&error, 2))
 }
@@ -146,20 +176,49 @@ impl Promised {
             alpha: ratio(self.alpha.as_deref(), "alpha", otherwise)?,
             beta: ratio(self.beta.as_deref(), "beta", "0.01")?,
             answers: declared(self.answers, if self.keep { 0 } else { 1000 })?,
+            asked: self.asked.unwrap_or(0),
             keep: self.keep,
         })
     }
 
+    /// For a method without phases: a line for what belongs to copies only.
+    fn only_for_copies(&self, method: &str, answers: bool) -> Result<(), String> {
+        let given = [("--keep", self.keep), ("--asked", self.asked.is_some()), ("--answers", answers)];
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(format!(
+                "{flag} is for copies, not for the method {method}; add --method copies, or leave it out"
+            )),
+        }
+    }
+
     /// What a state settles, and whether it was typed again.
-    fn typed(&self, more: (&'static str, bool)) -> [(&'static str, bool); 5] {
-        [
+    fn typed<const N: usize>(&self, more: [(&'static str, bool); N]) -> Vec<(&'static str, bool)> {
+        let mut typed = vec![
             ("--alpha", self.alpha.is_some()),
             ("--beta", self.beta.is_some()),
             ("--answers", self.answers.is_some()),
             ("--keep", self.keep),
-            more,
-        ]
+            ("--asked", self.asked.is_some()),
+        ];
+        typed.extend(more);
+        typed
     }
+}
+
+/// A method whose answer changes rarely, and how often.
+fn rarely(method: Option<&str>, changes: Option<u64>) -> Result<Option<(Method, u64)>, String> {
+    let method = match method {
+        Some("switching") => Method::Switching,
+        Some("flips") => Method::Flips,
+        _ if changes.is_some() => {
+            return Err(
+                "--changes is for the methods switching and flips; add --method, or leave it out".to_string()
+            );
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some((method, changes.unwrap_or(100))))
 }
 
 /// Zero stands for a choice by measured times, which nobody types.
@@ -173,33 +232,64 @@ fn declared(given: Option<u64>, otherwise: u64) -> Result<u64, String> {
     }
 }
 
-fn number<T: std::str::FromStr>(word: &str, what: &str, accepted: &str) -> Result<T, String> {
-    word.parse().map_err(|_| format!("{what} '{}' is not accepted; give {accepted}", wording::shown(word)))
+fn number<T: std::str::FromStr>(word: &[u8], what: &str, accepted: &str) -> Result<T, String> {
+    let word = String::from_utf8_lossy(word);
+    word.parse().map_err(|_| format!("{what} '{}' is not accepted; give {accepted}", wording::shown(&word)))
 }
 
-fn announce(copies: usize, answers: Option<u64>, bytes: usize, guarantee: &impl Display) {
-    let answers = answers.map_or("without limit".to_string(), |answers| answers.to_string());
-    let megabytes = bytes as f64 / 1e6;
-    eprintln!(
-        "equipoise: copies {copies}, answers {answers}, memory {megabytes:.1} MB, guarantee: {guarantee}"
-    );
+/// What a structure says when it begins.
+struct Begins<'a> {
+    copies: usize,
+    answers: Option<u64>,
+    changes: Option<u64>,
+    bytes: usize,
+    guarantee: &'a str,
 }
 
-fn answer(value: i128, left: Option<u64>, guarantee: &impl Display) -> Answer {
+impl Begins<'_> {
+    fn announce(&self) {
+        let mut text = format!("copies {}, answers ", self.copies);
+        match self.answers {
+            None => text.push_str("without limit"),
+            Some(answers) => write!(text, "{answers}").expect("memory"),
+        }
+        if let Some(changes) = self.changes {
+            write!(text, ", changes of the answer {changes}").expect("memory");
+        }
+        let megabytes = self.bytes as f64 / 1e6;
+        eprintln!("equipoise: {text}, memory {megabytes:.1} MB, guarantee: {}", self.guarantee);
+    }
+}
+
+/// An answer, what is left, and what stands behind it.
+fn answer(value: i128, left: Option<u64>, changes: Option<u64>, guarantee: &impl Display) -> Answer {
     let text = value.to_string();
-    let json = json!({ "answer": text, "queries_left": left, "guarantee": guarantee.to_string() });
+    let mut json = json!({ "answer": text, "queries_left": left, "guarantee": guarantee.to_string() });
+    if let Some(changes) = changes {
+        json["changes_left"] = changes.into();
+    }
     Answer { text, json }
 }
 
 fn distinct(options: &DistinctOptions) -> Result<Exit, String> {
-    let typed = options.promise.typed(("--method", options.method.is_some()));
-    follow(&options.promise.stream, &typed, |coins| {
-        let mut promise = options.promise.promise("0.2")?;
-        if options.method.as_deref() == Some("copies") {
-            return RobustDistinct::copies(&promise, coins).map_err(text);
-        }
-        promise.answers = 1;
-        RobustDistinct::keyed(&promise, coins).map_err(text)
+    let promised = &options.promise;
+    let typed =
+        promised.typed([("--method", options.method.is_some()), ("--changes", options.changes.is_some())]);
+    let rarely = rarely(options.method.as_deref(), options.changes)?;
+    follow(&promised.stream, &typed, |coins| {
+        let promise = promised.promise("0.2")?;
+        let distinct = match (options.method.as_deref(), rarely) {
+            (Some("copies"), _) => RobustDistinct::copies(&promise, coins),
+            (Some(name), Some((method, changes))) => {
+                promised.only_for_copies(name, false)?;
+                RobustDistinct::of_changes(method, &promise, changes, coins)
+            }
+            _ => {
+                promised.only_for_copies("keyed", promised.answers.is_some())?;
+                RobustDistinct::keyed(&promise, coins)
+            }
+        };
+        distinct.map_err(text)
     })
 }
 
@@ -212,26 +302,38 @@ impl Follower for RobustDistinct {
         self.to_bytes()
     }
 
-    fn update(&mut self, words: &[&str]) -> Result<(), String> {
-        let [item] = words else { return Err("write one item, or `?`".to_string()) };
-        let item = self.number(item.as_bytes());
-        self.update(&[item]).map_err(text)
+    fn goes_on_often(&self) -> bool {
+        self.keeps_input()
     }
 
-    fn ask(&mut self, words: &[&str], coins: &mut OsCoins) -> Result<Answer, String> {
+    fn update(&mut self, words: &Words<'_>) -> Result<(), String> {
+        let [item] = words else { return Err("write one item, or `?`".to_string()) };
+        let item = self.number(item);
+        self.update(&[item]).map_err(|(_, error)| text(error))
+    }
+
+    fn ask(&mut self, words: &Words<'_>, coins: &mut OsCoins) -> Result<Answer, String> {
         if !words.is_empty() {
             return Err("write one item, or `?`".to_string());
         }
         let value = self.query(coins).map_err(text)?;
-        Ok(answer(value, self.queries_left(), &self.guarantee()))
+        Ok(answer(value, self.queries_left(), self.changes_left(), &self.guarantee()))
     }
 
     fn count_answer(&mut self) {
         self.count_answer();
     }
 
-    fn announce(&self) {
-        announce(self.copy_count(), self.queries_left(), self.space(), &self.guarantee());
+    fn announce(&self, guarantee: Option<&str>) {
+        let own = self.guarantee().to_string();
+        Begins {
+            copies: self.copy_count(),
+            answers: self.queries_left(),
+            changes: self.changes_left(),
+            bytes: self.space(),
+            guarantee: guarantee.unwrap_or(&own),
+        }
+        .announce();
     }
 }
 
@@ -242,7 +344,7 @@ fn own(options: &SketchOptions) -> Result<Option<Own>, String> {
     let [copies, rows, width, loss] = words[..] else {
         return Err("--heuristic takes COPIES,ROWS,WIDTH,LOSS, such as 64,5,400,1".to_string());
     };
-    let whole = |word: &str| number::<usize>(word, "size", "a whole number");
+    let whole = |word: &str| number::<usize>(word.as_bytes(), "size", "a whole number");
     let loss = loss.parse().map_err(|error: equipoise_core::loss::ParameterError| text(error))?;
     Ok(Some(Own { copies: whole(copies)?, rows: whole(rows)?, width: whole(width)?, loss }))
 }
@@ -256,16 +358,29 @@ fn sketch_sizes(options: &SketchOptions) -> Result<(Promise, Option<Own>), Strin
     Ok((promise, own))
 }
 
-fn f2(options: &SketchOptions) -> Result<Exit, String> {
-    let typed = options.promise.typed(("--heuristic", options.heuristic.is_some()));
-    follow(&options.promise.stream, &typed, |coins| {
-        let (promise, own) = sketch_sizes(options)?;
-        RobustF2::new(&promise, own.as_ref(), coins).map_err(text)
+fn f2(options: &F2Options) -> Result<Exit, String> {
+    let sketch = &options.sketch;
+    let typed = sketch.promise.typed([
+        ("--heuristic", sketch.heuristic.is_some()),
+        ("--method", options.method.is_some()),
+        ("--changes", options.changes.is_some()),
+    ]);
+    let rarely = rarely(options.method.as_deref(), options.changes)?;
+    follow(&sketch.promise.stream, &typed, |coins| {
+        let (promise, own) = sketch_sizes(sketch)?;
+        let Some((method, changes)) = rarely else {
+            return RobustF2::new(&promise, own.as_ref(), coins).map_err(text);
+        };
+        sketch.promise.only_for_copies(options.method.as_deref().unwrap_or_default(), false)?;
+        if own.is_some() {
+            return Err("--heuristic is for copies; leave it out, or add --method copies".to_string());
+        }
+        RobustF2::of_changes(method, &promise, changes, coins).map_err(text)
     })
 }
 
 fn point(options: &SketchOptions) -> Result<Exit, String> {
-    let typed = options.promise.typed(("--heuristic", options.heuristic.is_some()));
+    let typed = options.promise.typed([("--heuristic", options.heuristic.is_some())]);
     follow(&options.promise.stream, &typed, |coins| {
         let (promise, own) = sketch_sizes(options)?;
         RobustPoint::new(&promise, own.as_ref(), coins).map_err(text)
@@ -273,16 +388,13 @@ fn point(options: &SketchOptions) -> Result<Exit, String> {
 }
 
 /// `ITEM` or `ITEM COUNT`.
-fn item(words: &[&str], number_of: impl Fn(&[u8]) -> u64) -> Result<Item, String> {
+fn item(words: &Words<'_>, number_of: impl Fn(&[u8]) -> u64) -> Result<Item, String> {
     let (word, count) = match words {
         [word] => (word, 1),
         [word, count] => (word, number(count, "count", "a whole number, below zero for items that go")?),
         _ => return Err("write an item and perhaps a count, or `?`".to_string()),
     };
-    if !(-(1 << 40)..=1 << 40).contains(&count) {
-        return Err(format!("count {count} is not accepted; give a whole number from -2^40 to 2^40"));
-    }
-    Ok(Item { key: number_of(word.as_bytes()), count })
+    Ok(Item { key: number_of(word), count })
 }
 
 macro_rules! follow_items {
@@ -296,23 +408,35 @@ macro_rules! follow_items {
                 self.to_bytes()
             }
 
-            fn update(&mut self, words: &[&str]) -> Result<(), String> {
+            fn goes_on_often(&self) -> bool {
+                self.keeps_input()
+            }
+
+            fn update(&mut self, words: &Words<'_>) -> Result<(), String> {
                 let item = item(words, |item| self.number(item))?;
                 self.update(&[item]).map_err(|(_, error)| text(error))
             }
 
-            fn ask(&mut self, $words: &[&str], $coins: &mut OsCoins) -> Result<Answer, String> {
+            fn ask(&mut self, $words: &Words<'_>, $coins: &mut OsCoins) -> Result<Answer, String> {
                 let $structure = &mut *self;
                 let value = $ask?;
-                Ok(answer(value, Some(self.queries_left()), &self.guarantee()))
+                Ok(answer(value, Some(self.queries_left()), self.changes_left(), &self.guarantee()))
             }
 
             fn count_answer(&mut self) {
                 self.count_answer();
             }
 
-            fn announce(&self) {
-                announce(self.plan().copies(), Some(self.queries_left()), self.space(), &self.guarantee());
+            fn announce(&self, guarantee: Option<&str>) {
+                let own = self.guarantee().to_string();
+                Begins {
+                    copies: self.copy_count(),
+                    answers: Some(self.queries_left()),
+                    changes: self.changes_left(),
+                    bytes: self.space(),
+                    guarantee: guarantee.unwrap_or(&own),
+                }
+                .announce();
             }
         }
     };
@@ -325,7 +449,7 @@ follow_items!(RobustF2, |structure, words, coins| match words {
 
 follow_items!(RobustPoint, |structure, words, coins| match words {
     [word] => {
-        let number = structure.number(word.as_bytes());
+        let number = structure.number(word);
         structure.query(&number, coins).map_err(text)
     }
     _ => Err("name the item: `? ITEM`".to_string()),
@@ -341,13 +465,20 @@ fn min_cut(options: &MinCutOptions) -> Result<Exit, String> {
         ("--answers", options.answers.is_some()),
     ];
     let sampled = options.method.as_deref() == Some("sampled");
+    if let Some((flag, _)) =
+        typed[3..].iter().find(|(_, given)| *given && !sampled && options.stream.state.is_none())
+    {
+        return Err(format!(
+            "{flag} is for samples; the exact cut needs none. Add --method sampled, or leave it out"
+        ));
+    }
     if options.side && sampled {
         return Err("--side needs the exact cut: samples know the weight only".to_string());
     }
     let stream = Stream { side: options.side, ..options.stream.clone() };
     follow(&stream, &typed, |coins| {
         let graph = match (&options.graph, options.vertices) {
-            (Some(path), vertices) => edges::read(path, options.no_header, vertices)?,
+            (Some(path), vertices) => read_graph(path, options.no_header, vertices)?,
             (None, Some(vertices)) => Graph::new(vertices).map_err(text)?,
             (None, None) => {
                 return Err("give the number of vertices, or a file of edges with --graph".to_string());
@@ -358,6 +489,7 @@ fn min_cut(options: &MinCutOptions) -> Result<Exit, String> {
                 alpha: ratio(options.alpha.as_deref(), "alpha", "0.5")?,
                 beta: ratio(options.beta.as_deref(), "beta", "0.01")?,
                 answers: declared(options.answers, 0)?,
+                asked: 0,
                 keep: true,
             };
             RobustMinCut::sampled(&promise, graph, coins).map_err(text)?
@@ -368,14 +500,23 @@ fn min_cut(options: &MinCutOptions) -> Result<Exit, String> {
     })
 }
 
+/// The graph of a file of edges.
+fn read_graph(path: &Path, no_header: bool, vertices: Option<u32>) -> Result<Graph, String> {
+    let rows = equipoise_engine::read_edges(path, no_header)?;
+    let edges: Vec<EdgeWeight> =
+        rows.iter().map(|row| EdgeWeight { ends: row.ends, weight: row.weight }).collect();
+    Graph::from_list(vertices, &edges)
+        .map_err(|(place, error)| format!("'{}', record {}: {error}", path.display(), place + 1))
+}
+
 /// Two vertices and perhaps a weight.
-fn edge(words: &[&str]) -> Result<EdgeWeight, String> {
+fn edge(words: &Words<'_>) -> Result<EdgeWeight, String> {
     let (ends, weight) = match words {
         [u, v] => ([u, v], None),
         [u, v, weight] => ([u, v], Some(weight)),
         _ => return Err("an edge has two vertices and perhaps a weight".to_string()),
     };
-    let vertex = |word: &str| number(word, "vertex", "a whole number");
+    let vertex = |word: &[u8]| number(word, "vertex", "a whole number");
     let weight = weight.map_or(Ok(1), |word| number(word, "weight", "a whole number from 1 to 2^60"))?;
     Ok(EdgeWeight { ends: [vertex(ends[0])?, vertex(ends[1])?], weight })
 }
@@ -389,40 +530,47 @@ impl Follower for RobustMinCut {
         self.to_bytes()
     }
 
-    fn update(&mut self, words: &[&str]) -> Result<(), String> {
+    /// There are no coins, or fresh ones each time.
+    fn goes_on_often(&self) -> bool {
+        true
+    }
+
+    fn update(&mut self, words: &Words<'_>) -> Result<(), String> {
         let change = match words {
-            ["+", rest @ ..] => Change::Insert(edge(rest)?),
-            ["-", rest @ ..] => Change::Delete(edge(rest)?),
+            [b"+", rest @ ..] => Change::Insert(edge(rest)?),
+            [b"-", rest @ ..] => Change::Delete(edge(rest)?),
             _ => return Err("write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`".to_string()),
         };
         self.update(&[change]).map_err(|(_, error)| text(error))
     }
 
-    fn ask(&mut self, words: &[&str], coins: &mut OsCoins) -> Result<Answer, String> {
+    fn ask(&mut self, words: &Words<'_>, coins: &mut OsCoins) -> Result<Answer, String> {
         let side = match words {
             [] => None,
-            ["side"] => Some(self.side().ok_or("samples know the weight only; ask `?`")?),
+            [b"side"] => Some(self.smaller_side().ok_or("samples know the weight only; ask `?`")?),
             _ => return Err("write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`".to_string()),
         };
         let value = self.query(coins).map_err(text)?;
-        let mut answer = answer(value, self.queries_left(), &self.guarantee());
+        let mut answer = answer(value, self.queries_left(), None, &self.guarantee());
         if let Some(side) = side {
-            let inside = side.iter().filter(|&&inside| inside).count();
-            let smaller = 2 * inside <= side.len();
-            let vertices: Vec<usize> = (0..side.len()).filter(|&vertex| side[vertex] == smaller).collect();
-            answer.text =
-                vertices.iter().fold(format!("{value}:"), |text, vertex| format!("{text} {vertex}"));
-            answer.json["side"] = json!(vertices);
+            answer.text = side.iter().fold(format!("{value}:"), |text, vertex| format!("{text} {vertex}"));
+            answer.json["side"] = json!(side);
         }
         Ok(answer)
     }
 
     fn count_answer(&mut self) {}
 
-    /// What is exact needs no words.
-    fn announce(&self) {
-        if self.queries_left().is_some() {
-            announce(self.copy_count(), self.queries_left(), self.space(), &self.guarantee());
+    /// What is exact needs no words; samples say whether they are worth it.
+    fn announce(&self, _: Option<&str>) {
+        if self.queries_left().is_none() {
+            return;
+        }
+        let (answers, changes) = (self.queries_left(), None);
+        let (copies, bytes, guarantee) = (self.copy_count(), self.space(), &self.guarantee());
+        Begins { copies, answers, changes, bytes, guarantee }.announce();
+        if let Some(beside) = self.beside() {
+            eprintln!("equipoise: {beside}");
         }
     }
 }

@@ -2,13 +2,17 @@
 //!
 //! Lines are on the disk before the answer to a question is shown, so whoever stops the program in between finds a structure
 //! that has forgotten nothing it answered to. The file holds keys; only its owner may read it.
+//!
+//! In front stands which file this is: its number on the disk and when it was made. Every state is a new file, so one that was
+//! copied, or brought back by a backup, is recognised: its coins may have answered elsewhere.
 
-use equipoise_robust::state::{self, Chain};
+use equipoise_robust::state::{self, Chain, Damaged, Kind, Reader, Stored};
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, Metadata, OpenOptions, TryLockError},
     io::{Read, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    time::UNIX_EPOCH,
 };
 
 pub(super) struct StateFile {
@@ -16,12 +20,44 @@ pub(super) struct StateFile {
     file: File,
     chain: Chain,
     waiting: Vec<u8>,
+    /// Bytes of lines behind the state, and of the state.
+    logged: usize,
+    state: usize,
+    /// Was it copied, now or before?
+    pub(super) copied: bool,
 }
 
 /// What a file held.
 pub(super) struct Saved {
     pub state: Vec<u8>,
-    pub lines: Vec<String>,
+    pub lines: Vec<Vec<u8>>,
+    /// Is this another file than the one that was written?
+    pub is_new_copy: bool,
+}
+
+/// Lines that wait for the disk are written at this size, and a log is folded into a new state at sixteen times that.
+const PIECE: usize = 1 << 20;
+
+const MARK: Kind = *b"mark\0\0\0\0";
+
+/// Which file this is.
+fn identity(metadata: &Metadata) -> [u64; 3] {
+    let made = metadata.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    // Nanoseconds of 64 bits reach beyond the year 2500; a disk that does not know says zero.
+    let made = made.and_then(|made| u64::try_from(made.as_nanos()).ok()).unwrap_or(0);
+    [metadata.dev(), metadata.ino(), made]
+}
+
+fn mark(metadata: &Metadata, copied: bool) -> Vec<u8> {
+    state::seal(MARK, |out| {
+        out.words(identity(metadata));
+        copied.write(out);
+    })
+}
+
+fn read_mark(bytes: &[u8]) -> Result<([u64; 3], bool), Damaged> {
+    let read = |from: &mut Reader<'_>| Ok(([from.word()?, from.word()?, from.word()?], bool::read(from)?));
+    state::unseal(MARK, bytes, read)
 }
 
 impl StateFile {
@@ -29,6 +65,9 @@ impl StateFile {
     pub(super) fn open(path: &Path) -> Result<(Self, Option<Saved>), String> {
         let name = path.display();
         let failed = |error: std::io::Error| format!("cannot use the state '{name}': {error}");
+        // Through a link to the file itself, which is replaced in its own place.
+        let path =
+            &if path.is_symlink() { fs::canonicalize(path).map_err(failed)? } else { path.to_path_buf() };
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).mode(0o600).open(path).map_err(failed)?;
         match file.try_lock() {
@@ -42,22 +81,22 @@ impl StateFile {
         if fs::metadata(path).map_err(failed)?.ino() != metadata.ino() {
             return Err(format!("the state '{name}' is in use by another process; wait until it ends"));
         }
+        if metadata.nlink() > 1 {
+            return Err(format!("the state '{name}' has more than one name; remove the others"));
+        }
         if metadata.mode() & 0o077 != 0 {
             return Err(format!("others can read the state '{name}', which holds keys; run chmod 600 on it"));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let damaged = |error: state::Damaged| format!("state '{name}': {error}");
         let saved = if bytes.is_empty() {
             None
         } else {
-            let (state, log) = state::split(&bytes).map_err(damaged)?;
-            let lines = state::lines(state, log).map_err(damaged)?;
-            let lines = lines.into_iter().map(|line| String::from_utf8_lossy(line).into_owned());
-            Some(Saved { state: state.to_vec(), lines: lines.collect() })
+            Some(saved(&bytes, &metadata).map_err(|error| format!("state '{name}': {error}"))?)
         };
-        let chain = Chain::behind(&[]);
-        Ok((Self { path: path.to_path_buf(), file, chain, waiting: Vec::new() }, saved))
+        let (saved, copied) = saved.map_or((None, false), |(saved, copied)| (Some(saved), copied));
+        let (chain, path) = (Chain::behind(&[]), path.clone());
+        Ok((Self { path, file, chain, waiting: Vec::new(), logged: 0, state: 0, copied }, saved))
     }
 
     /// A whole new state in the place of the old one and its lines, or nothing changes.
@@ -73,6 +112,7 @@ impl StateFile {
             let mut options = OpenOptions::new();
             let mut file = options.append(true).create_new(true).mode(0o600).open(&new)?;
             file.lock()?;
+            file.write_all(&mark(&file.metadata()?, self.copied))?;
             file.write_all(state)?;
             file.sync_all()?;
             fs::rename(&new, &self.path)?;
@@ -83,23 +123,44 @@ impl StateFile {
         self.file = write().map_err(|error| self.failed(&error))?;
         self.chain = Chain::behind(state);
         self.waiting.clear();
+        (self.logged, self.state) = (0, state.len());
         Ok(())
     }
 
-    /// Remember a line that was followed.
-    pub(super) fn log(&mut self, line: &str) {
-        self.waiting.extend(self.chain.link(line.as_bytes()));
+    /// Remember a line that was followed; long logs become part of the state.
+    pub(super) fn log(&mut self, line: &[u8], state: impl FnOnce() -> Vec<u8>) -> Result<(), String> {
+        let link = self.chain.link(line);
+        self.logged += link.len();
+        self.waiting.extend(link);
+        if self.logged > 16 * PIECE + self.state {
+            return self.replace(&state());
+        }
+        if self.waiting.len() > PIECE { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), String> {
+        self.file.write_all(&self.waiting).map_err(|error| self.failed(&error))?;
+        self.waiting.clear();
+        Ok(())
     }
 
     /// Bring all remembered lines to the disk.
     pub(super) fn sync(&mut self) -> Result<(), String> {
-        let write = self.file.write_all(&self.waiting).and_then(|()| self.file.sync_data());
-        write.map_err(|error| self.failed(&error))?;
-        self.waiting.clear();
-        Ok(())
+        self.write()?;
+        self.file.sync_data().map_err(|error| self.failed(&error))
     }
 
     fn failed(&self, error: &std::io::Error) -> String {
         format!("the state '{}' cannot be written: {error}", self.path.display())
     }
+}
+
+/// What the bytes of a file hold, and whether it was ever copied.
+fn saved(bytes: &[u8], metadata: &Metadata) -> Result<(Saved, bool), Damaged> {
+    let (mark, rest) = state::split(bytes)?;
+    let (written, copied) = read_mark(mark)?;
+    let (state, log) = state::split(rest)?;
+    let lines = state::lines(state, log)?.into_iter().map(<[u8]>::to_vec).collect();
+    let is_new_copy = written != identity(metadata);
+    Ok((Saved { state: state.to_vec(), lines, is_new_copy }, copied || is_new_copy))
 }

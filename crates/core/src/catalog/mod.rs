@@ -150,6 +150,7 @@ pub const ALL: &[&Entry] = &[
     &blocks::SUBSAMPLE,
     &blocks::BOOTSTRAP,
     &online::ABOVE_THRESHOLD,
+    &online::GENERALIZATION,
     &online::THRESHOLD_MONITOR,
 ];
 

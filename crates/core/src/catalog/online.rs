@@ -2,7 +2,8 @@
 
 use super::{ADJACENCY, CONFIDENCE, CatalogError, Derived, EPSILON, Entry, Given, Number, Parameter, cost};
 use crate::{
-    loss::ParameterError,
+    generalization::Released,
+    loss::{Loss, ParameterError},
     mechanism::Values,
     monitor::{
         above_threshold::{AboveThreshold, Form},
@@ -83,6 +84,41 @@ fn above_threshold(given: &Given) -> Result<Vec<Number>, CatalogError> {
         let about = "the least epsilon with that error";
         numbers.push(Number::exact("epsilon_for_error", eps.ratio().clone(), about));
     }
+    Ok(numbers)
+}
+
+pub(super) static GENERALIZATION: Entry = Entry {
+    name: "generalization",
+    about: "how far private answers about rows may be from the population that the rows were drawn from",
+    parameters: &[
+        EPSILON,
+        Parameter { name: "delta", default: Some("0"), about: "at least 0; both are under replace" },
+        Parameter {
+            name: "error",
+            default: Some("0.05"),
+            about: "how far answers may be from the rows' own means",
+        },
+        Parameter { name: "failure", default: Some("0.01"), about: "how likely some answer is farther" },
+        CONFIDENCE,
+    ],
+    derive: generalization,
+};
+
+fn generalization(given: &Given) -> Result<Vec<Number>, CatalogError> {
+    let released = Released {
+        eps: given.eps()?,
+        delta: given.delta()?,
+        error: given.ratio("error")?,
+        failure: given.ratio("failure")?,
+    };
+    let error = released.population_error(&given.beta()?).ok_or_else(|| {
+        let shown = format!("{} with failure {}", released.error, released.failure);
+        ParameterError::out_of_range("error", shown, "give an error and a failure of at least 0")
+    })?;
+    let about =
+        "how far answers are from the population's means, at the confidence given; one or more says nothing";
+    let mut numbers = cost(&Loss::approx(&released.eps, &released.delta));
+    numbers.push(Number::exact("population_error", error, about));
     Ok(numbers)
 }
 

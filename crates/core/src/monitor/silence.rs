@@ -2,13 +2,22 @@
 //!
 //! Each is the chance that a process of rate r stays silent for one unit of time; `slope_upper` bounds how fast
 //! ln r grows with the value, which is all that privacy depends on.
+//!
+//! # Time
+//!
+//! "Below" is free and can be had for ever, so the time that it takes must not tell the value. With Gumbel noise one word is
+//! settled in fixed point by the same steps for every value ([`Fixed`]), but for one word in 2^46, which goes to
+//! enclosures. The other shapes, which are kept for comparison, always do.
 
 use crate::{
     chance::{Chance, exp_neg, head_of},
+    fixed_exp::{FixedExp, product},
     interval::{Interval, ln_lower},
+    ladder::exp_neg_heads,
     ratio::Ratio,
 };
 use dashu_int::IBig;
+use std::sync::LazyLock;
 
 /// The shape of the noise on the value of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +56,20 @@ impl Noise {
     }
 }
 
-/// The chance of "below" for a value that exceeds the threshold by `excess`.
+/// The chance of "below" for a value, which is counted in units of `1/one`.
 pub(super) struct Silence<'a> {
     pub(super) noise: Noise,
     pub(super) scale: &'a Ratio,
-    pub(super) excess: Ratio,
+    pub(super) threshold: &'a Ratio,
+    pub(super) one: u64,
+    pub(super) value: i128,
+}
+
+impl Silence<'_> {
+    /// By how much the value exceeds the threshold.
+    fn excess(&self) -> Ratio {
+        Ratio::whole(self.value.into()) / Ratio::from(self.one) - self.threshold
+    }
 }
 
 impl Chance for Silence<'_> {
@@ -59,9 +77,26 @@ impl Chance for Silence<'_> {
         head_of(|bits| self.enclose(bits))
     }
 
+    fn settle(&self, from: u64, to: u64) -> Option<bool> {
+        let fixed = (self.noise == Noise::Gumbel).then(|| Fixed::new(self)).flatten();
+        let head = match fixed {
+            Some(fixed) => fixed.silence(self.value),
+            None => self.head(),
+        };
+        let band = if fixed.is_some() { Fixed::BAND } else { 0 };
+        if to < head.saturating_sub(band) {
+            Some(true)
+        } else if from > head.saturating_add(band) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
     fn enclose(&self, bits: usize) -> Interval {
         let work = bits + 16;
-        let relative = &self.excess / self.scale;
+        let excess = self.excess();
+        let relative = &excess / self.scale;
         let silent = match self.noise {
             Noise::Gumbel => exp_neg_of(&exp(&relative, work)),
             Noise::Saturated { strength } => {
@@ -70,12 +105,95 @@ impl Chance for Silence<'_> {
             }
             Noise::Laplace => {
                 let tail = exp_neg(&relative.abs(), work).div_small(2);
-                one_side(&self.excess, tail)
+                one_side(&excess, tail)
             }
-            Noise::TwoLaplace { factor } => one_side(&self.excess, two_tail(&relative.abs(), factor, work)),
+            Noise::TwoLaplace { factor } => one_side(&excess, two_tail(&relative.abs(), factor, work)),
         };
         silent.to_precision(bits)
     }
+}
+
+/// e^-e^x in fixed point, x = (value/one - threshold)/scale, by the same steps for every value.
+///
+/// # Guarantee
+///
+/// [`Fixed::silence`] differs from e^-e^x·2^64 by less than [`Fixed::BAND`].
+///
+/// # Why
+///
+/// 1. With c the whole number nearest to threshold·one, x = (value - c)·s + r, where s = 1/(scale·one) and r is public. Only
+///    -64 < x < 5 matters: below, e^-e^x is within 2^-92 of 1, and above it is less than 2^-200. So value - c is cut to a whole
+///    number of at least 65/s + 1, as r may be half a unit, and at most 2^57; and then x to [-64, 5].
+/// 2. s and r are rounded down to multiples of 2^-114, so x is right within 2^57·2^-114 + 2^-114 < 2^-56, and is then cut to
+///    2^-64.
+/// 3. p = e^-(5 - x) is a product of two table entries and a series: right within 16 units of 2^-64 and the error of x times
+///    p <= 1, so within 2^-55. y = e^5·p is right within 149·2^-55 + 2^-55 < 2^-47.7.
+/// 4. e^-y changes by at most the error of y; its own product is right within 16 units. Together less than 2^-47.6, and the band
+///    is 2^-47.
+#[derive(Clone, Copy, Debug)]
+struct Fixed {
+    /// c, and how far a value may be from it.
+    centre: i128,
+    reach: i128,
+    /// s and r in units of 2^-114.
+    slope: i128,
+    shift: i128,
+}
+
+/// e^-i for whole i, in units of 2^-64, as far as it is one at least.
+static WHOLE: LazyLock<Vec<u64>> = LazyLock::new(|| exp_neg_heads(&Ratio::one(), 149));
+
+impl Fixed {
+    /// In units of 2^-64.
+    const BAND: u64 = 1 << 17;
+    const BITS: usize = 114;
+    /// e^5 in units of 2^-56, rounded down.
+    const E5: u64 = 10_694_295_168_499_874_043;
+
+    /// What is public of a question; nothing where the scale in units is beyond 2^50.
+    fn new(question: &Silence<'_>) -> Option<Self> {
+        let one = Ratio::from(question.one);
+        let width = question.scale * &one;
+        let level = question.threshold * &one;
+        let centre = (&level + &Ratio::new(1, 2)).floor_big();
+        let reach = i128::try_from((&width * &Ratio::from(65u64)).floor_big()).ok()? + 2;
+        if reach >= 1 << 57 {
+            return None;
+        }
+        let scaled = |value: &Ratio| {
+            let steps = Ratio::whole(IBig::ONE << Self::BITS);
+            i128::try_from((value * &steps / &width).floor_big()).ok()
+        };
+        let rest = Ratio::whole(centre.clone()) - &level;
+        // A threshold beyond 2^126 units is beyond every value.
+        Some(Self {
+            centre: i128::try_from(centre).ok().filter(|centre| centre.unsigned_abs() < 1 << 126)?,
+            reach,
+            slope: scaled(&Ratio::one())?,
+            shift: scaled(&rest)?,
+        })
+    }
+
+    fn silence(self, value: i128) -> u64 {
+        let distance = value.clamp(-(1 << 126), 1 << 126) - self.centre;
+        let distance = distance.clamp(-self.reach, self.reach);
+        let x = distance * self.slope + self.shift;
+        let five = 5i128 << Self::BITS;
+        // 5 - x, from 0 to 69, in units of 2^-64.
+        let gap = (five - x).clamp(0, 69i128 << Self::BITS) >> (Self::BITS - 64);
+        let gap = gap.unsigned_abs();
+        let [whole, part] =
+            [gap >> 64, gap & u128::from(u64::MAX)].map(|part| u64::try_from(part).unwrap_or(0));
+        let p = exp_neg_fixed(whole, part);
+        let y = product(Self::E5, p);
+        exp_neg_fixed(y >> 56, y << 8)
+    }
+}
+
+/// e^-(whole + part), the part in units of 2^-64: within 16 units.
+fn exp_neg_fixed(whole: u64, part: u64) -> u64 {
+    let at_whole = usize::try_from(whole).ok().and_then(|whole| WHOLE.get(whole)).copied().unwrap_or(0);
+    product(at_whole, FixedExp::new().exp_neg(part))
 }
 
 /// The chance of "below" from the tail beyond the distance to the threshold.
@@ -119,7 +237,8 @@ mod tests {
 
     fn below(noise: Noise, scale: f64, excess: f64) -> f64 {
         let scale = Ratio::from_f64_exact(scale).unwrap();
-        let silence = Silence { noise, scale: &scale, excess: Ratio::from_f64_exact(excess).unwrap() };
+        let threshold = -Ratio::from_f64_exact(excess).unwrap();
+        let silence = Silence { noise, scale: &scale, threshold: &threshold, one: 1, value: 0 };
         let word = silence.head() as f64 / 2f64.powi(64);
         let near = silence.enclose(128);
         assert!((near.to_f64() - word).abs() < 1e-15 && (near.upper() - near.lower()).to_f64() < 1e-30);
@@ -154,6 +273,63 @@ mod tests {
             let found = below(noise, scale, excess);
             assert!((found - expected).abs() < 1e-14, "{noise:?} {excess}: {found} {expected}");
         }
+    }
+
+    /// Words around the true number: every answer is right, and all words but those of the band are settled.
+    fn settles_rightly(question: &Silence<'_>) {
+        let head = head_of(|bits| question.enclose(bits));
+        assert!(Fixed::new(question).is_some());
+        let around = [0, 1, Fixed::BAND / 2, Fixed::BAND, 2 * Fixed::BAND, 1 << 40];
+        let near = around.iter().flat_map(|d| [head.checked_sub(*d), head.checked_add(*d)]).flatten();
+        for word in near.chain([0, u64::MAX]) {
+            let right = match question.settle(word, word) {
+                Some(below) => below == (word < head),
+                None => word.abs_diff(head) <= 2 * Fixed::BAND,
+            };
+            assert!(right, "{} {} {} {word}", question.scale, question.threshold, question.value);
+        }
+    }
+
+    #[test]
+    fn one_word_is_settled_rightly_whatever_the_value() {
+        let relative = [-70.0, -64.0, -44.0, -20.0, -3.3, -0.5, 0.0, 0.7, 2.0, 3.7, 4.99, 5.01, 9.0];
+        for scale in ["19.8", "0.001", "0.015384", "1", "1/3", "12345.678", "200000"] {
+            let scale: Ratio = scale.parse().unwrap();
+            for (one, threshold) in [0, 32].into_iter().flat_map(|bits| {
+                ["0", "1/2", "1000.5", "-7/3", "1e15", "-1e18"].map(|threshold| (1u64 << bits, threshold))
+            }) {
+                let threshold: Ratio = threshold.parse().unwrap();
+                let units = |value: &Ratio| i128::try_from((value * &Ratio::from(one)).floor_big()).unwrap();
+                let near = relative.map(|x| units(&(&Ratio::from_f64_exact(x).unwrap() * &scale)));
+                for far in near.into_iter().chain([-(1 << 110), -5, 5, 1 << 110]) {
+                    let value = units(&threshold) + far;
+                    let noise = Noise::Gumbel;
+                    settles_rightly(&Silence { noise, scale: &scale, threshold: &threshold, one, value });
+                }
+            }
+        }
+    }
+
+    /// The bound of the header is not idle: the largest error that is found is within a few powers of two of it.
+    #[test]
+    fn the_band_holds_everywhere_and_a_narrow_one_would_not() {
+        let (scale, threshold) = ("7.77".parse().unwrap(), Ratio::zero());
+        let mut most = 0;
+        for step in -6000i128..500 {
+            let value = step * (777 << 32) / 10_000;
+            let question =
+                Silence { noise: Noise::Gumbel, scale: &scale, threshold: &threshold, one: 1 << 32, value };
+            let found = Fixed::new(&question).unwrap().silence(value);
+            most = most.max(found.abs_diff(question.head()));
+        }
+        assert!(most < Fixed::BAND && most > 16, "{most}");
+    }
+
+    #[test]
+    fn e_to_the_fifth_is_what_it_says() {
+        let exact = Interval::exact(&Ratio::from(5u64), 160).exp();
+        let units = (&exact.lower() * &Ratio::whole(IBig::ONE << 56)).floor_big();
+        assert_eq!(units, IBig::from(Fixed::E5));
     }
 
     /// ln r never falls, and grows by at most the slope for each unit.

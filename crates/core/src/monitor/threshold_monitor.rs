@@ -160,7 +160,7 @@ impl Contributions {
     pub fn units(self, value: f64) -> i64 {
         let least = if matches!(self, Self::Signed { .. }) { -1.0 } else { 0.0 };
         // Both steps are exact: a power of two times a number of at most one, cut to its whole part.
-        let scaled = (value.clamp(least, 1.0) * 2f64.powi(self.bits().cast_signed())).trunc();
+        let scaled = value.clamp(least, 1.0) * (1u64 << self.bits()) as f64;
         #[expect(clippy::cast_possible_truncation, reason = "within 2^32, and NaN becomes zero")]
         let units = scaled as i64;
         units
@@ -264,8 +264,8 @@ pub fn above_noiseless_threshold(eps: &Eps, delta: &Delta) -> Result<Calibrated,
 
 /// The text's simplified monitor: the same noise, and every record that contributed to an "above" is deleted.
 ///
-/// The wide scale is 10/epsilon·ln²(1/delta), the other 1/epsilon·ln(1/delta); both are rounded up, the second to a
-/// whole part of the first.
+/// The wide scale is 10/epsilon·ln²(1/delta), the other 1/epsilon·ln(1/delta); the first is rounded up, the second to a
+/// whole part of the first, at most a half. The promise rests on the wide one alone.
 pub fn simplified_monitor(eps: &Eps, delta: &Delta) -> Result<Calibrated, ParameterError> {
     let monitor = ThresholdMonitor {
         eps: eps.clone(),
@@ -360,9 +360,11 @@ impl Watch {
                 yes.iter().zip(&self.active).map(|(yes, active)| u64::from((yes & active).count_ones()));
             i128::from(count.sum::<u64>())
         } else {
-            let mut sum = 0;
-            self.for_each_yes(yes, |left| sum += i128::from((*left).min(units)));
-            sum
+            let blocks = self.left.chunks(64).zip(yes);
+            let parts = blocks.flat_map(|(block, &yes)| {
+                block.iter().zip(0u32..).map(move |(&left, place)| left.min(units) & mask(yes, place))
+            });
+            parts.map(i128::from).sum()
         };
         let answer = self.decide(value, threshold, coins);
         self.record(yes, answer);
@@ -371,8 +373,9 @@ impl Watch {
 
     /// Answer a question to which each record contributes this many units; see [`Contributions::units`].
     pub fn ask_units(&mut self, units: &[i64], threshold: &Ratio, coins: &mut impl Coins) -> Answer {
+        let range = self.range();
         let value =
-            units.iter().zip(&self.left).map(|(&units, &left)| i128::from(self.cut(units, left))).sum();
+            units.iter().zip(&self.left).map(|(&units, &left)| i128::from(cut(units, left, range))).sum();
         let answer = self.decide(value, threshold, coins);
         self.record_units(units, answer);
         answer
@@ -385,7 +388,13 @@ impl Watch {
         }
         self.halted |= self.calibrated.halts;
         let units = self.one();
-        self.for_each_yes(yes, |left| *left = left.saturating_sub(units));
+        let blocks = self.left.chunks_mut(64).zip(&mut self.active);
+        for ((block, active), &yes) in blocks.zip(yes) {
+            for (left, place) in block.iter_mut().zip(0u32..) {
+                *left -= units.min(*left) & mask(yes, place);
+            }
+            *active = active_in(block);
+        }
     }
 
     /// The same for a question in units.
@@ -394,12 +403,13 @@ impl Watch {
             return;
         }
         self.halted |= self.calibrated.halts;
-        for (index, &units) in units.iter().enumerate().take(self.left.len()) {
-            let spent = self.cut(units, self.left[index]).unsigned_abs();
-            self.left[index] -= spent;
-            if self.left[index] == 0 {
-                self.active[index / 64] &= !(1 << (index % 64));
+        let range = self.range();
+        let blocks = self.left.chunks_mut(64).zip(&mut self.active);
+        for ((block, active), units) in blocks.zip(units.chunks(64)) {
+            for (left, &units) in block.iter_mut().zip(units) {
+                *left -= cut(units, *left, range).unsigned_abs();
             }
+            *active = active_in(block);
         }
     }
 
@@ -408,43 +418,38 @@ impl Watch {
         1 << self.calibrated.monitor.contributions.bits()
     }
 
-    /// A contribution cut to its range and to what is left of the record.
-    fn cut(&self, units: i64, left: u64) -> i64 {
-        let one = i64::try_from(self.one().min(left)).unwrap_or(i64::MAX);
-        let least = if matches!(self.calibrated.monitor.contributions, Contributions::Signed { .. }) {
-            -one
-        } else {
-            0
-        };
-        units.clamp(least, one)
-    }
-
-    /// Visit what is left of each active record that says yes.
-    fn for_each_yes(&mut self, yes: &[u64], mut visit: impl FnMut(&mut u64)) {
-        for (block, (yes, active)) in yes.iter().zip(&mut self.active).enumerate() {
-            let mut bits = yes & *active;
-            while bits != 0 {
-                let place = bits.trailing_zeros();
-                bits &= bits - 1;
-                let left = &mut self.left[block * 64 + place as usize];
-                visit(left);
-                if *left == 0 {
-                    *active &= !(1 << place);
-                }
-            }
-        }
+    /// The least and the largest contribution in units.
+    fn range(&self) -> (i64, i64) {
+        let one = i64::try_from(self.one()).unwrap_or(i64::MAX);
+        let signed = matches!(self.calibrated.monitor.contributions, Contributions::Signed { .. });
+        (if signed { -one } else { 0 }, one)
     }
 
     fn decide(&self, value: i128, threshold: &Ratio, coins: &mut impl Coins) -> Answer {
         if self.halted {
             return Answer::Halted;
         }
-        let one = Ratio::from(self.one());
-        let value = Ratio::whole(value.into()) / one;
         let Calibrated { monitor, scale, .. } = &self.calibrated;
-        let silence = Silence { noise: monitor.noise, scale, excess: value - threshold };
+        let silence = Silence { noise: monitor.noise, scale, threshold, one: self.one(), value };
         if coins.bernoulli(&silence) { Answer::Below } else { Answer::Above }
     }
+}
+
+/// All ones where the record says yes. What follows takes the same steps for all records: a pass that visited those who
+/// say yes alone would tell how many they are to whoever has a clock.
+fn mask(yes: u64, place: u32) -> u64 {
+    0u64.wrapping_sub(yes >> place & 1)
+}
+
+/// A contribution cut to its range and to what is left of the record.
+fn cut(units: i64, left: u64, (least, most): (i64, i64)) -> i64 {
+    let left = i64::try_from(left).unwrap_or(i64::MAX);
+    units.min(most.min(left)).max(least.max(-left))
+}
+
+/// Which records of a block have something left.
+fn active_in(block: &[u64]) -> u64 {
+    block.iter().zip(0u32..).fold(0, |active, (&left, place)| active | u64::from(left != 0) << place)
 }
 
 #[cfg(test)]

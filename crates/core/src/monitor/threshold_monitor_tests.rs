@@ -225,7 +225,8 @@ fn contributions_are_cut_to_what_is_left() {
     };
     let mut watch = shape.calibrate().unwrap().start(2);
     watch.record_units(&[3, 1], Answer::Above);
-    assert_eq!((watch.left.as_slice(), watch.cut(3, 1), watch.cut(-1, 4)), ([1, 3].as_slice(), 1, 0));
+    let cut = [(3, 1), (-1, 4)].map(|(units, left)| cut(units, left, watch.range()));
+    assert_eq!((watch.left.as_slice(), cut), ([1, 3].as_slice(), [1, 0]));
     watch.record_units(&[3, 1, 4], Answer::Above);
     watch.record_units(&[3, 1], Answer::Below);
     assert_eq!((watch.left.as_slice(), watch.active[0]), ([0, 2].as_slice(), 0b10));
@@ -274,7 +275,8 @@ fn far_values_are_answered_rightly_as_often_as_said() {
         let accuracy = watched.accuracy(questions, &beta);
         let silent = |excess: Ratio| {
             use crate::chance::Chance as _;
-            Silence { noise, scale: watched.scale(), excess }.enclose(AUDIT_BITS)
+            let silence = Silence { noise, scale: watched.scale(), threshold: &-excess, one: 1, value: 0 };
+            silence.enclose(AUDIT_BITS)
         };
         let each = &beta / &Ratio::from(questions);
         assert!(silent(accuracy.above.unwrap()).upper() <= each, "{noise:?}");

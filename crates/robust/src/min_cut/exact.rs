@@ -545,7 +545,7 @@ mod tests {
         assert_eq!(cut.value(), 1);
         assert_eq!(
             Graph::new(1).unwrap_err().to_string(),
-            "1 vertices are not accepted; a graph has from 2 to 2^28"
+            "1 vertices are not accepted; a graph has from 2 to 2^25"
         );
     }
 }

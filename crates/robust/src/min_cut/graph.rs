@@ -55,13 +55,18 @@ pub enum Misfit {
     },
     /// All weights together would be more than can be counted.
     TooHeavy,
+    /// More at once, or in all, than a structure follows that looks at every unit.
+    TooManyUnits {
+        /// The most that it follows.
+        most: u64,
+    },
 }
 
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::VertexCount { vertices } => {
-                write!(f, "{vertices} vertices are not accepted; a graph has from 2 to 2^28")
+                write!(f, "{vertices} vertices are not accepted; a graph has from 2 to 2^25")
             }
             Self::UnknownVertex { vertex, vertices } => {
                 write!(f, "vertex {vertex} is not in the graph; its vertices are 0 to {}", vertices - 1)
@@ -76,6 +81,10 @@ impl fmt::Display for Misfit {
             Self::NotThere { wanted: EdgeWeight { ends: [u, v], weight }, there } => {
                 write!(f, "the edge between {u} and {v} has weight {there}; {weight} cannot go")
             }
+            Self::TooManyUnits { most } => write!(
+                f,
+                "samples follow weights unit by unit, at most {most} at once and 16 times that in all; use a larger unit or the exact method"
+            ),
             Self::TooHeavy => write!(f, "all weights together would exceed 2^60; use a smaller unit"),
         }
     }
@@ -113,7 +122,7 @@ pub struct Graph {
 impl Graph {
     /// A graph without edges.
     pub fn new(vertices: u32) -> Result<Self, Misfit> {
-        if !(2..=1 << 28).contains(&vertices) {
+        if !(2..=1 << 25).contains(&vertices) {
             return Err(Misfit::VertexCount { vertices });
         }
         let mut graph = Self::default();
@@ -128,6 +137,18 @@ impl Graph {
         let mut graph = Self::new(vertices)?;
         for edge in edges {
             graph.change(Change::Insert(edge))?;
+        }
+        Ok(graph)
+    }
+
+    /// A graph with these edges on so many vertices, or on all up to the highest that an edge names. If an edge does not fit,
+    /// its place in the list.
+    pub fn from_list(vertices: Option<u32>, edges: &[EdgeWeight]) -> Result<Self, (usize, Misfit)> {
+        let highest = edges.iter().flat_map(|edge| edge.ends).max();
+        let vertices = vertices.unwrap_or_else(|| highest.map_or(0, |vertex| vertex.saturating_add(1)));
+        let mut graph = Self::new(vertices).map_err(|error| (0, error))?;
+        for (place, &edge) in edges.iter().enumerate() {
+            graph.change(Change::Insert(edge)).map_err(|error| (place, error))?;
         }
         Ok(graph)
     }

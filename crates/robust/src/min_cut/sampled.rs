@@ -43,6 +43,9 @@ pub struct Levels {
     keep: u32,
 }
 
+/// The most units of a change; a graph may have 16 times as many.
+const MOST_UNITS: u64 = 1 << 20;
+
 /// How many samples there are, each of half of the one before: enough for cuts up to 2^40.
 const LEVELS: usize = 40;
 
@@ -79,6 +82,11 @@ impl Levels {
         Ok(Self { vertices, alpha: alpha.clone(), keep })
     }
 
+    /// Can samples follow this graph unit by unit?
+    pub fn can_follow(graph: &Graph) -> bool {
+        graph.total_weight() <= 16 * MOST_UNITS
+    }
+
     /// How many forests each level keeps.
     pub fn keep(&self) -> u32 {
         self.keep
@@ -95,6 +103,14 @@ impl Shape for Levels {
         let ln_n = ln_upper(&Ratio::from(u64::from(self.vertices)));
         let d_ln_n = self.alpha.squared() * theta / Ratio::from(3u64) - Ratio::from(2u64) * &ln_n;
         if d_ln_n < ln_n { Ratio::zero() } else { (d_ln_n - ln_six_levels_upper()).max(Ratio::zero()) }
+    }
+
+    fn alpha(&self) -> Ratio {
+        self.alpha.clone()
+    }
+
+    fn space(&self) -> usize {
+        28 * LEVELS * self.vertices as usize
     }
 }
 
@@ -192,11 +208,13 @@ impl Oblivious for Sampled {
     type Question = ();
     type Refused = Misfit;
 
-    /// Weights are followed unit by unit, so a change of more than 2^20 is too heavy.
+    /// Weights are followed unit by unit, so too many of them are refused.
     fn apply(input: &mut Graph, update: &Change) -> Result<(), Misfit> {
         let (Change::Insert(edge) | Change::Delete(edge)) = update;
-        if edge.weight > 1 << 20 {
-            return Err(Misfit::TooHeavy);
+        let all =
+            matches!(update, Change::Insert(_)).then(|| input.total_weight().saturating_add(edge.weight));
+        if edge.weight > MOST_UNITS || all.is_some_and(|all| all > 16 * MOST_UNITS) {
+            return Err(Misfit::TooManyUnits { most: MOST_UNITS });
         }
         input.change(*update)
     }

@@ -32,6 +32,14 @@ impl Shape for Registers {
     fn ln_inverse_failure(&self) -> Ratio {
         Ratio::zero()
     }
+
+    fn alpha(&self) -> Ratio {
+        Ratio::one()
+    }
+
+    fn space(&self) -> usize {
+        1 << self.bits
+    }
 }
 
 /// Registers under a secret key.

@@ -21,9 +21,9 @@
 //!    `(k-1)/(1+alpha)` are expected. Chernoff: at most `exp(-alpha²·(k-1)/((1+alpha)(2+alpha)))`.
 //! 2. It is below `(1 - alpha)F` only if fewer than k lie below `(k-1)/((1-alpha)F)`: at most
 //!    `exp(-alpha²·(k-1)/(2(1-alpha)))`, which is less.
-//! 3. Equal hashes count once. Among the k least of 2^40 there are `k/2^25` pairs of them on average, so sixteen have a
-//!    chance below `(k/2^25)^16/16!`: e^-117 up to k = 2^14, e^-83 up to 2^20, and no more is claimed. With fewer,
-//!    it is as if k were 17 less.
+//! 3. Equal hashes count once. Drawn one after another, the i-th of the k least of 2^40 hits an earlier one with chance at
+//!    most `i/(k·2^24)`, and these sum to `k/2^25`. So 64 hits have a chance of at most `(k/2^25)^64/64!`: e^-650 up to
+//!    k = 2^14, e^-400 up to 2^20, e^-240 up to 2^24, and no more is claimed. With fewer, it is as if k were 65 less.
 //! 4. A number that came before changes nothing, and a new one has a fresh hash, whoever chose it and why: the answer
 //!    at F distinct numbers has the same law for every adversary. Take counts F that grow by `1 + alpha/4`. If the
 //!    answer is within `1 ± alpha/2` at each of them, then, since it never falls, it is within `1 ± alpha` at
@@ -33,6 +33,9 @@ use super::{Counts, Item, RefusedItem, add};
 use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
 use crate::{Oblivious, Shape, grid::Grid, hash::Key};
 use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
+
+/// What step 3 takes from k, and one from step 1.
+const LOST: usize = 66;
 
 /// How many hashes are kept, and which error that allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +64,8 @@ impl Size {
     pub fn proved(alpha: &Ratio, ln_inverse_failure: &Ratio) -> Result<Self, ParameterError> {
         Self::new(alpha, 32)?;
         let wanted = (ln_inverse_failure + &ln_upper(&Ratio::from(3u64))) / exponent(alpha);
-        let size = wanted.ceil_i64().and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX - 18);
-        let size = Self::new(alpha, (size + 18).max(32))?;
+        let size = wanted.ceil_i64().and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX - LOST);
+        let size = Self::new(alpha, (size + LOST).max(32))?;
         if size.ln_inverse_failure() < *ln_inverse_failure {
             let accepted =
                 "so rare a failure is not proved at this error; give a larger error or fewer answers";
@@ -110,13 +113,22 @@ fn exponent(alpha: &Ratio) -> Ratio {
 impl Shape for Size {
     fn ln_inverse_failure(&self) -> Ratio {
         let most: u64 = match self.size {
-            ..=0x4000 => 117,
-            0x4001..=0x10_0000 => 83,
-            _ => 0,
+            ..=0x4000 => 650,
+            0x4001..=0x10_0000 => 400,
+            _ => 240,
         };
         // Steps 1, 2 and 3, each with at most this exponent.
-        let each = (exponent(&self.alpha) * Ratio::from(self.size as u64 - 18)).min(Ratio::from(most));
+        let kept = self.size.saturating_sub(LOST) as u64;
+        let each = (exponent(&self.alpha) * Ratio::from(kept)).min(Ratio::from(most));
         (each - ln_upper(&Ratio::from(3u64))).max(Ratio::zero())
+    }
+
+    fn alpha(&self) -> Ratio {
+        self.alpha.clone()
+    }
+
+    fn space(&self) -> usize {
+        16 * self.size
     }
 }
 
@@ -317,7 +329,7 @@ mod tests {
     fn exact_while_few_and_near_when_many() {
         let mut coins = TestWords(1);
         let size = Size::proved(&"0.2".parse().unwrap(), &Ratio::from(20u64)).unwrap();
-        assert_eq!(size.size(), 1411);
+        assert_eq!(size.size(), 1459);
         let mut sketch = Kmv::new(&size, &mut coins);
         for _ in 0..3 {
             sketch.insert_all(&(0..1000).collect::<Vec<_>>());
@@ -339,8 +351,12 @@ mod tests {
         // 0.05²/(1.05·2.05) an item; about 1100 counts at beta 0.01: ln 110,000 = 11.6.
         let keyed = Size::keyed(&alpha, &"0.01".parse().unwrap()).unwrap().size();
         assert!((10_000..11_500).contains(&keyed), "{keyed}");
-        assert!(Size::proved(&"0.2".parse().unwrap(), &Ratio::from(110u64)).is_ok());
-        assert!(Size::proved(&alpha, &Ratio::from(120u64)).is_err(), "equal hashes alone are more likely");
+        assert!(Size::proved(&"0.2".parse().unwrap(), &Ratio::from(210u64)).is_ok());
+        assert!(Size::proved(&alpha, &Ratio::from(450u64)).is_err(), "equal hashes alone are more likely");
+        // Step 3: ln 64! > 205.
+        for (power, most) in [(14, 650.0), (20, 400.0), (24, 240.0)] {
+            assert!(64.0 * f64::from(25 - power) * std::f64::consts::LN_2 + 205.0 > most, "{power}");
+        }
         assert!(Size::new(&Ratio::one(), 64).is_err() && Size::new(&alpha, 31).is_err());
     }
 

@@ -32,7 +32,7 @@ pub struct Item {
 pub enum RefusedItem {
     /// The sketch follows insertions only.
     Deletion,
-    /// A count beyond 2^62.
+    /// Counts beyond what sums of squares can hold.
     TooLarge,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for RefusedItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Deletion => "a distinct count does not follow deletions; give items that come",
-            Self::TooLarge => "a count would exceed 2^62; give smaller counts",
+            Self::TooLarge => "all counts of the stream together would exceed 2^60; use a larger unit",
         })
     }
 }

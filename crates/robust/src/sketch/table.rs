@@ -16,6 +16,7 @@
 //!    mean of its number's count and a variance of at most `F2/w`.
 //! 2. Chebyshev: a row is off with chance at most `q = 2/(w·alpha²)`, in both cases.
 //! 3. The median of d rows is off only if half of them are: at most `(4q(1-q))^(d/2)` for q below one half.
+//! 4. Where w is a power of two, several rows take their bits from one hash, no bit twice: as independent as from several.
 
 use super::{Counts, Item, RefusedItem, add};
 use crate::state::{Damaged, Reader, Stored, Writer, stored_whole};
@@ -49,15 +50,19 @@ impl Buckets {
         Ok(Self { alpha: alpha.clone(), rows, width })
     }
 
-    /// As many as this failure needs: rows of `24/alpha²` buckets.
+    /// As many as this failure needs: of all powers of two the width with the fewest buckets.
     pub fn proved(alpha: &Ratio, ln_inverse_failure: &Ratio) -> Result<Self, ParameterError> {
         Self::new(alpha, 1, 1)?;
-        let width =
-            (Ratio::from(24u64) / alpha.squared()).ceil_i64().and_then(|width| usize::try_from(width).ok());
-        let one = Self::new(alpha, 1, width.unwrap_or(usize::MAX))?;
-        let rows = (ln_inverse_failure / &one.ln_inverse_failure()).ceil_i64();
-        let rows = rows.and_then(|rows| usize::try_from(rows).ok()).unwrap_or(usize::MAX - 1);
-        Self::new(alpha, rows | 1, one.width)
+        let of_width = |power: u32| {
+            let one = Self::new(alpha, 1, 1 << power).ok()?;
+            let each = one.ln_inverse_failure();
+            let rows = each.is_positive().then(|| ln_inverse_failure / &each)?.ceil_i64();
+            Self::new(alpha, usize::try_from(rows?).ok()?.max(1) | 1, one.width).ok()
+        };
+        let least = (0..=28).filter_map(of_width).min_by_key(|shape| shape.rows * shape.width);
+        least.ok_or_else(|| {
+            ParameterError::out_of_range("alpha", alpha, "so small an error needs too many buckets")
+        })
     }
 
     /// How many rows there are.
@@ -80,11 +85,20 @@ impl Shape for Buckets {
         }
         Ratio::from(self.rows as u64) / Ratio::from(2u64) * ln_lower(&base.recip())
     }
+
+    fn alpha(&self) -> Ratio {
+        self.alpha.clone()
+    }
+
+    fn space(&self) -> usize {
+        self.rows * (8 * self.width + 16)
+    }
 }
 
 /// Rows of signed buckets.
 #[derive(Clone, Debug)]
 struct Table {
+    /// One for each group of rows that share a hash.
     keys: Vec<Key>,
     width: usize,
     buckets: Vec<i64>,
@@ -92,35 +106,55 @@ struct Table {
     squares: Vec<i128>,
 }
 
+/// How many rows share a hash: a power of two takes whole bits, of which 64 serve several rows.
+fn rows_per_hash(width: usize) -> usize {
+    if width.is_power_of_two() { 64 / (width.trailing_zeros() as usize + 1) } else { 1 }
+}
+
+/// The bucket and the sign of a row of its group.
+#[inline]
+fn place(width: usize, hash: u64, row: usize) -> (usize, i64) {
+    let (bucket, bit) = if width.is_power_of_two() {
+        let bits = hash >> (row * (width.trailing_zeros() as usize + 1));
+        (bits >> 1 & (width as u64 - 1), bits)
+    } else {
+        (((hash >> 32) * width as u64) >> 32, hash)
+    };
+    (usize::try_from(bucket).expect("below the width"), if bit & 1 == 0 { 1 } else { -1 })
+}
+
 impl Table {
     fn new<C: Coins>(shape: &Buckets, coins: &mut C) -> Self {
-        let keys = (0..shape.rows).map(|_| Key::draw(coins)).collect();
         let (rows, width) = (shape.rows, shape.width);
+        let keys = (0..rows.div_ceil(rows_per_hash(width))).map(|_| Key::draw(coins)).collect();
         Self { keys, width, buckets: vec![0; rows * width], squares: vec![0; rows] }
-    }
-
-    /// The bucket of a hash by its upper half, the sign by its last bit.
-    fn place(width: usize, hash: u64) -> (usize, i64) {
-        let bucket = ((hash >> 32) * width as u64) >> 32;
-        (usize::try_from(bucket).expect("below the width"), if hash & 1 == 0 { 1 } else { -1 })
     }
 
     fn add(&mut self, item: Item) {
         self.add_all(&[item]);
     }
 
-    /// Row by row, so that a row stays near.
+    /// Group by group, so that its rows stay near.
     fn add_all(&mut self, items: &[Item]) {
-        let rows = self.keys.iter().zip(self.buckets.chunks_exact_mut(self.width)).zip(&mut self.squares);
-        for ((key, row), squares) in rows {
-            for item in items {
-                let (bucket, sign) = Self::place(row.len(), key.hash(item.key));
-                let before = row[bucket];
-                let after = before.saturating_add(sign * item.count);
-                row[bucket] = after;
-                // Too large a sum comes back when the counts do.
-                *squares = squares.wrapping_add(square(after)).wrapping_sub(square(before));
-            }
+        let (width, together) = (self.width, rows_per_hash(self.width));
+        let numbers: Vec<u64> = items.iter().map(|item| item.key).collect();
+        let groups = self.buckets.chunks_mut(together * width).zip(self.squares.chunks_mut(together));
+        for (key, (buckets, squares)) in self.keys.iter().zip(groups) {
+            let mut counts = items.iter().map(|item| item.count);
+            key.hash_all(&numbers, |hashes| {
+                for (&hash, count) in hashes.iter().zip(counts.by_ref()) {
+                    for (row, (buckets, squares)) in
+                        buckets.chunks_exact_mut(width).zip(squares.iter_mut()).enumerate()
+                    {
+                        let (bucket, sign) = place(width, hash, row);
+                        let before = buckets[bucket];
+                        let after = before.saturating_add(sign * count);
+                        buckets[bucket] = after;
+                        // Too large a sum comes back when the counts do.
+                        *squares = squares.wrapping_add(square(after)).wrapping_sub(square(before));
+                    }
+                }
+            });
         }
     }
 
@@ -135,10 +169,14 @@ impl Table {
     }
 
     fn point(&self, number: u64) -> i128 {
-        let rows = self.keys.iter().zip(self.buckets.chunks_exact(self.width));
-        let signed = rows.map(|(key, row)| {
-            let (bucket, sign) = Self::place(row.len(), key.hash(number));
-            i128::from(sign * row[bucket])
+        let together = rows_per_hash(self.width);
+        let groups = self.keys.iter().zip(self.buckets.chunks(together * self.width));
+        let signed = groups.flat_map(|(key, buckets)| {
+            let hash = key.hash(number);
+            buckets.chunks_exact(self.width).enumerate().map(move |(row, buckets)| {
+                let (bucket, sign) = place(self.width, hash, row);
+                i128::from(sign * buckets[bucket])
+            })
         });
         middle(signed.collect())
     }
@@ -150,7 +188,7 @@ impl Table {
 
 impl Stored for Table {
     fn write(&self, out: &mut Writer) {
-        out.words([self.keys.len() as u64, self.width as u64]);
+        out.words([self.squares.len() as u64, self.width as u64]);
         out.words(self.keys.iter().flat_map(Key::words));
         out.words(self.buckets.iter().map(|bucket| bucket.cast_unsigned()));
     }
@@ -160,7 +198,7 @@ impl Stored for Table {
         if rows % 2 == 0 || rows > 1 << 16 || !(1..=1 << 28).contains(&width) {
             return Err(Damaged::Content("its rows are out of range"));
         }
-        let words = from.words(2 * rows)?;
+        let words = from.words(2 * rows.div_ceil(rows_per_hash(width)))?;
         let keys = words.chunks_exact(2).map(|pair| Key::from_words([pair[0], pair[1]])).collect();
         let buckets: Vec<i64> = from.words(rows * width)?.into_iter().map(u64::cast_signed).collect();
         let squares = buckets
@@ -267,7 +305,7 @@ mod tests {
     fn near_the_truth_also_after_deletions() {
         let mut coins = TestWords(4);
         let shape = Buckets::proved(&"0.25".parse().unwrap(), &Ratio::from(10u64)).unwrap();
-        assert_eq!((shape.width(), shape.rows()), (384, 17));
+        assert_eq!((shape.width(), shape.rows()), (256, 25));
         let mut counts = Counts::new();
         let mut f2 = F2::init(&shape, &counts, &mut coins);
         let mut point = Point::init(&shape, &counts, &mut coins);
@@ -297,11 +335,25 @@ mod tests {
     #[test]
     fn sizes_and_what_they_prove() {
         let alpha: Ratio = "0.1".parse().unwrap();
-        // q = 1/12: a row is worth ln(1/(4/12·11/12))/2 = 0.5929.
+        // q = 2/20.48: a row is worth ln(1/(4q(1-q)))/2 = 0.5214.
         let shape = Buckets::proved(&alpha, &Ratio::from(64u64)).unwrap();
-        assert_eq!((shape.width(), shape.rows()), (2400, 109));
+        assert_eq!((shape.width(), shape.rows()), (2048, 123));
         assert!(shape.ln_inverse_failure() >= Ratio::from(64u64));
         assert!(Buckets::new(&alpha, 5, 300).unwrap().ln_inverse_failure().is_zero());
+        assert!(Buckets::proved(&"1e-6".parse().unwrap(), &Ratio::one()).is_err());
         assert!(Buckets::new(&alpha, 4, 300).is_err() && Buckets::new(&alpha, 5, 0).is_err());
+    }
+
+    #[test]
+    fn rows_that_share_a_hash_share_no_bit_of_it() {
+        assert_eq!([1, 2, 128, 2048, 2400].map(rows_per_hash), [64, 32, 8, 5, 1]);
+        for width in [1usize, 2, 128, 2048] {
+            let places = |hash: u64| (0..rows_per_hash(width)).map(move |row| place(width, hash, row));
+            for bit in 0..64 {
+                let moved = places(0).zip(places(1 << bit)).filter(|(before, after)| before != after);
+                let used = rows_per_hash(width) * (width.trailing_zeros() as usize + 1);
+                assert_eq!(moved.count(), usize::from(bit < used), "bit {bit} of {width}");
+            }
+        }
     }
 }

@@ -4,6 +4,9 @@
 //! `flock`, record locks and leases (files such as `/dev/null` and the interpreter are shared, and a lock on one is a message
 //! to another block), `inotify` (sees others open files), `keyctl` (keyrings outlive processes), `sysinfo` (load
 //! and free memory), `mincore`, `cachestat`, `preadv2` (what others have read), `memfd_create` (memory that no limit counts),
+//! `fadvise64` and the advice that empties or fills memory of files (what one block drops, the next finds slow), numbers of
+//! sockets (`SO_COOKIE`) and of processes (`CLONE_PIDFD`), which count for the whole machine, `setsockopt` (memory that no limit
+//! counts), `statfs` (how full a disk is that others write), sizes of pipes (which shrink when others have many),
 //! `sendmsg` (files in flight are counted across blocks), `sched_setaffinity` (would leave the processor of its block),
 //! `io_uring`, `userfaultfd`, `bpf`, `perf_event_open`, `ptrace`, namespaces and mounts.
 
@@ -32,8 +35,6 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_newfstatat,
     libc::SYS_statx,
     libc::SYS_lseek,
-    libc::SYS_statfs,
-    libc::SYS_fstatfs,
     libc::SYS_getdents64,
     libc::SYS_getcwd,
     libc::SYS_chdir,
@@ -58,7 +59,6 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_fsync,
     libc::SYS_fdatasync,
     libc::SYS_utimensat,
-    libc::SYS_fadvise64,
     libc::SYS_dup,
     libc::SYS_dup3,
     libc::SYS_pipe2,
@@ -77,7 +77,6 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_munmap,
     libc::SYS_mprotect,
     libc::SYS_mremap,
-    libc::SYS_madvise,
     libc::SYS_brk,
     libc::SYS_msync,
     libc::SYS_mlock,
@@ -166,8 +165,6 @@ const ALLOWED: &[c_long] = &[
     // Talking along pairs of sockets; no socket that has an address can be made.
     libc::SYS_sendto,
     libc::SYS_recvfrom,
-    libc::SYS_getsockopt,
-    libc::SYS_setsockopt,
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_shutdown,
@@ -222,7 +219,6 @@ const FILE_CONTROLS: &[c_int] = &[
     libc::F_SETFD,
     libc::F_GETFL,
     libc::F_SETFL,
-    libc::F_GETPIPE_SZ,
     libc::F_GET_SEALS,
 ];
 
@@ -234,8 +230,29 @@ const DEVICE_CONTROLS: &[u64] =
 const SELF_CONTROLS: &[c_int] =
     &[libc::PR_SET_NAME, libc::PR_GET_NAME, libc::PR_CAPBSET_READ, libc::PR_GET_DUMPABLE, libc::PR_SET_VMA];
 
-/// Flags of a new process that would make it a namespace of its own.
-const NAMESPACES: c_int = libc::CLONE_NEWUSER
+/// What may be said about memory: nothing that moves pages of files, or of others.
+const MEMORY_ADVICE: &[c_int] = &[
+    libc::MADV_NORMAL,
+    libc::MADV_RANDOM,
+    libc::MADV_SEQUENTIAL,
+    libc::MADV_DONTNEED,
+    libc::MADV_FREE,
+    libc::MADV_DONTFORK,
+    libc::MADV_DOFORK,
+    libc::MADV_HUGEPAGE,
+    libc::MADV_NOHUGEPAGE,
+    libc::MADV_DONTDUMP,
+    libc::MADV_DODUMP,
+    libc::MADV_WIPEONFORK,
+];
+
+/// What may be asked of a pair of sockets.
+const SOCKET_OPTIONS: &[c_int] =
+    &[libc::SO_TYPE, libc::SO_ERROR, libc::SO_RCVBUF, libc::SO_SNDBUF, libc::SO_DOMAIN, libc::SO_PROTOCOL];
+
+/// Flags of a new process that would make it a namespace of its own, or give it a number of the whole machine.
+const NAMESPACES: c_int = libc::CLONE_PIDFD
+    | libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET
@@ -254,6 +271,9 @@ pub(super) fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     rules.insert(libc::SYS_ioctl, one_of(1, DEVICE_CONTROLS.iter().copied())?);
     rules.insert(libc::SYS_prctl, one_of(0, SELF_CONTROLS.iter().copied().map(word))?);
     rules.insert(libc::SYS_socketpair, one_of(0, [word(libc::AF_UNIX)])?);
+    rules.insert(libc::SYS_madvise, one_of(2, MEMORY_ADVICE.iter().copied().map(word))?);
+    let asked = socket_options(word(libc::SOL_SOCKET), SOCKET_OPTIONS.iter().copied().map(word))?;
+    rules.insert(libc::SYS_getsockopt, asked);
     // The newer clone3 hides its flags in memory; without it, libraries take this one.
     let no_namespace = SeccompCondition::new(0, Length::Qword, Compare::MaskedEq(word(NAMESPACES)), 0)?;
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![no_namespace])?]);
@@ -270,6 +290,18 @@ fn one_of(
     let rule =
         |value| SeccompRule::new(vec![SeccompCondition::new(argument, Length::Dword, Compare::Eq, value)?]);
     values.into_iter().map(rule).collect()
+}
+
+/// Rules that hold for these options of one level.
+fn socket_options(
+    level: u64,
+    options: impl IntoIterator<Item = u64>,
+) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let rule = |option| {
+        let level = SeccompCondition::new(1, Length::Dword, Compare::Eq, level)?;
+        SeccompRule::new(vec![level, SeccompCondition::new(2, Length::Dword, Compare::Eq, option)?])
+    };
+    options.into_iter().map(rule).collect()
 }
 
 #[cfg(test)]
@@ -308,6 +340,11 @@ mod tests {
             libc::SYS_fanotify_init,
             libc::SYS_sendmsg,
             libc::SYS_personality,
+            libc::SYS_fadvise64,
+            libc::SYS_readahead,
+            libc::SYS_setsockopt,
+            libc::SYS_statfs,
+            libc::SYS_fstatfs,
         ] {
             assert!(!ALLOWED.contains(&call) && !ALLOWED_HERE.contains(&call), "system call {call}");
         }

@@ -4,11 +4,7 @@
 //! when told to. The first process puts the view together, gives up its rights one after another, and becomes the
 //! program. Both are this executable again: no code runs between `fork` and `exec`, so nothing here is unsafe.
 
-use super::{
-    calls,
-    orders::{Input, Orders},
-    view,
-};
+use super::{calls, orders::Orders, view};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
@@ -31,7 +27,7 @@ use std::{
     ffi::OsString,
     fmt::Display,
     fs::{self, File},
-    io::{self, Write},
+    io::{self, Read, Write},
     os::{fd::OwnedFd, unix::process::CommandExt},
     path::Path,
     process::{Command, Stdio},
@@ -41,6 +37,8 @@ use std::{
 pub(crate) const KEEPER: &str = "equipoise-sandbox-keeper";
 /// The word that makes it the first process of a block.
 const FIRST: &str = "equipoise-sandbox-first";
+/// The word that makes it say which version it is.
+pub(crate) const VERSION: &str = "equipoise-sandbox-version";
 /// The exit code of a sandbox that could not be built.
 pub(crate) const NOT_BUILT: u8 = 250;
 /// The exit code where the sandbox stands, but the program cannot be started in it.
@@ -60,12 +58,21 @@ impl Stage {
     }
 }
 
+/// What a keeper says of itself: one of another version might understand its orders otherwise.
+pub(crate) fn version() -> String {
+    format!("{VERSION} {}", env!("CARGO_PKG_VERSION"))
+}
+
 /// If this process was started to be part of a sandbox, be that, and end with this code. Call it first thing in
 /// `main`, before any thread is started.
 pub fn take_part() -> Option<u8> {
     let mut words = env::args_os().skip(1);
     let first = words.next()?;
     let role: fn(&Orders) -> Result<u8, Stage> = match first.to_str()? {
+        VERSION => {
+            let _ = write!(io::stdout(), "{}", version());
+            return Some(0);
+        }
         KEEPER => keep,
         FIRST => become_program,
         _ => return None,
@@ -113,6 +120,7 @@ fn keep(orders: &Orders) -> Result<u8, Stage> {
         set.set(processor).map_err(Stage::at("processor"))?;
         sched_setaffinity(Pid::from_raw(0), &set).map_err(Stage::at("processor"))?;
     }
+    blur_numbers().map_err(Stage::at("numbers"))?;
     let mut namespaces = CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWNET
@@ -153,6 +161,17 @@ fn keep(orders: &Orders) -> Result<u8, Stage> {
     }
 }
 
+/// Pipes are numbered in turn on each processor, a thousand at a time: a program could leave a message in the last digits
+/// for the next block there. A random number of pipes is made in between.
+fn blur_numbers() -> io::Result<()> {
+    let mut random = [0; 2];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    for _ in 0..u16::from_le_bytes(random) % 1024 {
+        nix::unistd::pipe()?;
+    }
+    Ok(())
+}
+
 /// Write who this process is inside its new user namespace: (inside, outside) for user and group.
 fn map_identity(own: &OwnedFd, user: (u32, u32), group: (u32, u32)) -> Result<(), Stage> {
     let put = |name: &str, text: String| -> Result<(), Stage> {
@@ -181,8 +200,8 @@ fn become_program(orders: &Orders) -> Result<u8, Stage> {
     // Set again: it is forgotten where a process becomes somebody else.
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Stage::at("session"))?;
     std::env::set_current_dir(view::WORK).map_err(Stage::at("scratch folder"))?;
-    if orders.input == Input::File {
-        let mut file = File::create("block.csv").map_err(Stage::at("scratch folder"))?;
+    if let Some(name) = orders.input.file_name() {
+        let mut file = File::create(name).map_err(Stage::at("scratch folder"))?;
         io::copy(&mut io::stdin(), &mut file).map_err(Stage::at("scratch folder"))?;
     }
     let mut command = command(orders);
@@ -208,7 +227,7 @@ fn run_module(orders: &Orders) -> u8 {
     let run = || -> Result<(), Box<dyn std::error::Error>> {
         let module = fs::read(&orders.command[0])?;
         let mut block = Vec::new();
-        io::Read::read_to_end(&mut io::stdin(), &mut block)?;
+        io::stdin().read_to_end(&mut block)?;
         let answer = crate::wasm::run(&module, &block, sizes)?;
         Ok(io::stdout().write_all(&answer)?)
     };
@@ -225,7 +244,7 @@ fn run_module(orders: &Orders) -> u8 {
 
 /// An identity that nobody else has, where there is one: neither other blocks nor users of the machine.
 fn free_identity(wanted: u32) -> Result<u32, Stage> {
-    const FIRST_FREE: u32 = 0x7e00_0000;
+    const FIRST_FREE: u32 = 0x4000_0000;
     const NOBODY: u32 = 65534;
     let map = fs::read_to_string("/proc/self/uid_map").map_err(Stage::at("identity"))?;
     let known = |id: u32| {
@@ -235,7 +254,7 @@ fn free_identity(wanted: u32) -> Result<u32, Stage> {
             (start..start + count).contains(&u64::from(id))
         })
     };
-    [FIRST_FREE + wanted % (1 << 20), NOBODY]
+    [FIRST_FREE + wanted % FIRST_FREE, NOBODY]
         .into_iter()
         .find(|&id| known(id))
         .ok_or_else(|| Stage("identity: no identity but root's can be taken here".to_string()))
@@ -287,16 +306,28 @@ fn restrict_files() -> Result<(), Stage> {
             .handle_access(AccessNet::from_all(ABI::V4))?
             .scope(Scope::from_all(ABI::V6))?
             .create()?;
-        let whole = PathBeneath::new(folder("/"), read);
+        // Names everywhere, contents of all but /proc: numbers of the whole machine stand in its files.
+        let names = PathBeneath::new(folder("/"), AccessFs::ReadDir);
         let work = PathBeneath::new(folder(view::WORK), later);
         let devices = PathBeneath::new(folder("/dev"), AccessFs::WriteFile | AccessFs::ReadFile);
-        ruleset.add_rule(whole)?.add_rule(work)?.add_rule(devices)?.restrict_self()
+        let mut ruleset = ruleset.add_rule(names)?.add_rule(work)?.add_rule(devices)?;
+        for top in readable() {
+            ruleset = ruleset.add_rule(PathBeneath::new(top, read))?;
+        }
+        ruleset.restrict_self()
     };
     let status = rules().map_err(Stage::at("Landlock"))?;
     if status.ruleset == RulesetStatus::NotEnforced {
         return Err(Stage("Landlock: not enforced".to_string()));
     }
     Ok(())
+}
+
+/// The folders at the top of the view, but for /proc.
+fn readable() -> Vec<PathFd> {
+    let entries = fs::read_dir("/").into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.filter(|entry| entry.file_name() != "proc" && entry.path().is_dir());
+    folders.filter_map(|entry| PathFd::new(entry.path()).ok()).collect()
 }
 
 fn folder(path: &str) -> PathFd {
@@ -307,7 +338,7 @@ fn command(orders: &Orders) -> Command {
     let mut command = Command::new(&orders.command[0]);
     let environment = orders.environment.iter().map(|(name, value): &(OsString, OsString)| (name, value));
     command.args(&orders.command[1..]).env_clear().envs(environment);
-    if orders.input == Input::File {
+    if orders.input.file_name().is_some() {
         command.stdin(Stdio::null());
     }
     // What a program says of its rows is not for anybody.

@@ -21,14 +21,20 @@ mod view;
 
 pub use inside::take_part;
 pub(crate) use inside::{KEEPER, NOT_BUILT, NOT_STARTED};
+use inside::{VERSION, version};
 pub(crate) use orders::Orders;
 pub use orders::{Input, Limits};
+pub(crate) use view::is_system;
 
-use crate::{Program, Refusal};
+use crate::{Program, Refusal, fingerprint::Fingerprint};
 use std::{
     env,
     ffi::OsString,
+    fs::{self, File, Metadata},
+    io::{self, Read},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 /// How programs are kept apart from the machine and from each other.
@@ -38,6 +44,10 @@ pub struct Sandbox {
     protected: bool,
     shown: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
+    /// Where the identities of this run begin.
+    identities: u32,
+    /// Do programs see /proc? It holds numbers that count for the whole machine.
+    pub proc: bool,
     /// What a block may take.
     pub limits: Limits,
     /// How programs get their block.
@@ -61,9 +71,24 @@ impl Sandbox {
             protected: true,
             shown: Vec::new(),
             hidden: Vec::new(),
+            identities: random_number(),
+            proc: false,
             limits: Limits::default(),
             input: Input::Stdin,
         }
+    }
+
+    /// A sandbox kept by an executable that was found somewhere: it is asked whether it is a keeper of this version.
+    pub fn found_at(keeper: &Path) -> Result<Self, Refusal> {
+        let said = Command::new(keeper).arg(VERSION).env_clear().stdin(Stdio::null()).output();
+        if said.is_ok_and(|said| said.status.success() && said.stdout == version().as_bytes()) {
+            return Ok(Self::kept_by(keeper));
+        }
+        Err(Refusal::line(format!(
+            "'{}' is no keeper of sandboxes of version {}; install the same version of everything",
+            keeper.display(),
+            env!("CARGO_PKG_VERSION")
+        )))
     }
 
     /// No sandbox: programs can do whatever the user can, and nothing is promised.
@@ -99,9 +124,14 @@ impl Sandbox {
         Ok(())
     }
 
+    /// What is shown besides programs, for a hash.
+    pub(crate) fn tell(&self, fingerprint: &mut Fingerprint) -> Result<(), Refusal> {
+        self.shown.iter().try_for_each(|path| fingerprint.path(path))
+    }
+
     /// Never show this file: the data, the ledger. Also not as part of a folder.
     pub fn hide(&mut self, path: &Path) {
-        self.hidden.push(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
+        self.hidden.push(whole_path(path));
     }
 
     /// What is said to the sandbox of a block, or why it cannot be.
@@ -114,10 +144,11 @@ impl Sandbox {
         Ok(Orders {
             shown,
             hidden: self.hidden.clone(),
-            identity: u32::try_from(index % (1 << 20)).unwrap_or(0),
+            identity: self.identities.wrapping_add(u32::try_from(index).unwrap_or(0)),
             processor: lane.processor,
             limits: self.limits,
             input: self.input,
+            proc: self.proc,
             messages: lane.messages,
             environment: environment(program, index, &scratch),
             command: program.command().to_vec(),
@@ -135,7 +166,14 @@ impl Sandbox {
                 "'{}' would show '{}' to the program; data and ledger never enter the sandbox, the program gets its block {}",
                 path.display(),
                 hidden.display(),
-                if self.input == Input::File { "as the file block.csv" } else { "on standard input" },
+                self.input.words(),
+            )));
+        }
+        if let Some(hidden) = self.same_file(&real).map_err(unreadable)? {
+            return Err(Refusal::line(format!(
+                "'{}' holds '{}' under another name; data and ledger never enter the sandbox",
+                path.display(),
+                hidden.display()
             )));
         }
         for place in [&real, &seen] {
@@ -146,6 +184,59 @@ impl Sandbox {
         }
         Ok(())
     }
+}
+
+impl Sandbox {
+    /// What is hidden and lies here too, by another link to the same file.
+    fn same_file(&self, shown: &Path) -> io::Result<Option<&Path>> {
+        let number = |kind: &Metadata| (kind.dev(), kind.ino());
+        let linked: Vec<(&Path, (u64, u64))> = self
+            .hidden
+            .iter()
+            .filter_map(|path| {
+                let kind = fs::metadata(path).ok()?;
+                (kind.is_file() && kind.nlink() > 1).then(|| (path.as_path(), number(&kind)))
+            })
+            .collect();
+        if linked.is_empty() || view::is_system(shown) {
+            return Ok(None);
+        }
+        let found = |kind: &Metadata| {
+            linked.iter().find(|(_, linked)| *linked == number(kind)).map(|(path, _)| *path)
+        };
+        let mut waiting = vec![shown.to_path_buf()];
+        while let Some(path) = waiting.pop() {
+            let kind = fs::symlink_metadata(&path)?;
+            if let Some(hidden) = found(&kind) {
+                return Ok(Some(hidden));
+            }
+            if kind.is_dir() {
+                for entry in fs::read_dir(&path)? {
+                    waiting.push(entry?.path());
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The path without links, also where the file is yet to be made.
+fn whole_path(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    absolute.canonicalize().unwrap_or_else(|_| match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => {
+            parent.canonicalize().unwrap_or_else(|_| parent.to_path_buf()).join(name)
+        }
+        _ => absolute,
+    })
+}
+
+/// So that two runs at once, or a run and a rehearsal, do not share identities.
+fn random_number() -> u32 {
+    let mut bytes = [0; 4];
+    // Where there is no such device nothing is chosen by root either.
+    let _ = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    u32::from_le_bytes(bytes)
 }
 
 /// What is said of a run besides its block.

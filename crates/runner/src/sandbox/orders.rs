@@ -23,7 +23,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 2 << 30, processes: 64, scratch: 256 << 20, answer: 1 << 20, steps: 10_000_000_000 }
+        Self { memory: 2 << 30, processes: 32, scratch: 256 << 20, answer: 1 << 20, steps: 10_000_000_000 }
     }
 }
 
@@ -34,7 +34,27 @@ pub enum Input {
     #[default]
     Stdin,
     /// As the file `block.csv` in its working folder; standard input is empty.
-    File,
+    CsvFile,
+    /// The same as `block.arrow`.
+    ArrowFile,
+}
+
+impl Input {
+    const ALL: [Self; 3] = [Self::Stdin, Self::CsvFile, Self::ArrowFile];
+
+    /// The name of the file, where it is one.
+    pub(crate) fn file_name(self) -> Option<&'static str> {
+        match self {
+            Self::Stdin => None,
+            Self::CsvFile => Some("block.csv"),
+            Self::ArrowFile => Some("block.arrow"),
+        }
+    }
+
+    /// How, in words for messages.
+    pub(crate) fn words(self) -> String {
+        self.file_name().map_or("on standard input".to_string(), |name| format!("as the file {name}"))
+    }
 }
 
 /// Everything that the sandbox of one block is told. Nothing of it depends on rows.
@@ -49,6 +69,8 @@ pub(crate) struct Orders {
     pub processor: Option<usize>,
     pub limits: Limits,
     pub input: Input,
+    /// Is there a /proc?
+    pub proc: bool,
     /// Are the program's messages passed on? Only where it sees no data.
     pub messages: bool,
     pub environment: Vec<(OsString, OsString)>,
@@ -85,7 +107,8 @@ impl Orders {
         say("scratch", self.limits.scratch.to_string().as_ref());
         say("steps", self.limits.steps.to_string().as_ref());
         say("answer", self.limits.answer.to_string().as_ref());
-        say("input", if self.input == Input::File { "file" } else { "stdin" }.as_ref());
+        say("input", self.input.file_name().unwrap_or_default().as_ref());
+        say("proc", if self.proc { "yes" } else { "no" }.as_ref());
         say("messages", if self.messages { "shown" } else { "dropped" }.as_ref());
         words.push("--".into());
         words.extend(self.command.iter().cloned());
@@ -101,6 +124,7 @@ impl Orders {
             processor: None,
             limits: Limits::default(),
             input: Input::Stdin,
+            proc: false,
             messages: false,
             environment: Vec::new(),
             command: Vec::new(),
@@ -131,7 +155,11 @@ impl Orders {
             "scratch" => self.limits.scratch = number()?,
             "steps" => self.limits.steps = number()?,
             "answer" => self.limits.answer = usize::try_from(number()?).ok()?,
-            "input" => self.input = if value == "file" { Input::File } else { Input::Stdin },
+            "input" => {
+                let named = |input: &Input| input.file_name().unwrap_or_default() == value;
+                self.input = Input::ALL.into_iter().find(named)?;
+            }
+            "proc" => self.proc = value == "yes",
             "messages" => self.messages = value == "shown",
             _ => return None,
         }
@@ -158,7 +186,8 @@ mod tests {
             identity: 7,
             processor: Some(3),
             limits: Limits { memory: 1, processes: 2, scratch: 3, answer: 4, steps: 5 },
-            input: Input::File,
+            input: Input::ArrowFile,
+            proc: true,
             messages: true,
             environment: vec![("A".into(), "b=c".into())],
             command: vec!["/bin/sh".into(), "--".into(), OsString::from_vec(vec![0xff])],

@@ -46,7 +46,7 @@ const SETTINGS: &[&str] = &[
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Is the path one that every program sees?
-pub(super) fn is_system(path: &Path) -> bool {
+pub(crate) fn is_system(path: &Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
@@ -66,8 +66,10 @@ pub(super) fn enter(orders: &Orders, owner: Option<u32>) -> Result<(), Stage> {
     for path in &orders.hidden {
         cover(path)?;
     }
-    devices()?;
-    processes();
+    devices(orders.proc)?;
+    if orders.proc {
+        processes();
+    }
     close_root()
 }
 
@@ -190,7 +192,7 @@ fn tmpfs(place: impl AsRef<Path>, options: &str) -> nix::Result<()> {
 }
 
 /// The devices that hold no state. Read-only: not even their times can be touched, which all blocks would see.
-fn devices() -> Result<(), Stage> {
+fn devices(with_proc: bool) -> Result<(), Stage> {
     make_folder(&inside(Path::new("/dev")))?;
     let still: Option<&str> = None;
     for path in DEVICES.iter().map(Path::new) {
@@ -199,20 +201,21 @@ fn devices() -> Result<(), Stage> {
         mount(Some(path), &place, still, MsFlags::MS_BIND, still).map_err(Stage::of("a device", path))?;
         read_only(&place, MsFlags::MS_NOEXEC)?;
     }
-    for (name, to) in [
+    let links = [
         ("fd", "/proc/self/fd"),
         ("stdin", "/proc/self/fd/0"),
         ("stdout", "/proc/self/fd/1"),
         ("stderr", "/proc/self/fd/2"),
         ("shm", WORK),
-    ] {
+    ];
+    for (name, to) in links.into_iter().filter(|(_, to)| with_proc || !to.starts_with("/proc")) {
         let path = Path::new("/dev").join(name);
         symlink(to, inside(&path)).map_err(Stage::of("a device", &path))?;
     }
     Ok(())
 }
 
-/// Only the block's own processes; no load, no memory, no statistics of the machine. Where the kernel cannot show so
+/// Only where it is asked for: it counts processes and numbers files for the whole machine. Only the block's own processes; no load, no memory, no statistics of the machine. Where the kernel cannot show so
 /// little, it shows nothing.
 fn processes() {
     let place = inside(Path::new("/proc"));

@@ -82,7 +82,7 @@ fn transcript(
     for _ in 0..rounds {
         let query = question(&outcomes);
         let bound = query.bind(memory, false).unwrap();
-        running.table.load(&bound.wanted).unwrap();
+        running.table.load(memory, &bound.wanted).unwrap();
         let early = ends != Ends::BeforePositiveAnswersAndAsksAgain;
         let before = File { text: file.text.clone(), hash: file.hash };
         file.append(&Line::Queries(vec![query]));

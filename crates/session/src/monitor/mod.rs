@@ -36,15 +36,16 @@
 //! # What it cannot do
 //!
 //! Stop who can write the state file, or put back an old copy of it: such a person can read the data as well.
-//! Evaluation takes the same steps for all rows of equal number, but the last comparison is of big numbers and its time
-//! shows a little of the value.
+//! Its time tells how many different texts a column holds that a question names, and nothing else of equally many rows.
 
+mod live;
 pub mod log;
 mod plan;
 mod query;
 mod state;
 mod table;
 
+pub use live::LiveMonitor;
 pub use log::Outcome;
 pub use plan::{MonitorPlan, MonitorRequest};
 pub use query::{LONGEST_LINE, Query, QueryError};
@@ -59,6 +60,7 @@ use crate::{
 use equipoise_core::{
     coins::{Coins, Words},
     monitor::threshold_monitor::{Answer, Calibrated, Contributions, Watch},
+    ratio::Ratio,
 };
 use equipoise_entropy::{EntropyError, OsCoins};
 use log::{Head, Line, Log, Payment};
@@ -75,10 +77,13 @@ use table::{MOST_COLUMNS, Parts, Table};
 /// Opens the content of the rows, to take its fingerprint.
 pub type Content<'a> = &'a dyn Fn() -> io::Result<Box<dyn Read>>;
 
+/// Opens the rows.
+pub type Rows<'a> = &'a dyn Fn() -> Result<Box<dyn Source + 'a>, Lost>;
+
 /// What a monitor watches, and where it writes.
 pub struct Watched<'a> {
     /// The rows.
-    pub source: &'a dyn Source,
+    pub rows: Rows<'a>,
     /// Their content, where they have any.
     pub content: Option<Content<'a>>,
     /// The state file; a new one is begun where there is none.
@@ -86,11 +91,11 @@ pub struct Watched<'a> {
 }
 
 /// A monitor that has been paid for.
-pub struct Monitor<'a> {
-    watched: Watched<'a>,
+pub struct Monitor {
     state: State,
     payment: Payment,
-    running: Running<'a>,
+    running: Running,
+    names: Names,
     coins: OsCoins,
     asked: u64,
     /// Something failed half way; only a restart knows how things stand.
@@ -99,9 +104,9 @@ pub struct Monitor<'a> {
     earlier: Vec<(Query, Outcome)>,
 }
 
-impl<'a> Monitor<'a> {
+impl Monitor {
     /// Pay for a monitor and begin it, or take up the one in the state file, which was paid for.
-    pub fn open(plan: &MonitorPlan, watched: Watched<'a>, ledger: &mut Ledger) -> Result<Self, OpenError> {
+    pub fn open(plan: &MonitorPlan, watched: &Watched<'_>, ledger: &mut Ledger) -> Result<Self, OpenError> {
         let mut coins = OsCoins::new()?;
         let (mut state, log) = State::open(watched.state)?;
         let log = match log {
@@ -114,19 +119,21 @@ impl<'a> Monitor<'a> {
                 check_paid(ledger, plan, &payment.receipt)?.then_some(()).ok_or_else(|| {
                     state.failed(StateFault::Unpaid { receipt: payment.receipt.id.clone() })
                 })?;
-                let content = fingerprint(ledger, watched.content)?;
-                if content != payment.content {
-                    return Err(state.failed(StateFault::OtherRows).into());
-                }
                 (state, payment.clone())
             }
             None => pay(plan, ledger, state, &log.head.id, watched.content)?,
         };
+        // Opened after the first look and read before the second, so that these are the rows that were paid for.
+        let same = || fingerprint(ledger, watched.content).map(|content| content == payment.content);
+        let other_rows = || OpenError::from(state.failed(StateFault::OtherRows));
+        same()?.then_some(()).ok_or_else(other_rows)?;
+        let source = (watched.rows)()?;
+        let names = Names::of(&*source);
+        let rebuilt = quietly(|| Running::rebuild(plan.calibrated(), plan.unit_column(), &*source, &log));
+        same()?.then_some(()).ok_or_else(other_rows)?;
         let mut monitor = Self {
-            running: quietly(|| {
-                Running::rebuild(plan.calibrated(), plan.unit_column(), watched.source, &log)
-            })?,
-            watched,
+            running: rebuilt?,
+            names,
             state,
             payment,
             coins,
@@ -161,13 +168,19 @@ impl<'a> Monitor<'a> {
         })
     }
 
-    /// Answer lines, one JSON object for each, in order. What is returned is on the disk.
+    /// Answer lines, one JSON object for each, in order. What is returned is on the disk. What is watched is what it was
+    /// opened with.
     ///
     /// Lines that are there at the same time share the waiting for the disk.
-    pub fn ask(&mut self, lines: &[&str], ledger: &Ledger) -> Result<Vec<Value>, AskError> {
+    pub fn ask(
+        &mut self,
+        lines: &[&str],
+        watched: &Watched<'_>,
+        ledger: &Ledger,
+    ) -> Result<Vec<Value>, AskError> {
         let read = |line: &&str| {
             let query = Query::parse(line)?;
-            let bound = query.bind(self.watched.source, self.running.sums())?;
+            let bound = query.bind(&self.names, self.running.sums())?;
             Ok((query, bound))
         };
         let asked: Vec<Result<(Query, Bound), QueryError>> = lines.iter().map(read).collect();
@@ -176,7 +189,7 @@ impl<'a> Monitor<'a> {
         let mut rest = &good[..];
         while !rest.is_empty() {
             let (group, later) = rest.split_at(group_length(rest));
-            outcomes.extend(self.ask_group(group, ledger)?);
+            outcomes.extend(self.ask_group(group, watched, ledger)?);
             rest = later;
         }
         let mut outcomes = outcomes.into_iter();
@@ -190,16 +203,25 @@ impl<'a> Monitor<'a> {
         Ok(asked.iter().map(&mut line).collect())
     }
 
-    fn ask_group(&mut self, group: &[&(Query, Bound)], ledger: &Ledger) -> Result<Vec<Outcome>, AskError> {
+    fn ask_group(
+        &mut self,
+        group: &[&(Query, Bound)],
+        watched: &Watched<'_>,
+        ledger: &Ledger,
+    ) -> Result<Vec<Outcome>, AskError> {
         if std::mem::replace(&mut self.stopped, true) {
             return Err(AskError::Lost);
         }
         let columns: Vec<Wanted> = group.iter().flat_map(|(_, bound)| bound.wanted.iter().copied()).collect();
         // Before anything is written, so that a disk that fails here costs nobody's budget.
-        if quietly(|| self.running.table.load(&columns))?
-            && fingerprint(ledger, self.watched.content).map_err(|_| Lost)? != self.payment.content
-        {
-            return Err(self.state.failed(StateFault::OtherRows).into());
+        if self.running.table.missing(&columns).is_empty() {
+            self.running.table.load(&self.names, &columns)?;
+        } else {
+            let source = (watched.rows)()?;
+            quietly(|| self.running.table.load(&*source, &columns))?;
+            if fingerprint(ledger, watched.content)? != self.payment.content {
+                return Err(self.state.failed(StateFault::OtherRows).into());
+            }
         }
         self.state.append(&Line::Queries(group.iter().map(|(query, _)| query.clone()).collect()))?;
         let (running, coins) = (&mut self.running, &mut self.coins);
@@ -208,6 +230,33 @@ impl<'a> Monitor<'a> {
         self.state.append(&Line::Answers(outcomes.clone()))?;
         self.stopped = false;
         Ok(outcomes)
+    }
+}
+
+/// The columns as they were when the monitor was opened: questions are bound to these, whatever becomes of the file.
+struct Names {
+    columns: Vec<String>,
+    unreadable: Vec<Option<String>>,
+}
+
+impl Names {
+    fn of(source: &dyn Source) -> Self {
+        let columns = source.columns().to_vec();
+        Self { unreadable: (0..columns.len()).map(|place| source.unreadable(place)).collect(), columns }
+    }
+}
+
+impl Source for Names {
+    fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn scan(&self, _: &[Wanted], _: &mut [&mut dyn crate::source::Visitor]) -> Result<(), Lost> {
+        Err(Lost)
+    }
+
+    fn unreadable(&self, column: usize) -> Option<String> {
+        self.unreadable.get(column).cloned().flatten()
     }
 }
 
@@ -294,7 +343,7 @@ fn pay(
     id: &str,
     content: Option<Content<'_>>,
 ) -> Result<(State, Payment), OpenError> {
-    let receipt = match ledger.charge_once(&plan.charge_request(id)) {
+    let receipt = match ledger.charge_once(&plan.charge_request(Some(id))) {
         Ok(Charging::Granted(charge)) => {
             ledger.record(&charge, &release(plan, &charge).to_json().to_string()).map_err(|_| Lost)?
         }
@@ -344,18 +393,18 @@ fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
 }
 
 /// The mechanism over a table. Generic over coins, so that audits enumerate it.
-struct Running<'a> {
-    table: Table<'a>,
+struct Running {
+    table: Table,
     watch: Watch,
     contributions: Contributions,
 }
 
-impl<'a> Running<'a> {
+impl Running {
     /// Nothing asked yet; these columns in memory.
     fn start(
         calibrated: &Calibrated,
         unit: Option<usize>,
-        source: &'a dyn Source,
+        source: &dyn Source,
         columns: &[Wanted],
     ) -> Result<Self, Lost> {
         let table = Table::open(source, unit, columns)?;
@@ -367,7 +416,7 @@ impl<'a> Running<'a> {
     fn rebuild(
         calibrated: &Calibrated,
         unit: Option<usize>,
-        source: &'a dyn Source,
+        source: &dyn Source,
         log: &Log,
     ) -> Result<Self, Lost> {
         let sums = calibrated.contributions() != Contributions::Binary;
@@ -384,7 +433,7 @@ impl<'a> Running<'a> {
         first.truncate(MOST_COLUMNS);
         let mut running = Self::start(calibrated, unit, source, &first)?;
         for (bound, outcome) in &spending {
-            running.table.load(&bound.wanted)?;
+            running.table.load(source, &bound.wanted)?;
             match running.table.parts(bound, running.contributions) {
                 Parts::YesOrNo(yes) => running.watch.record(&yes, outcome.spends_as()),
                 Parts::Units(units) => running.watch.record_units(&units, outcome.spends_as()),
@@ -399,9 +448,13 @@ impl<'a> Running<'a> {
 
     /// Draw the answer to a question whose columns are loaded.
     fn ask(&mut self, bound: &Bound, coins: &mut impl Coins) -> Outcome {
-        let answer = match self.table.parts(bound, self.contributions) {
-            Parts::YesOrNo(yes) => self.watch.ask(&yes, &bound.threshold, coins),
-            Parts::Units(units) => self.watch.ask_units(&units, &bound.threshold, coins),
+        self.draw(&self.table.parts(bound, self.contributions), &bound.threshold, coins)
+    }
+
+    fn draw(&mut self, parts: &Parts, threshold: &Ratio, coins: &mut impl Coins) -> Outcome {
+        let answer = match parts {
+            Parts::YesOrNo(yes) => self.watch.ask(yes, threshold, coins),
+            Parts::Units(units) => self.watch.ask_units(units, threshold, coins),
         };
         match answer {
             Answer::Above => Outcome::Above,

@@ -171,12 +171,13 @@ impl MonitorPlan {
         &self.calibrated
     }
 
-    pub(super) fn unit_column(&self) -> Option<usize> {
+    /// The place of the column that names people, where there is one.
+    pub fn unit_column(&self) -> Option<usize> {
         self.unit_column
     }
 
     /// What the ledger is asked for.
-    pub(super) fn charge_request(&self, id: &str) -> ChargeRequest {
+    pub(super) fn charge_request(&self, id: Option<&str>) -> ChargeRequest {
         let question = json!({
             "statistic": "monitor",
             "column": null,
@@ -188,7 +189,7 @@ impl MonitorPlan {
         ChargeRequest {
             data_set: self.charged.clone(),
             analyst: self.request["analyst"].as_str().map(str::to_string),
-            request_id: Some(id.to_string()),
+            request_id: id.map(str::to_string),
             request: self.request.to_string(),
             question: question.to_string(),
             cost: Cost::from(self.charge.clone()),

@@ -56,7 +56,7 @@ pub const LONGEST_LINE: usize = 1 << 16;
 /// Numbers beyond this, or below its inverse, are slips of the pen.
 const LARGEST: u64 = 1_000_000_000_000_000_000;
 
-fn error(text: impl Into<String>) -> QueryError {
+pub(super) fn error(text: impl Into<String>) -> QueryError {
     QueryError(text.into())
 }
 
@@ -79,7 +79,7 @@ impl Query {
         let typed: Typed = serde_json::from_str(line).map_err(|problem| wrong(&problem.to_string()))?;
         let threshold =
             typed.threshold.ok_or_else(|| error("which threshold? Give \"threshold\", such as 1000"))?;
-        let threshold = number("threshold", &threshold, "give a number such as 1000")?;
+        let threshold = number("threshold", &threshold, THRESHOLD)?;
         let sum = match (typed.sum, typed.most) {
             (None, None) => None,
             (None, Some(_)) => return Err(error("\"most\" belongs to a sum; name its column as \"sum\"")),
@@ -127,6 +127,13 @@ impl Query {
         }
         Ok(bound)
     }
+}
+
+const THRESHOLD: &str = "give a number such as 1000";
+
+/// A threshold in words.
+pub(super) fn threshold(text: &str) -> Result<Ratio, QueryError> {
+    number("threshold", &Value::from(text), THRESHOLD)
 }
 
 /// What a record may count at most in a sum: the number that its part is divided by.

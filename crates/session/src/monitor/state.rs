@@ -49,8 +49,10 @@ impl State {
         }
         let whole = log.as_ref().map_or(0, |log| log.whole) as u64;
         if whole < bytes.len() as u64 {
-            file.set_len(whole).and_then(|()| file.sync_all()).map_err(io)?;
+            file.set_len(whole).map_err(io)?;
         }
+        // What was read may be in memory only: it is answered by as soon as it is read.
+        file.sync_all().map_err(io)?;
         file.seek(SeekFrom::Start(whole)).map_err(io)?;
         let hash = log.as_ref().map_or(START, |log| log.hash);
         Ok((Self { file, path: path.to_path_buf(), hash, broken: false }, log))

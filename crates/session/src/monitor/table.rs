@@ -18,8 +18,7 @@ pub(super) const MOST_COLUMNS: usize = 32;
 const NOBODY: u32 = u32::MAX;
 
 /// Columns of one source, row by row in the order of the source.
-pub(super) struct Table<'a> {
-    source: &'a dyn Source,
+pub(super) struct Table {
     rows: usize,
     people: Option<People>,
     held: Vec<Held>,
@@ -138,10 +137,10 @@ pub(super) enum Parts {
     Units(Vec<i64>),
 }
 
-impl<'a> Table<'a> {
+impl Table {
     /// Read who the rows belong to, or how many there are, and these columns in the same scan.
-    pub fn open(source: &'a dyn Source, unit: Option<usize>, columns: &[Wanted]) -> Result<Self, Lost> {
-        let mut table = Self { source, rows: 0, people: None, held: Vec::new(), clock: 0 };
+    pub fn open(source: &dyn Source, unit: Option<usize>, columns: &[Wanted]) -> Result<Self, Lost> {
+        let mut table = Self { rows: 0, people: None, held: Vec::new(), clock: 0 };
         let ids = unit.map(|column| Wanted { column, kind: Kind::Text });
         let wanted = table.missing(columns);
         let mut loader = Loader::new(ids.into_iter().chain(wanted.iter().copied()));
@@ -160,8 +159,8 @@ impl<'a> Table<'a> {
         self.people.as_ref().map_or(self.rows, |people| people.count)
     }
 
-    /// Have these columns in memory; says whether the source was read.
-    pub fn load(&mut self, columns: &[Wanted]) -> Result<bool, Lost> {
+    /// Have these columns in memory; says whether the source, always the same, was read.
+    pub fn load(&mut self, source: &dyn Source, columns: &[Wanted]) -> Result<bool, Lost> {
         self.clock += 1;
         for held in &mut self.held {
             if columns.contains(&held.wanted) {
@@ -173,7 +172,7 @@ impl<'a> Table<'a> {
             return Ok(false);
         }
         let mut loader = Loader::new(wanted.iter().copied());
-        loader.read(self.source)?;
+        loader.read(source)?;
         // Rows are told apart by their place alone.
         if loader.rows != self.rows {
             return Err(Lost);
@@ -182,7 +181,8 @@ impl<'a> Table<'a> {
         Ok(true)
     }
 
-    fn missing(&self, columns: &[Wanted]) -> Vec<Wanted> {
+    /// Those that would have to be read.
+    pub fn missing(&self, columns: &[Wanted]) -> Vec<Wanted> {
         let mut missing: Vec<Wanted> = Vec::new();
         for &wanted in columns {
             if !missing.contains(&wanted) && !self.held.iter().any(|held| held.wanted == wanted) {
@@ -218,20 +218,31 @@ impl<'a> Table<'a> {
             bound.wanted.iter().map(|&wanted| self.values(wanted).column()).collect();
         let yes = bound.question.evaluate(&columns, self.rows);
         let Some((place, most)) = bound.sum else {
-            return Parts::YesOrNo(match &self.people {
-                None => yes.into_words(),
-                Some(people) => people.any(&yes),
-            });
+            return Parts::YesOrNo(self.yes(&yes));
         };
         let Values::Floats(values) = self.values(bound.wanted[place]) else {
             unreachable!("a sum is of floats")
         };
         let part = |row: usize| contributions.units(values[row] / most) * i64::from(yes.get(row));
-        let parts = (0..self.rows).map(part);
-        Parts::Units(match &self.people {
-            None => parts.collect(),
-            Some(people) => people.sums(parts),
-        })
+        Parts::Units(self.sums((0..self.rows).map(part)))
+    }
+
+    /// How many rows there are. As private as the rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A bit for each unit, from one for each row.
+    pub fn yes(&self, rows: &Bitmap) -> Vec<u64> {
+        self.people.as_ref().map_or_else(|| rows.words().to_vec(), |people| people.any(rows))
+    }
+
+    /// A sum for each unit, from a part of each row.
+    pub fn sums(&self, rows: impl Iterator<Item = i64>) -> Vec<i64> {
+        match &self.people {
+            None => rows.collect(),
+            Some(people) => people.sums(rows),
+        }
     }
 }
 

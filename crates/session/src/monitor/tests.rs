@@ -39,23 +39,31 @@ impl Place {
         self.ledger().balance("people", None).unwrap().spent().eps.to_string()
     }
 
-    fn open<'a>(
-        &'a self,
+    fn open(
+        &self,
         request: &MonitorRequest,
-        state: &'a Path,
-        content: Content<'a>,
-    ) -> Result<(Monitor<'a>, Ledger), OpenError> {
+        state: &Path,
+        content: Content<'_>,
+    ) -> Result<(Monitor, Ledger), OpenError> {
         let mut ledger = self.ledger();
         let facts = session::facts(Some(&ledger), "people", self.memory.columns()).unwrap();
         let plan = MonitorPlan::new(request, &facts).unwrap();
-        let watched = Watched { source: &self.memory, content: Some(content), state };
-        Monitor::open(&plan, watched, &mut ledger).map(|monitor| (monitor, ledger))
+        let rows = || self.rows();
+        let watched = Watched { rows: &rows, content: Some(content), state };
+        Monitor::open(&plan, &watched, &mut ledger).map(|monitor| (monitor, ledger))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "opening rows can fail")]
+    fn rows(&self) -> Result<Box<dyn Source + '_>, Lost> {
+        Ok(Box::new(&self.memory))
     }
 
     fn ask(&self, request: &MonitorRequest, lines: &[&str]) -> Result<Vec<Value>, OpenError> {
         let state = self.state();
         let (mut monitor, ledger) = self.open(request, &state, &same)?;
-        Ok(monitor.ask(lines, &ledger).unwrap())
+        let rows = || self.rows();
+        let watched = Watched { rows: &rows, content: Some(&same), state: &state };
+        Ok(monitor.ask(lines, &watched, &ledger).unwrap())
     }
 }
 
@@ -142,13 +150,16 @@ fn what_was_open_is_lost_for_ever_and_spends() {
     let path = place.state();
     let (mut monitor, ledger) = place.open(&request(), &path, &same).unwrap();
     assert_eq!(answers(&monitor.earlier().collect::<Vec<_>>()), ["above", "lost"]);
-    assert_eq!(monitor.ask(&[high], &ledger).unwrap(), [json!({ "query": 3, "answer": "below" })]);
+    let rows = || place.rows();
+    let watched = Watched { rows: &rows, content: Some(&same), state: &path };
+    let asked = monitor.ask(&[high], &watched, &ledger).unwrap();
+    assert_eq!(asked, [json!({ "query": 3, "answer": "below" })]);
     drop(monitor);
     let (monitor, _) = place.open(&request(), &path, &same).unwrap();
     assert_eq!(answers(&monitor.earlier().collect::<Vec<_>>()), ["above", "lost", "below"]);
 }
 
-fn refusal(opened: Result<(Monitor<'_>, Ledger), OpenError>) -> (String, u8) {
+fn refusal(opened: Result<(Monitor, Ledger), OpenError>) -> (String, u8) {
     let Err(error) = opened else { panic!("refused") };
     let text = error.to_string();
     assert!(!text.contains('\n'), "{text}");
@@ -178,8 +189,9 @@ fn a_state_belongs_to_one_monitor_of_one_data_set_and_ledger() {
         kinds: Vec::new(),
     };
     let plan = MonitorPlan::new(&request(), &facts).unwrap();
-    let watched = Watched { source: &place.memory, content: Some(&same), state: &state };
-    let opened = Monitor::open(&plan, watched, &mut elsewhere.ledger());
+    let rows = || place.rows();
+    let watched = Watched { rows: &rows, content: Some(&same), state: &state };
+    let opened = Monitor::open(&plan, &watched, &mut elsewhere.ledger());
     let (said, _) = refusal(opened.map(|monitor| (monitor, elsewhere.ledger())));
     assert!(said.starts_with("it belongs to a monitor with the data set people, not others"), "{said}");
     assert_eq!(fs::read(&state).unwrap(), before, "nothing was written");
@@ -209,7 +221,8 @@ fn a_monitor_that_ends_before_its_first_answer_finds_its_charge_again() {
     let plan = MonitorPlan::new(&request(), &facts).unwrap();
     let (mut state, _) = State::open(&place.state()).unwrap();
     let log = begin(&plan, &ledger, &mut state, &mut FixedWords(9)).unwrap();
-    let Charging::Granted(charge) = ledger.charge_once(&plan.charge_request(&log.head.id)).unwrap() else {
+    let Charging::Granted(charge) = ledger.charge_once(&plan.charge_request(Some(&log.head.id))).unwrap()
+    else {
         panic!("a new charge")
     };
     let id = charge.id().to_string();
@@ -263,9 +276,9 @@ fn columns_make_room_for_each_other() {
     assert_eq!(table.units(), 500);
     let float = |column| Wanted { column, kind: crate::source::Kind::Float };
     for column in 0..2 * MOST_COLUMNS {
-        assert!(table.load(&[float(column)]).unwrap(), "read when first named");
+        assert!(table.load(&place.memory, &[float(column)]).unwrap(), "read when first named");
     }
-    assert!(!table.load(&[float(2 * MOST_COLUMNS - 1)]).unwrap());
-    assert!(table.load(&[float(0)]).unwrap(), "read again");
-    assert!(!table.load(&[float(MOST_COLUMNS + 1), float(0)]).unwrap());
+    assert!(!table.load(&place.memory, &[float(2 * MOST_COLUMNS - 1)]).unwrap());
+    assert!(table.load(&place.memory, &[float(0)]).unwrap(), "read again");
+    assert!(!table.load(&place.memory, &[float(MOST_COLUMNS + 1), float(0)]).unwrap());
 }

@@ -1,21 +1,25 @@
-//! Records dealt into blocks, each block as comma-separated text with the names of the columns on top.
+//! Records dealt into blocks, each block as cells of its columns: as comma-separated text with the names of the columns on top,
+//! or whatever somebody else makes of the cells.
 //!
 //! Within a block records stand in a random order, drawn afresh: which order they had in the file, or on which thread they
 //! were read, is nothing that a program learns.
 
-use crate::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
-use equipoise_core::{
-    coins::Coins,
-    sampler::uniform::shuffle,
-    subsample::partition::{self, Blocks},
+use super::printed;
+use crate::{
+    rows::id,
+    source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
+    votes::{Ballots, Vote, VotePlan},
 };
+use equipoise_core::{coins::Coins, sampler::uniform::shuffle, subsample::partition};
 use std::fmt;
 
 /// Blocks of records, for whoever runs programs on them. How many there are is public, what is in them is not.
 pub struct ProgramBlocks {
-    header: Vec<u8>,
+    names: Vec<String>,
+    kinds: Vec<Kind>,
     records: Records,
     blocks: Vec<Vec<usize>>,
+    ballots: Ballots,
 }
 
 impl fmt::Debug for ProgramBlocks {
@@ -24,40 +28,83 @@ impl fmt::Debug for ProgramBlocks {
     }
 }
 
+/// How cells are handed to programs: as text, or, where that is wanted, as what the columns are declared to be.
+pub fn kinds(source: &dyn Source, typed: bool) -> Vec<Kind> {
+    let kind = |column| source.declared(column).filter(|_| typed).unwrap_or(Kind::Text);
+    (0..source.columns().len()).map(kind).collect()
+}
+
 impl ProgramBlocks {
     /// How many blocks.
     pub fn count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// A block as comma-separated text.
+    /// The names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What the cells of each column are.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// See the cells of a block, column by column.
+    pub fn see<R>(&self, index: usize, seen: impl FnOnce(Batch<'_>) -> R) -> R {
+        let places = &self.blocks[index];
+        let taken: Vec<Taken> = self.records.columns.iter().map(|column| column.take(places)).collect();
+        let cells: Vec<Cells> = taken.iter().map(Taken::cells).collect();
+        seen(Batch { rows: places.len(), cells: &cells })
+    }
+
+    /// A block as comma-separated text. Panics where cells are not text.
     pub fn csv(&self, index: usize) -> Vec<u8> {
-        let mut text = self.header.clone();
-        for &place in &self.blocks[index] {
-            text.extend_from_slice(self.records.line(place));
-        }
-        text
+        let mut lines = header(&self.names);
+        self.see(index, |batch| {
+            for row in 0..batch.rows {
+                write_line(batch.cells.iter().map(|cells| text(cells, row)), &mut lines);
+            }
+        });
+        lines
+    }
+
+    /// What was printed on a block, as a vote.
+    pub fn read(&self, printed: &[u8]) -> Option<Vote> {
+        printed::read(&self.ballots, printed)
     }
 
     /// Read all records and deal them.
     pub(super) fn deal<C: Coins>(
         source: &dyn Source,
-        people: Option<usize>,
-        partition: &partition::Calibrated,
+        plan: &VotePlan,
         threads: usize,
         coins: &mut C,
     ) -> Result<Self, Lost> {
-        let records = Records::read(source, people, threads)?;
-        let dealt: Blocks = if people.is_some() {
+        let kinds = kinds(source, plan.is_typed());
+        Self::dealt(source, kinds, plan.unit(), plan.partition(), plan.ballots().clone(), threads, coins)
+    }
+
+    fn dealt<C: Coins>(
+        source: &dyn Source,
+        kinds: Vec<Kind>,
+        people: Option<usize>,
+        partition: &partition::Calibrated,
+        ballots: Ballots,
+        threads: usize,
+        coins: &mut C,
+    ) -> Result<Self, Lost> {
+        let records = Records::read(source, &kinds, people, threads)?;
+        let dealt = if people.is_some() {
             partition.deal_people(&records.people, coins)
         } else {
-            partition.deal_rows(records.count(), coins)
+            partition.deal_rows(records.count, coins)
         };
         let mut blocks: Vec<Vec<usize>> = dealt.iter().map(<[usize]>::to_vec).collect();
         for block in &mut blocks {
             shuffle(block, coins);
         }
-        Ok(Self { header: header(source.columns()), records, blocks })
+        Ok(Self { names: source.columns().to_vec(), kinds, records, blocks, ballots })
     }
 }
 
@@ -68,54 +115,130 @@ pub fn header(columns: &[String]) -> Vec<u8> {
     line
 }
 
-/// Records as lines of text, and whose they are where that is asked for.
+/// All records, column by column, and whose they are where that is asked for.
 #[derive(Default)]
 struct Records {
-    text: Vec<u8>,
-    ends: Vec<usize>,
+    count: usize,
+    columns: Vec<Column>,
     people: Vec<Box<[u8]>>,
-    /// The place of the column that names the person.
-    unit: Option<usize>,
+    /// The place of the id among the cells.
+    id: Option<usize>,
+}
+
+/// The cells of one column.
+enum Column {
+    Floats(Vec<f64>),
+    Integers(Vec<Option<i64>>),
+    /// Texts one after the other, and where each ends; an empty one is null.
+    Texts(String, Vec<usize>),
+}
+
+/// Some cells of a column.
+enum Taken<'a> {
+    Floats(Vec<f64>),
+    Integers(Vec<Option<i64>>),
+    Texts(Vec<Option<&'a str>>),
+}
+
+impl Column {
+    fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Texts(String::new(), Vec::new()),
+            Kind::Float => Self::Floats(Vec::new()),
+            _ => Self::Integers(Vec::new()),
+        }
+    }
+
+    fn push(&mut self, cells: &Cells<'_>, row: usize) {
+        match (self, cells) {
+            (Self::Floats(all), Cells::Floats(floats)) => all.push(floats[row]),
+            (Self::Integers(all), Cells::Integers(integers)) => all.push(integers[row]),
+            (Self::Texts(all, ends), cells) => {
+                all.push_str(text(cells, row).unwrap_or_default());
+                ends.push(all.len());
+            }
+            _ => panic!("a source hands over the kinds that were wanted"),
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Floats(all), Self::Floats(more)) => all.extend(more),
+            (Self::Integers(all), Self::Integers(more)) => all.extend(more),
+            (Self::Texts(all, ends), Self::Texts(more, more_ends)) => {
+                let start = all.len();
+                all.push_str(&more);
+                ends.extend(more_ends.iter().map(|end| start + end));
+            }
+            _ => panic!("parts of one column are of one kind"),
+        }
+    }
+
+    fn take(&self, places: &[usize]) -> Taken<'_> {
+        match self {
+            Self::Floats(all) => Taken::Floats(places.iter().map(|&place| all[place]).collect()),
+            Self::Integers(all) => Taken::Integers(places.iter().map(|&place| all[place]).collect()),
+            Self::Texts(all, ends) => {
+                let start = |place: usize| place.checked_sub(1).map_or(0, |before| ends[before]);
+                let text = |&place: &usize| Some(&all[start(place)..ends[place]]);
+                Taken::Texts(places.iter().map(|place| text(place).filter(|text| !text.is_empty())).collect())
+            }
+        }
+    }
+}
+
+impl Taken<'_> {
+    fn cells(&self) -> Cells<'_> {
+        match self {
+            Self::Floats(floats) => Cells::Floats(floats),
+            Self::Integers(integers) => Cells::Integers(integers),
+            Self::Texts(texts) => Cells::Texts(texts),
+        }
+    }
 }
 
 impl Records {
-    fn read(source: &dyn Source, unit: Option<usize>, threads: usize) -> Result<Self, Lost> {
-        let wanted: Vec<Wanted> =
-            (0..source.columns().len()).map(|column| Wanted { column, kind: Kind::Text }).collect();
-        let mut parts: Vec<Self> = (0..threads.max(1)).map(|_| Self { unit, ..Self::default() }).collect();
+    fn read(source: &dyn Source, kinds: &[Kind], unit: Option<usize>, threads: usize) -> Result<Self, Lost> {
+        let mut wanted: Vec<Wanted> =
+            kinds.iter().enumerate().map(|(column, &kind)| Wanted { column, kind }).collect();
+        // An id is a text, whatever the column holds.
+        let id = unit.map(|column| {
+            if kinds[column] == Kind::Text {
+                return column;
+            }
+            wanted.push(Wanted { column, kind: Kind::Text });
+            wanted.len() - 1
+        });
+        let empty =
+            || Self { columns: kinds.iter().map(|&kind| Column::new(kind)).collect(), id, ..Self::default() };
+        let mut parts: Vec<Self> = (0..threads.max(1)).map(|_| empty()).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
             parts.iter_mut().map(|part| part as &mut dyn Visitor).collect();
         source.scan(&wanted, &mut visitors)?;
-        let mut all = Self::default();
+        let mut all = empty();
         for part in parts {
-            let start = all.text.len();
-            all.text.extend_from_slice(&part.text);
-            all.ends.extend(part.ends.iter().map(|end| start + end));
+            all.count += part.count;
             all.people.extend(part.people);
+            for (column, more) in all.columns.iter_mut().zip(part.columns) {
+                column.append(more);
+            }
         }
         Ok(all)
-    }
-
-    fn count(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn line(&self, place: usize) -> &[u8] {
-        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start..self.ends[place]]
     }
 }
 
 impl Visitor for Records {
     fn batch(&mut self, batch: Batch<'_>) {
         for row in 0..batch.rows {
-            if let Some(unit) = self.unit {
+            if let Some(place) = self.id {
                 // A record of nobody is dropped, on its own.
-                let Some(person) = text(&batch.cells[unit], row) else { continue };
+                let Some(person) = id::canonical(text(&batch.cells[place], row)) else { continue };
                 self.people.push(person.as_bytes().into());
             }
-            write_line(batch.cells.iter().map(|cells| text(cells, row)), &mut self.text);
-            self.ends.push(self.text.len());
+            for (column, cells) in self.columns.iter_mut().zip(batch.cells) {
+                column.push(cells, row);
+            }
+            self.count += 1;
         }
     }
 }
@@ -154,7 +277,7 @@ fn write_line<'a>(fields: impl Iterator<Item = Option<&'a str>>, into: &mut Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gather::tests::Memory;
+    use crate::{gather::tests::Memory, votes::Output};
     use equipoise_core::{
         adjacency::Adjacency,
         coins::Words,
@@ -204,7 +327,8 @@ mod tests {
         let partition = Partition { design, adjacency: Adjacency::AddRemove }.calibrate().unwrap();
         let source =
             Towns(vec!["n".into(), "town, \"old\"".into()], towns.iter().map(ToString::to_string).collect());
-        ProgramBlocks::deal(&source, people, &partition, threads, &mut SplitMix(7)).unwrap()
+        let (kinds, ballots) = (kinds(&source, true), Ballots::new(Output::Number, None));
+        ProgramBlocks::dealt(&source, kinds, people, &partition, ballots, threads, &mut SplitMix(7)).unwrap()
     }
 
     #[test]
@@ -235,10 +359,20 @@ mod tests {
         assert_eq!(found.iter().map(|text| text.lines().count() - 1).sum::<usize>(), 6);
     }
 
+    /// Spellings of one id are one person, as in every other question.
+    #[test]
+    fn an_id_with_space_around_it_is_the_same_person() {
+        let blocks = dealt(&["7", " 7", "7 ", "\t7", "  ", "7", " 7 "], Some(1), 1);
+        let rows = |index| blocks.see(index, |batch| batch.rows);
+        let mut counts: Vec<usize> = (0..4).map(rows).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [0, 0, 0, 6]);
+    }
+
     #[test]
     fn a_disk_that_fails_is_a_lost_answer() {
         let mut memory = Memory::new(vec![1.0], &["a"]);
         memory.readable = false;
-        assert_eq!(Records::read(&memory, None, 2).err(), Some(Lost));
+        assert_eq!(Records::read(&memory, &[Kind::Float], None, 2).err(), Some(Lost));
     }
 }

@@ -1,10 +1,11 @@
 //! Mechanisms that answer one question after another, paid for as a whole before the first.
 //!
 //! What is charged is what calibration says that all answers together cost, for ever: a filter in front of the mechanism would
-//! have nothing to add, because its own budgets (positive answers, corrections, or one for each record) stop it. Other charges
-//! may come in between: the losses of interactive mechanisms add up like those of single answers.
+//! have nothing to add, because its own budgets (positive answers, corrections) stop it. Other charges may come in between: the
+//! losses of interactive mechanisms add up like those of single answers.
 //!
-//! A stream lives in memory and ends with it; [`monitor`](crate::monitor) is the one that survives its program.
+//! A stream lives in memory and ends with it. Threshold questions about records, with a budget for each, have a room of their
+//! own: [`monitor`](crate::monitor).
 
 use super::{PayError, Session};
 use crate::{
@@ -19,7 +20,6 @@ use equipoise_core::{
     monitor::{
         above_threshold::{self, Questions},
         holdout::{self, Asking},
-        threshold_monitor::{self, Watch},
     },
     wording,
 };
@@ -30,8 +30,6 @@ use serde_json::{Value, json};
 pub enum Stream {
     /// Threshold questions until a number of positive answers; neighbours are those of its sensitivity.
     AboveThreshold(Box<above_threshold::Calibrated>, Adjacency),
-    /// Threshold questions about so many records, for ever.
-    ThresholdMonitor(threshold_monitor::Calibrated, usize),
     /// A holdout that lasts.
     Holdout(Box<holdout::Calibrated>),
 }
@@ -40,8 +38,6 @@ pub enum Stream {
 pub enum Started {
     /// Threshold questions until a number of positive answers.
     AboveThreshold(Box<Questions>),
-    /// Threshold questions for ever.
-    ThresholdMonitor(Box<Watch>),
     /// A holdout that lasts.
     Holdout(Box<Asking>),
 }
@@ -51,7 +47,6 @@ impl Stream {
     pub fn name(&self) -> &'static str {
         match self {
             Self::AboveThreshold(..) => "above-threshold",
-            Self::ThresholdMonitor(..) => "threshold-monitor",
             Self::Holdout(_) => "holdout",
         }
     }
@@ -60,7 +55,6 @@ impl Stream {
     pub fn cost(&self) -> Approx {
         let loss = match self {
             Self::AboveThreshold(mechanism, _) => mechanism.cost(),
-            Self::ThresholdMonitor(mechanism, _) => mechanism.cost(),
             Self::Holdout(mechanism) => mechanism.cost(),
         };
         match loss {
@@ -73,7 +67,6 @@ impl Stream {
     pub fn adjacency(&self) -> Adjacency {
         match self {
             Self::AboveThreshold(_, adjacency) => *adjacency,
-            Self::ThresholdMonitor(mechanism, _) => mechanism.adjacency(),
             Self::Holdout(_) => Adjacency::Replace,
         }
     }
@@ -85,7 +78,7 @@ impl Stream {
         let cost = match (self.adjacency(), adjacency, &unit) {
             (_, _, Unit::Column(column)) => {
                 return Err(PlanError::line(format!(
-                    "'{}' is registered with the unit {}, and a {} counts rows; watch it with 'equipoise monitor'",
+                    "'{}' is registered with the unit {}, and a {} is promised for rows; ask of it under another name",
                     wording::shown(&name),
                     wording::shown(column),
                     self.name()
@@ -146,9 +139,6 @@ impl Session {
         let coins = &mut self.coins;
         let started = match stream {
             Stream::AboveThreshold(mechanism, _) => Started::AboveThreshold(Box::new(mechanism.start(coins))),
-            Stream::ThresholdMonitor(mechanism, records) => {
-                Started::ThresholdMonitor(Box::new(mechanism.start(*records)))
-            }
             Stream::Holdout(mechanism) => Started::Holdout(Box::new(mechanism.start(coins))),
         };
         Ok((started, receipt))
@@ -229,7 +219,6 @@ mod tests {
         monitor::{
             above_threshold::{AboveThreshold, Form},
             holdout::Holdout,
-            threshold_monitor::{Contributions, Noise, ThresholdMonitor},
         },
         ratio::Ratio,
     };
@@ -246,18 +235,6 @@ mod tests {
             form: Form::OneSided,
         };
         Stream::AboveThreshold(Box::new(mechanism.calibrate().unwrap()), Adjacency::AddRemove)
-    }
-
-    fn monitor() -> Stream {
-        let mechanism = ThresholdMonitor {
-            eps: "0.5".parse().unwrap(),
-            delta: "1e-6".parse().unwrap(),
-            budget: 10,
-            contributions: Contributions::Binary,
-            noise: Noise::Gumbel,
-            adjacency: Adjacency::AddRemove,
-        };
-        Stream::ThresholdMonitor(mechanism.calibrate().unwrap(), 100)
     }
 
     fn holdout() -> Stream {
@@ -287,8 +264,8 @@ mod tests {
     fn what_is_calibrated_is_charged_once_for_all_answers() {
         let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
         start(&mut session, &threshold("0.25"), "people").unwrap();
-        start(&mut session, &monitor(), "people").unwrap();
-        assert_eq!(spent(&session, "people"), ("0.75".into(), "0.000001".into()));
+        start(&mut session, &threshold("0.5"), "people").unwrap();
+        assert_eq!(spent(&session, "people"), ("0.75".into(), "0".into()));
         start(&mut session, &holdout(), "rows").unwrap();
         assert_eq!(spent(&session, "rows"), ("1".into(), "0".into()));
         let verified = session.ledger().verify(None).unwrap();
@@ -309,11 +286,11 @@ mod tests {
         let unit = Unit::Column("id".into());
         let visits = DataSet { name: "visits".into(), unit, adjacency: Adjacency::AddRemove };
         session.ledger.register(&visits, None).unwrap();
-        let error = start(&mut session, &monitor(), "visits").unwrap_err().to_string();
+        let error = start(&mut session, &threshold("0.5"), "visits").unwrap_err().to_string();
         assert!(error.starts_with("'visits' is registered with the unit id"), "{error}");
         let limit = Approx::new(&"1.2".parse().unwrap(), &"1e-5".parse().unwrap());
         session.ledger.set_limit("people", None, Some(&limit.into())).unwrap();
-        assert!(matches!(start(&mut session, &monitor(), "people"), Err(StreamError::Pay(_))));
+        assert!(matches!(start(&mut session, &threshold("0.5"), "people"), Err(StreamError::Pay(_))));
         assert_eq!(spent(&session, "people").0, "1");
     }
 }

@@ -10,6 +10,7 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     interval::Interval,
+    loss::Loss,
     ratio::Ratio,
     tape::{Pmf, delta_between, enumerate},
     universe::neighbouring_pairs,
@@ -329,5 +330,68 @@ fn no_rows_make_an_answer_panic() {
                 );
             }
         }
+    }
+}
+
+/// What is promised is what the parts cost, added up: whoever changes one share of epsilon or delta changes the sum.
+#[test]
+fn the_parts_of_an_answer_cost_what_it_promises() {
+    for adjacency in Adjacency::ALL {
+        let in_steps = |loss: Loss| match (loss, adjacency) {
+            (Loss::Approx(loss), Adjacency::Replace) => Loss::Approx(loss.two_steps()),
+            (loss, _) => loss,
+        };
+        let range = |request: Request| Request { range: Some("0,100".into()), ..request };
+        let grouped = |statistic: &str| by_town(request(statistic, Some("salary"), "1", adjacency));
+        let stable = Request { mechanism: Some("stable".into()), ..grouped("median") };
+        let mut requests = vec![
+            grouped("mean"),
+            grouped("median"),
+            stable,
+            by_town(request("mode", Some("town"), "1", adjacency)),
+        ];
+        for statistic in ["sum", "mean", "variance", "summary"] {
+            let asked = request(statistic, Some("salary"), "1", adjacency);
+            requests.extend([range(asked.clone()), asked]);
+        }
+        for request in requests {
+            let plan = plan(&request);
+            let spent = match plan.task() {
+                Task::Moments(task) => in_steps(task.spent()),
+                Task::Groups(task) => in_steps(task.spent()),
+                Task::Summary(task) => task.spent(in_steps),
+                _ => unreachable!("one of these"),
+            };
+            let Loss::Approx(spent) = spent else { panic!("an (epsilon, delta) price") };
+            let cost = plan.cost();
+            assert_eq!(spent.eps.ratio(), cost.eps.ratio(), "{} under {adjacency}", request.to_json());
+            let (spent, promised) = (spent.delta.ratio(), cost.delta.ratio());
+            let most = promised * &"0.999999".parse().unwrap();
+            assert!(
+                spent <= promised && (promised.is_zero() || *spent >= most),
+                "{}: {spent}",
+                request.to_json()
+            );
+        }
+    }
+}
+
+/// What small files with groups lose at epsilon 1 is known exactly: one more or less in any constant shows.
+#[test]
+fn the_loss_of_groups_is_that_of_their_constants() {
+    for (request, adjacency, known) in [
+        (by_town(request("count", None, "2", Adjacency::AddRemove)), Adjacency::AddRemove, "0.556770"),
+        (by_town(request("mode", Some("town"), "2", Adjacency::AddRemove)), Adjacency::AddRemove, "0.104575"),
+        (by_town(request("count", None, "2", Adjacency::Replace)), Adjacency::Replace, "0.013390"),
+    ] {
+        let plan = plan(&request);
+        let measured = worst(plan.task(), adjacency, &Ratio::one(), &[EMPTY, 0, 2], 3);
+        let (known, near): (Ratio, Ratio) = (known.parse().unwrap(), "0.000001".parse().unwrap());
+        assert!(
+            &known - &near < measured.lower() && measured.upper() < known + near,
+            "{}: {}",
+            request.to_json(),
+            measured.to_f64()
+        );
     }
 }

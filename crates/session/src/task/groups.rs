@@ -93,6 +93,15 @@ impl Groups {
         self.cost.clone()
     }
 
+    /// What the keys and the answer of one group cost under add/remove, added up.
+    #[cfg(test)]
+    pub fn spent(&self) -> Loss {
+        match &self.keys {
+            Keys::Stated(_) => self.task.cost(),
+            Keys::Found { keys, .. } => keys.cost().compose(&self.task.cost()),
+        }
+    }
+
     pub fn needs(&self) -> Vec<Need> {
         let grouped = |need| Need::Grouped { by: self.by.clone(), need: Box::new(need) };
         self.task.needs().into_iter().chain([Need::Records]).map(grouped).collect()

@@ -177,6 +177,17 @@ impl Moments {
         Loss::pure(&self.eps)
     }
 
+    /// What the parts cost under add/remove, added up.
+    #[cfg(test)]
+    pub fn spent(&self) -> Loss {
+        let sums = self.rows.cost().compose(&self.first.cost());
+        let sums = self.second.iter().fold(sums, |sum, (noise, _)| sum.compose(&noise.cost()));
+        match &self.range {
+            RangeBy::Declared(_) => sums,
+            RangeBy::Searched(search) => sums.compose(&search.spent()),
+        }
+    }
+
     pub fn need(&self) -> Need {
         self.need.clone()
     }

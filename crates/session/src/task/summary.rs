@@ -34,6 +34,12 @@ impl Summary {
         Loss::pure(&self.eps)
     }
 
+    /// What the parts cost, added up: the sums in two steps under replace.
+    #[cfg(test)]
+    pub fn spent(&self, in_steps: impl Fn(Loss) -> Loss) -> Loss {
+        in_steps(self.moments.spent()).compose(&self.quantiles.cost())
+    }
+
     pub fn needs(&self) -> Vec<Need> {
         vec![self.moments.need(), self.quantiles.need()]
     }

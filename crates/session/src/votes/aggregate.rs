@@ -1,4 +1,4 @@
-//! The private aggregator of a program's answers: chosen and calibrated from public facts.
+//! The private aggregator of votes: chosen and calibrated from public facts.
 //!
 //! | answers | with a range or options | without |
 //! |---|---|---|
@@ -7,10 +7,10 @@
 //! | label | one of the options, never refused | the majority, or a refusal |
 //! | labels | each option that more than half name | the majority of whole sets, or a refusal |
 //!
-//! Numbers and vectors spend a tenth of epsilon on the number of blocks that answered at all: where hardly any did, the
-//! defaults would look like an answer, and it is refused.
+//! A block without a vote counts as the default that was stated. Where none was, numbers and vectors spend a tenth of epsilon on the
+//! number of blocks that answered at all: where hardly any did, defaults would look like an answer, and it is refused.
 
-use super::votes::{self, Output};
+use super::output::{Output, Vote};
 use crate::{
     answer::{Answer, ErrorBar},
     plan::{PlanError, Said},
@@ -52,13 +52,13 @@ pub(super) struct Aggregate {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Trimmed { mean: Box<robust_mean::Calibrated>, answered: Answered, ends: (f64, f64) },
-    Location { mean: Box<location::Calibrated>, answered: Answered },
-    Ball { mean: Box<ball::Calibrated>, answered: Answered, length: Option<usize> },
-    Bounded { mean: Box<bounded::Calibrated>, answered: Answered, ends: (f64, f64), length: usize },
-    Vectors { mean: Box<vectors::Calibrated>, answered: Answered, length: usize },
-    Majority { election: Box<majority::Calibrated>, sets: bool },
-    Options { election: Box<arg_max::Calibrated>, options: Vec<String> },
+    Trimmed { mean: Box<robust_mean::Calibrated>, missing: Missing<f64>, ends: (f64, f64) },
+    Location { mean: Box<location::Calibrated>, missing: Missing<f64> },
+    Ball { mean: Box<ball::Calibrated>, missing: Missing<Vec<f64>>, single: bool },
+    Bounded { mean: Box<bounded::Calibrated>, missing: Missing<Vec<f64>>, ends: (f64, f64) },
+    Vectors { mean: Box<vectors::Calibrated>, missing: Missing<Vec<f64>> },
+    Majority { election: Box<majority::Calibrated>, default: Option<Vote>, options: Vec<String> },
+    Options { election: Box<arg_max::Calibrated>, default: usize, options: Vec<String> },
     Features { counts: Box<features::Calibrated>, options: Vec<String> },
 }
 
@@ -68,6 +68,30 @@ pub(super) struct Wanted<'a> {
     pub output: Output,
     pub range: Option<&'a str>,
     pub options: Option<Vec<String>>,
+    /// What a block without a vote counts as, where that is stated.
+    pub default: Option<Vote>,
+    /// An aggregator by its name.
+    pub mechanism: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// Is this aggregator the one that was asked for, or may it be chosen?
+    fn allows(&self, name: &str) -> bool {
+        self.mechanism.is_none_or(|wanted| wanted == name)
+    }
+
+    /// The names that there are for these answers.
+    fn names(&self) -> &'static [&'static str] {
+        match (self.output, self.range.is_some(), self.options.is_some()) {
+            (Output::Number, false, _) => &["winsorized", "ball"],
+            (Output::Number, true, _) => &["trimmed"],
+            (Output::Vector(_), false, _) => &["ball", "vectors"],
+            (Output::Vector(_), true, _) => &["bounded"],
+            (Output::Label | Output::Labels, _, false) => &["majority"],
+            (Output::Label, _, true) => &["arg-max", "majority"],
+            (Output::Labels, _, true) => &["counts"],
+        }
+    }
 }
 
 /// One part in this many of epsilon buys the number of blocks that answered.
@@ -85,11 +109,14 @@ impl Aggregate {
         if wanted.range.is_some() && !matches!(wanted.output, Output::Number | Output::Vector(_)) {
             return Err(PlanError::line("a range is for numbers and vectors; leave it out"));
         }
+        if let Some(name) = wanted.mechanism.filter(|name| !wanted.names().contains(name)) {
+            return Err(PlanError::unknown("mechanism", name, wanted.names()));
+        }
         let kind = match wanted.output {
-            Output::Number => number(said, wanted.range, touch)?,
-            Output::Vector(length) => vector(said, wanted.range, length, touch)?,
-            Output::Label => label(said, wanted.options.as_ref(), touch)?,
-            Output::Labels => label_sets(said, wanted.options.as_ref(), touch)?,
+            Output::Number => number(said, wanted, touch)?,
+            Output::Vector(length) => vector(said, wanted, length, touch)?,
+            Output::Label => label(said, wanted, touch)?,
+            Output::Labels => label_sets(said, wanted, touch)?,
         };
         let cost = match kind.cost() {
             Loss::Approx(approx) => approx,
@@ -104,6 +131,21 @@ impl Aggregate {
         &self.cost
     }
 
+    /// The name by which it can be asked for.
+    pub fn mechanism(&self) -> &'static str {
+        match self.kind {
+            Kind::Trimmed { .. } => "trimmed",
+            Kind::Location { .. } => "winsorized",
+            Kind::Ball { .. } => "ball",
+            Kind::Bounded { .. } => "bounded",
+            Kind::Vectors { .. } => "vectors",
+            Kind::Majority { .. } => "majority",
+            Kind::Options { .. } => "arg-max",
+            Kind::Features { .. } => "counts",
+        }
+    }
+
+    /// What it makes of the answers, in words.
     pub fn name(&self) -> &'static str {
         match self.kind {
             Kind::Trimmed { .. } => "trimmed mean",
@@ -141,7 +183,7 @@ impl Aggregate {
                     "{of}, exact, or a refusal: released with probability {success:.2} where three blocks of four agree"
                 )
             }
-            Kind::Options { election, options } => {
+            Kind::Options { election, options, .. } => {
                 let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
                 format!(
                     "{of} among {}: right with probability {success:.2} where three blocks of four agree",
@@ -170,92 +212,76 @@ impl Aggregate {
         ErrorBar::scale(self.confidence, scale)
     }
 
-    /// The answer from what the programs printed, nothing where they failed. Never fails.
-    pub fn answer<C: Coins>(&self, printed: &[Option<Vec<u8>>], coins: &mut C) -> Answer {
-        let numbers = || printed.iter().map(|one| votes::number(one.as_deref()?)).collect::<Vec<_>>();
-        let vectors =
-            |length| printed.iter().map(|one| votes::vector(one.as_deref()?, length)).collect::<Vec<_>>();
+    /// The answer from the votes, nothing where there is none. Never fails.
+    pub fn answer<C: Coins>(&self, votes: &[Option<Vote>], coins: &mut C) -> Answer {
         match &self.kind {
-            Kind::Trimmed { mean, answered, ends } => {
-                let (votes, enough) = answered.of(numbers(), f64::midpoint(ends.0, ends.1), coins);
+            Kind::Trimmed { mean, missing, ends } => {
+                let (votes, enough) = missing.filled(numbers(votes), coins);
                 let value = mean.run(&votes, coins).to_f64();
                 let within = mean.accuracy(&self.failure).map_or(0.0, |within| within.to_f64());
                 self.number(enough, value, (value - within).max(ends.0), (value + within).min(ends.1))
             }
-            Kind::Location { mean, answered } => {
-                let (votes, enough) = answered.of(numbers(), 0.0, coins);
+            Kind::Location { mean, missing } => {
+                let (votes, enough) = missing.filled(numbers(votes), coins);
                 let located = mean.run(&votes, coins);
                 let within = mean.accuracy(&located.clip, &self.failure);
                 self.number(enough, located.value, located.value - within, located.value + within)
             }
-            Kind::Ball { mean, answered, length } => {
-                let votes = match length {
-                    Some(length) => vectors(*length),
-                    None => numbers().into_iter().map(|vote| vote.map(|value| vec![value])).collect(),
-                };
-                let (votes, enough) = answered.of(votes, vec![0.0; length.unwrap_or(1)], coins);
-                match (mean.run(&votes, coins), length) {
-                    (Outcome::Refused, _) => self.too_few_agree(),
-                    (Outcome::Value(found), Some(_)) => {
-                        self.vector(enough, &found.value, mean.accuracy(&self.failure) * found.radius)
-                    }
-                    (Outcome::Value(found), None) => {
+            Kind::Ball { mean, missing, single } => {
+                let (votes, enough) = missing.filled(vectors(votes), coins);
+                match mean.run(&votes, coins) {
+                    Outcome::Refused => self.too_few_agree(),
+                    Outcome::Value(found) if *single => {
                         let (value, within) = (found.value[0], mean.accuracy(&self.failure) * found.radius);
                         self.number(enough, value, value - within, value + within)
                     }
+                    Outcome::Value(found) => {
+                        self.vector(enough, &found.value, mean.accuracy(&self.failure) * found.radius)
+                    }
                 }
             }
-            Kind::Bounded { mean, answered, ends, length } => {
+            Kind::Bounded { mean, missing, ends } => {
                 let middle = f64::midpoint(ends.0, ends.1);
-                let (votes, enough) = answered.of(vectors(*length), vec![middle; *length], coins);
+                let (votes, enough) = missing.filled(vectors(votes), coins);
                 let moved =
                     |vote: Vec<f64>| vote.iter().map(|value| value.clamp(ends.0, ends.1) - middle).collect();
                 let votes: Vec<Vec<f64>> = votes.into_iter().map(moved).collect();
                 let value: Vec<f64> = mean.run(&votes, coins).iter().map(|value| value + middle).collect();
                 self.vector(enough, &value, mean.accuracy(&self.failure))
             }
-            Kind::Vectors { mean, answered, length } => {
-                let (votes, enough) = answered.of(vectors(*length), vec![0.0; *length], coins);
+            Kind::Vectors { mean, missing } => {
+                let (votes, enough) = missing.filled(vectors(votes), coins);
                 let found = mean.run(&votes, coins);
                 let widest =
                     found.clips.iter().map(equipoise_core::subsample::clip::Clip::width).fold(0.0, f64::max);
                 self.vector(enough, &found.value, mean.accuracy(&self.failure) * widest)
             }
-            Kind::Majority { election, sets: false } => {
-                let votes: Vec<Option<String>> =
-                    printed.iter().map(|one| votes::label(one.as_deref()?)).collect();
-                self.elected(election.run(&votes, coins).map(|vote| vote.map(Value::from)))
+            Kind::Majority { election, default, options } => {
+                let vote = |vote: &Option<Vote>| elected_by(vote.as_ref().or(default.as_ref())?, options);
+                let votes: Vec<Option<Elected>> = votes.iter().map(vote).collect();
+                self.elected(election.run(&votes, coins).map(|vote| vote.map(Elected::into_json)))
             }
-            Kind::Majority { election, sets: true } => {
-                let votes: Vec<Option<Vec<String>>> = printed
-                    .iter()
-                    .map(|one| Some(votes::labels(one.as_deref()?)?.into_iter().collect()))
-                    .collect();
-                self.elected(election.run(&votes, coins).map(|vote| vote.map(|set| json!(set))))
-            }
-            Kind::Options { election, options } => {
-                let place = |label: &String| options.iter().position(|option| option == label);
-                let vote = |one: &Option<Vec<u8>>| place(&votes::label(one.as_deref()?)?);
-                // What is no option counts as one more, which stands for no answer.
-                let votes: Vec<u64> =
-                    printed.iter().map(|one| vote(one).unwrap_or(options.len()) as u64).collect();
+            Kind::Options { election, default, options } => {
+                // What is no option counts as the default, or as one more option, which stands for no answer.
+                let place = |vote: &Option<Vote>| match vote {
+                    Some(Vote::Listed(place)) => *place as u64,
+                    _ => *default as u64,
+                };
+                let votes: Vec<u64> = votes.iter().map(place).collect();
                 let named = usize::try_from(election.run(&votes, coins).option).unwrap_or(options.len());
                 self.elected(Outcome::Value(options.get(named).map(|option| json!(option))))
             }
             Kind::Features { counts, options } => {
-                let places = |one: &Option<Vec<u8>>| -> Option<Vec<usize>> {
-                    let set = votes::labels(one.as_deref()?)?;
-                    Some(
-                        options
-                            .iter()
-                            .enumerate()
-                            .filter(|(_, option)| set.contains(*option))
-                            .map(|(place, _)| place)
-                            .collect(),
-                    )
+                let places = |vote: &Option<Vote>| match vote {
+                    Some(Vote::Named(named)) => named
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, named)| **named)
+                        .map(|(place, _)| place)
+                        .collect(),
+                    _ => Vec::new(),
                 };
-                let votes: Vec<Vec<usize>> =
-                    printed.iter().map(|one| places(one).unwrap_or_default()).collect();
+                let votes: Vec<Vec<usize>> = votes.iter().map(places).collect();
                 let named: Vec<&String> =
                     counts.run(&votes, coins).into_iter().map(|(place, _)| &options[place]).collect();
                 Answer::released(json!(named), self.bar(counts.accuracy(&self.failure).to_f64()))
@@ -300,7 +326,7 @@ impl Aggregate {
 
 fn nobody_answered() -> Answer {
     Answer::refused(
-        "most blocks gave no answer that can be read; try the program on made-up rows of the same columns, \
+        "most blocks gave no answer that can be read; try it on made-up rows of the same columns, \
          with more time, memory or rows in a block",
     )
 }
@@ -308,10 +334,10 @@ fn nobody_answered() -> Answer {
 impl Kind {
     fn cost(&self) -> Loss {
         match self {
-            Self::Trimmed { mean, answered, .. } => mean.cost().compose(&answered.noise.cost()),
-            Self::Location { mean, answered } => mean.cost().compose(&answered.noise.cost()),
-            Self::Ball { mean, answered, .. } => mean.cost().compose(&answered.noise.cost()),
-            Self::Bounded { mean, answered, .. } => mean.cost().compose(&answered.noise.cost()),
+            Self::Trimmed { mean, missing, .. } => missing.with_cost(mean.cost()),
+            Self::Location { mean, missing } => missing.with_cost(mean.cost()),
+            Self::Ball { mean, missing, .. } => missing.with_cost(mean.cost()),
+            Self::Bounded { mean, missing, .. } => missing.with_cost(mean.cost()),
             // What its rho and the rest cost together is what was said.
             Self::Vectors { mean, .. } => mean.cost(),
             Self::Majority { election, .. } => election.cost(),
@@ -321,6 +347,57 @@ impl Kind {
     }
 }
 
+fn numbers(votes: &[Option<Vote>]) -> Vec<Option<f64>> {
+    let number = |vote: &Option<Vote>| match vote {
+        Some(Vote::Number(value)) => Some(*value),
+        _ => None,
+    };
+    votes.iter().map(number).collect()
+}
+
+/// Numbers are vectors of one coordinate.
+fn vectors(votes: &[Option<Vote>]) -> Vec<Option<Vec<f64>>> {
+    let vector = |vote: &Option<Vote>| match vote {
+        Some(Vote::Vector(value)) => Some(value.clone()),
+        Some(Vote::Number(value)) => Some(vec![*value]),
+        _ => None,
+    };
+    votes.iter().map(vector).collect()
+}
+
+/// What can win an election.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Elected {
+    Label(String),
+    Labels(Vec<String>),
+}
+
+fn elected_by(vote: &Vote, options: &[String]) -> Option<Elected> {
+    match vote {
+        Vote::Label(label) => Some(Elected::Label(label.clone())),
+        Vote::Labels(labels) => Some(Elected::Labels(labels.clone())),
+        Vote::Listed(place) => options.get(*place).cloned().map(Elected::Label),
+        _ => None,
+    }
+}
+
+impl Elected {
+    fn into_json(self) -> Value {
+        match self {
+            Self::Label(label) => json!(label),
+            Self::Labels(labels) => json!(labels),
+        }
+    }
+}
+
+/// What stands for the votes of blocks that have none.
+#[derive(Clone, Debug)]
+struct Missing<T> {
+    default: T,
+    /// Nothing where the default was stated: then it is as good a vote as any.
+    answered: Option<Answered>,
+}
+
 /// The noisy number of blocks that answered.
 #[derive(Clone, Debug)]
 struct Answered {
@@ -328,9 +405,12 @@ struct Answered {
     least: i64,
 }
 
-impl Answered {
-    /// The count, and the epsilon that is left.
-    fn plan(said: &Said, touch: Touch) -> Result<(Self, Eps), PlanError> {
+impl<T: Clone> Missing<T> {
+    /// With the epsilon that is left: all of it where a default is stated.
+    fn plan(said: &Said, stated: Option<T>, otherwise: T, touch: Touch) -> Result<(Self, Eps), PlanError> {
+        if let Some(default) = stated {
+            return Ok((Self { default, answered: None }, said.eps().clone()));
+        }
         let eps = Eps::new(said.eps().ratio() / &Ratio::from(SHARE))?;
         let rest = Eps::new(said.eps().ratio() - eps.ratio())?;
         let (sensitivity, grid) = (Ratio::from(touch.per_unit()), Ratio::one());
@@ -339,22 +419,35 @@ impl Answered {
         // Refused only where it is nearly certain that fewer than half answered.
         let within = noise.accuracy(said.failure()).ceil_i64().unwrap_or(i64::MAX);
         let half = i64::try_from(touch.votes() / 2).unwrap_or(i64::MAX);
-        Ok((Self { noise: Box::new(noise), least: half.saturating_sub(within) }, rest))
+        let answered = Answered { noise: Box::new(noise), least: half.saturating_sub(within) };
+        Ok((Self { default: otherwise, answered: Some(answered) }, rest))
+    }
+
+    fn with_cost(&self, cost: Loss) -> Loss {
+        match &self.answered {
+            Some(answered) => cost.compose(&answered.noise.cost()),
+            None => cost,
+        }
     }
 
     /// The votes with the default for those that are missing, and whether enough are there.
-    fn of<T: Clone, C: Coins>(&self, votes: Vec<Option<T>>, default: T, coins: &mut C) -> (Vec<T>, bool) {
+    fn filled<C: Coins>(&self, votes: Vec<Option<T>>, coins: &mut C) -> (Vec<T>, bool) {
         let count = votes.iter().filter(|vote| vote.is_some()).count();
-        let noisy = self.noise.run_whole(i64::try_from(count).unwrap_or(i64::MAX), coins);
-        let votes = votes.into_iter().map(|vote| vote.unwrap_or_else(|| default.clone())).collect();
-        (votes, noisy >= self.least)
+        let enough = self.answered.as_ref().is_none_or(|answered| {
+            answered.noise.run_whole(i64::try_from(count).unwrap_or(i64::MAX), coins) >= answered.least
+        });
+        (votes.into_iter().map(|vote| vote.unwrap_or_else(|| self.default.clone())).collect(), enough)
     }
 }
 
-fn number(said: &Said, range: Option<&str>, touch: Touch) -> Result<Kind, PlanError> {
-    let (answered, eps) = Answered::plan(said, touch)?;
-    if let Some(range) = range {
+fn number(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
+    let stated = match wanted.default {
+        Some(Vote::Number(value)) => Some(value),
+        _ => None,
+    };
+    if let Some(range) = wanted.range {
         let ends = float_ends(range)?;
+        let (missing, eps) = Missing::plan(said, stated, f64::midpoint(ends.0, ends.1), touch)?;
         let end = |value: f64| {
             Ratio::from_f64_shortest(value)
                 .ok_or_else(|| ParameterError::out_of_range("range", range, "give finite numbers"))
@@ -364,57 +457,80 @@ fn number(said: &Said, range: Option<&str>, touch: Touch) -> Result<Kind, PlanEr
         let statistic = Statistic::Trimmed { trim: touch.votes() / TRIM };
         let mean =
             RobustMean { eps, statistic, scale: Scale::Global, low, high, resolution, touch }.calibrate()?;
-        return Ok(Kind::Trimmed { mean: Box::new(mean), answered, ends });
+        return Ok(Kind::Trimmed { mean: Box::new(mean), missing, ends });
     }
+    let (missing, eps) = Missing::plan(said, stated, 0.0, touch)?;
     let location = Location { eps: eps.clone(), bits: DEFAULT_BITS, touch }.calibrate();
-    let ball = (!said.delta().is_zero())
-        .then(|| Ball { eps, delta: said.delta().clone(), dimensions: 1, touch }.calibrate());
+    let may_be_ball = wanted.allows("ball") && !said.delta().is_zero();
+    let ball =
+        may_be_ball.then(|| Ball { eps, delta: said.delta().clone(), dimensions: 1, touch }.calibrate());
+    let as_ball = |mean, missing: Missing<f64>| {
+        let missing = Missing { default: vec![missing.default], answered: missing.answered };
+        Ok(Kind::Ball { mean: Box::new(mean), missing, single: true })
+    };
     match (location, ball) {
-        (Ok(location), Some(Ok(ball))) if ball.noise_in_spreads() < location.noise_in_spreads() => {
-            Ok(Kind::Ball { mean: Box::new(ball), answered, length: None })
+        _ if wanted.mechanism == Some("ball") && said.delta().is_zero() => {
+            Err(PlanError::line("agreement needs a delta above 0; give --delta 1e-6"))
         }
-        (Err(_), Some(Ok(ball))) => Ok(Kind::Ball { mean: Box::new(ball), answered, length: None }),
-        (Ok(location), _) => Ok(Kind::Location { mean: Box::new(location), answered }),
+        (_, Some(ball)) if wanted.mechanism == Some("ball") => as_ball(ball?, missing),
+        (Ok(location), Some(Ok(ball))) if ball.noise_in_spreads() < location.noise_in_spreads() => {
+            as_ball(ball, missing)
+        }
+        (Err(_), Some(Ok(ball))) => as_ball(ball, missing),
+        (Ok(location), _) => Ok(Kind::Location { mean: Box::new(location), missing }),
         (Err(error), _) => Err(PlanError::line(format!("{error}; or give --range LO,HI"))),
     }
 }
 
-fn vector(said: &Said, range: Option<&str>, length: usize, touch: Touch) -> Result<Kind, PlanError> {
+fn vector(said: &Said, wanted: &Wanted, length: usize, touch: Touch) -> Result<Kind, PlanError> {
     if said.delta().is_zero() {
         return Err(PlanError::line("vectors need a delta above 0; give --delta 1e-6"));
     }
-    let (answered, eps) = Answered::plan(said, touch)?;
+    let stated = match &wanted.default {
+        Some(Vote::Vector(value)) => Some(value.clone()),
+        _ => None,
+    };
     let delta = said.delta().clone();
-    if let Some(range) = range {
+    if let Some(range) = wanted.range {
         let ends = float_ends(range)?;
+        let (missing, eps) = Missing::plan(said, stated, vec![f64::midpoint(ends.0, ends.1); length], touch)?;
         let radius = (ends.1 / 2.0 - ends.0 / 2.0) * (length as f64).sqrt();
         let mean = Bounded { eps, delta, dimensions: length, radius, touch }.calibrate()?;
-        return Ok(Kind::Bounded { mean: Box::new(mean), answered, ends, length });
+        return Ok(Kind::Bounded { mean: Box::new(mean), missing, ends });
     }
+    let (missing, eps) = Missing::plan(said, stated, vec![0.0; length], touch)?;
     let vectors =
         Vectors { rho: rho_for(&eps, &delta)?, dimensions: length, bits: DEFAULT_BITS, touch }.calibrate();
     let ball = Ball { eps, delta, dimensions: length, touch }.calibrate();
-    match (vectors, ball) {
-        (Ok(vectors), Ok(ball)) if vectors.noise_in_spreads() <= ball.noise_in_spreads() => {
-            Ok(Kind::Vectors { mean: Box::new(vectors), answered, length })
-        }
-        (_, Ok(ball)) => Ok(Kind::Ball { mean: Box::new(ball), answered, length: Some(length) }),
-        (Ok(vectors), Err(_)) => Ok(Kind::Vectors { mean: Box::new(vectors), answered, length }),
-        (Err(_), Err(error)) => Err(PlanError::line(format!("{error}; or give --range LO,HI"))),
+    let use_vectors = match (&vectors, &ball) {
+        _ if wanted.mechanism.is_some() => wanted.allows("vectors"),
+        (Ok(vectors), Ok(ball)) => vectors.noise_in_spreads() <= ball.noise_in_spreads(),
+        (Ok(_), Err(_)) => true,
+        (Err(_), _) => false,
+    };
+    let hint = |error: ParameterError| PlanError::line(format!("{error}; or give --range LO,HI"));
+    if use_vectors {
+        Ok(Kind::Vectors { mean: Box::new(vectors.map_err(hint)?), missing })
+    } else {
+        Ok(Kind::Ball { mean: Box::new(ball.map_err(hint)?), missing, single: false })
     }
 }
 
-fn label(said: &Said, options: Option<&Vec<String>>, touch: Touch) -> Result<Kind, PlanError> {
-    if let Some(options) = options {
-        let count = options.len() as u64 + 1;
-        let election = ArgMax { eps: said.eps().clone(), popularity_eps: None, options: count, touch };
-        return Ok(Kind::Options { election: Box::new(election.calibrate()?), options: options.clone() });
-    }
-    majority(said, touch, false)
+fn label(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
+    let Some(options) = wanted.options.as_ref().filter(|_| wanted.allows("arg-max")) else {
+        return majority(said, wanted, touch);
+    };
+    let default = match wanted.default {
+        Some(Vote::Listed(place)) => place,
+        _ => options.len(),
+    };
+    let count = options.len().max(default + 1) as u64;
+    let election = ArgMax { eps: said.eps().clone(), popularity_eps: None, options: count, touch };
+    Ok(Kind::Options { election: Box::new(election.calibrate()?), default, options: options.clone() })
 }
 
-fn label_sets(said: &Said, options: Option<&Vec<String>>, touch: Touch) -> Result<Kind, PlanError> {
-    let Some(options) = options else { return majority(said, touch, true) };
+fn label_sets(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
+    let Some(options) = &wanted.options else { return majority(said, wanted, touch) };
     if said.delta().is_zero() {
         return Err(PlanError::line("counts of options need a delta above 0; give --delta 1e-6"));
     }
@@ -423,12 +539,13 @@ fn label_sets(said: &Said, options: Option<&Vec<String>>, touch: Touch) -> Resul
     Ok(Kind::Features { counts: Box::new(counts), options: options.clone() })
 }
 
-fn majority(said: &Said, touch: Touch, sets: bool) -> Result<Kind, PlanError> {
+fn majority(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
     if said.delta().is_zero() {
         return Err(PlanError::line(
             "labels that are not listed need a delta above 0; give --delta 1e-6, or --options A,B,C",
         ));
     }
     let election = Majority { eps: said.eps().clone(), delta: said.delta().clone(), touch }.calibrate()?;
-    Ok(Kind::Majority { election: Box::new(election), sets })
+    let (default, options) = (wanted.default.clone(), wanted.options.clone().unwrap_or_default());
+    Ok(Kind::Majority { election: Box::new(election), default, options })
 }

@@ -1,0 +1,467 @@
+//! Answers from votes: somebody runs something on blocks of the records, each block gives one vote, and an aggregator
+//! publishes what they agree on. Planned, charged and recorded like any question.
+//!
+//! # Guarantee
+//!
+//! (epsilon, delta) for one record, or for all records of one person where a column names them, as long as the i-th
+//! vote depends on the i-th block of the [partition](VotePlan::partition) and on i alone. Whatever the votes are. The
+//! charge comes first: [`Session::count_votes`] takes a [`ChargedVotes`], which only [`Session::charge_votes`] makes.
+//!
+//! # Why
+//!
+//! 1. One person is in at most as many blocks as the [partition] counts, and changes no other vote.
+//! 2. Each answer becomes a vote on its own, by a total rule ([`Ballots`]); for what is none a public default stands.
+//! 3. The aggregator is calibrated to votes of which one person changes that many ([`Touch`]).
+
+mod aggregate;
+mod output;
+
+pub use output::{Ballots, Output, Vote};
+
+use crate::{
+    answer::{Answer, ErrorBar},
+    columns,
+    ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
+    plan::{DataFacts, PlanError, Said},
+    quiet::quietly,
+    release::{Left, Outcome, Promise, Release, Spent},
+    request::Request,
+    rows::id,
+    session::{PayError, Session, stored},
+    source::Lost,
+};
+use aggregate::{Aggregate, Wanted};
+use equipoise_core::{
+    adjacency::{Adjacency, RowCount, Unit},
+    coins::Coins,
+    loss::{Approx, Guarantee, Loss, ParameterError},
+    subsample::{
+        Touch,
+        partition::{self, Design, Partition},
+        plan::{Output as Predicted, Question, ROWS_PER_PARAMETER},
+    },
+    wording,
+};
+use equipoise_entropy::OsCoins;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What was said: what runs on blocks, and how its answers become one. Fields that were not said take their defaults in the
+/// plan. A stored answer is given again for an equal request only.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct VoteRequest {
+    /// What is computed, in a word or two.
+    pub statistic: String,
+    /// Programs with their arguments; block i goes to program i modulo their number. None where a function is asked.
+    pub programs: Vec<Vec<String>>,
+    /// What keeps programs to their blocks.
+    pub kept: Kept,
+    /// What they answer with: number, vector:K, label or labels.
+    pub output: String,
+    /// The privacy loss.
+    pub epsilon: Option<String>,
+    /// How often the loss may be exceeded.
+    pub delta: Option<String>,
+    /// add-remove or replace.
+    pub adjacency: Option<String>,
+    /// The column that names the person.
+    pub unit: Option<String>,
+    /// How many blocks.
+    pub blocks: Option<String>,
+    /// The number of rows or people, where the data holder states it.
+    pub rows: Option<String>,
+    /// LO,HI: answers, or the numbers of a vector, are moved into this.
+    pub range: Option<String>,
+    /// The labels that can be answered.
+    pub options: Option<Vec<String>>,
+    /// What a block counts as that has no answer: a number, a list of numbers, a text.
+    pub default: Option<Value>,
+    /// The aggregator by its name.
+    pub mechanism: Option<String>,
+    /// How sure the error bar is.
+    pub confidence: Option<String>,
+    /// Are cells handed over as what they are declared to be, and not as text?
+    pub typed: bool,
+    /// How the file is read and the programs are run, one setting each: part of the request, understood elsewhere.
+    pub settings: Vec<String>,
+}
+
+/// What keeps a program to its block, and so how far its answers can be told to depend on that block alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// A machine of its own, without clock or files: WebAssembly.
+    Isolated,
+    /// A process in a sandbox: what `docs/programs.md` says remains, such as what the machine keeps in memory.
+    Confined,
+    /// Nothing, or not its time: whoever asks trusts it.
+    #[default]
+    Trusted,
+}
+
+/// Votes that can be held, with their price.
+#[derive(Clone, Debug)]
+pub struct VotePlan {
+    request: VoteRequest,
+    data: String,
+    unit: Option<usize>,
+    partition: partition::Calibrated,
+    ballots: Ballots,
+    aggregate: Aggregate,
+    guarantee: Guarantee,
+    charge: Approx,
+    charged_in: Adjacency,
+}
+
+/// A plan that has been paid for.
+#[derive(Debug)]
+#[must_use = "a charge is paid for; count votes"]
+pub struct ChargedVotes {
+    plan: VotePlan,
+    charge: Charge,
+}
+
+/// What came of paying.
+#[derive(Debug)]
+pub enum PaidVotes {
+    /// Go on: hold the vote.
+    Charged(Box<ChargedVotes>),
+    /// The same request was answered before under this id; nothing was charged.
+    Before(Box<Release>),
+}
+
+/// Blocks where nobody says how many.
+const BLOCKS: u64 = 100;
+/// The most blocks: each is a process.
+const MOST_BLOCKS: u64 = 1 << 20;
+/// The fewest rows on which a program makes sense, where nobody says.
+const LEAST_ROWS: u64 = 20;
+/// The most options.
+const MOST_OPTIONS: usize = 10_000;
+
+impl VotePlan {
+    /// Understand a request.
+    pub fn new(request: &VoteRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        // Words that all questions share.
+        let words = Request {
+            epsilon: request.epsilon.clone(),
+            delta: request.delta.clone(),
+            adjacency: request.adjacency.clone(),
+            confidence: request.confidence.clone(),
+            ..Request::new("count")
+        };
+        let said = Said::new(&words, facts)?;
+        let output = Output::read(&request.output)?;
+        let (protected, unit) = unit(request, facts)?;
+        let blocks = blocks(request, &said, output, unit.is_some())?;
+        let design = match unit {
+            Some(_) => Design::People { blocks, rounds: 1 },
+            None => Design::Rows { blocks, rounds: 1 },
+        };
+        let partition = Partition { design, adjacency: said.adjacency() }.calibrate()?;
+        let options = request.options.as_deref().map(options).transpose()?;
+        let ballots = Ballots::new(output, options.clone());
+        let default = request.default.as_ref().map(|value| default(value, &ballots)).transpose()?;
+        let wanted = Wanted {
+            output,
+            range: request.range.as_deref(),
+            options,
+            default,
+            mechanism: request.mechanism.as_deref().filter(|name| *name != "auto"),
+        };
+        let aggregate = Aggregate::plan(&said, &wanted, partition.touch())?;
+        let cost = aggregate.cost().clone();
+        let charged_in = facts.registered.as_ref().map_or(said.adjacency(), |(_, adjacency)| *adjacency);
+        let charge = match (said.adjacency(), charged_in) {
+            (Adjacency::AddRemove, Adjacency::Replace) => cost.two_steps(),
+            _ => cost.clone(),
+        };
+        let guarantee = Guarantee { loss: Loss::Approx(cost), adjacency: said.adjacency(), unit: protected };
+        let (request, data) = (request.clone(), facts.name.clone());
+        Ok(Self { request, data, unit, partition, ballots, aggregate, guarantee, charge, charged_in })
+    }
+
+    /// The name that the budget belongs to.
+    pub fn data(&self) -> &str {
+        &self.data
+    }
+
+    /// How rows or people get into blocks.
+    pub fn partition(&self) -> &partition::Calibrated {
+        &self.partition
+    }
+
+    /// The place of the column that names the person.
+    pub(crate) fn unit(&self) -> Option<usize> {
+        self.unit
+    }
+
+    /// Are cells handed over as what they are declared to be?
+    pub(crate) fn is_typed(&self) -> bool {
+        self.request.typed
+    }
+
+    /// What makes votes of answers.
+    pub fn ballots(&self) -> &Ballots {
+        &self.ballots
+    }
+
+    /// How many blocks there are, and how many of them one person can change.
+    pub fn touch(&self) -> Touch {
+        self.partition.touch()
+    }
+
+    /// What an answer promises.
+    pub fn guarantee(&self) -> &Guarantee {
+        &self.guarantee
+    }
+
+    /// What an answer costs under the adjacency of its guarantee.
+    pub fn cost(&self) -> &Approx {
+        self.aggregate.cost()
+    }
+
+    /// What will be charged.
+    pub fn charge(&self) -> &Approx {
+        &self.charge
+    }
+
+    /// What can be told of the answer before any data is read.
+    pub fn expected(&self) -> String {
+        self.aggregate.expected()
+    }
+
+    /// The error bar of a released answer, where it is known beforehand.
+    pub fn expected_error(&self) -> Option<ErrorBar> {
+        self.aggregate.expected_error()
+    }
+
+    /// One JSON object: what is planned, for people and scripts.
+    pub fn to_json(&self) -> serde_json::Value {
+        json!({
+            "outcome": "planned",
+            "statistic": self.request.statistic,
+            "data": self.data,
+            "mechanism": self.mechanism(),
+            "aggregator": self.aggregate.name(),
+            "blocks": self.touch().votes(),
+            "guarantee": self.promise(),
+            "error": self.expected_error(),
+            "expected": self.expected(),
+            "charge": Spent::from(&self.charge),
+        })
+    }
+
+    /// What releases call it: for programs what keeps them to their blocks, for functions the aggregator.
+    pub fn mechanism(&self) -> &'static str {
+        match self.request.kept {
+            _ if self.request.programs.is_empty() => self.aggregate.mechanism(),
+            Kept::Isolated => "subsample",
+            Kept::Confined => "subsample, programs confined",
+            Kept::Trusted => "subsample, programs trusted",
+        }
+    }
+
+    /// The answer that these votes give.
+    pub(crate) fn answer<C: Coins>(&self, votes: &[Option<Vote>], coins: &mut C) -> Answer {
+        self.aggregate.answer(votes, coins)
+    }
+
+    /// What is promised, in words.
+    pub fn promise(&self) -> Promise {
+        Promise {
+            epsilon: self.cost().eps.to_string(),
+            delta: self.cost().delta.to_string(),
+            adjacency: self.guarantee.adjacency.to_string(),
+            unit: self.guarantee.unit.to_string(),
+            // All rows of a person lie in one block, however many.
+            max_rows_per_unit: None,
+            max_groups_per_unit: None,
+        }
+    }
+}
+
+/// Whose privacy is protected, and the column that names them.
+fn unit(request: &VoteRequest, facts: &DataFacts) -> Result<(Unit, Option<usize>), PlanError> {
+    let registered = facts.registered.as_ref().map(|(unit, _)| unit.clone());
+    let unit = match (&request.unit, registered) {
+        (None, None) => Unit::Row,
+        (None, Some(unit)) => unit,
+        (Some(name), None) => Unit::Column(name.clone()),
+        (Some(name), Some(unit)) if unit == Unit::Column(name.clone()) => unit,
+        (Some(_), Some(unit)) => {
+            return Err(PlanError::line(format!(
+                "'{}' is registered for one {}; ask without --unit, or register it under another name",
+                wording::shown(&facts.name),
+                wording::shown(&unit.to_string())
+            )));
+        }
+    };
+    match &unit {
+        Unit::Row => Ok((unit, None)),
+        Unit::Column(name) => {
+            let place =
+                columns::place(&facts.columns, name).map_err(|error| PlanError::line(error.to_string()))?;
+            Ok((unit, Some(place)))
+        }
+    }
+}
+
+/// The number of blocks: said, or the best for the number of rows that was said, or a hundred.
+fn blocks(request: &VoteRequest, said: &Said, output: Output, people: bool) -> Result<u32, PlanError> {
+    let whole = |name: &'static str, text: &str| -> Result<u64, PlanError> {
+        text.parse()
+            .map_err(|_| ParameterError::out_of_range(name, text, "give a whole number, such as 100").into())
+    };
+    let count = match (request.blocks.as_deref(), request.rows.as_deref()) {
+        (Some(text), _) => whole("blocks", text)?,
+        (None, None) => BLOCKS,
+        (None, Some(text)) => {
+            let (output, parameters) = match output {
+                Output::Label | Output::Labels => (Predicted::Label, 1),
+                Output::Number => (Predicted::Number, 1),
+                Output::Vector(dimensions) => (Predicted::Vector { dimensions }, dimensions as u64),
+            };
+            let question = Question {
+                eps: said.eps().clone(),
+                delta: said.delta().clone(),
+                output,
+                rows: RowCount::Declared(whole("rows", text)?),
+                rows_per_block: LEAST_ROWS.max(ROWS_PER_PARAMETER * parameters),
+                adjacency: said.adjacency(),
+                people,
+            };
+            question.choices()?[0].blocks.into()
+        }
+    };
+    match u32::try_from(count) {
+        Ok(blocks) if (1..=MOST_BLOCKS).contains(&count) => Ok(blocks),
+        _ => Err(ParameterError::out_of_range("blocks", count, "give at least 1 and at most 2^20").into()),
+    }
+}
+
+fn options(said: &[String]) -> Result<Vec<String>, PlanError> {
+    let mut options: Vec<String> =
+        said.iter().map(|option| option.trim().to_string()).filter(|option| !option.is_empty()).collect();
+    options.sort();
+    options.dedup();
+    if (2..=MOST_OPTIONS).contains(&options.len()) {
+        return Ok(options);
+    }
+    let accepted = "give between 2 and 10000 labels with commas, such as linear,ridge,lasso";
+    Err(ParameterError::out_of_range("options", wording::shown(&said.join(",")), accepted).into())
+}
+
+/// The vote that stands for a block without one.
+fn default(value: &Value, ballots: &Ballots) -> Result<Vote, PlanError> {
+    let numbers = |list: &Vec<Value>| list.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
+    let vote = match value {
+        Value::Number(number) => number.as_f64().and_then(|value| ballots.number(value)),
+        Value::Array(list) => numbers(list).and_then(|value| ballots.vector(value)),
+        Value::String(text) => ballots.label(text),
+        _ => None,
+    };
+    vote.ok_or_else(|| {
+        let accepted = "give what a block can answer: a finite number, a list of them, or one of the labels";
+        ParameterError::out_of_range("default", wording::shown(&value.to_string()), accepted).into()
+    })
+}
+
+/// Deal rows of people: the places of each block's rows. All rows of a person lie in one block, those of nobody in none.
+pub fn deal_people<'a, C: Coins>(
+    partition: &partition::Calibrated,
+    ids: impl IntoIterator<Item = Option<&'a str>>,
+    coins: &mut C,
+) -> Vec<Vec<usize>> {
+    let named = ids.into_iter().enumerate().filter_map(|(row, field)| Some((row, id::canonical(field)?)));
+    let (rows, people): (Vec<usize>, Vec<&str>) = named.unzip();
+    let dealt = partition.deal_people(&people, coins);
+    dealt.iter().map(|block| block.iter().map(|&place| rows[place]).collect()).collect()
+}
+
+impl Session {
+    /// Pay for a plan, durably, or say why not.
+    pub fn charge_votes(
+        &mut self,
+        plan: VotePlan,
+        request_id: Option<String>,
+    ) -> Result<PaidVotes, PayError> {
+        let data_set = DataSet {
+            name: plan.data.clone(),
+            unit: plan.guarantee.unit.clone(),
+            adjacency: plan.charged_in,
+        };
+        let question = json!({
+            "statistic": plan.request.statistic,
+            "column": null,
+            "mechanism": plan.mechanism(),
+            "guarantee": plan.promise(),
+            "expected": plan.expected(),
+        });
+        let request = ChargeRequest {
+            data_set,
+            analyst: self.analyst.clone(),
+            request_id,
+            request: serde_json::to_string(&plan.request).expect("texts are always JSON"),
+            question: question.to_string(),
+            cost: Cost::from(plan.charge.clone()),
+        };
+        Ok(match self.ledger.charge(&request)? {
+            Charging::Granted(charge) => PaidVotes::Charged(Box::new(ChargedVotes { plan, charge })),
+            Charging::Replay(recorded) => PaidVotes::Before(Box::new(stored(&recorded)?)),
+        })
+    }
+
+    /// Make one answer of the votes, one for each block in their order, and record it. The charge is used up whatever happens.
+    pub fn count_votes(&mut self, charged: ChargedVotes, votes: Vec<Option<Vote>>) -> Result<Release, Lost> {
+        self.hold_votes(charged, |_, _| Ok(votes))
+    }
+
+    /// The same, with votes that `hold` finds after the charge, in silence.
+    pub(crate) fn hold_votes(
+        &mut self,
+        charged: ChargedVotes,
+        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Vec<Option<Vote>>, Lost>,
+    ) -> Result<Release, Lost> {
+        let ChargedVotes { plan, charge } = charged;
+        let coins = &mut self.coins;
+        let answer = quietly(|| {
+            let mut votes = hold(&plan, coins)?;
+            votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Lost)?, None);
+            Ok(plan.answer(&votes, coins))
+        })?;
+        let mut release = release(&plan, answer, &charge);
+        // Until it is recorded nobody sees it; if that fails, the answer is lost.
+        let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
+        release.receipt = Some(receipt);
+        Ok(release)
+    }
+}
+
+fn release(plan: &VotePlan, answer: Answer, charge: &Charge) -> Release {
+    let balance = charge.balance();
+    Release {
+        outcome: if answer.value.is_some() { Outcome::Released } else { Outcome::Refused },
+        value: answer.value.unwrap_or_default(),
+        value_type: None,
+        statistic: plan.request.statistic.clone(),
+        column: None,
+        group_by: Vec::new(),
+        filter: None,
+        data: plan.data.clone(),
+        mechanism: plan.mechanism().to_string(),
+        guarantee: plan.promise(),
+        error: answer.error,
+        rows: None,
+        groups: None,
+        answers: None,
+        advice: answer.advice,
+        spent: Spent::from(balance.spent()),
+        remaining: balance.remaining().as_ref().map(Left::from),
+        receipt: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+"""Any program, run on blocks of the data in a sandbox, and one private answer from all of theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from . import _books, _equipoise
+from ._ask import request as words_of
+from ._data import FileTable, Table, table
+from ._errors import RequestError
+from ._release import Release
+from ._wording import decimal, decimals, in_python
+
+Command = Sequence["str | os.PathLike[str]"]
+
+
+def run_program(
+    program: Command | Sequence[Command],
+    data: Any,
+    *,
+    output: str,
+    epsilon: Any,
+    delta: Any = 0,
+    range: Any = None,
+    options: Sequence[str] | None = None,
+    blocks: int | None = None,
+    rows: int | None = None,
+    adjacency: str | None = None,
+    privacy_unit: str | None = None,
+    confidence: Any = None,
+    alpha: Any = None,
+    input: str = "csv",
+    block_file: bool = False,
+    block_time: float = 10.0,
+    time_padding: bool = True,
+    serial: bool = False,
+    allow_read: Sequence[str | os.PathLike[str]] = (),
+    memory: int = 2048,
+    processes: int = 32,
+    with_proc: bool = False,
+    unsafe_no_sandbox: bool = False,
+    ledger: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    request_id: str | None = None,
+    dry_run: bool = False,
+) -> Release | dict[str, Any]:
+    """What a program says about blocks of the data, as one private answer; nothing has to be known about the program.
+
+    ``program`` is a list of words, such as ``["python3", "fit.py"]``, or a list of such lists, which take blocks in turn. It runs
+    unchanged, once for each block, gets the block on standard input and prints its answer, as text or JSON. It sees its
+    own files, no network, no other block, no data and no ledger, as with ``equipoise run`` on the command line, in the
+    same sandbox (Linux). ``docs/programs.md`` says what holds.
+
+    ``output``
+        What it prints: ``"number"``, ``"vector:3"``, ``"label"`` or ``"labels"``.
+    ``range``, ``options``
+        What numbers and labels can be, where you know; never needed.
+    ``input``, ``block_file``
+        ``"csv"``, or ``"arrow"`` for an Arrow stream; as the file ``block.csv`` or ``block.arrow`` in its folder.
+    ``block_time``, ``time_padding``, ``serial``
+        The seconds that every block takes, whatever the program does; without padding the time tells of the rows, so that is for
+        programs you trust. One block at a time with ``serial``.
+    ``allow_read``, ``memory``, ``processes``, ``with_proc``
+        More files to show, read-only; megabytes for each process; processes and threads of a block; a ``/proc``.
+    ``dry_run``
+        Plan and try the program without rows; a dictionary, and nothing is charged.
+    """
+    _linux()
+    said = words_of("count", None, {"confidence": confidence, "alpha": alpha})
+    held = table(data)
+    if ledger is None and isinstance(held, FileTable):
+        ledger = _books.beside(held.path)
+    source = held.path if isinstance(held, FileTable) else data
+    account = _books.odometer(adjacency, privacy_unit) if ledger is None else _books.name_of(source, ledger, name)
+    words = {
+        "programs": _commands(program),
+        "output": output,
+        "epsilon": decimal(epsilon, "epsilon"),
+        "delta": decimal(delta, "delta"),
+        "adjacency": adjacency,
+        "unit": privacy_unit,
+        "blocks": None if blocks is None else decimal(blocks, "blocks"),
+        "rows": None if rows is None else decimal(rows, "rows"),
+        "range": None if range is None else decimals(range, "range"),
+        "options": None if options is None else [str(option) for option in options],
+        "confidence": said.get("confidence"),
+    }
+    if input not in ("csv", "arrow"):
+        raise RequestError("input is not accepted; give 'csv' or 'arrow'")
+    how = {
+        "keeper": None if unsafe_no_sandbox else _keeper(),
+        "block_time": float(block_time),
+        "memory": int(memory),
+        "processes": int(processes),
+        "serial": bool(serial),
+        "padded": bool(time_padding),
+        "arrow": input == "arrow",
+        "block_file": bool(block_file),
+        "proc": bool(with_proc),
+        "allow_read": [os.fspath(path) for path in allow_read],
+        "data": os.path.abspath(held.path) if isinstance(held, FileTable) else None,
+        "dry_run": bool(dry_run),
+    }
+    if unsafe_no_sandbox:
+        warnings.warn("no sandbox: the program can read and send all that you can", stacklevel=2)
+    books = _books.books(ledger, analyst)
+    kinds = _kinds(held, input == "arrow", privacy_unit)
+    columns = held.source(kinds)
+    text = _equipoise.run_program(
+        books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id
+    )
+    found: dict[str, Any] = json.loads(text)
+    for note in found["notes"]:
+        warnings.warn(note, stacklevel=2)
+    if dry_run:
+        plan: dict[str, Any] = found["plan"]
+        return dict(plan, expected=in_python(plan["expected"]))
+    release = Release._of_json(json.dumps(found["release"]))
+    if ledger is None:
+        _books.counted(adjacency, privacy_unit, release.spent)
+    return release
+
+
+def _linux() -> None:
+    if not hasattr(_equipoise, "run_program"):
+        raise RequestError(f"programs run in a sandbox of Linux, and this is {sys.platform}; use subsample with a function you trust")
+
+
+def _commands(program: Any) -> list[list[str]]:
+    if isinstance(program, (str, os.PathLike)) or not len(program):
+        raise RequestError("program is a list of words; give one such as ['python3', 'fit.py']")
+    several = not isinstance(program[0], (str, os.PathLike))
+    return [[os.fspath(word) for word in words] for words in (program if several else [program])]
+
+
+def _keeper() -> str:
+    """The helper that keeps the sandbox: the one of this package, or of an installed command."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "equipoise-sandbox")
+    if os.access(beside, os.X_OK):
+        return beside
+    for other in ("equipoise-sandbox", "equipoise"):
+        found = shutil.which(other)
+        if found is not None:
+            return os.path.abspath(found)
+    raise RequestError(
+        "the sandbox needs the helper 'equipoise-sandbox', which this installation lacks; install the package with "
+        "'pip install ./python', or the equipoise command on the PATH; unsafe_no_sandbox=True runs without any protection"
+    )
+
+
+def _kinds(held: Table | FileTable, typed: bool, unit: str | None) -> list[tuple[int, str]]:
+    """How each column is handed over; the person is a text besides."""
+    if isinstance(held, FileTable):
+        return []
+    kinds = [(place, _kind(held.column(name)) if typed else "text") for place, name in enumerate(held.names)]
+    if unit in held.names and kinds[held.names.index(unit)][1] != "text":
+        kinds.append((held.names.index(unit), "text"))
+    return kinds
+
+
+def _kind(column: Any) -> str:
+    """What a column of a table in memory is declared to be."""
+    dtype = getattr(column, "dtype", None)
+    word = str(dtype if dtype is not None else getattr(column, "type", "")).lower()
+    if word.startswith(("float", "double", "halffloat")):
+        return "float"
+    if word.startswith(("int", "uint")):
+        return "integer"
+    return "boolean" if word.startswith("bool") else "text"

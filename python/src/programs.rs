@@ -1,0 +1,190 @@
+//! Programs that nobody trusts, on blocks of a file or of columns, in the sandbox of the command line.
+
+use crate::{
+    books::Books,
+    errors,
+    table::{Column, File, Held, Memory},
+};
+use equipoise_engine::BlockFormat;
+use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
+use equipoise_session::{
+    program,
+    session::facts,
+    source::{Kind, Source, Wanted},
+    votes::{Kept, PaidVotes, VotePlan, VoteRequest},
+};
+use pyo3::{prelude::*, types::PyList};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// How programs are run, as Python says it.
+#[derive(Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "keywords on the other side")]
+struct How {
+    keeper: Option<PathBuf>,
+    block_time: f64,
+    memory: u64,
+    processes: u64,
+    serial: bool,
+    padded: bool,
+    arrow: bool,
+    block_file: bool,
+    proc: bool,
+    allow_read: Vec<PathBuf>,
+    data: Option<PathBuf>,
+    dry_run: bool,
+}
+
+/// Plan, rehearse, pay, run, count. A release or a plan, and notes on what was rehearsed, as JSON.
+#[pyfunction]
+#[pyo3(signature = (books, data, words, how, names, source, rows, kinds, request_id=None))]
+#[expect(clippy::too_many_arguments, reason = "called from one place")]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from lists")]
+pub fn run_program(
+    py: Python<'_>,
+    books: &Books,
+    data: &str,
+    words: &str,
+    how: &str,
+    names: Vec<String>,
+    source: &Bound<'_, PyAny>,
+    rows: usize,
+    kinds: Vec<(usize, String)>,
+    request_id: Option<String>,
+) -> PyResult<String> {
+    let request: VoteRequest = serde_json::from_str(words).map_err(errors::request)?;
+    let how: How = serde_json::from_str(how).map_err(errors::request)?;
+    let asked = Asked { books, data, request, how, request_id };
+    if let Ok(file) = source.cast::<File>() {
+        let file = file.get();
+        return py.detach(|| asked.answer(&*file.open()?));
+    }
+    let wanted: Vec<Wanted> =
+        kinds.iter().map(|(column, kind)| Wanted { column: *column, kind: read_kind(kind) }).collect();
+    let held: Vec<Held> = wanted
+        .iter()
+        .zip(source.cast::<PyList>()?.iter())
+        .map(|(wanted, column)| Held::new(&column, wanted.kind))
+        .collect::<PyResult<_>>()?;
+    let columns: Vec<(Wanted, Column)> = wanted
+        .iter()
+        .zip(&held)
+        .map(|(&wanted, held)| Ok((wanted, held.column()?)))
+        .collect::<PyResult<_>>()?;
+    let memory = Memory::new(names, rows, columns)?;
+    py.detach(|| asked.answer(&memory))
+}
+
+fn read_kind(text: &str) -> Kind {
+    match text {
+        "float" => Kind::Float,
+        "integer" => Kind::Integer,
+        "boolean" => Kind::Boolean,
+        _ => Kind::Text,
+    }
+}
+
+struct Asked<'a> {
+    books: &'a Books,
+    data: &'a str,
+    request: VoteRequest,
+    how: How,
+    request_id: Option<String>,
+}
+
+impl Asked<'_> {
+    fn answer(self, source: &dyn Source) -> PyResult<String> {
+        if let Some(line) = (0..source.columns().len()).find_map(|column| source.unreadable(column)) {
+            return Err(errors::request(line));
+        }
+        let (plan, run) = self.plan(source)?;
+        let format = if self.how.arrow { BlockFormat::Arrow } else { BlockFormat::Csv };
+        let notes = rehearse(&run, &format.empty(source))?;
+        if self.how.dry_run {
+            return Ok(json!({ "plan": plan.to_json(), "notes": notes }).to_string());
+        }
+        let mut session = self.books.session();
+        let paid = session.charge_votes(plan, self.request_id).map_err(|error| errors::pay(&error))?;
+        let release = match paid {
+            PaidVotes::Before(release) => *release,
+            PaidVotes::Charged(charged) => session
+                .run_program(*charged, source, |blocks| {
+                    let block = |index| format.block(blocks, index);
+                    run.answers(blocks.count(), block, |printed| blocks.read(printed))
+                })
+                .map_err(errors::lost)?,
+        };
+        Ok(json!({ "release": release.to_json(), "notes": notes }).to_string())
+    }
+
+    fn plan(&self, source: &dyn Source) -> PyResult<(VotePlan, Run<'static>)> {
+        let session = self.books.session();
+        let ledger = session.ledger();
+        let facts =
+            facts(Some(ledger), self.data, source.columns()).map_err(|error| errors::ledger(&error))?;
+        let folder = ledger.path().and_then(Path::parent).map(Path::to_path_buf);
+        let known = ledger.data_sets().map_err(|error| errors::ledger(&error))?;
+        let others = known.iter().filter_map(|data| Some(folder.as_ref()?.join(&data.name)));
+        let said = self.settings(others.filter(|path| path.exists()), ledger.path().map(Path::to_path_buf));
+        let sandbox = match &self.how.keeper {
+            Some(keeper) => Sandbox::found_at(keeper).map_err(errors::request)?,
+            // Without a sandbox nobody keeps anything.
+            None => Sandbox::kept_by("").without_protection(),
+        };
+        let mut run = said.run(sandbox).map_err(errors::request)?;
+        let kept = match run.isolation() {
+            Isolation::Process if said.padded => Kept::Confined,
+            Isolation::Machine if said.padded => Kept::Isolated,
+            _ => Kept::Trusted,
+        };
+        let settings = said.words(&run).map_err(errors::request)?;
+        let request = VoteRequest {
+            statistic: program::STATISTIC.to_string(),
+            kept,
+            typed: self.how.arrow,
+            settings,
+            ..self.request.clone()
+        };
+        let plan = VotePlan::new(&request, &facts).map_err(errors::request)?;
+        run.sandbox.limits.answer = plan.ballots().output().longest_answer();
+        Ok((plan, run))
+    }
+
+    fn settings(&self, others: impl Iterator<Item = PathBuf>, ledger: Option<PathBuf>) -> Settings {
+        let how = &self.how;
+        let files = how.data.as_ref().map(|path| equipoise_engine::expand(path).unwrap_or_default());
+        Settings {
+            commands: self
+                .request
+                .programs
+                .iter()
+                .map(|words| words.iter().map(Into::into).collect())
+                .collect(),
+            block_time: how.block_time,
+            memory: how.memory,
+            processes: how.processes,
+            serial: how.serial,
+            padded: how.padded,
+            protected: how.keeper.is_some(),
+            input: match (how.block_file, how.arrow) {
+                (false, _) => Input::Stdin,
+                (true, false) => Input::CsvFile,
+                (true, true) => Input::ArrowFile,
+            },
+            proc: how.proc,
+            allow_read: how.allow_read.clone(),
+            data: files.unwrap_or_default().into_iter().chain(others).collect(),
+            ledger,
+        }
+    }
+}
+
+/// Every program once without rows, which is free: which gave no answer.
+fn rehearse(run: &Run, empty: &[u8]) -> PyResult<Vec<Value>> {
+    let rehearsed = run.rehearse(empty).map_err(errors::request)?;
+    let silent = run.programs.iter().zip(rehearsed).filter(|(_, found)| found.answer.is_none());
+    Ok(silent
+        .map(|(program, _)| format!("without rows '{}' gives no answer", program.name()).into())
+        .collect())
+}
