@@ -11,7 +11,7 @@ use equipoise_core::{
 use equipoise_session::{
     answer::ErrorBar,
     ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Fault, Ledger, LedgerError, Limit},
-    plan::Plan,
+    plan::{DataFacts, Plan},
     release::{Left, Spent},
     request::Request,
     session::{self, Paid, Session},
@@ -56,13 +56,23 @@ impl Books {
         })
     }
 
-    /// Understand a question about a data set with these columns. Free.
-    fn plan(&self, py: Python<'_>, data: &str, columns: Vec<String>, request: &str) -> PyResult<Planned> {
+    /// Understand a question about a data set with these columns, and what they hold by their types. Free.
+    #[pyo3(signature = (data, columns, request, kinds=vec![]))]
+    fn plan(
+        &self,
+        py: Python<'_>,
+        data: &str,
+        columns: Vec<String>,
+        request: &str,
+        kinds: Vec<Option<String>>,
+    ) -> PyResult<Planned> {
         let request = Request::from_json(request).map_err(errors::request)?;
         py.detach(|| {
             let session = self.session();
             let facts = session::facts(Some(session.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
+            let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
+            let facts = DataFacts { kinds, ..facts };
             let plan = Plan::new(&request, &facts).map_err(errors::request)?;
             Ok(Planned { plan, columns })
         })

@@ -28,6 +28,7 @@ pub struct File {
     path: PathBuf,
     options: OpenOptions,
     columns: Vec<String>,
+    kinds: Vec<Option<Kind>>,
 }
 
 #[pymethods]
@@ -36,14 +37,25 @@ impl File {
     #[pyo3(signature = (path, delimiter=None, header=true))]
     fn new(py: Python<'_>, path: PathBuf, delimiter: Option<char>, header: bool) -> PyResult<Self> {
         let options = OpenOptions { delimiter, header: (!header).then_some(Header::Numbered) };
-        let opened = py.detach(|| Ok::<_, PyErr>(open(&path, &options)?.columns().to_vec()));
-        Ok(Self { columns: opened?, path, options })
+        let (columns, kinds) = py.detach(|| {
+            let source = open(&path, &options)?;
+            let columns = source.columns().to_vec();
+            let kinds = (0..columns.len()).map(|column| source.declared(column)).collect();
+            Ok::<_, PyErr>((columns, kinds))
+        })?;
+        Ok(Self { path, options, columns, kinds })
     }
 
     /// The names of its columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.columns.clone()
+    }
+
+    /// What its schema says of each column.
+    #[getter]
+    fn kinds(&self) -> Vec<Option<String>> {
+        self.kinds.iter().map(|kind| kind.map(|kind| kind.to_string())).collect()
     }
 }
 
@@ -83,6 +95,19 @@ impl Arrow {
     #[new]
     fn new(column: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self { chunks: chunks(column)? })
+    }
+
+    /// What it holds by its type; nothing where that is only numbers or texts.
+    #[getter]
+    fn kind(&self) -> Option<String> {
+        let kind = match self.chunks.first()?.data_type() {
+            DataType::Boolean => Kind::Boolean,
+            DataType::Date32 | DataType::Date64 => Kind::Date,
+            DataType::Timestamp(..) => Kind::Timestamp,
+            found if found.is_signed_integer() => Kind::Integer,
+            _ => return None,
+        };
+        Some(kind.to_string())
     }
 
     fn __len__(&self) -> usize {
@@ -125,6 +150,11 @@ impl<'py> Held<'py> {
         {
             return Ok(Self::Numpy(array));
         }
+        if kind.is_whole()
+            && let Ok(array) = column.extract::<PyReadonlyArray1<'py, i64>>()
+        {
+            return Ok(Self::Integers(array.as_array().iter().map(|&whole| Some(whole)).collect()));
+        }
         if column.is_instance_of::<PyList>() || column.is_instance_of::<PyTuple>() {
             return Self::of_list(column, kind);
         }
@@ -158,6 +188,11 @@ impl<'py> Held<'py> {
             }
         };
         let found = whole.data_type();
+        if kind.is_whole() && matches!(found, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+            let texts = cast(&whole, &DataType::LargeUtf8).map_err(errors::data)?;
+            let read = texts.as_string::<i64>().iter().map(|text| kind.read(text?)).collect();
+            return Ok(Self::Integers(read));
+        }
         let fits = match kind {
             Kind::Float | Kind::Integer | Kind::Decimal { .. } | Kind::Boolean => is_number(found),
             Kind::Date | Kind::Timestamp => is_temporal(found),
@@ -336,6 +371,12 @@ impl Source for Memory<'_> {
             _ => None,
         }
     }
+}
+
+/// A text as the whole number that a value of a type has inside, by the rules of files; nothing if it is none.
+#[pyfunction]
+pub fn read(text: &str, kind: &str) -> Option<i64> {
+    Kind::named(kind)?.read(text)
 }
 
 /// One column of floats, held for something other than a question.

@@ -84,7 +84,7 @@ def test_a_threshold_monitor_on_arrays_and_lists() -> None:
         assert monitor.ask(lambda age: age < 30, 2500) is True
         assert monitor.ask(lambda age: age > 60, 2500) is False
         assert monitor.scale < 50
-    with pytest.raises(eq.DataError, match="one yes or no"):
+    with pytest.raises(eq.DataError, match="one value for each row"):
         monitor.ask([True], 10)
     with pytest.raises(eq.RequestError):
         eq.ThresholdMonitor(ages, epsilon=1, delta=0, budget_per_unit=5)

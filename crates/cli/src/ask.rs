@@ -101,6 +101,7 @@ fn with_privacy(request: &Request, question: &Question) -> Request {
         filter: question.rows.filter.clone(),
         unit: question.rows.unit.clone(),
         max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
+        max_groups_per_unit: question.rows.max_groups_per_unit.clone(),
         epsilon: privacy.epsilon.clone(),
         delta: privacy.delta.clone(),
         adjacency: privacy.adjacency.clone(),
@@ -109,6 +110,7 @@ fn with_privacy(request: &Request, question: &Question) -> Request {
         target_error: privacy.target_error.clone(),
         delimiter: question.reading.delimiter.clone(),
         header: question.reading.no_header.then_some(false),
+        types: question.types.by_column(),
         ..request.clone()
     }
 }
@@ -164,7 +166,7 @@ fn answer(
         plot::check(picture, &[file, &path]).map_err(usage)?;
     }
     let known = existing(&path)?;
-    let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
+    let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?.typed_by(&*source);
     let plan = plan(&facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
     if showing.dry_run {

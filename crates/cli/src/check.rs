@@ -3,13 +3,17 @@
 
 use crate::{
     Exit,
-    args::CheckOptions,
+    args::{CheckOptions, Types},
     ask::{internal, open, usage},
     progress,
     show::printable,
 };
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
-use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, Wanted};
+use equipoise_core::wording;
+use equipoise_session::{
+    columns, kind,
+    source::{Batch, Cells, Kind, Source, Visitor, Wanted},
+};
 use serde_json::{Value, json};
 
 /// How many bad records are named.
@@ -40,17 +44,39 @@ struct Findings {
     void: u64,
     /// The places of the first of them, counted from one.
     first_void: Vec<u64>,
+    declared: Vec<Declared>,
+}
+
+/// What was found in a column whose type was declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Declared {
+    column: usize,
+    kind: Kind,
+    /// How many fields hold something that is not of the type; questions take them for empty.
+    unfit: u64,
+    /// The places of the first of them.
+    first_unfit: Vec<u64>,
 }
 
 impl Visitor for Findings {
     fn batch(&mut self, batch: Batch<'_>) {
-        for (place, cells) in batch.cells.iter().enumerate() {
+        let (tried, declared) = batch.cells.split_at(self.columns.len() * KINDS.len());
+        for (place, cells) in tried.iter().enumerate() {
             let column = &mut self.columns[place / KINDS.len()];
             let (readable, longest) = look(cells);
             column.readable[place % KINDS.len()] += readable;
             column.longest = column.longest.max(longest);
         }
-        let texts: Vec<&Cells<'_>> = batch.cells.iter().step_by(KINDS.len()).collect();
+        let texts: Vec<&Cells<'_>> = tried.iter().step_by(KINDS.len()).collect();
+        for (declared, cells) in self.declared.iter_mut().zip(declared) {
+            let texts = texts[declared.column];
+            for row in (0..batch.rows).filter(|&row| text(texts, row).is_some() && !is_readable(cells, row)) {
+                declared.unfit += 1;
+                if declared.first_unfit.len() < NAMED {
+                    declared.first_unfit.push(self.records + row as u64 + 1);
+                }
+            }
+        }
         for row in 0..batch.rows {
             if !texts.is_empty() && texts.iter().all(|cells| text(cells, row).is_none()) {
                 self.void += 1;
@@ -81,6 +107,14 @@ fn look(cells: &Cells<'_>) -> (u64, usize) {
     }
 }
 
+fn is_readable(cells: &Cells<'_>, row: usize) -> bool {
+    match cells {
+        Cells::Floats(cells) => !cells[row].is_nan(),
+        Cells::Integers(cells) => cells[row].is_some(),
+        texts => text(texts, row).is_some(),
+    }
+}
+
 fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
     match cells {
         Cells::Texts(cells) => cells.get(row).copied().flatten(),
@@ -92,16 +126,37 @@ fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
 pub(crate) fn run(options: &CheckOptions) -> Exit {
     let header = options.reading.no_header.then_some(false);
     match open(&options.file, options.reading.delimiter.as_deref(), header) {
-        Ok(source) => progress::spinning("reading", || check(&*source, options.json)),
+        Ok(source) => match declared(&options.types, source.columns()) {
+            Ok(types) => progress::spinning("reading", || check(&*source, &types, options.json)),
+            Err(error) => usage(error),
+        },
         Err(exit) => exit,
     }
 }
 
-fn check(source: &dyn Source, as_json: bool) -> Exit {
+/// The columns whose types were declared.
+fn declared(types: &Types, names: &[String]) -> Result<Vec<Wanted>, String> {
+    let one = |(name, word): (String, String)| {
+        let column = columns::place(names, &name).map_err(|error| format!("--type: {error}"))?;
+        let kind = Kind::named(&word).ok_or_else(|| {
+            let word = wording::shown(&word);
+            format!("--type: no type is called '{word}'. There are: {}", kind::NAMES.join(", "))
+        })?;
+        Ok(Wanted { column, kind })
+    };
+    types.by_column().into_iter().map(one).collect()
+}
+
+fn check(source: &dyn Source, types: &[Wanted], as_json: bool) -> Exit {
     let names = source.columns();
-    let wanted: Vec<Wanted> =
+    let mut wanted: Vec<Wanted> =
         (0..names.len()).flat_map(|column| KINDS.map(|(_, kind)| Wanted { column, kind })).collect();
-    let mut findings = Findings { columns: vec![Column::default(); names.len()], ..Findings::default() };
+    wanted.extend(types);
+    let declared =
+        |&Wanted { column, kind }: &Wanted| Declared { column, kind, unfit: 0, first_unfit: Vec::new() };
+    let declared = types.iter().map(declared).collect();
+    let mut findings =
+        Findings { columns: vec![Column::default(); names.len()], declared, ..Findings::default() };
     // One visitor sees records in the order of the file, so that bad ones can be named.
     if let Err(lost) = source.scan(&wanted, &mut [&mut findings]) {
         return internal(lost);
@@ -131,20 +186,45 @@ fn document(findings: &Findings, names: &[String]) -> Value {
             entry
         })
         .collect();
+    let declared: Vec<Value> = findings
+        .declared
+        .iter()
+        .map(|declared| {
+            json!({
+                "column": names[declared.column], "type": declared.kind.to_string(),
+                "unfit": declared.unfit, "first_unfit": declared.first_unfit,
+            })
+        })
+        .collect();
     json!({
         "private": "these figures are exact and not private; do not pass them on",
         "records": findings.records, "unreadable": findings.void, "first_unreadable": findings.first_void,
-        "columns": columns,
+        "columns": columns, "declared": declared,
     })
+}
+
+/// The first places of so many.
+fn places(first: &[u64], all: u64) -> String {
+    let shown: Vec<String> = first.iter().map(ToString::to_string).collect();
+    shown.join(", ") + if all > first.len() as u64 { ", ..." } else { "" }
 }
 
 fn print(findings: &Findings, names: &[String]) {
     println!("These figures are exact and not private: for the holder of the data only.");
     println!("{} records, {} of which no field can be read", findings.records, findings.void);
     if !findings.first_void.is_empty() {
-        let places: Vec<String> = findings.first_void.iter().map(ToString::to_string).collect();
-        let more = if findings.void > findings.first_void.len() as u64 { ", ..." } else { "" };
-        println!("  records {}{more}: ragged, oversized, not UTF-8, or empty", places.join(", "));
+        let places = places(&findings.first_void, findings.void);
+        println!("  records {places}: ragged, oversized, not UTF-8, or empty");
+    }
+    for Declared { column, kind, unfit, first_unfit } in &findings.declared {
+        let name = printable(&names[*column]);
+        match unfit {
+            0 => println!("  {name} as {kind}: every field that is not empty"),
+            _ => println!(
+                "  {name} as {kind}: {unfit} fields are none and count as empty, in records {}",
+                places(first_unfit, *unfit)
+            ),
+        }
     }
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);

@@ -14,7 +14,7 @@ use equipoise_session::{
     request::Request,
     session,
     simulate::simulate,
-    source::Source,
+    source::{Kind, Source},
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -34,7 +34,8 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     let (request, question) = ask::request(&options.question);
     let source = open(&question.file, request.delimiter.as_deref(), request.header)?;
     let name = question.books.name.as_deref();
-    let facts = public(&question.file, name, question.books.ledger.as_deref(), source.columns())?;
+    let facts =
+        public(&question.file, name, question.books.ledger.as_deref(), source.columns())?.typed_by(&*source);
     let neighbour = match &options.neighbour {
         Some(file) => Some(neighbour(file, &request, question.books.ledger.as_deref())?),
         None => None,
@@ -47,27 +48,29 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     }
     let trials = options.trials as usize;
     let values = progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(internal)?;
+    let kind = plan.parts()[0].answer_type().and_then(|name| Kind::named(&name));
     let truth = truth(&request, &facts, &*source);
     let title = match &request.column {
         Some(column) => format!("{} of {column}, epsilon {}", request.statistic, plan.cost().eps),
         None => format!("{}, epsilon {}", request.statistic, plan.cost().eps),
     };
+    let known = truth.as_ref().map(|truth| number(truth, kind)).filter(|truth| truth.is_finite());
     let numbers: Vec<Option<f64>> =
-        values.iter().map(|value| value.as_ref().map(|value| value.as_f64().unwrap_or(f64::NAN))).collect();
+        values.iter().map(|value| value.as_ref().map(|value| number(value, kind))).collect();
     let found = match &neighbour {
         Some((other, source)) => Some(against(&plan, &values, other, &**source)?),
         None => None,
     };
     if options.json || question.showing.json {
-        print_json(&plan, &values, truth, found.as_ref());
+        print_json(&plan, &values, truth.as_ref(), found.as_ref());
     } else {
-        print(&title, &numbers, truth);
+        print(&title, &numbers, known, kind);
         if let Some(found) = &found {
             println!("  audit      {}", compare::words(found, CONFIDENCE));
         }
     }
     if let Some(path) = picture {
-        plot::simulation(&title, &numbers, truth, path).map_err(|error| no_picture(path, &*error))?;
+        plot::simulation(&title, &numbers, known, path).map_err(|error| no_picture(path, &*error))?;
     }
     Ok(if found.is_some_and(|found| found.alarm) { Exit::Failed } else { Exit::Done })
 }
@@ -106,7 +109,8 @@ fn neighbour(file: &Path, request: &Request, named: Option<&Path>) -> Result<(Pl
         return Err(usage("a neighbour is a file; standard input is read once"));
     }
     let source = open(file, request.delimiter.as_deref(), request.header)?;
-    let plan = Plan::new(request, &public(file, None, named, source.columns())?).map_err(usage)?;
+    let facts = public(file, None, named, source.columns())?.typed_by(&*source);
+    let plan = Plan::new(request, &facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
     Ok((plan, source))
 }
@@ -127,18 +131,46 @@ fn against(
     Ok(sampled::compare(&seen(values), &seen(&other.map_err(internal)?), &promise, 1.0 - CONFIDENCE))
 }
 
-/// The answer with next to no privacy: what the others scatter around.
-fn truth(request: &Request, facts: &DataFacts, source: &dyn Source) -> Option<f64> {
-    let request = Request { epsilon: Some(NO_PRIVACY.to_string()), ..request.clone() };
-    let plan = Plan::new(&request, facts).ok()?;
-    simulate(&plan, source, 1).ok()?.pop()??.as_f64()
+/// An answer as a number: of a type that is written as text, the whole number inside.
+fn number(value: &Value, kind: Option<Kind>) -> f64 {
+    let whole = || Some(kind?.read(value.as_str()?)? as f64);
+    value.as_f64().or_else(whole).unwrap_or(f64::NAN)
 }
 
-fn print_json(plan: &Plan, values: &[Option<Value>], truth: Option<f64>, found: Option<&Found>) {
+/// That number as it is told.
+fn told(number: f64, kind: Option<Kind>) -> String {
+    match kind {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it was a whole number of 64 bits, or next to one"
+        )]
+        Some(kind) if kind.is_time() || matches!(kind, Kind::Decimal { .. }) => kind.write(number as i64),
+        _ => number.to_string(),
+    }
+}
+
+/// A distance between two such numbers as it is told.
+fn told_distance(number: f64, kind: Option<Kind>) -> String {
+    match kind {
+        Some(Kind::Date) => format!("{number} days"),
+        Some(Kind::Timestamp) => format!("{} seconds", number / 1e6),
+        kind => told(number, kind),
+    }
+}
+
+/// The answer with next to no privacy: what the others scatter around.
+fn truth(request: &Request, facts: &DataFacts, source: &dyn Source) -> Option<Value> {
+    let request = Request { epsilon: Some(NO_PRIVACY.to_string()), ..request.clone() };
+    let plan = Plan::new(&request, facts).ok()?;
+    simulate(&plan, source, 1).ok()?.pop()?.filter(|truth| truth.is_number() || truth.is_string())
+}
+
+fn print_json(plan: &Plan, values: &[Option<Value>], truth: Option<&Value>, found: Option<&Found>) {
     let document = json!({
         "outcome": "simulated",
         "statistic": plan.statistic(),
         "column": plan.request().column,
+        "type": plan.parts()[0].answer_type(),
         "mechanism": plan.mechanism(),
         "epsilon": plan.cost().eps.to_string(),
         "delta": plan.cost().delta.to_string(),
@@ -151,7 +183,7 @@ fn print_json(plan: &Plan, values: &[Option<Value>], truth: Option<f64>, found: 
     println!("{document}");
 }
 
-fn print(title: &str, numbers: &[Option<f64>], truth: Option<f64>) {
+fn print(title: &str, numbers: &[Option<f64>], truth: Option<f64>, kind: Option<Kind>) {
     let refused = numbers.iter().filter(|number| number.is_none()).count();
     let mut answers: Vec<f64> =
         numbers.iter().copied().flatten().filter(|number| number.is_finite()).collect();
@@ -161,11 +193,12 @@ fn print(title: &str, numbers: &[Option<f64>], truth: Option<f64>) {
     if answers.is_empty() {
         return;
     }
-    let at = |percent: usize| answers[(answers.len() - 1) * percent / 100];
+    let at = |percent: usize| told(answers[(answers.len() - 1) * percent / 100], kind);
     println!("  answers    median {}, nine of ten between {} and {}", at(50), at(5), at(95));
     if let Some(truth) = truth {
         let mut errors: Vec<f64> = answers.iter().map(|answer| (answer - truth).abs()).collect();
         errors.sort_unstable_by(f64::total_cmp);
-        println!("  truth      {truth}; half of the answers are within {}", errors[errors.len() / 2]);
+        let half = told_distance(errors[errors.len() / 2], kind);
+        println!("  truth      {}; half of the answers are within {half}", told(truth, kind));
     }
 }

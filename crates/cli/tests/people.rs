@@ -208,3 +208,50 @@ fn write_big(path: &Path, rows: u64) {
     }
     file.flush().expect("room");
 }
+
+/// Noise for a row at epsilon 100 is a whole number other than zero with a chance below 1e-43.
+#[test]
+fn people_take_part_in_as_many_groups_as_is_said() {
+    let folder = Folder::visits();
+    let by_ward = ["count", "visits.csv", "--group-by", "ward", "--keys", "east,west", "--unit", "person"];
+    let counts = |release: &Value| -> Vec<i64> {
+        let groups = release["groups"].as_array().expect("groups");
+        groups.iter().map(|group| group["value"].as_i64().expect("a count")).collect()
+    };
+    let both = folder.json(&[&by_ward[..], &["--max-groups-per-unit", "2", "--epsilon", "200"]].concat());
+    // One person in seven came once, to the east.
+    assert_eq!(counts(&both), [500, 429]);
+    let promise = &both["guarantee"];
+    assert_eq!(
+        (promise["max_groups_per_unit"].as_u64(), promise["max_rows_per_unit"].as_u64()),
+        (Some(2), Some(2))
+    );
+    let one = folder.json(&[&by_ward[..], &["--max-groups-per-unit", "1", "--epsilon", "100"]].concat());
+    assert_eq!(counts(&one).iter().sum::<i64>(), 500);
+    let text = folder.run(&[&by_ward[..], &["--max-groups-per-unit", "2", "--epsilon", "200"]].concat());
+    let text = String::from_utf8(text.stdout).expect("text");
+    assert!(text.contains("at most 2 rows of each person in at most 2 groups, drawn at random"), "{text}");
+    let questions = r#"{"data": "visits.csv", "epsilon": 400, "unit": "person", "max-groups-per-unit": 2, "questions": [
+        {"statistic": "count", "group-by": "ward", "keys": ["east", "west"]},
+        {"statistic": "median", "column": "minutes", "group-by": "ward", "keys": ["east", "west"]}]}"#;
+    fs::write(folder.path("questions.json"), questions).expect("a file");
+    assert_eq!(counts(&folder.json(&["batch", "questions.json"])["answers"][0]), [500, 429]);
+    fs::write(
+        folder.path("unlike.json"),
+        questions.replace(
+            r#""minutes", "group-by": "ward", "keys": ["east", "west"]"#,
+            r#""minutes", "group-by": "person", "delta": "1e-6""#,
+        ),
+    )
+    .expect("a file");
+    for (words, said) in [
+        (&["batch", "unlike.json"][..], "all questions of a batch are grouped by the same columns"),
+        (
+            &["count", "visits.csv", "--unit", "person", "--max-groups-per-unit", "2", "--epsilon", "1"],
+            "is for answers by group",
+        ),
+    ] {
+        let line = folder.fails(words);
+        assert!(line.contains(said), "{line}");
+    }
+}

@@ -7,16 +7,12 @@
 #![forbid(unsafe_code)]
 
 mod block;
-pub mod boolean;
 mod bytes;
-pub mod calendar;
 mod columnar;
 pub mod csv;
-pub mod decimal;
 mod edges;
 mod ipc;
 mod many;
-pub mod number;
 mod open;
 mod parquet;
 mod problem;
@@ -26,5 +22,6 @@ mod threads;
 pub use block::BlockFormat;
 pub use columnar::memory;
 pub use edges::{EdgeRow, read_edges};
+pub use equipoise_session::field::{boolean, calendar, decimal, number};
 pub use open::{OpenOptions, STANDARD_INPUT, content, expand, is_pattern, open};
 pub use problem::{OpenError, Problem};

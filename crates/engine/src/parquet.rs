@@ -21,10 +21,12 @@ use parquet::{
         ProjectionMask,
         arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
     },
-    basic::{LogicalType, Repetition, Type as Physical},
+    basic::{Compression, LogicalType, Repetition, Type as Physical},
     errors::{ParquetError, Result as ParquetResult},
     file::{
-        metadata::{PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy},
+        metadata::{
+            ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy, RowGroupMetaData,
+        },
         reader::{ChunkReader, Length},
     },
     schema::types::{SchemaDescriptor, Type, TypePtr},
@@ -64,6 +66,9 @@ impl Parquet {
         // A footer that breaks its reader is a broken footer.
         let read = quietly(|| Self::read(file, stamp).map_err(|_| Lost));
         let read = read.map_err(|_| Problem::NotParquet)?;
+        if let Some(codec) = unreadable_codec(&read.metadata) {
+            return Err(Problem::Codec(codec));
+        }
         all_different(&read.columns)?;
         Ok(read)
     }
@@ -158,6 +163,17 @@ fn wide(field: &Field, kind: &Type) -> Field {
         }
         _ => field.clone(),
     }
+}
+
+/// How columns are packed, where that cannot be read. It is a setting of whoever wrote the file and depends on no row, so it
+/// is told before a charge.
+fn unreadable_codec(metadata: &ParquetMetaData) -> Option<&'static str> {
+    let chunks = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    chunks.map(ColumnChunkMetaData::compression).find_map(|codec| match codec {
+        Compression::BROTLI(_) => Some("brotli"),
+        Compression::LZO => Some("lzo"),
+        _ => None,
+    })
 }
 
 impl Source for Parquet {

@@ -49,6 +49,8 @@ pub enum Problem {
     NotPacked(&'static str),
     /// It is not a Parquet file that can be read, or not a whole one.
     NotParquet,
+    /// Its columns are packed in a way that cannot be read.
+    Codec(&'static str),
     /// It is not an Arrow file or stream that can be read.
     NotArrow,
     /// A format with a schema takes no word on headers and delimiters.
@@ -124,6 +126,12 @@ impl fmt::Display for OpenError {
             }
             Problem::NotParquet => {
                 write!(f, "{file} is no whole Parquet file; check its name, or write it again")
+            }
+            Problem::Codec(codec) => {
+                write!(
+                    f,
+                    "{file} is packed with {codec}, which cannot be read; write it again with zstd or snappy"
+                )
             }
             Problem::NotArrow => {
                 write!(f, "{file} is no whole Arrow file or stream; check its name, or write it again")

@@ -77,7 +77,7 @@ fn columns() -> Vec<Column> {
             "uint64",
             Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(1), Some(0), Some(2)])),
             vec!["18446744073709551615", "", "1", "0", "2"],
-            Some(Kind::Integer),
+            Some(Kind::Float),
         ),
         (
             "float16",

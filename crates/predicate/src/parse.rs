@@ -123,6 +123,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, PredicateError> {
             (Token::Word(rest[..length].to_string()), length)
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             (Token::Sign(if sign == "==" { "=" } else { sign }), sign.len())
+        } else if let Some(length) = moment(rest) {
+            (Token::Constant(Constant::Text(rest[..length].to_string())), length)
         } else {
             number(rest)?
         };
@@ -147,6 +149,20 @@ fn quoted(text: &str, quote: char) -> Result<(String, usize), PredicateError> {
         }
     }
     Err(error(format!("the quote that opens {} is never closed", shown(text))))
+}
+
+/// How many bytes a day or moment takes that stands without quotes, such as 2026-01-31 or 2026-01-31T12:30:00Z. It is text;
+/// in this form the order of texts is that of days.
+fn moment(text: &str) -> Option<usize> {
+    let is_day = |(place, byte): (usize, u8)| match place {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    let day = text.as_bytes().get(..10)?;
+    day.iter().copied().enumerate().all(is_day).then(|| {
+        let part = |c: char| c.is_ascii_digit() || matches!(c, 'T' | 't' | 'Z' | 'z' | ':' | '.' | '+' | '-');
+        text.find(|c| !part(c)).unwrap_or(text.len())
+    })
 }
 
 fn number(text: &str) -> Result<(Token, usize), PredicateError> {
@@ -343,6 +359,11 @@ mod tests {
         assert_eq!(read("\"odd \"\"name\" is not null"), "Not(IsNull(\"odd \\\"name\"))");
         assert_eq!(read("-2.5e3 <= x"), "Compare(Constant(Real(-2500.0)), AtMost, Column(\"x\"))");
         assert_eq!(read("x between -1 and 99999999999999999999"), "Between(\"x\", Whole(-1), Real(1e20))");
+        assert_eq!(read("day>=2026-01-31and x=1"), read("day >= '2026-01-31' and x = 1"));
+        assert_eq!(
+            read("t in (2026-01-31T12:30:00.5+01:00,1)"),
+            read("t in ('2026-01-31T12:30:00.5+01:00', 1)")
+        );
         assert_eq!(read("name = 'O''Hara'"), "Compare(Column(\"name\"), Equal, Constant(Text(\"O'Hara\")))");
     }
 

@@ -14,12 +14,12 @@ pub struct ErrorBar {
     pub confidence: f64,
     /// What the bar covers.
     pub kind: ErrorKind,
-    /// The true value is not below this.
+    /// The true value is not below this: a number, or a text where the answer is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
+    pub low: Option<Value>,
     /// The true value is not above this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
+    pub high: Option<Value>,
     /// The answer lies between the rows this many places before and after the true one; one number for each
     /// answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +59,11 @@ impl ErrorBar {
 
     /// The true value lies between these, as far as noise goes.
     pub fn noise(confidence: f64, low: f64, high: f64) -> Self {
+        Self::noise_between(confidence, low.into(), high.into())
+    }
+
+    /// The same with ends that are no floats.
+    pub fn noise_between(confidence: f64, low: Value, high: Value) -> Self {
         Self { low: Some(low), high: Some(high), ..Self::of(confidence, ErrorKind::Noise) }
     }
 
@@ -69,7 +74,7 @@ impl ErrorBar {
 
     /// The same with an interval of values that holds the true one.
     #[must_use]
-    pub fn interval(self, low: f64, high: f64) -> Self {
+    pub fn interval(self, low: Value, high: Value) -> Self {
         Self { kind: ErrorKind::Interval, low: Some(low), high: Some(high), ..self }
     }
 
@@ -108,6 +113,9 @@ pub struct Item {
     pub outcome: Outcome,
     /// The answer; null after a refusal.
     pub value: Value,
+    /// What the value is, where it is no plain number or text.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub value_type: Option<String>,
     /// How far off it may be.
     pub error: Option<ErrorBar>,
     /// The number of rows, where a noisy one was paid for.
@@ -176,8 +184,9 @@ impl Answer {
 
     /// A number and its error bar, or a refusal where they are beyond what a float can hold: JSON would show null.
     pub fn number(value: f64, error: ErrorBar) -> Self {
-        let finite = [Some(value), error.low, error.high].into_iter().flatten().all(f64::is_finite);
-        if finite {
+        // An end that is not finite was made null.
+        let known = |end: &Option<Value>| end.as_ref().is_none_or(|end| !end.is_null());
+        if value.is_finite() && known(&error.low) && known(&error.high) {
             return Self::released(value.into(), error);
         }
         Self::refused(

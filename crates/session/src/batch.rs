@@ -35,7 +35,16 @@ pub struct Batch {
 }
 
 /// A scan and a guarantee have one of each.
-const ONCE: [&str; 6] = ["adjacency", "delimiter", "header", "unit", "where", "max-rows-per-unit"];
+const ONCE: [&str; 8] = [
+    "adjacency",
+    "delimiter",
+    "header",
+    "types",
+    "unit",
+    "where",
+    "max-rows-per-unit",
+    "max-groups-per-unit",
+];
 /// Totals are no default for a question.
 const TOTALS: [&str; 2] = ["epsilon", "delta"];
 /// More questions than anybody writes.
@@ -223,7 +232,7 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["salary", "town"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
     }
 
     fn prices(json: &str) -> Result<Vec<(String, Option<String>)>, String> {

@@ -5,6 +5,7 @@ use crate::{
     rows::{
         Hands, Rows,
         numbers::{self, Collected, Numbers, Store},
+        values::{Values, Wholes},
     },
     source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
 };
@@ -20,16 +21,18 @@ use std::{
 pub(crate) enum Need {
     /// How many records there are.
     Records,
-    /// How many fields of a column are not empty.
-    Present(usize),
+    /// How many fields of a column are not empty, or can be read as a whole type.
+    Present(Wanted),
     /// All numbers of a column.
     Floats(usize),
-    /// Each text of a column and how many records have it; empty fields are one more.
-    Tally(usize),
+    /// All values of a column of a whole type.
+    Wholes(Wanted),
+    /// Each text of a column, or each value of a whole type, and how many records have it; empty fields are one more.
+    Tally(Wanted),
     /// The same for each group of records that agree in these columns.
     Grouped {
-        /// The columns whose texts are the key.
-        by: Vec<usize>,
+        /// The columns whose texts, or values of a whole type, are the key.
+        by: Vec<Wanted>,
         /// What is needed of each group.
         need: Box<Need>,
     },
@@ -40,7 +43,7 @@ impl Need {
     pub fn wanted(&self) -> Option<Wanted> {
         match self {
             Self::Records => None,
-            &Self::Present(column) | &Self::Tally(column) => Some(Wanted { column, kind: Kind::Text }),
+            &Self::Present(wanted) | &Self::Tally(wanted) | &Self::Wholes(wanted) => Some(wanted),
             &Self::Floats(column) => Some(Wanted { column, kind: Kind::Float }),
             Self::Grouped { need, .. } => need.wanted(),
         }
@@ -53,11 +56,11 @@ impl Need {
 
     /// The cells of its key.
     pub fn keys(&self) -> impl Iterator<Item = Wanted> {
-        let by: &[usize] = match self {
+        let by: &[Wanted] = match self {
             Self::Grouped { by, .. } => by,
             _ => &[],
         };
-        by.iter().map(|&column| Wanted { column, kind: Kind::Text })
+        by.iter().copied()
     }
 }
 
@@ -65,16 +68,44 @@ impl Need {
 #[derive(Default)]
 pub(crate) struct Gathered<'a> {
     records: u64,
-    present: BTreeMap<usize, u64>,
-    floats: BTreeMap<usize, Numbers<'a>>,
-    tallies: BTreeMap<usize, Tally>,
-    groups: BTreeMap<Vec<usize>, BTreeMap<Key, Gathered<'static>>>,
+    present: Few<u64>,
+    floats: Few<Numbers<'a>>,
+    wholes: Few<Wholes>,
+    tallies: Few<Tally>,
+    groups: BTreeMap<Vec<Wanted>, BTreeMap<Key, Gathered<'static>>>,
 }
 
-/// How many records have each text, and how many have none.
+/// Something about each of a few columns. There is one of these for each group, and there may be millions of groups, which
+/// a map would make ten times as large.
+struct Few<T>(Vec<(usize, T)>);
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Default> Few<T> {
+    fn get(&self, column: usize) -> Option<&T> {
+        self.0.iter().find(|(known, _)| *known == column).map(|(_, found)| found)
+    }
+
+    fn of(&mut self, column: usize) -> &mut T {
+        let known = self.0.iter().position(|(known, _)| *known == column);
+        let place = known.unwrap_or_else(|| {
+            self.0.reserve_exact(1);
+            self.0.push((column, T::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
+}
+
+/// How many records have each text or each whole number, and how many have none.
 #[derive(Default)]
 pub(crate) struct Tally {
     texts: HashMap<Box<str>, u64>,
+    wholes: HashMap<i64, u64>,
     empty: u64,
 }
 
@@ -90,6 +121,24 @@ impl Tally {
             None => {
                 self.texts.insert(text.into(), count);
             }
+        }
+    }
+
+    pub fn add_whole(&mut self, whole: Option<i64>) {
+        match whole {
+            None => self.empty += 1,
+            Some(whole) => *self.wholes.entry(whole).or_default() += 1,
+        }
+    }
+
+    /// Take over what another thread has counted, whole numbers as the texts of their type.
+    fn take(&mut self, other: Self, kind: Kind) {
+        self.empty += other.empty;
+        for (text, count) in other.texts {
+            self.add(Some(&text), count);
+        }
+        for (whole, count) in other.wholes {
+            self.add(Some(&kind.write(whole)), count);
         }
     }
 
@@ -127,7 +176,7 @@ impl<'a> Gathered<'a> {
             let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)) && rows.are_all());
             match (need, resident.and_then(|wanted| source.resident(wanted))) {
                 (&Need::Floats(column), Some(rows)) => {
-                    found.floats.insert(column, Numbers::Here(Cow::Borrowed(rows)));
+                    *found.floats.of(column) = Numbers::Here(Cow::Borrowed(rows));
                 }
                 _ if scanned.contains(need) => {}
                 _ => scanned.push(need.clone()),
@@ -176,21 +225,27 @@ impl<'a> Gathered<'a> {
     fn put(&mut self, need: &Need, found: Found) {
         match (need, found) {
             (Need::Records, Found::Count(count)) => self.records += count,
-            (Need::Present(column), Found::Count(count)) => {
-                *self.present.entry(*column).or_default() += count;
+            (Need::Present(wanted), Found::Count(count)) => {
+                *self.present.of(wanted.column) += count;
             }
             (Need::Floats(column), Found::Floats(rows)) => {
-                self.floats.entry(*column).or_default().take(rows);
+                self.floats.of(*column).take(rows);
             }
             (Need::Floats(column), Found::List(rows)) => {
-                self.floats.entry(*column).or_default().extend(rows);
+                self.floats.of(*column).extend(rows);
             }
-            (Need::Tally(column), Found::Tally(tally)) => {
-                let all = self.tallies.entry(*column).or_default();
-                all.empty += tally.empty;
-                for (text, count) in tally.texts {
-                    all.add(Some(&text), count);
-                }
+            (Need::Wholes(wanted), Found::Wholes(rows, nulls)) => {
+                let all = self.wholes.of(wanted.column);
+                all.numbers.take(rows);
+                all.nulls += nulls;
+            }
+            (Need::Wholes(wanted), Found::WholeList(rows, nulls)) => {
+                let all = self.wholes.of(wanted.column);
+                all.numbers.extend(rows);
+                all.nulls += nulls;
+            }
+            (Need::Tally(wanted), Found::Tally(tally)) => {
+                self.tallies.of(wanted.column).take(tally, wanted.kind);
             }
             _ => unreachable!("a part finds what it needs"),
         }
@@ -203,37 +258,46 @@ impl<'a> Gathered<'a> {
 
     /// How many fields of the column are not empty.
     pub fn present(&self, column: usize) -> u64 {
-        self.present.get(&column).copied().unwrap_or_default()
+        self.present.get(column).copied().unwrap_or_default()
     }
 
     /// All numbers of the column, not-a-number where there was none.
-    pub fn floats(&self, column: usize) -> &Numbers<'a> {
-        self.floats.get(&column).unwrap_or(&Numbers::Here(Cow::Borrowed(&[])))
+    fn floats(&self, column: usize) -> &Numbers<'a> {
+        self.floats.get(column).unwrap_or(&Numbers::Here(Cow::Borrowed(&[])))
+    }
+
+    /// All rows of the column that a need is about, as it was read.
+    pub fn values(&self, need: &Need) -> Values<'_, 'a> {
+        match need {
+            &Need::Floats(column) => Values::Floats(self.floats(column)),
+            Need::Wholes(wanted) => Values::Wholes(wanted.kind, self.wholes.get(wanted.column)),
+            _ => unreachable!("values of numbers or whole types"),
+        }
     }
 
     /// Each text of the column and how many records have it.
     pub fn texts(&self, column: usize) -> impl Iterator<Item = (&str, u64)> + Clone {
-        let tally = self.tallies.get(&column);
+        let tally = self.tallies.get(column);
         tally.into_iter().flat_map(|tally| tally.texts.iter().map(|(text, &count)| (&**text, count)))
     }
 
     /// How many records have this text in the column.
     pub fn with_text(&self, column: usize, text: &str) -> u64 {
-        self.tallies.get(&column).and_then(|tally| tally.texts.get(text)).copied().unwrap_or_default()
+        self.tallies.get(column).and_then(|tally| tally.texts.get(text)).copied().unwrap_or_default()
     }
 
     /// How many records have no text in the column.
     pub fn empty(&self, column: usize) -> u64 {
-        self.tallies.get(&column).map_or(0, |tally| tally.empty)
+        self.tallies.get(column).map_or(0, |tally| tally.empty)
     }
 
     /// What was found in each group of records that agree in these columns, in the order of their keys.
-    pub fn groups(&self, by: &[usize]) -> impl Iterator<Item = (&Key, &Gathered<'static>)> {
+    pub fn groups(&self, by: &[Wanted]) -> impl Iterator<Item = (&Key, &Gathered<'static>)> {
         self.groups.get(by).into_iter().flatten()
     }
 
     /// What was found in the group of this key, if a record has it.
-    pub fn group(&self, by: &[usize], key: &Key) -> Option<&Gathered<'static>> {
+    pub fn group(&self, by: &[Wanted], key: &Key) -> Option<&Gathered<'static>> {
         self.groups.get(by)?.get(key)
     }
 }
@@ -242,6 +306,8 @@ struct Worker {
     records: u64,
     parts: Vec<Part>,
     groupings: Vec<Grouping>,
+    /// Room for the whole numbers of a batch.
+    written: Vec<i64>,
 }
 
 struct Part {
@@ -254,8 +320,11 @@ struct Part {
 /// What a part of the rows holds.
 pub(crate) enum Found {
     Count(u64),
-    Floats(Collected),
+    Floats(Collected<f64>),
     List(Vec<f64>),
+    /// Whole numbers, and how many rows have none.
+    Wholes(Collected<i64>, u64),
+    WholeList(Vec<i64>, u64),
     Tally(Tally),
 }
 
@@ -265,6 +334,7 @@ impl Worker {
             let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
             let found = match need {
                 Need::Floats(_) => Found::Floats(Collected::new(store)),
+                Need::Wholes(_) => Found::Wholes(Collected::new(store), 0),
                 Need::Tally(_) => Found::Tally(Tally::default()),
                 Need::Present(_) => Found::Count(0),
                 // All records are counted once for all; groups have a place of their own.
@@ -282,7 +352,7 @@ impl Worker {
             });
             groupings[place].serve(need, wanted);
         }
-        Self { records: 0, parts, groupings }
+        Self { records: 0, parts, groupings, written: Vec::new() }
     }
 }
 
@@ -297,7 +367,19 @@ impl Visitor for Worker {
                 (Found::Count(count), Cells::Coded { codes, .. }) => {
                     *count += codes.iter().filter(|code| code.is_some()).count() as u64;
                 }
+                (Found::Count(count), Cells::Integers(cells)) => {
+                    *count += cells.iter().flatten().count() as u64;
+                }
                 (Found::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
+                (Found::Wholes(rows, nulls), Cells::Integers(cells)) => {
+                    self.written.clear();
+                    self.written.extend(cells.iter().flatten());
+                    *nulls += (cells.len() - self.written.len()) as u64;
+                    rows.extend(&self.written);
+                }
+                (Found::Tally(tally), Cells::Integers(cells)) => {
+                    cells.iter().for_each(|&whole| tally.add_whole(whole));
+                }
                 (Found::Tally(tally), Cells::Texts(texts)) => {
                     texts.iter().for_each(|text| tally.add(*text, 1));
                 }
@@ -346,6 +428,10 @@ pub(crate) mod tests {
         }
     }
 
+    fn text(column: usize) -> Wanted {
+        Wanted { column, kind: Kind::Text }
+    }
+
     /// All rows, on this many threads.
     pub(crate) fn all_rows<'a>(source: &'a dyn Source, needs: &[Need], threads: usize) -> Gathered<'a> {
         let mut coins: Vec<OsCoins> = (0..threads).map(|_| OsCoins::new().unwrap()).collect();
@@ -374,13 +460,22 @@ pub(crate) mod tests {
             let spelt = |number: &f64| if number.is_nan() { None } else { Some(number.to_string()) };
             let spelt: Vec<Option<String>> = self.numbers.iter().map(spelt).collect();
             let spelt: Vec<Option<&str>> = spelt.iter().map(Option::as_deref).collect();
+            let whole = |wanted: &Wanted| -> Vec<Option<i64>> {
+                #[expect(clippy::cast_possible_truncation, reason = "stops at the ends of 64 bits")]
+                let whole = |number: &f64| (*number * wanted.kind.units() as f64) as i64;
+                let whole = |number: &f64| (!number.is_nan()).then(|| whole(number));
+                self.numbers.iter().map(whole).collect()
+            };
+            let wholes: Vec<Vec<Option<i64>>> = wanted.iter().map(whole).collect();
             let many = visitors.len();
             for (start, visitor) in visitors.iter_mut().enumerate() {
                 for row in (start..self.numbers.len()).step_by(many) {
                     let cells: Vec<Cells> = wanted
                         .iter()
-                        .map(|wanted| match wanted.kind {
+                        .zip(&wholes)
+                        .map(|(wanted, wholes)| match wanted.kind {
                             Kind::Float => Cells::Floats(&self.numbers[row..=row]),
+                            kind if kind.is_whole() => Cells::Integers(&wholes[row..=row]),
                             _ if wanted.column == 0 => Cells::Texts(&spelt[row..=row]),
                             _ => Cells::Texts(&texts[row..=row]),
                         })
@@ -395,7 +490,8 @@ pub(crate) mod tests {
     #[test]
     fn one_scan_serves_every_need_on_any_number_of_threads() {
         let memory = Memory::new(vec![1.0, f64::NAN, 3.0, 4.0, 5.0], &["a", "b", "", "b"]);
-        let needs = [Need::Records, Need::Floats(0), Need::Present(1), Need::Tally(1), Need::Floats(0)];
+        let needs =
+            [Need::Records, Need::Floats(0), Need::Present(text(1)), Need::Tally(text(1)), Need::Floats(0)];
         for threads in [1, 2, 7] {
             let found = all_rows(&memory, &needs, threads);
             assert_eq!((found.records(), found.present(1), found.empty(1)), (5, 4, 1));
@@ -410,19 +506,23 @@ pub(crate) mod tests {
     #[test]
     fn groups_are_found_in_the_same_scan() {
         let memory = Memory::new(vec![1.0, f64::NAN, 3.0, 4.0, 5.0], &["a", "b", "", "b"]);
-        let grouped = |need| Need::Grouped { by: vec![1], need: Box::new(need) };
-        let needs =
-            [grouped(Need::Records), Need::Floats(0), grouped(Need::Floats(0)), grouped(Need::Tally(1))];
+        let grouped = |need| Need::Grouped { by: vec![text(1)], need: Box::new(need) };
+        let needs = [
+            grouped(Need::Records),
+            Need::Floats(0),
+            grouped(Need::Floats(0)),
+            grouped(Need::Tally(text(1))),
+        ];
         for threads in [1, 2, 7] {
             let found = all_rows(&memory, &needs, threads);
             assert_eq!((found.records(), found.floats(0).count(true)), (5, 5));
             let shown: Vec<_> =
-                found.groups(&[1]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
+                found.groups(&[text(1)]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
             assert_eq!(shown, [(None, 1), (Some("a"), 2), (Some("b"), 2)]);
-            let group = found.group(&[1], &vec![Some("a".into())]).unwrap();
+            let group = found.group(&[text(1)], &vec![Some("a".into())]).unwrap();
             assert_eq!(sorted(group), [1.0, 5.0]);
             assert_eq!(group.texts(1).collect::<Vec<_>>(), [("a", 2)]);
-            assert!(found.groups(&[0]).next().is_none());
+            assert!(found.groups(&[text(0)]).next().is_none());
         }
     }
 
@@ -438,8 +538,8 @@ pub(crate) mod tests {
             coded.add_coded(&texts, &codes[..few]);
             assert_eq!((plain.texts, plain.empty), (coded.texts, coded.empty));
         }
-        let need = Need::Present(0);
-        let grouped = Need::Grouped { by: vec![0], need: Box::new(Need::Records) };
+        let need = Need::Present(text(0));
+        let grouped = Need::Grouped { by: vec![text(0)], need: Box::new(Need::Records) };
         let wanted = [need.wanted().unwrap()];
         let mut worker = Worker::new(&[need, grouped], &wanted, &Store::new(0));
         worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
@@ -448,7 +548,7 @@ pub(crate) mod tests {
         let mut found = Gathered::default();
         found.take(worker);
         let groups: Vec<_> =
-            found.groups(&[0]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
+            found.groups(&[text(0)]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
         assert_eq!(groups, [(None, 1), (Some("a"), 1), (Some("b"), 4), (Some("c"), 1)]);
     }
 }

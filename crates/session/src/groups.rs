@@ -2,16 +2,16 @@
 
 use crate::{
     gather::{Found, Need, Tally},
-    source::{Batch, Cells, Kind, Wanted},
+    source::{Batch, Cells, Wanted},
 };
 use std::collections::HashMap;
 
-/// The texts of a group in the columns of its key; a field that is not there is `None`, a key like any other.
+/// The texts of a group in the columns of its key, of a whole type those that its values are written as; a field that is not there is `None`, a key like any other.
 pub(crate) type Key = Vec<Option<String>>;
 
 /// The groups that one worker has met.
 pub(crate) struct Grouping {
-    by: Vec<usize>,
+    by: Vec<Wanted>,
     /// The places of the key's cells in a batch.
     places: Vec<usize>,
     index: HashMap<Box<[u8]>, usize>,
@@ -31,15 +31,14 @@ struct Part {
 enum Several {
     Counts(Vec<u64>),
     Floats(Vec<Vec<f64>>),
+    /// Whole numbers, and how many rows have none.
+    Wholes(Vec<(Vec<i64>, u64)>),
     Tallies(Vec<Tally>),
 }
 
 impl Grouping {
-    pub fn new(by: &[usize], wanted: &[Wanted]) -> Self {
-        let place = |&column: &usize| {
-            let key = Wanted { column, kind: Kind::Text };
-            wanted.iter().position(|&one| one == key).expect("keys are wanted")
-        };
+    pub fn new(by: &[Wanted], wanted: &[Wanted]) -> Self {
+        let place = |&key: &Wanted| wanted.iter().position(|&one| one == key).expect("keys are wanted");
         Self {
             by: by.to_vec(),
             places: by.iter().map(place).collect(),
@@ -50,7 +49,7 @@ impl Grouping {
         }
     }
 
-    pub fn by(&self) -> &[usize] {
+    pub fn by(&self) -> &[Wanted] {
         &self.by
     }
 
@@ -62,6 +61,7 @@ impl Grouping {
         let cells = need.wanted().and_then(|need| wanted.iter().position(|&one| one == need));
         let found = match need {
             Need::Floats(_) => Several::Floats(Vec::new()),
+            Need::Wholes(_) => Several::Wholes(Vec::new()),
             Need::Tally(_) => Several::Tallies(Vec::new()),
             Need::Records | Need::Present(_) => Several::Counts(Vec::new()),
             Need::Grouped { .. } => unreachable!("groups have no groups"),
@@ -82,12 +82,25 @@ impl Grouping {
                 (Several::Counts(counts), Some(cells)) => {
                     counts.resize(many, 0);
                     for (row, &group) in self.groups.iter().enumerate() {
-                        counts[group] += u64::from(text(cells, row).is_some());
+                        counts[group] += u64::from(is_present(cells, row));
                     }
                 }
                 (Several::Floats(rows), Some(Cells::Floats(cells))) => {
                     rows.resize_with(many, Vec::new);
                     self.groups.iter().zip(*cells).for_each(|(&group, &cell)| rows[group].push(cell));
+                }
+                (Several::Wholes(rows), Some(Cells::Integers(cells))) => {
+                    rows.resize_with(many, Default::default);
+                    for (&group, cell) in self.groups.iter().zip(*cells) {
+                        let (wholes, nulls) = &mut rows[group];
+                        cell.map_or_else(|| *nulls += 1, |whole| wholes.push(whole));
+                    }
+                }
+                (Several::Tallies(tallies), Some(Cells::Integers(cells))) => {
+                    tallies.resize_with(many, Tally::default);
+                    for (&group, &cell) in self.groups.iter().zip(*cells) {
+                        tallies[group].add_whole(cell);
+                    }
                 }
                 (Several::Tallies(tallies), Some(cells)) => {
                     tallies.resize_with(many, Tally::default);
@@ -110,8 +123,14 @@ impl Grouping {
         }
         for row in 0..batch.rows {
             self.written.clear();
-            for &place in &self.places {
-                write(text(&batch.cells[place], row), &mut self.written);
+            for (&place, key) in self.places.iter().zip(&self.by) {
+                match batch.cells[place] {
+                    Cells::Integers(cells) => {
+                        let whole = cells[row].map(|whole| key.kind.write(whole));
+                        write(whole.as_deref(), &mut self.written);
+                    }
+                    cells => write(text(&cells, row), &mut self.written),
+                }
             }
             let group = self.look_up();
             self.groups.push(group);
@@ -160,9 +179,20 @@ impl Grouping {
             match part.found {
                 Several::Counts(counts) => each(counts.into_iter().map(Found::Count).collect()),
                 Several::Floats(rows) => each(rows.into_iter().map(Found::List).collect()),
+                Several::Wholes(rows) => {
+                    each(rows.into_iter().map(|(rows, nulls)| Found::WholeList(rows, nulls)).collect());
+                }
                 Several::Tallies(tallies) => each(tallies.into_iter().map(Found::Tally).collect()),
             }
         }
+    }
+}
+
+/// Does a row have a value?
+fn is_present(cells: &Cells<'_>, row: usize) -> bool {
+    match cells {
+        Cells::Integers(cells) => cells[row].is_some(),
+        cells => text(cells, row).is_some(),
     }
 }
 

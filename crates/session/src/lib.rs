@@ -9,8 +9,10 @@
 pub mod answer;
 pub mod batch;
 pub mod columns;
+pub mod field;
 mod gather;
 mod groups;
+pub mod kind;
 pub mod ledger;
 pub mod monitor;
 pub mod plan;
@@ -25,4 +27,5 @@ pub mod source;
 mod space;
 mod target;
 pub mod task;
+mod types;
 pub mod votes;

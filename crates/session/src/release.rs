@@ -24,6 +24,10 @@ pub struct Release {
     pub outcome: Outcome,
     /// The answer; null after a refusal, and where the true answer is that there are no rows.
     pub value: Value,
+    /// What the value is, where it is no plain number or text: `date`, `timestamp`, `decimal:2`, `integer`, `boolean`, or
+    /// `days` and `seconds` between two values.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub value_type: Option<String>,
     /// What was computed.
     pub statistic: String,
     /// Of which column.
@@ -87,6 +91,9 @@ pub struct Promise {
     /// How many rows of each unit took part at most, drawn at random, where a unit may have several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rows_per_unit: Option<u64>,
+    /// In how many groups they lie at most, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_groups_per_unit: Option<u64>,
 }
 
 /// A privacy loss in exact decimals.

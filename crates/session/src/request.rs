@@ -4,7 +4,7 @@
 //! decimals that were typed; a JSON number or a float counts as its shortest decimal.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 /// A question in words. Fields that were not said are `None` and take their defaults in the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,9 @@ pub struct Request {
     /// means: the least epsilon for that is used.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub target_error: Option<String>,
+    /// What columns hold, such as `{"hired": "date"}`: date, timestamp, decimal:2, integer, boolean, number or text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, String>,
     /// Among the questions of a batch: which share of epsilon and delta this one has.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub weight: Option<String>,
@@ -73,6 +76,10 @@ pub struct Request {
     /// How many records of each person take part, drawn at random; one unless this says more.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub max_rows_per_unit: Option<String>,
+    /// In how many groups records of each person take part, drawn at random; the bound on records is then one for each
+    /// group.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub max_groups_per_unit: Option<String>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,

@@ -114,10 +114,8 @@ pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let own = (0..threads).map(|_| OsCoins::new()).collect::<Result<Vec<_>, _>>();
     let mut own = own.map_err(|_| Lost)?;
-    let hands = match &mut own[..] {
-        [one] => Hands::One(one),
-        several => Hands::Several(several),
-    };
+    // Also where there is one: only several hands draw the key by which ids are hashed.
+    let hands = Hands::<OsCoins>::Several(&mut own);
     Gathered::scan(source, plan.rows(), &plan.needs(), hands)
 }
 
@@ -127,7 +125,7 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
         Some(ledger) => ledger.data_set(name)?.map(|data_set| (data_set.unit, data_set.adjacency)),
         None => None,
     };
-    Ok(DataFacts { name: name.to_string(), columns: columns.to_vec(), registered })
+    Ok(DataFacts { name: name.to_string(), columns: columns.to_vec(), registered, kinds: Vec::new() })
 }
 
 /// What the log and explanations say of a plan.
@@ -180,6 +178,7 @@ fn promise(plan: &Plan) -> Promise {
         adjacency: guarantee.adjacency.to_string(),
         unit: guarantee.unit.to_string(),
         max_rows_per_unit: plan.rows_per_unit(),
+        max_groups_per_unit: plan.groups_per_unit(),
     }
 }
 
@@ -204,6 +203,7 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
     Release {
         outcome,
         value: value.unwrap_or_default(),
+        value_type: if plan.is_batch() { None } else { plan.parts()[0].answer_type() },
         statistic: plan.statistic().to_string(),
         column: plan.column().map(str::to_string),
         group_by: plan.group_by().to_vec(),
@@ -226,7 +226,8 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge
 fn item(part: &Part, answer: Answer) -> Item {
     let column = part.request().column.as_deref();
     let item = shaped(&part.request().statistic, column, part.mechanism(), answer);
-    Item { group_by: part.group_by().to_vec(), cost: Some(Spent::from(part.cost())), ..item }
+    let value_type = part.answer_type();
+    Item { value_type, group_by: part.group_by().to_vec(), cost: Some(Spent::from(part.cost())), ..item }
 }
 
 /// The answers of a summary, which share a price.
@@ -245,6 +246,7 @@ fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer
         cost: None,
         outcome,
         value: value.unwrap_or_default(),
+        value_type: None,
         error,
         rows,
         groups,

@@ -15,7 +15,7 @@ use crate::{
 };
 use equipoise_entropy::OsCoins;
 use serde_json::Value;
-use std::{num::NonZero, thread};
+use std::{num::NonZero, slice, thread};
 
 /// One outcome for each trial, in no order that means anything: the value or the groups, or `None` for a refusal; for
 /// a batch, the list of them.
@@ -31,7 +31,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Vec<O
                 let gathered = if let Some(gathered) = &once {
                     gathered
                 } else {
-                    let hands = Hands::One(&mut coins);
+                    let hands = Hands::<OsCoins>::Several(slice::from_mut(&mut coins));
                     drawn = Gathered::scan(source, plan.rows(), &plan.needs(), hands)?;
                     &drawn
                 };
@@ -70,7 +70,12 @@ mod tests {
 
     #[test]
     fn every_trial_has_an_outcome_of_its_own() {
-        let facts = DataFacts { name: "made up".into(), columns: vec!["salary".into()], registered: None };
+        let facts = DataFacts {
+            name: "made up".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
         let request =
             Request { epsilon: Some("1".into()), column: Some("salary".into()), ..Request::new("median") };
         let plan = Plan::new(&request, &facts).unwrap();

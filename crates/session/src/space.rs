@@ -1,9 +1,11 @@
-//! The values that an answer can take: all finite floats, or a public range or grid of them.
+//! The values that an answer can take: all finite floats, a public range or grid of them, or the whole numbers that a
+//! declared type has inside.
 //!
-//! Rank-based mechanisms need no bounds, because the finite floats are a finite lattice. A declared range or
-//! resolution makes the lattice smaller and so the answers better.
+//! Rank-based mechanisms need no bounds, because the finite floats are a finite lattice, and so are 64 bits. A declared
+//! range or resolution makes the lattice smaller and so the answers better. Days and moments lie between the years 1 and
+//! 9999 unless a range says otherwise; rows beyond are moved there.
 
-use crate::plan::PlanError;
+use crate::{plan::PlanError, source::Kind};
 use equipoise_core::{
     adjacency::Adjacency,
     loss::ParameterError,
@@ -12,17 +14,46 @@ use equipoise_core::{
         Range,
         lattice::{self, FLOATS, Grid},
     },
+    wording,
 };
+use serde_json::{Value, json};
 
-/// A lattice of numbers, chosen from public words.
+/// A lattice of values, chosen from public words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     range: Range,
-    grid: Option<Grid>,
+    lattice: Lattice,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Lattice {
+    /// Every place stands for its float.
+    Floats,
+    /// Multiples of a step.
+    Grid(Grid),
+    /// Multiples of a step among the whole numbers of a type.
+    Wholes { kind: Kind, step: i64 },
 }
 
 impl Space {
-    /// From `--range LO,HI` and `--resolution STEP`, where said.
+    /// For values of this type, from `--range LO,HI` and `--resolution STEP`, where said.
+    pub fn of(kind: Kind, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
+        if kind.is_whole() { Self::wholes(kind, range, resolution) } else { Self::new(range, resolution) }
+    }
+
+    fn wholes(kind: Kind, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
+        let (lo, hi) = match range {
+            Some(text) => whole_ends(kind, text)?,
+            None => widest(kind),
+        };
+        let step = resolution.map_or(Ok(1), |text| whole_step(kind, text))?;
+        let (lo, hi) = (lo.div_euclid(step) + i64::from(lo.rem_euclid(step) > 0), hi.div_euclid(step));
+        let none = "give one with a multiple in the range";
+        let none = |_| ParameterError::out_of_range("resolution", resolution.unwrap_or_default(), none);
+        Ok(Self { range: Range::new(lo, hi).map_err(none)?, lattice: Lattice::Wholes { kind, step } })
+    }
+
+    /// For numbers, from `--range LO,HI` and `--resolution STEP`, where said.
     pub fn new(range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
         let ends = range.map(ends).transpose()?;
         let Some(resolution) = resolution else {
@@ -30,7 +61,7 @@ impl Space {
                 Some((lo, hi)) => lattice::range_of_floats(lo.to_f64(), hi.to_f64())?,
                 None => FLOATS,
             };
-            return Ok(Self { range, grid: None });
+            return Ok(Self { range, lattice: Lattice::Floats });
         };
         let step: Ratio = resolution.parse().map_err(|_| not_a_number("resolution", resolution))?;
         let grid = Grid::new(step)?;
@@ -54,7 +85,7 @@ impl Space {
             }
             None => Range::WHOLE,
         };
-        Ok(Self { range, grid: Some(grid) })
+        Ok(Self { range, lattice: Lattice::Grid(grid) })
     }
 
     /// The lattice as places.
@@ -64,31 +95,148 @@ impl Space {
 
     /// A row's place, cleaned for this adjacency; nothing if it is dropped.
     pub fn place(&self, row: f64, adjacency: Adjacency) -> Option<i64> {
-        match &self.grid {
-            Some(grid) => grid.clean(Some(row), self.range, adjacency),
-            None => lattice::clean_float(Some(row), self.range, adjacency),
+        match &self.lattice {
+            Lattice::Grid(grid) => grid.clean(Some(row), self.range, adjacency),
+            Lattice::Floats => lattice::clean_float(Some(row), self.range, adjacency),
+            Lattice::Wholes { .. } => unreachable!("whole rows have whole places"),
         }
     }
 
-    /// Does every place stand for its float, so that rows can be used as they are?
-    pub fn is_floats(&self) -> bool {
-        self.grid.is_none()
+    /// The place of a row that is a whole number inside: the nearest multiple of the step, halves up.
+    pub fn whole_place(&self, row: i64) -> i64 {
+        let step = i128::from(self.step());
+        let nearest = (2 * i128::from(row) + step).div_euclid(2 * step);
+        self.range.clamp(i64::try_from(nearest).expect("not farther out than the row"))
+    }
+
+    /// The place of a row without a value; nothing if it is dropped.
+    pub fn null_place(&self, adjacency: Adjacency) -> Option<i64> {
+        (adjacency == Adjacency::Replace).then_some(self.range.lo())
+    }
+
+    /// Does every place stand for its row, float or whole, so that rows can be used as they are?
+    pub fn is_plain(&self) -> bool {
+        matches!(self.lattice, Lattice::Floats | Lattice::Wholes { step: 1, .. })
+    }
+
+    /// The multiples of what whole places are.
+    fn step(&self) -> i64 {
+        match self.lattice {
+            Lattice::Wholes { step, .. } => step,
+            Lattice::Floats | Lattice::Grid(_) => 1,
+        }
+    }
+
+    /// The value at a place, as JSON.
+    pub fn value(&self, place: i64) -> Value {
+        match &self.lattice {
+            Lattice::Wholes { kind, step } => kind.value(place.saturating_mul(*step)),
+            Lattice::Floats | Lattice::Grid(_) => json!(self.number(place)),
+        }
+    }
+
+    /// The distance between two places, as JSON; zero where they are the other way round.
+    pub fn distance(&self, low: i64, high: i64) -> Value {
+        match &self.lattice {
+            Lattice::Wholes { kind, step } => {
+                let places = (i128::from(high) - i128::from(low)).max(0);
+                kind.distance(places * i128::from(*step))
+            }
+            Lattice::Floats | Lattice::Grid(_) => json!(self.apart(low, high).max(0.0)),
+        }
+    }
+
+    /// The length of a step as a number: of days in days, of moments in seconds.
+    pub fn step_length(&self) -> f64 {
+        match &self.lattice {
+            Lattice::Wholes { kind, step } => kind.number(*step),
+            Lattice::Floats | Lattice::Grid(_) => self.apart(0, 1),
+        }
+    }
+
+    /// What its values are, where they are not plain numbers.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.lattice {
+            Lattice::Wholes { kind, .. } => Some(kind),
+            Lattice::Floats | Lattice::Grid(_) => None,
+        }
     }
 
     /// The number at a place, as the nearest finite float.
-    pub fn number(&self, place: i64) -> f64 {
-        match &self.grid {
-            Some(grid) => finite(grid.value(place).to_f64()),
-            None => lattice::float(FLOATS.clamp(place)).expect("the ordinal of a finite float"),
+    fn number(&self, place: i64) -> f64 {
+        match &self.lattice {
+            Lattice::Grid(grid) => finite(grid.value(place).to_f64()),
+            Lattice::Floats => lattice::float(FLOATS.clamp(place)).expect("the ordinal of a finite float"),
+            Lattice::Wholes { kind, step } => kind.number(place.saturating_mul(*step)),
         }
     }
 
-    /// The distance between two places, as the nearest finite float.
-    pub fn distance(&self, low: i64, high: i64) -> f64 {
-        finite(match &self.grid {
-            Some(grid) => (grid.value(high) - grid.value(low)).to_f64(),
-            None => self.number(high) - self.number(low),
+    /// The distance between two places, as the nearest finite float: of days in days, of moments in seconds.
+    pub fn apart(&self, low: i64, high: i64) -> f64 {
+        finite(match &self.lattice {
+            Lattice::Grid(grid) => (grid.value(high) - grid.value(low)).to_f64(),
+            Lattice::Floats | Lattice::Wholes { .. } => self.number(high) - self.number(low),
         })
+    }
+}
+
+/// The values of a type that answers may have where no range is said.
+fn widest(kind: Kind) -> (i64, i64) {
+    let time = |text: &str| kind.read(text).expect("a day of the calendar");
+    match kind {
+        Kind::Boolean => (0, 1),
+        Kind::Date => (time("0001-01-01"), time("9999-12-31")),
+        Kind::Timestamp => (time("0001-01-01"), time("9999-12-31T23:59:59.999999")),
+        _ => (i64::MIN, i64::MAX),
+    }
+}
+
+/// The ends of a range as whole numbers of a type, the lower one not above the upper one.
+pub(crate) fn whole_ends(kind: Kind, text: &str) -> Result<(i64, i64), PlanError> {
+    let example = match kind {
+        Kind::Date => "2000-01-01,2030-12-31",
+        Kind::Timestamp => "2000-01-01T00:00,2030-12-31T23:59",
+        Kind::Boolean => "0,1",
+        _ => "0,100",
+    };
+    let wrong = || {
+        let accepted = format!("give LO,HI of the type {kind} with LO at most HI, such as {example}");
+        not_accepted("range", text, &accepted)
+    };
+    let (lo, hi) = text.split_once(',').ok_or_else(wrong)?;
+    let ends = if kind.is_time() || kind == Kind::Boolean {
+        kind.read(lo).zip(kind.read(hi))
+    } else {
+        let units = Ratio::from(kind.units());
+        let end = |text: &str| text.trim().parse::<Ratio>().ok().map(|end| end * &units);
+        end(lo).and_then(|lo| lo.ceil_i64()).zip(end(hi).and_then(|hi| hi.floor_i64()))
+    };
+    match ends {
+        Some((lo, hi)) if lo <= hi => Ok((lo, hi)),
+        _ => Err(wrong()),
+    }
+}
+
+fn not_accepted(name: &str, text: &str, accepted: &str) -> PlanError {
+    PlanError::line(format!("{name} {} is not accepted: {accepted}", wording::shown(text)))
+}
+
+/// A resolution as whole numbers of a type: days, seconds, or plain numbers.
+fn whole_step(kind: Kind, text: &str) -> Result<i64, PlanError> {
+    let accepted = match kind {
+        Kind::Date => "give a whole number of days, such as 7".to_string(),
+        Kind::Timestamp => "give seconds, such as 60 or 0.001".to_string(),
+        Kind::Boolean => "a yes or no has none; leave it out".to_string(),
+        Kind::Decimal { .. } => {
+            format!("give a multiple of {}, the last digit of {kind}", kind.write(1))
+        }
+        _ => "give a whole number, such as 10".to_string(),
+    };
+    let wrong = || not_accepted("resolution", text, &accepted);
+    let step = text.trim().parse::<Ratio>().map_err(|_| wrong())? * &Ratio::from(kind.units());
+    match step.ceil_i64().zip(step.floor_i64()) {
+        Some((step, same)) if step == same && step > 0 && kind != Kind::Boolean => Ok(step),
+        _ => Err(wrong()),
     }
 }
 
@@ -150,13 +298,79 @@ mod tests {
         assert_eq!(cents.range(), Range::new(0, 1000).unwrap());
         assert_eq!(places(&cents, &[1.234, -4.0, 1e300, f64::NAN], Adjacency::Replace), [123, 0, 1000, 0]);
         assert_eq!(cents.number(123).to_string(), "1.23");
-        assert_eq!(cents.distance(10, 43).to_string(), "0.33");
+        assert_eq!(cents.distance(10, 43), json!(0.33));
         assert_eq!(Space::new(None, Some("1")).unwrap().range(), Range::WHOLE);
         // An infinite distance would be null in JSON.
         let ends = places(&floats, &[-1.7e308, 1.7e308], Adjacency::AddRemove);
-        assert_eq!(floats.distance(ends[0], ends[1]).to_bits(), f64::MAX.to_bits());
+        assert_eq!(floats.distance(ends[0], ends[1]), json!(f64::MAX));
         let coarse = Space::new(None, Some("1e300")).unwrap();
         assert_eq!(coarse.number(i64::MIN).to_bits(), f64::MIN.to_bits());
+    }
+
+    #[test]
+    fn whole_types_have_their_own_lattices() {
+        let space = |kind: Kind, range, resolution| Space::of(kind, range, resolution).unwrap();
+        let days = space(Kind::Date, None, None);
+        assert_eq!(days.range(), Range::new(-719_162, 2_932_896).unwrap());
+        assert_eq!(days.value(days.whole_place(i64::MAX)), json!("9999-12-31"));
+        assert_eq!(days.distance(10, 421), json!(411));
+        let weeks = space(Kind::Date, Some("2026-01-01,2026-12-31"), Some("7"));
+        assert_eq!(weeks.value(weeks.range().lo()), json!("2026-01-01"));
+        assert_eq!(weeks.value(weeks.range().hi()), json!("2026-12-31"));
+        let minutes = space(Kind::Timestamp, None, Some("60"));
+        let moment = Kind::Timestamp.read("2026-02-28T12:30:30Z").unwrap();
+        assert_eq!(minutes.value(minutes.whole_place(moment)), json!("2026-02-28T12:31:00Z"));
+        assert_eq!(minutes.value(minutes.whole_place(moment - 1)), json!("2026-02-28T12:30:00Z"));
+        assert_eq!(minutes.distance(0, 2), json!(120));
+        let cents = space(Kind::Decimal { digits: 2 }, Some("0.001,10"), Some("0.05"));
+        assert_eq!(cents.range(), Range::new(1, 200).unwrap());
+        assert_eq!(cents.value(3), json!("0.15"));
+        assert_eq!([2, 3, -70, 5000].map(|row| cents.whole_place(row)), [1, 1, 1, 200]);
+        assert_eq!(space(Kind::Boolean, None, None).range(), Range::new(0, 1).unwrap());
+        let wholes = space(Kind::Integer, None, None);
+        for row in [i64::MIN, -1, (1 << 53) + 1, i64::MAX] {
+            assert_eq!(wholes.value(wholes.whole_place(row)), json!(row));
+        }
+        for step in ["3", "9223372036854775807"] {
+            let coarse = space(Kind::Integer, None, Some(step));
+            for row in [i64::MIN, -2, 0, 1, i64::MAX] {
+                assert!({
+                    let place = coarse.whole_place(row);
+                    coarse.range().clamp(place) == place
+                });
+            }
+        }
+        assert_eq!(
+            [Adjacency::AddRemove, Adjacency::Replace].map(|adjacency| days.null_place(adjacency)),
+            [None, Some(-719_162)]
+        );
+    }
+
+    #[test]
+    fn impossible_ranges_of_whole_types_say_what_to_do() {
+        let cents = Kind::Decimal { digits: 2 };
+        for (kind, range, resolution, said) in [
+            (Kind::Date, Some("0,100"), None, "such as 2000-01-01,2030-12-31"),
+            (Kind::Date, Some("2026-02-30,2027-01-01"), None, "of the type date"),
+            (Kind::Date, Some("2027-01-01,2026-01-01"), None, "LO at most HI"),
+            (Kind::Timestamp, Some("+294248-01-01,2026-01-01"), None, "of the type timestamp"),
+            (Kind::Integer, Some("1.2,1.8"), None, "LO at most HI"),
+            (Kind::Integer, Some("0,1e19"), None, "of the type integer"),
+            (Kind::Boolean, Some("0"), None, "such as 0,1"),
+            (cents, Some("a,b"), None, "of the type decimal:2"),
+            (cents, None, Some("0.001"), "a multiple of 0.01"),
+            (cents, None, Some("0"), "a multiple of 0.01"),
+            (Kind::Date, None, Some("0.5"), "days"),
+            (Kind::Timestamp, None, Some("0.0000001"), "seconds"),
+            (Kind::Boolean, None, Some("1"), "leave it out"),
+            (Kind::Integer, Some("1,2"), Some("5"), "multiple in the range"),
+        ] {
+            let error = Space::of(kind, range, resolution).unwrap_err().to_string();
+            assert!(
+                error.contains(said) && !error.contains('\n'),
+                "{kind} {range:?} {resolution:?}: {error}"
+            );
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["salary", "town"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
     }
 
     fn aimed(statistic: &str, target: &str) -> Request {

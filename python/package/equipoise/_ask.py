@@ -20,6 +20,8 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "adjacency": ("adjacency", str),
     "privacy_unit": ("unit", str),
     "max_rows_per_unit": ("max-rows-per-unit", decimal),
+    "max_groups_per_unit": ("max-groups-per-unit", decimal),
+    "types": ("types", dict),
     "mechanism": ("mechanism", str),
     "range": ("range", decimals),
     "resolution": ("resolution", decimal),
@@ -64,7 +66,7 @@ class Question:
             name = _books.name_of(data, ledger, name)
         assert name is not None, "a session names its data"
         self.books = books if books is not None else _books.books(ledger, analyst)
-        self.planned = self.books.plan(name, self.table.names, json.dumps(words))
+        self.planned = self.books.plan(name, self.table.names, json.dumps(words), self.table.kinds())
 
     def summarize(self) -> dict[str, Any]:
         """What it will cost and what can be told of the answer. Free."""
@@ -114,6 +116,8 @@ def _written(written: Any, value: Any, keyword: str) -> Any:
         return written(value, keyword)
     if written is list:
         return [str(one) for one in value]
+    if written is dict:
+        return {str(name): str(word) for name, word in value.items()}
     return str(value)
 
 

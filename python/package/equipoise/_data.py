@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -34,6 +35,10 @@ class Table:
     def source(self, wanted: Sequence[tuple[int, str]]) -> Any:
         """The columns that a plan wants, each as something that the compiled part reads."""
         return [_prepared(self._columns[place], kind) for place, kind in wanted]
+
+    def kinds(self) -> list[str | None]:
+        """What each column holds by its type; nothing where it has none, or only numbers or texts."""
+        return [_kind(column) for column in self._columns]
 
     def column(self, name: str) -> Any:
         """A column by its name."""
@@ -61,6 +66,10 @@ class FileTable:
 
     def source(self, wanted: Sequence[tuple[int, str]]) -> Any:
         return self._file
+
+    def kinds(self) -> list[str | None]:
+        """What the schema says of each column."""
+        return self._file.kinds
 
 
 def table(data: Any, *, delimiter: str | None = None, header: bool = True) -> Table | FileTable:
@@ -117,6 +126,33 @@ def _frame(data: Any) -> Table | None:
     return None
 
 
+def _kind(column: Any) -> str | None:
+    """What a column holds by the name of its type, which numpy, pandas, Polars and pyarrow write much alike.
+
+    >>> import numpy as np
+    >>> [_kind(np.array([], dtype)) for dtype in ("M8[D]", "M8[ns]", "bool", "int32", "uint64", "float32", "U3")]
+    ['date', 'timestamp', 'boolean', 'integer', None, None, None]
+    """
+    if isinstance(column, _equipoise.Arrow):
+        return column.kind
+    dtype = getattr(column, "dtype", None)
+    name = str(getattr(column, "type", None) if dtype is None else dtype).lower()
+    if name.startswith(("datetime64[d]", "date32", "date64")) or name == "date":
+        return "date"
+    if name.startswith(("timestamp", "datetime")):
+        return "timestamp"
+    if name in ("bool", "boolean", "bool[pyarrow]"):
+        return "boolean"
+    if re.fullmatch(r"(u?int(8|16|32)|int64)(\[pyarrow\])?", name):
+        return "integer"
+    decimal = re.match(r"decimal\d*\((?:precision=)?(\d+), (?:scale=)?(\d+)\)", name)
+    if decimal is None:
+        return None
+    # 64 bits hold any 18 digits; of longer numbers six after the point are kept.
+    precision, digits = int(decimal[1]), int(decimal[2])
+    return f"decimal:{digits if precision <= 18 else min(digits, 6)}" if digits else "integer"
+
+
 def _speaks_arrow(data: Any) -> bool:
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
@@ -167,6 +203,12 @@ def _of_numpy(column: Any, numpy_kind: str, kind: str) -> Any:
         if numpy_kind not in "fiub":
             raise DataError(f"the array holds {_named(array)}, not numbers; give an array of numbers")
         return np.ascontiguousarray(array, dtype=np.float64)
+    if numpy_kind == "M" and kind in ("date", "timestamp"):
+        moments = array.astype("datetime64[D]" if kind == "date" else "datetime64[us]")
+        empty, numbers = np.isnat(moments), moments.astype(np.int64)
+        return [None if null else one for null, one in zip(empty.tolist(), numbers.tolist())] if empty.any() else numbers
+    if (numpy_kind == "b" and kind in ("boolean", "integer")) or (numpy_kind == "i" and kind == "integer"):
+        return np.ascontiguousarray(array, dtype=np.int64)
     if numpy_kind == "M":
         # Whole days stay days; others are moments, of which Python knows the microseconds.
         days = np.datetime_data(array.dtype)[0] in ("Y", "M", "W", "D")
@@ -271,6 +313,8 @@ def _moment_text(value: datetime.datetime) -> str:
 
 def _whole(value: Any) -> int | None:
     """A whole number of 64 bits; nothing for anything else."""
+    if isinstance(value, (str, bytes)):
+        return _read(value, "integer")
     number = _number(value)
     if number is None or not math.isfinite(number) or number != int(number) or not -(2**63) <= int(value) < 2**63:
         return None
@@ -279,6 +323,8 @@ def _whole(value: Any) -> int | None:
 
 def _scaled(value: Any, digits: int) -> int | None:
     """A number as a multiple of 10^-digits."""
+    if isinstance(value, (str, bytes)):
+        return _read(value, f"decimal:{digits}")
     number = _number(value)
     if number is None or not math.isfinite(number):
         return None
@@ -289,13 +335,22 @@ def _scaled(value: Any, digits: int) -> int | None:
 
 
 def _yes_or_no(value: Any) -> int | None:
+    if isinstance(value, (str, bytes)):
+        return _read(value, "boolean")
     whole = _whole(value)
     return whole if whole in (0, 1) else None
+
+
+def _read(value: str | bytes, kind: str) -> int | None:
+    """A text as a value of a type, by the rules of files; nothing if it is none."""
+    return _equipoise.read(value.decode("utf-8", "replace") if isinstance(value, bytes) else value, kind)
 
 
 def _day(value: Any) -> int | None:
     if value is None or _is_missing(value):
         return None
+    if isinstance(value, (str, bytes)):
+        return _read(value, "date")
     if isinstance(value, datetime.date):
         return value.toordinal() - _EPOCH.toordinal()
     raise DataError(f"the list holds a {type(value).__name__}, not only dates; give a list of dates")
@@ -304,6 +359,8 @@ def _day(value: Any) -> int | None:
 def _moment(value: Any) -> int | None:
     if value is None or _is_missing(value):
         return None
+    if isinstance(value, (str, bytes)):
+        return _read(value, "timestamp")
     if isinstance(value, datetime.datetime):
         moment = value if value.tzinfo is not None else value.replace(tzinfo=datetime.timezone.utc)
         return (moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)) // datetime.timedelta(microseconds=1)

@@ -304,7 +304,7 @@ class Holdout:
         #: Was the last answer a correction from the holdout?
         self.corrected = False
 
-    def ask(self, question: Callable[[Any], Any]) -> float | None:
+    def ask(self, question: Callable[..., Any]) -> float | None:
         """The mean of a function from a row to [0, 1]; ``None`` once questions or corrections are used up.
 
         On arrays and tables the function is called once and gives a number for each row; of a pair it gets both.
@@ -362,7 +362,8 @@ def _is_regressor(estimator: Any) -> bool:
         from sklearn.base import is_regressor
     except ImportError:
         return False
-    return bool(is_regressor(estimator))
+    # What is no estimator of scikit-learn's may still predict.
+    return hasattr(estimator, "__sklearn_tags__") and bool(is_regressor(estimator))
 
 
 def _rows(rows: Any) -> int:

@@ -40,6 +40,12 @@ class Release:
         return self._parts["value"]
 
     @property
+    def type(self) -> str | None:
+        """What the value is where it is no plain number or text: ``"date"``, ``"decimal:2"``, ``"days"`` between two dates."""
+        kind: str | None = self._parts.get("type")
+        return kind
+
+    @property
     def refused(self) -> bool:
         """Was there no answer? The charge stands in either case."""
         return bool(self._parts["outcome"] == "refused")
@@ -50,12 +56,12 @@ class Release:
         return self._parts.get("error")
 
     @property
-    def interval(self) -> tuple[float, float] | None:
+    def interval(self) -> tuple[Any, Any] | None:
         """Where the true value lies, with the confidence of the error bar; ``None`` where it is told in ranks."""
         error = self.error
         if error is None:
             return None
-        if error["kind"] == "exact" and isinstance(self.value, (int, float)):
+        if error["kind"] == "exact" and isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
             return (float(self.value), float(self.value))
         if error.get("low") is None or error.get("high") is None:
             return None
@@ -148,7 +154,8 @@ class Release:
             return ", exact"
         sure = f"{100 * error['confidence']:g} %"
         if self.interval is not None:
-            return f", from {self.interval[0]:g} to {self.interval[1]:g} with {sure}"
+            low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in self.interval)
+            return f", from {low} to {high} with {sure}"
         if error.get("rank") is not None:
             return f", within {_shown(error['rank'])} ranks with {sure}"
         return ""
@@ -177,6 +184,8 @@ class Release:
         if self.interval is None or self.refused or not isinstance(self.value, (int, float)):
             return ""
         low, high = self.interval
+        if isinstance(low, str) or isinstance(high, str):
+            return ""
         if not (low < high and math.isfinite(low) and math.isfinite(high)):
             return ""
         place = 10 + 180 * min(1.0, max(0.0, (self.value - low) / (high - low)))

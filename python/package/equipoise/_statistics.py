@@ -7,7 +7,7 @@ or the path of a file with the name of a column. All share their keywords; see :
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from ._ask import ask
@@ -24,6 +24,9 @@ def count(
     epsilon: Number,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     where: str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -53,6 +56,9 @@ def sum(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     mechanism: str | None = None,
     where: str | None = None,
@@ -83,6 +89,9 @@ def mean(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     mechanism: str | None = None,
     where: str | None = None,
@@ -112,6 +121,9 @@ def variance(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     mechanism: str | None = None,
     where: str | None = None,
@@ -141,6 +153,9 @@ def std(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     mechanism: str | None = None,
     where: str | None = None,
@@ -168,6 +183,9 @@ def median(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     rows: int | None = None,
@@ -190,8 +208,12 @@ def median(
         The privacy loss. A float counts as the decimal that it shows: ``0.1`` is one tenth.
     ``adjacency``
         What one person may change: ``"add-remove"`` (the default; the number of rows is private too) or ``"replace"``.
-    ``privacy_unit``
-        The column that names the person; without it a person is a row.
+    ``privacy_unit``, ``max_rows_per_unit``, ``max_groups_per_unit``
+        The column that names the person, without which a person is a row; how many rows of each take part (one), and with
+        ``group_by`` in how many groups.
+    ``types``
+        What columns hold, where their own type does not say it: ``{"hired": "date"}``, or timestamp, decimal:2, integer,
+        boolean, number, text. Dates, moments and decimals are answered as text.
     ``range``, ``resolution``
         Answers lie between two numbers, and are multiples of a number. Not needed; they make errors smaller.
     ``rows``
@@ -227,6 +249,9 @@ def quantile(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     rows: int | None = None,
@@ -261,6 +286,9 @@ def iqr(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     rows: int | None = None,
@@ -292,6 +320,9 @@ def mode(
     delta: Number,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     mechanism: str | None = None,
     where: str | None = None,
     group_by: Sequence[str] | str | None = None,
@@ -320,6 +351,9 @@ def histogram(
     delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     where: str | None = None,
     keys: Sequence[str] | None = None,
     confidence: Number | None = None,
@@ -350,6 +384,9 @@ def select(
     among: Sequence[str] | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     mechanism: str | None = None,
     where: str | None = None,
     confidence: Number | None = None,
@@ -377,6 +414,9 @@ def summary(
     epsilon: Number,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     where: str | None = None,

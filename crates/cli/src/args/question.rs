@@ -2,7 +2,7 @@
 
 use super::QuestionCommand;
 use clap::Args;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// A question about a file; every verb takes these.
 #[derive(Args, Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Question {
     pub privacy: Privacy,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub types: Types,
     #[command(flatten)]
     pub books: Books,
     #[command(flatten)]
@@ -35,6 +37,9 @@ pub(crate) struct Rows {
     /// With a unit: how many rows of each person take part, drawn at random [default: 1]
     #[arg(long, value_name = "R")]
     pub max_rows_per_unit: Option<String>,
+    /// With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each
+    #[arg(long, value_name = "G")]
+    pub max_groups_per_unit: Option<String>,
 }
 
 /// What an answer may cost, and what it promises.
@@ -72,6 +77,36 @@ pub(crate) struct Reading {
     /// The character between fields [default: ,]
     #[arg(long, value_name = "CHAR")]
     pub delimiter: Option<String>,
+}
+
+/// What columns hold, where no schema says so.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Types {
+    /// What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text
+    #[arg(long = "type", value_name = "COLUMN=TYPE", value_parser = column_and_type)]
+    pub types: Vec<(String, String)>,
+}
+
+impl Types {
+    /// By column. A column with two types has none that there is.
+    pub fn by_column(&self) -> BTreeMap<String, String> {
+        let mut types: BTreeMap<String, String> = BTreeMap::new();
+        for (column, name) in &self.types {
+            types
+                .entry(column.clone())
+                .and_modify(|known| *known = format!("{known} and {name}"))
+                .or_insert_with(|| name.clone());
+        }
+        types
+    }
+}
+
+fn column_and_type(text: &str) -> Result<(String, String), String> {
+    match text.rsplit_once('=') {
+        Some((column, name)) if !column.is_empty() => Ok((column.to_string(), name.to_string())),
+        _ => Err("give COLUMN=TYPE, such as hired=date".to_string()),
+    }
 }
 
 /// Where the charge is written down, and for whom.
@@ -131,10 +166,10 @@ pub(crate) struct Showing {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Values")]
 pub(crate) struct Values {
-    /// Answers lie between these, and rows are moved there; never needed
+    /// Answers lie between these, and rows are moved there; never needed. Of the column's type, as 2000-01-01,2030-12-31
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
     pub range: Option<String>,
-    /// Answers and rows are multiples of this
+    /// Answers and rows are multiples of this; of dates in days, of timestamps in seconds
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub resolution: Option<String>,
     /// Spend half of epsilon on an interval of values that holds the true quantile
@@ -282,6 +317,8 @@ pub(crate) struct CheckOptions {
     pub file: PathBuf,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub types: Types,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

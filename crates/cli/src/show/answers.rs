@@ -1,12 +1,12 @@
 //! One answer in words: a value, a table of groups, or a refusal.
 
-use super::{error_words, percent, printable, question, value};
+use super::{end, error_words, percent, printable, question, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Group, Item},
     release::{Outcome, Release},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What a release and one answer of a batch share.
 pub(super) struct Shown<'a> {
@@ -15,6 +15,7 @@ pub(super) struct Shown<'a> {
     group_by: &'a [String],
     outcome: Outcome,
     value: &'a Value,
+    measure: &'static str,
     error: Option<&'a ErrorBar>,
     rows: Option<i64>,
     groups: Option<&'a [Group]>,
@@ -32,6 +33,7 @@ macro_rules! shown_from {
                     group_by: &source.group_by,
                     outcome: source.outcome,
                     value: &source.value,
+                    measure: measure(source.value_type.as_deref()),
                     error: source.error.as_ref(),
                     rows: source.rows,
                     groups: source.groups.as_deref(),
@@ -46,6 +48,15 @@ macro_rules! shown_from {
 shown_from!(Release);
 shown_from!(Item);
 
+/// What an answer is measured in, to stand behind it.
+fn measure(value_type: Option<&str>) -> &'static str {
+    match value_type {
+        Some("days") => " days",
+        Some("seconds") => " seconds",
+        _ => "",
+    }
+}
+
 /// What the quantiles of a summary are called.
 const SUMMARY: &str = "quantiles 0.05 0.25 0.5 0.75 0.95";
 
@@ -54,11 +65,11 @@ pub(super) fn show(shown: &Shown<'_>) {
     match (shown.groups, shown.outcome) {
         (Some(groups), Outcome::Released) => {
             println!("{question}");
-            println!("{}", table(shown.group_by, groups));
+            println!("{}", table(shown, groups));
         }
         (_, Outcome::Refused) => println!("{question}: refused"),
         _ if shown.answers.is_some() => println!("{question}"),
-        (None, Outcome::Released) => println!("{question}: {}", value(shown.value)),
+        (None, Outcome::Released) => println!("{question}: {}{}", value(shown.value), shown.measure),
     }
     if let (Some(groups), Outcome::Released) = (shown.groups, shown.outcome) {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
@@ -91,10 +102,14 @@ pub(super) fn show(shown: &Shown<'_>) {
 }
 
 /// Groups as a table: a column for each part of the key, the answer, and its error in short.
-fn table(by: &[String], groups: &[Group]) -> Table {
+fn table(shown: &Shown<'_>, groups: &[Group]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
-    let head = by.iter().map(|name| printable(name)).chain(["answer".into(), "error".into()]);
+    let answer = match shown.measure {
+        "" => "answer".to_string(),
+        measure => format!("answer in{measure}"),
+    };
+    let head = shown.group_by.iter().map(|name| printable(name)).chain([answer, "error".into()]);
     // Indented like everything else, in the first column.
     table.set_header(head.enumerate().map(|(place, text)| indented(place, &text)));
     for group in groups {
@@ -124,10 +139,11 @@ fn key(key: &Value) -> String {
 
 /// An error bar in a cell of a table.
 fn short_error(error: &ErrorBar) -> String {
-    let end = |end: Option<f64>| value(&json!(end));
     match error.kind {
         ErrorKind::Exact => "exact".to_string(),
-        ErrorKind::Noise | ErrorKind::Interval => format!("{} to {}", end(error.low), end(error.high)),
+        ErrorKind::Noise | ErrorKind::Interval => {
+            format!("{} to {}", end(error.low.as_ref()), end(error.high.as_ref()))
+        }
         ErrorKind::Gap => format!("at most {} rows fewer", error.gap.unwrap_or_default()),
         ErrorKind::Rank => {
             format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))

@@ -22,6 +22,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "outcome": "planned",
             "statistic": plan.statistic(),
             "column": plan.column(),
+            "type": if plan.is_batch() { None } else { plan.parts()[0].answer_type() },
             "group_by": plan.group_by(),
             "questions": plan.is_batch().then(|| plan.parts().iter().map(planned).collect::<Vec<_>>()),
             "data": plan.data(),
@@ -32,6 +33,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
                 "adjacency": guarantee.adjacency.to_string(),
                 "unit": guarantee.unit.to_string(),
                 "max_rows_per_unit": plan.rows_per_unit(),
+                "max_groups_per_unit": plan.groups_per_unit(),
             },
             "where": plan.request().filter,
             "error": plan.expected().error,
@@ -108,9 +110,14 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         _ => answers::show(&release.into()),
     }
     let promise = &release.guarantee;
+    let groups = match promise.max_groups_per_unit {
+        None => String::new(),
+        Some(1) => " in one group".to_string(),
+        Some(groups) => format!(" in at most {groups} groups"),
+    };
     let drawn = promise.max_rows_per_unit.map(|rows| match rows {
-        1 => format!("one row of each {}, drawn at random", printable(&promise.unit)),
-        rows => format!("at most {rows} rows of each {}, drawn at random", printable(&promise.unit)),
+        1 => format!("one row of each {}{groups}, drawn at random", printable(&promise.unit)),
+        rows => format!("at most {rows} rows of each {}{groups}, drawn at random", printable(&promise.unit)),
     });
     rows_line(drawn, release.filter.as_deref());
     println!(
@@ -169,6 +176,7 @@ fn planned(part: &Part) -> Value {
     json!({
         "statistic": part.request().statistic,
         "column": part.request().column,
+        "type": part.answer_type(),
         "group_by": part.group_by(),
         "mechanism": part.mechanism(),
         "cost": Spent::from(part.cost()),
@@ -222,17 +230,15 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             format!("every number lies within {} of the true one ({sure} confidence)", value(&json!(scale)))
         }
         ErrorKind::Noise => {
-            let end = |end: Option<f64>| value(&json!(end));
             let moved = error.range.map_or(String::new(), |[low, high]| {
-                let (low, high) = (end(Some(low)), end(Some(high)));
+                let (low, high) = (value(&json!(low)), value(&json!(high)));
                 format!("; not covered: rows were moved into {low} to {high}")
             });
-            let (low, high) = (end(error.low), end(error.high));
+            let (low, high) = (end(error.low.as_ref()), end(error.high.as_ref()));
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
         }
         ErrorKind::Interval => {
-            let end = |end: Option<f64>| value(&json!(end));
-            let (low, high) = (end(error.low), end(error.high));
+            let (low, high) = (end(error.low.as_ref()), end(error.high.as_ref()));
             let ranks = error.rank.as_ref().map_or(String::new(), value);
             format!(
                 "the true value lies between {low} and {high}, the answer within {ranks} ranks of it ({sure} confidence)"
@@ -247,6 +253,11 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             format!("within {ranks} ranks of the true one ({sure} confidence)")
         }
     }
+}
+
+/// An end of an error bar.
+fn end(end: Option<&Value>) -> String {
+    value(end.unwrap_or(&Value::Null))
 }
 
 fn percent(confidence: f64) -> String {

@@ -19,10 +19,9 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
     Meaning::Readable(Some(match data_type {
         T::Null => return Meaning::Readable(None),
         T::Boolean => Kind::Boolean,
-        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => {
-            Kind::Integer
-        }
-        T::Float16 | T::Float32 | T::Float64 => Kind::Float,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 => Kind::Integer,
+        // Half of the unsigned numbers of 64 bits would be none as signed ones; as floats all are near.
+        T::UInt64 | T::Float16 | T::Float32 | T::Float64 => Kind::Float,
         T::Decimal32(precision, scale)
         | T::Decimal64(precision, scale)
         | T::Decimal128(precision, scale)

@@ -375,6 +375,7 @@ fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
         answers: None,
         outcome: Released::Released,
         value: Value::Null,
+        value_type: None,
         statistic: "monitor".to_string(),
         column: None,
         group_by: Vec::new(),

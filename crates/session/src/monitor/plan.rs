@@ -141,6 +141,7 @@ impl MonitorPlan {
     pub fn promise(&self) -> Promise {
         Promise {
             max_rows_per_unit: None,
+            max_groups_per_unit: None,
             epsilon: self.cost.eps.to_string(),
             delta: self.cost.delta.to_string(),
             adjacency: self.calibrated.adjacency().to_string(),
@@ -241,7 +242,12 @@ mod tests {
     use super::*;
 
     fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
-        DataFacts { name: "people".into(), columns: vec!["id".into(), "age".into()], registered }
+        DataFacts {
+            name: "people".into(),
+            columns: vec!["id".into(), "age".into()],
+            registered,
+            kinds: Vec::new(),
+        }
     }
 
     fn request() -> MonitorRequest {

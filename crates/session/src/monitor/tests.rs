@@ -182,8 +182,12 @@ fn a_state_belongs_to_one_monitor_of_one_data_set_and_ledger() {
     let (said, _) = refusal(elsewhere.open(&request(), &state, &same));
     assert!(said.starts_with("it belongs to a monitor with the ledger"), "{said}");
     fs::remove_file(place.folder.path().join("ledger")).unwrap();
-    let facts =
-        DataFacts { name: "others".into(), columns: place.memory.columns().to_vec(), registered: None };
+    let facts = DataFacts {
+        name: "others".into(),
+        columns: place.memory.columns().to_vec(),
+        registered: None,
+        kinds: Vec::new(),
+    };
     let plan = MonitorPlan::new(&request(), &facts).unwrap();
     let rows = || place.rows();
     let watched = Watched { rows: &rows, content: Some(&same), state: &state };

@@ -17,7 +17,7 @@ use crate::{
     gather::Need,
     request::Request,
     rows::{Rows, plan::charged_by_row},
-    source::{Source, Wanted},
+    source::{Kind, Source, Wanted},
     task::Expected,
 };
 use equipoise_core::{
@@ -26,7 +26,7 @@ use equipoise_core::{
 };
 use part::Shared;
 
-/// What is public about a data set: its name, its columns, and what the ledger fixed when it was registered.
+/// What is public about a data set: its name, its columns and their types, and what the ledger fixed when it was registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataFacts {
     /// The name that its budget belongs to.
@@ -35,6 +35,22 @@ pub struct DataFacts {
     pub columns: Vec<String>,
     /// Unit and adjacency, where the ledger knows the data set already.
     pub registered: Option<(Unit, Adjacency)>,
+    /// The types that a schema declares for its columns; none beyond the end of the list.
+    pub kinds: Vec<Option<Kind>>,
+}
+
+impl DataFacts {
+    /// The same with the types that the source's schema declares.
+    #[must_use]
+    pub fn typed_by(self, source: &dyn Source) -> Self {
+        let kinds = (0..self.columns.len()).map(|column| source.declared(column)).collect();
+        Self { kinds, ..self }
+    }
+
+    /// The type that the schema declares for a column.
+    pub(crate) fn kind(&self, column: usize) -> Option<Kind> {
+        self.kinds.get(column).copied().flatten()
+    }
 }
 
 /// Questions that can be answered in one scan, with their price.
@@ -72,6 +88,11 @@ impl Plan {
         for (number, request) in batch.priced(facts)?.iter().enumerate() {
             let (part, common) =
                 Part::new(request, facts).map_err(|error| batch::in_question(number, request, &error))?;
+            if shared.as_ref().is_some_and(|shared: &Shared| !shared.rows.groups_like(&common.rows)) {
+                return Err(PlanError::line(
+                    "with max-groups-per-unit all questions of a batch are grouped by the same columns; ask the others apart",
+                ));
+            }
             parts.push(part);
             shared = Some(common);
         }
@@ -88,7 +109,7 @@ impl Plan {
         let cost = sum(&|part| part.cost.clone());
         let (charged_for, charged_in) = facts.registered.clone().unwrap_or_else(|| (unit.clone(), adjacency));
         let charge = match (&charged_for, &unit) {
-            (Unit::Row, Unit::Column(_)) => sum(&|part| charged_by_row(&part.of_row, charged_in)),
+            (Unit::Row, Unit::Column(_)) => sum(&|part| charged_by_row(&part.of_row, &rows, charged_in)),
             _ if adjacency != charged_in => cost.two_steps(),
             _ => cost.clone(),
         };
@@ -171,6 +192,11 @@ impl Plan {
     /// How many rows of each person take part at most; `None` where a person is a row.
     pub fn rows_per_unit(&self) -> Option<u64> {
         self.rows.bound().map(|_| self.rows.rows_per_unit())
+    }
+
+    /// In how many groups rows of each person take part at most, where that was said.
+    pub fn groups_per_unit(&self) -> Option<u64> {
+        Some(self.rows.bound()?.groups.as_ref()?.most)
     }
 
     /// What an answer costs under the adjacency of its guarantee.

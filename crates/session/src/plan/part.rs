@@ -51,7 +51,7 @@ impl Part {
         let Loss::Approx(of_row) = task.cost() else {
             return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
         };
-        let group_by = task.group_by().iter().map(|&column| facts.columns[column].clone()).collect();
+        let group_by = task.group_by().iter().map(|key| facts.columns[key.column].clone()).collect();
         let cost = said.terms.of_person(&of_row);
         let shared = Shared { adjacency: said.asked, unit: said.unit.clone(), rows: said.rows.clone() };
         Ok((Self { request, group_by, task, cost, facts: facts.clone(), of_row }, shared))
@@ -72,6 +72,11 @@ impl Part {
         self.task.mechanism()
     }
 
+    /// What answers are, where they are no plain numbers or texts: `date`, `decimal:2`, `days`.
+    pub fn answer_type(&self) -> Option<String> {
+        self.task.answer_type()
+    }
+
     /// Its part of the price.
     pub fn cost(&self) -> &Approx {
         &self.cost
@@ -90,6 +95,11 @@ impl Part {
     /// The other mechanisms that could answer, and what each would do at the same price.
     pub fn runners_up(&self) -> Vec<RunnerUp> {
         runners_up(&self.request, &self.facts, self.task.mechanism())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_row(&self) -> &Approx {
+        &self.of_row
     }
 
     pub(crate) fn task(&self) -> &Task {

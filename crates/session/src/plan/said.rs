@@ -3,10 +3,13 @@
 use super::{DataFacts, PlanError, error::list};
 use crate::{
     columns,
+    gather::Need,
     request::Request,
     rows::{Rows, plan::Terms},
+    source::{Kind, Wanted},
     space::not_a_number,
     task::STATISTICS,
+    types::Types,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -34,6 +37,7 @@ pub(crate) struct Said<'a> {
     failure: Ratio,
     group_by: Vec<usize>,
     groups_per_unit: u64,
+    types: Types,
     /// The mechanism by name; `None` for auto.
     mechanism: Option<&'a str>,
 }
@@ -59,6 +63,9 @@ impl<'a> Said<'a> {
         let asked = adjacency(request, facts)?;
         let group_by = group_by(request, facts)?;
         let (rows, unit) = Rows::plan(request, facts)?;
+        let types = Types::plan(request, facts)?;
+        let keys = group_by.iter().map(|&column| types.key(column)).collect();
+        let rows = rows.bounded_by_group(request, keys)?;
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
         let moves_alike = request.statistic == "count" && group_by.is_empty();
         let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
@@ -75,6 +82,7 @@ impl<'a> Said<'a> {
             failure,
             group_by,
             groups_per_unit: 1,
+            types,
             mechanism: request.mechanism.as_deref().filter(|&name| name != "auto"),
         })
     }
@@ -109,6 +117,32 @@ impl<'a> Said<'a> {
     /// The columns whose texts are the keys of groups; none where all rows are one group.
     pub fn group_by(&self) -> &[usize] {
         &self.group_by
+    }
+
+    /// How the values of a column are read where they are keys.
+    pub fn key(&self, column: usize) -> Wanted {
+        self.types.key(column)
+    }
+
+    /// The type of a column, where it was declared or the schema says more than text.
+    pub fn kind(&self, column: usize) -> Option<Kind> {
+        self.types.of(column)
+    }
+
+    /// How the values of a column are read where they are numbers; an error where this statistic cannot use its type.
+    pub fn numbers(&self, column: usize) -> Result<Need, PlanError> {
+        let summed = matches!(self.statistic(), "sum" | "mean" | "variance" | "summary");
+        let instead = match self.kind(column) {
+            Some(Kind::Text) => "mode, histogram or select",
+            Some(kind) if kind.is_time() && summed => "median, quantile, iqr, mode, histogram or select",
+            Some(Kind::Boolean) if self.statistic() == "iqr" => "mean, which is the share of yes",
+            _ => return Ok(self.types.numbers(column)),
+        };
+        let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
+        let kind = self.kind(column).expect("a type was found");
+        Err(PlanError::line(format!(
+            "{statistic} of a {kind} has no meaning, and '{name}' is one; ask for {instead}"
+        )))
     }
 
     /// The keys that were stated as public.

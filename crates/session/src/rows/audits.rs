@@ -29,7 +29,12 @@ fn source(data: &[Record]) -> Memory {
 }
 
 fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
-    DataFacts { name: "visits".into(), columns: vec!["salary".into(), "town".into()], registered }
+    DataFacts {
+        name: "visits".into(),
+        columns: vec!["salary".into(), "town".into()],
+        registered,
+        kinds: Vec::new(),
+    }
 }
 
 fn plan(request: &Request) -> Plan {
@@ -162,9 +167,62 @@ fn groups_of_peoples_rows_keep_what_they_promise() {
             keys: vec!["0".into(), "2".into()],
             ..request("count", "12", adjacency)
         };
-        let plan = plan(&of_people(1, request));
-        keeps(&plan, plan.cost(), &people(adjacency), "groups");
+        let pairs = people(adjacency);
+        for (rows, groups) in [(1, None), (1, Some(2)), (2, Some(1))] {
+            let max_groups_per_unit = groups.map(|groups: u64| groups.to_string());
+            let plan = plan(&of_people(rows, Request { max_groups_per_unit, ..request.clone() }));
+            assert_eq!(plan.rows_per_unit(), Some(rows * groups.unwrap_or(1)));
+            keeps(&plan, plan.cost(), &pairs, "groups");
+        }
     }
+}
+
+/// Counts for two stated keys, with at most so many rows in at most so many groups of each person.
+fn by_group(rows: u64, groups: u64, eps: &str, adjacency: Adjacency) -> Request {
+    of_people(
+        rows,
+        Request {
+            group_by: vec!["salary".into()],
+            keys: vec!["0".into(), "2".into()],
+            max_groups_per_unit: Some(groups.to_string()),
+            ..request("count", eps, adjacency)
+        },
+    )
+}
+
+/// A person whose rows lie in both groups where one was declared and nothing draws one of them is caught.
+#[test]
+fn a_mutant_that_keeps_more_groups_than_were_declared_is_caught() {
+    let one = plan(&by_group(1, 1, "2", Adjacency::AddRemove));
+    let pairs = people(Adjacency::AddRemove);
+    let eps = one.cost().eps.ratio().clone();
+    let kept = worst(&one, one.rows(), &eps, &pairs);
+    assert!(kept.upper() <= "1e-5".parse().unwrap(), "{}", kept.upper().to_f64());
+    let keys = vec![Wanted { column: 0, kind: Kind::Text }];
+    let unbounded = one.rows().clone().in_groups(keys, 2);
+    let measured = worst(&one, &unbounded, &eps, &pairs);
+    assert!(measured.lower() > "0.1".parse().unwrap(), "{}", measured.lower().to_f64());
+}
+
+/// One row more may open a group that takes the place of another with all its rows: a budget of rows pays one step more than a
+/// group has rows. Two steps, which are enough without groups, are not.
+#[test]
+fn a_budget_of_rows_is_charged_enough_for_answers_by_group() {
+    for adjacency in Adjacency::ALL {
+        let pairs = records(3, adjacency);
+        let registered = facts(Some((Unit::Row, adjacency)));
+        for (rows, groups, steps) in [(1, 1, 2), (1, 2, 2), (2, 1, 3)] {
+            let request = by_group(rows, groups, "6", adjacency);
+            let plan = Plan::new(&request, &registered).expect("a good request");
+            let twice = if adjacency == Adjacency::Replace { 2 } else { 1 };
+            assert_eq!(plan.charge(), &plan.parts()[0].of_row().steps(steps * twice));
+            keeps(&plan, plan.charge(), &pairs, "budget of rows by group");
+        }
+    }
+    let plan = Plan::new(&by_group(2, 1, "8", Adjacency::AddRemove), &facts(None)).expect("a good request");
+    let two_steps = plan.parts()[0].of_row().steps(2);
+    let measured = worst(&plan, plan.rows(), two_steps.eps.ratio(), &records(3, Adjacency::AddRemove));
+    assert!(measured.lower() > "0.01".parse().unwrap(), "{}", measured.lower().to_f64());
 }
 
 /// The same audit sees it when noise is for one row and two are kept, and when a person keeps one row in each of two groups
@@ -282,6 +340,22 @@ fn units_and_filters_are_said_in_plans_and_wrong_ones_in_one_line() {
             registered.clone(),
             "registered with the unit town",
         ),
+        (
+            Request { max_groups_per_unit: Some("2".into()), ..Request::default() },
+            facts(None),
+            "max-groups-per-unit needs a unit",
+        ),
+        (
+            Request { max_groups_per_unit: Some("2".into()), ..of_people(1, Request::default()) },
+            facts(None),
+            "is for answers by group",
+        ),
+        (
+            Request { statistic: "count".into(), ..by_group(1, 0, "1", Adjacency::AddRemove) },
+            facts(None),
+            "max-groups-per-unit 0",
+        ),
+        (by_group(1000, 101, "1", Adjacency::AddRemove), facts(None), "give smaller bounds"),
         (Request { filter: Some("town >".into()), ..Request::default() }, facts(None), "--where: "),
     ] {
         let request = Request { statistic: "count".into(), epsilon: Some("1".into()), ..change };

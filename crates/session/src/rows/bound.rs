@@ -80,6 +80,16 @@ impl Bound {
         self.rows.saturating_mul(self.groups.as_ref().map_or(1, |groups| groups.most))
     }
 
+    /// How many of the rows that are let through one row more can change. Without groups it takes the place of at most one
+    /// other. With groups it may open a group of the person's, which takes the place of at most one other with all its
+    /// kept rows.
+    pub fn changed_by_row(&self) -> u64 {
+        match self.groups {
+            None => 2,
+            Some(_) => self.rows.saturating_add(1),
+        }
+    }
+
     /// One scan's work, with the default limits.
     pub(super) fn stage(&self, wanted: &[Wanted], key: [u64; 2]) -> Stage<'_> {
         self.stage_within(wanted, key, PARTS, PIECE, MEMORY)

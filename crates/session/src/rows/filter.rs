@@ -2,17 +2,19 @@
 //!
 //! # Which type a column has
 //!
-//! A file of text has none, and rows are never looked at to find one. The constants that a column is compared with fix it:
-//! text, and the column is read as text; numbers, and it is read as floats, or as whole numbers of 64 bits where a whole
-//! constant is beyond 2^53, which floats cannot tell apart. Two columns that are compared with each other only are numbers. A
+//! The one that was declared; days, moments and yes or no by the schema ([`constants`](super::constants)). Else a file of text
+//! has none, and rows are never looked at to find one. The constants that a column is compared with fix it:
+//! text, and the column is read as text; numbers, and it is read as floats. Where a whole constant is beyond 2^53, which floats
+//! cannot tell apart, it is read both ways: a whole number of 64 bits is compared as one, any other number as a float. Two columns that are compared with each other only are numbers. A
 //! column that is only asked whether it is null is read as text. What a record does not have, or has in another form, is null,
 //! and a null passes no comparison.
 
-use super::first;
+use super::{constants::Known, first};
 use crate::{
     columns,
     plan::{DataFacts, PlanError},
     source::{Batch, Cells, Kind, Visitor, Wanted},
+    types::Types,
 };
 use equipoise_predicate::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
 use std::collections::BTreeMap;
@@ -27,25 +29,34 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// Read a predicate and find its columns.
-    pub fn plan(text: &str, facts: &DataFacts) -> Result<Self, PlanError> {
+    pub fn plan(text: &str, facts: &DataFacts, types: &Types) -> Result<Self, PlanError> {
         let wrong = |error: &dyn std::fmt::Display| PlanError::line(format!("--where: {error}"));
-        let predicate = Predicate::parse(text).map_err(|error| wrong(&error))?;
+        let known = Known { facts, types };
+        let predicate = known.typed(Predicate::parse(text).map_err(|error| wrong(&error))?)?;
         let mut types = BTreeMap::new();
         type_columns(&predicate, &mut types);
         let mut wanted = Vec::new();
         let mut places = BTreeMap::new();
+        let mut wholes = BTreeMap::new();
         for (name, found) in types {
             let column = columns::place(&facts.columns, name).map_err(|error| wrong(&error))?;
-            let (kind, bound) = match found {
-                Found::Text | Found::Nothing => (Kind::Text, Type::Text),
-                Found::Number => (Kind::Float, Type::Real),
-                Found::Large => (Kind::Integer, Type::Whole),
+            let (kind, bound) = match (known.kind(name), found) {
+                (Some(kind), _) => (kind, type_of_kind(kind)),
+                (None, Found::Text | Found::Nothing) => (Kind::Text, Type::Text),
+                (None, Found::Number | Found::Large) => (Kind::Float, Type::Real),
             };
             places.insert(name, (wanted.len(), bound));
             wanted.push(Wanted { column, kind });
+            if kind == Kind::Float && found == Found::Large {
+                wholes.insert(name, (wanted.len(), Type::Whole));
+                wanted.push(Wanted { column, kind: Kind::Integer });
+            }
         }
-        let question = predicate.bind(|name| places.get(name).copied()).map_err(|error| wrong(&error))?;
-        Ok(Self { question, wanted })
+        let question = |whole_first: bool| {
+            let place = |name: &str| wholes.get(name).filter(|_| whole_first).or_else(|| places.get(name));
+            predicate.bind(|name| place(name).copied()).map_err(|error| wrong(&error))
+        };
+        Ok(Self { question: whole_or_real(question(true)?, question(false)?), wanted })
     }
 
     /// The cells that the predicate looks at.
@@ -58,6 +69,31 @@ impl Filter {
         let held: Vec<Held<'_>> = places.iter().map(|&place| Held::new(&batch.cells[place])).collect();
         let columns: Vec<Column<'_>> = held.iter().map(Held::column).collect();
         self.question.evaluate(&columns, batch.rows)
+    }
+}
+
+/// The same question about columns that are read as whole numbers and about columns that are read as floats, in one: where
+/// there is a whole number it is asked about, else the float.
+fn whole_or_real(whole: Question, real: Question) -> Question {
+    let all = |whole: Vec<Question>, real: Vec<Question>| {
+        whole.into_iter().zip(real).map(|(whole, real)| whole_or_real(whole, real)).collect()
+    };
+    match (whole, real) {
+        (Question::And(whole), Question::And(real)) => Question::And(all(whole, real)),
+        (Question::Or(whole), Question::Or(real)) => Question::Or(all(whole, real)),
+        (whole @ Question::Test(column, _), real @ Question::Test(other, _)) if column != other => {
+            Question::Or(vec![whole, Question::And(vec![Question::Null(column, true), real])])
+        }
+        // Whether there is a number, or how two columns compare, floats tell.
+        (_, real) => real,
+    }
+}
+
+fn type_of_kind(kind: Kind) -> Type {
+    match kind {
+        Kind::Float => Type::Real,
+        Kind::Text => Type::Text,
+        _ => Type::Whole,
     }
 }
 
@@ -225,11 +261,11 @@ mod tests {
 
     fn facts() -> DataFacts {
         let columns = ["id", "age", "town", "pay"].map(String::from).to_vec();
-        DataFacts { name: "people".into(), columns, registered: None }
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
     }
 
     fn kinds(text: &str) -> Vec<(usize, Kind)> {
-        let filter = Filter::plan(text, &facts()).unwrap();
+        let filter = Filter::plan(text, &facts(), &Types::default()).unwrap();
         filter.wanted().iter().map(|wanted| (wanted.column, wanted.kind)).collect()
     }
 
@@ -237,7 +273,7 @@ mod tests {
     fn constants_fix_the_types_of_columns() {
         assert_eq!(
             kinds("age > 3 and town = 'Ayr' and id in (9007199254740993, 1)"),
-            [(1, Kind::Float), (0, Kind::Integer), (2, Kind::Text)]
+            [(1, Kind::Float), (0, Kind::Float), (0, Kind::Integer), (2, Kind::Text)]
         );
         assert_eq!(kinds("pay is null"), [(3, Kind::Text)]);
         assert_eq!(kinds("pay < age or pay > 2.5"), [(1, Kind::Float), (3, Kind::Float)]);
@@ -246,9 +282,99 @@ mod tests {
             ("town = 'Ayr' or town = 3", "--where: column 'town' holds text"),
             ("age >", "--where: "),
         ] {
-            let error = Filter::plan(text, &facts()).unwrap_err().to_string();
+            let error = Filter::plan(text, &facts(), &Types::default()).unwrap_err().to_string();
             assert!(error.starts_with(said) && !error.contains('\n'), "{error}");
         }
+    }
+
+    #[test]
+    fn a_large_whole_constant_does_not_make_fractions_null() {
+        let rows = ["1.5", "-9007199254740993", "9007199254740993", "9007199254740994", "2e19", "", "many"];
+        let passing = |text: &str| {
+            let filter = Filter::plan(text, &facts(), &Types::default()).unwrap();
+            let floats: Vec<f64> =
+                rows.iter().map(|row| crate::field::number::float(row.as_bytes())).collect();
+            let wholes: Vec<Option<i64>> = rows.iter().map(|row| Kind::Integer.read(row)).collect();
+            let cells: Vec<Cells<'_>> = filter
+                .wanted()
+                .iter()
+                .map(|wanted| match wanted.kind {
+                    Kind::Float => Cells::Floats(&floats),
+                    _ => Cells::Integers(&wholes),
+                })
+                .collect();
+            let places: Vec<usize> = (0..cells.len()).collect();
+            let bits = filter.passing(Batch { rows: rows.len(), cells: &cells }, &places);
+            rows.iter().enumerate().filter(|(row, _)| bits.get(*row)).map(|(_, row)| *row).collect::<Vec<_>>()
+        };
+        assert_eq!(passing("age < 9007199254740993"), ["1.5", "-9007199254740993"]);
+        assert_eq!(passing("not age < 9007199254740993"), rows[2..5]);
+        assert_eq!(passing("age > 9007199254740993"), rows[3..5]);
+        assert_eq!(passing("age = 9007199254740993"), ["9007199254740993"]);
+        assert_eq!(passing("age not in (9007199254740993, 1.5)"), [rows[1], rows[3], rows[4]]);
+        assert_eq!(passing("age between -9007199254740993 and 9007199254740993"), rows[..3]);
+        assert_eq!(
+            passing("age <> 9007199254740993 and age is not null"),
+            [rows[0], rows[1], rows[3], rows[4]]
+        );
+        assert_eq!(passing("age is null and not (age > 9007199254740993)"), Vec::<&str>::new());
+    }
+
+    /// The columns of [`facts`] with declared types: id integer, age date, town boolean, pay decimal:2.
+    fn typed(text: &str) -> Result<Filter, PlanError> {
+        let words = [("id", "integer"), ("age", "date"), ("town", "boolean"), ("pay", "decimal:2")];
+        let types = words.iter().map(|(name, word)| (name.to_string(), word.to_string())).collect();
+        let request = crate::request::Request { types, ..crate::request::Request::new("count") };
+        Filter::plan(text, &facts(), &Types::plan(&request, &facts()).unwrap())
+    }
+
+    /// Which of the whole numbers pass, for a predicate about one column.
+    fn passing(text: &str, wholes: &[i64]) -> Vec<i64> {
+        let filter = typed(text).unwrap_or_else(|error| panic!("{error}"));
+        let cells: Vec<Option<i64>> = wholes.iter().map(|&whole| Some(whole)).collect();
+        let bits = filter.passing(Batch { rows: cells.len(), cells: &[Cells::Integers(&cells)] }, &[0]);
+        wholes.iter().enumerate().filter(|(row, _)| bits.get(*row)).map(|(_, &whole)| whole).collect()
+    }
+
+    #[test]
+    fn constants_of_declared_types_are_values_of_those_types() {
+        let days = [0, 20_511, 20_512, 20_513];
+        assert_eq!(passing("age < 2026-02-28", &days), [0, 20_511]);
+        assert_eq!(passing("age in ('2026-02-28', 1970-01-01)", &days), [0, 20_512]);
+        assert_eq!(passing("not (age between 1970-01-01 and 2026-02-28)", &days), [20_513]);
+        let cents = [-5, 28, 29, 30, 1234, 1235, i64::MAX];
+        assert_eq!(passing("pay = 0.29", &cents), [29]);
+        assert_eq!(passing("pay <= 12.345", &cents), [-5, 28, 29, 30, 1234]);
+        assert_eq!(passing("pay >= 12.345", &cents), [1235, i64::MAX]);
+        assert_eq!(passing("pay in (0.295, 12.34, '0.3')", &cents), [30, 1234]);
+        assert_eq!(passing("pay < 1e300", &cents), cents);
+        assert!(passing("pay < -92233720368547758.09", &cents).is_empty());
+        let ids = [(1 << 53) + 1, 1 << 53, 7];
+        assert_eq!(passing("id = 9007199254740993", &ids), [(1 << 53) + 1]);
+        assert_eq!(passing("id = 7 or id = '9007199254740992'", &ids), [1 << 53, 7]);
+        for yes in ["town = true", "town = 'yes'", "no <> town", "1 = town", "not town = false"] {
+            assert_eq!(passing(yes, &[0, 1]), [1], "{yes}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_value_of_the_type_is_one_line() {
+        for (text, said) in [
+            ("age > 5", "--where: column 'age' is of the type date, which 5 is not; write 2026-01-31"),
+            ("age > 2026-02-30", "which 2026-02-30 is not"),
+            ("town = 2", "write true or false"),
+            ("pay = 'cheap'", "write a number"),
+            ("id = 'me'", "write a number"),
+            ("pay > id", "'pay' is decimal:2 and 'id' is integer; declare one type for both"),
+            ("town = maybe", "no column is called 'maybe'"),
+        ] {
+            let error = typed(text).unwrap_err().to_string();
+            assert!(
+                error.starts_with("--where: ") && error.contains(said) && !error.contains('\n'),
+                "{error}"
+            );
+        }
+        assert!(typed("id < town").is_ok() && typed("age is null").is_ok());
     }
 
     struct Seen(Vec<String>);
@@ -268,7 +394,8 @@ mod tests {
 
     #[test]
     fn rows_that_pass_keep_all_their_cells_whatever_their_form() {
-        let filter = Filter::plan("age >= 2 and (town <> 'b' or town is null)", &facts()).unwrap();
+        let filter =
+            Filter::plan("age >= 2 and (town <> 'b' or town is null)", &facts(), &Types::default()).unwrap();
         let ages = [1.0, 2.0, f64::NAN, 3.0, 4.0, 2.0];
         let towns = [Some("a"), Some("b"), Some("a"), Some("c"), None, Some("a")];
         let codes = [Some(0), Some(1), Some(0), Some(2), None, Some(0)];

@@ -14,7 +14,7 @@ use equipoise_core::{
 };
 use std::{
     borrow::Cow,
-    mem,
+    iter, mem,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -39,17 +39,45 @@ impl Store {
     }
 }
 
+/// A number of eight bytes.
+pub(crate) trait Word: Copy {
+    /// Written down.
+    fn written(self) -> [u8; 8];
+    /// As it was written.
+    fn read(written: [u8; 8]) -> Self;
+}
+
+impl Word for f64 {
+    fn written(self) -> [u8; 8] {
+        self.to_bits().to_le_bytes()
+    }
+
+    fn read(written: [u8; 8]) -> Self {
+        Self::from_bits(u64::from_le_bytes(written))
+    }
+}
+
+impl Word for i64 {
+    fn written(self) -> [u8; 8] {
+        self.to_le_bytes()
+    }
+
+    fn read(written: [u8; 8]) -> Self {
+        Self::from_le_bytes(written)
+    }
+}
+
 /// Numbers of one column that one thread has met.
-pub(crate) struct Collected {
+pub(crate) struct Collected<T> {
     store: Arc<Store>,
-    here: Vec<f64>,
+    here: Vec<T>,
     pieces: Vec<Piece>,
     /// Does it use the file?
     spilling: bool,
     bytes: Vec<u8>,
 }
 
-impl Collected {
+impl<T: Word> Collected<T> {
     pub fn new(store: &Arc<Store>) -> Self {
         Self {
             store: Arc::clone(store),
@@ -61,7 +89,7 @@ impl Collected {
     }
 
     /// Take in some more.
-    pub fn extend(&mut self, numbers: &[f64]) {
+    pub fn extend(&mut self, numbers: &[T]) {
         if !self.spilling && self.here.capacity() - self.here.len() < numbers.len() {
             self.grow(numbers.len());
         }
@@ -79,7 +107,7 @@ impl Collected {
     /// Twice the room, or else the file.
     fn grow(&mut self, more: usize) {
         let added = self.here.capacity().max(more);
-        let claim = |left: u64| left.checked_sub((added * mem::size_of::<f64>()) as u64);
+        let claim = |left: u64| left.checked_sub((added * mem::size_of::<T>()) as u64);
         let store = Arc::clone(&self.store);
         if store.memory_left.try_update(Ordering::Relaxed, Ordering::Relaxed, claim).is_ok() {
             self.here.reserve_exact(added + self.here.capacity() - self.here.len());
@@ -90,35 +118,35 @@ impl Collected {
                 self.here.extend_from_slice(part);
                 self.put_away();
             }
-            store.memory_left.fetch_add((all.capacity() * mem::size_of::<f64>()) as u64, Ordering::Relaxed);
+            store.memory_left.fetch_add((all.capacity() * mem::size_of::<T>()) as u64, Ordering::Relaxed);
         }
     }
 
     fn put_away(&mut self) {
         self.bytes.clear();
-        self.bytes.extend(self.here.iter().flat_map(|number| number.to_bits().to_le_bytes()));
+        self.bytes.extend(self.here.iter().flat_map(|number| number.written()));
         self.here.clear();
         self.pieces.push(self.store.spill.keep(&mut self.bytes));
     }
 }
 
-/// All numbers of a column, not-a-number where there was none.
-pub(crate) enum Numbers<'a> {
+/// All numbers of a column; of floats, not-a-number where there was none.
+pub(crate) enum Numbers<'a, T: Word = f64> {
     /// In memory.
-    Here(Cow<'a, [f64]>),
+    Here(Cow<'a, [T]>),
     /// Some in memory, the others in the file.
-    Apart { here: Vec<Vec<f64>>, pieces: Vec<Piece>, store: Arc<Store> },
+    Apart { here: Vec<Vec<T>>, pieces: Vec<Piece>, store: Arc<Store> },
 }
 
-impl Default for Numbers<'_> {
+impl<T: Word> Default for Numbers<'_, T> {
     fn default() -> Self {
         Self::Here(Cow::Borrowed(&[]))
     }
 }
 
-impl Numbers<'_> {
+impl<T: Word> Numbers<'_, T> {
     /// Add some that are in memory.
-    pub fn extend(&mut self, more: Vec<f64>) {
+    pub fn extend(&mut self, more: Vec<T>) {
         match self {
             Self::Here(all) if all.is_empty() => *all = Cow::Owned(more),
             Self::Here(all) => all.to_mut().extend_from_slice(&more),
@@ -127,7 +155,7 @@ impl Numbers<'_> {
     }
 
     /// Add what another thread has met.
-    pub fn take(&mut self, collected: Collected) {
+    pub fn take(&mut self, collected: Collected<T>) {
         let Collected { store, here: more, pieces: others, .. } = collected;
         match self {
             Self::Here(_) if others.is_empty() => self.extend(more),
@@ -143,7 +171,7 @@ impl Numbers<'_> {
     }
 
     /// Hand over all numbers, some at a time.
-    pub fn each(&self, mut visit: impl FnMut(&[f64])) {
+    pub fn each(&self, mut visit: impl FnMut(&[T])) {
         match self {
             Self::Here(all) => visit(all),
             Self::Apart { here, pieces, store } => {
@@ -156,32 +184,27 @@ impl Numbers<'_> {
                     let read = store.spill.read(piece, &mut bytes).expect("the temporary file can be read");
                     numbers.clear();
                     let (words, _) = read.as_chunks::<8>();
-                    numbers.extend(words.iter().map(|&word| f64::from_bits(u64::from_le_bytes(word))));
+                    numbers.extend(words.iter().map(|&word| T::read(word)));
                     visit(&numbers);
                 }
             }
         }
     }
 
-    /// How many numbers there are; `with_nulls` counts those too that are none.
-    pub fn count(&self, with_nulls: bool) -> u64 {
-        let mut count = 0;
-        self.each(|numbers| {
-            count += numbers.iter().filter(|number| with_nulls || !number.is_nan()).count() as u64;
-        });
-        count
-    }
-
-    /// The rows around the target, where each number has the place that is given for it.
+    /// The rows around the target, where each number has the place that is given for it, and so many more rows have
+    /// one place.
     pub fn window(
         &self,
         target: Target,
         range: Range,
         reach: Reach,
-        place: impl Fn(f64) -> Option<i64>,
+        place: impl Fn(T) -> Option<i64>,
+        more: Option<(i64, u64)>,
     ) -> Window {
-        if let Self::Here(all) = self {
-            let places: Vec<i64> = all.iter().filter_map(|&number| place(number)).collect();
+        let (more_at, more) = more.unwrap_or_default();
+        if let (Self::Here(all), Ok(more @ ..=PIECE)) = (self, usize::try_from(more)) {
+            let places = all.iter().filter_map(|&number| place(number));
+            let places: Vec<i64> = places.chain(iter::repeat_n(more_at, more)).collect();
             return bracket::window(&places, target, range, reach, Adjacency::AddRemove);
         }
         let mut places = Vec::new();
@@ -191,17 +214,36 @@ impl Numbers<'_> {
                 places.extend(numbers.iter().filter_map(|&number| place(number)));
                 visit(&places);
             });
+            let mut left = more;
+            while left > 0 {
+                let some = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+                places.clear();
+                places.resize(some, more_at);
+                visit(&places);
+                left -= some as u64;
+            }
         };
         streamed::window(pass, target, range, reach)
+    }
+}
+
+impl Numbers<'_> {
+    /// How many numbers there are; `with_nulls` counts those too that are none.
+    pub fn count(&self, with_nulls: bool) -> u64 {
+        let mut count = 0;
+        self.each(|numbers| {
+            count += numbers.iter().filter(|number| with_nulls || !number.is_nan()).count() as u64;
+        });
+        count
     }
 
     /// The rows around the target in a space of answers, cleaned for this adjacency.
     pub fn window_in(&self, space: &Space, target: Target, reach: Reach, adjacency: Adjacency) -> Window {
         match self {
-            Self::Here(all) if space.is_floats() => {
+            Self::Here(all) if space.is_plain() => {
                 bracket::window(&all[..], target, space.range(), reach, adjacency)
             }
-            _ => self.window(target, space.range(), reach, |number| space.place(number, adjacency)),
+            _ => self.window(target, space.range(), reach, |number| space.place(number, adjacency), None),
         }
     }
 

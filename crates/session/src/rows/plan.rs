@@ -10,6 +10,7 @@ use crate::{
     plan::{DataFacts, PlanError},
     request::Request,
     source::Wanted,
+    types::Types,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -24,7 +25,8 @@ impl Rows {
     /// From `--where`, `--unit` and `--max-rows-per-unit`, and whose privacy is protected then. A data set that is
     /// registered with a unit keeps it.
     pub fn plan(request: &Request, facts: &DataFacts) -> Result<(Self, Unit), PlanError> {
-        let filter = request.filter.as_deref().map(|text| Filter::plan(text, facts)).transpose()?;
+        let types = Types::plan(request, facts)?;
+        let filter = request.filter.as_deref().map(|text| Filter::plan(text, facts, &types)).transpose()?;
         let unit = unit(request, facts)?;
         let bound = match (&unit, request.max_rows_per_unit.as_deref()) {
             (Unit::Row, None) => None,
@@ -36,15 +38,42 @@ impl Rows {
             (Unit::Column(name), most) => {
                 let column = columns::place(&facts.columns, name)
                     .map_err(|error| PlanError::line(format!("--unit: {error}")))?;
-                Some(Bound { unit: column, rows: most.map_or(Ok(1), rows)?, groups: None })
+                Some(Bound {
+                    unit: column,
+                    rows: most.map_or(Ok(1), |text| number("max-rows-per-unit", text))?,
+                    groups: None,
+                })
             }
         };
         Ok((Self { filter, bound }, unit))
     }
 
-    /// The same, where a person may have rows in at most so many groups, which agree in the keys, and the bound on rows is
-    /// one for each group. Nothing changes without a unit: a row is in one group.
-    #[cfg_attr(not(test), expect(dead_code, reason = "answers by group ask for it"))]
+    /// From `--max-groups-per-unit`: the rows of a person lie in at most so many groups, which agree in the keys, and the
+    /// bound on rows is one for each group.
+    pub fn bounded_by_group(self, request: &Request, keys: Vec<Wanted>) -> Result<Self, PlanError> {
+        let Some(text) = request.max_groups_per_unit.as_deref() else { return Ok(self) };
+        let Some(bound) = &self.bound else {
+            return Err(PlanError::line(
+                "max-groups-per-unit needs a unit: name the column of people with --unit",
+            ));
+        };
+        if keys.is_empty() {
+            return Err(PlanError::line(
+                "max-groups-per-unit is for answers by group; give --group-by, or leave it out",
+            ));
+        }
+        let most = number("max-groups-per-unit", text)?;
+        if bound.rows.saturating_mul(most) > MOST_ROWS {
+            return Err(PlanError::line(format!(
+                "{most} groups of {} rows each are more than {MOST_ROWS} rows of one person; give smaller bounds",
+                bound.rows
+            )));
+        }
+        Ok(self.in_groups(keys, most))
+    }
+
+    /// The same, where a person may have rows in at most so many groups. Nothing changes without a unit: a row is in one
+    /// group.
     #[must_use]
     pub fn in_groups(mut self, keys: Vec<Wanted>, most: u64) -> Self {
         if let Some(bound) = &mut self.bound {
@@ -82,10 +111,10 @@ fn unit(request: &Request, facts: &DataFacts) -> Result<Unit, PlanError> {
     }
 }
 
-fn rows(text: &str) -> Result<u64, PlanError> {
-    text.parse().ok().filter(|rows| (1..=MOST_ROWS).contains(rows)).ok_or_else(|| {
+fn number(name: &'static str, text: &str) -> Result<u64, PlanError> {
+    text.parse().ok().filter(|number| (1..=MOST_ROWS).contains(number)).ok_or_else(|| {
         let accepted = "give a whole number from 1 to 100000, such as 3";
-        ParameterError::out_of_range("max-rows-per-unit", text, accepted).into()
+        ParameterError::out_of_range(name, text, accepted).into()
     })
 }
 
@@ -131,11 +160,12 @@ impl Terms {
     }
 }
 
-/// What a budget that counts single rows is charged for an answer about people: a row that comes or goes changes at most
-/// two of the rows that are kept, and one that is replaced may belong to two people.
-pub(crate) fn charged_by_row(of_row: &Approx, adjacency: Adjacency) -> Approx {
+/// What a budget that counts single rows is charged for an answer about people: a row that comes or goes changes only so many
+/// of the rows that are kept, and one that is replaced may belong to two people.
+pub(crate) fn charged_by_row(of_row: &Approx, rows: &Rows, adjacency: Adjacency) -> Approx {
+    let changed = rows.bound().map_or(1, Bound::changed_by_row);
     of_row.steps(match adjacency {
-        Adjacency::AddRemove => 2,
-        Adjacency::Replace => 4,
+        Adjacency::AddRemove => changed,
+        Adjacency::Replace => changed.saturating_mul(2),
     })
 }

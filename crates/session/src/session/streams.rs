@@ -109,6 +109,7 @@ impl Session {
         let promised = stream.cost();
         let promise = Promise {
             max_rows_per_unit: None,
+            max_groups_per_unit: None,
             epsilon: promised.eps.to_string(),
             delta: promised.delta.to_string(),
             adjacency: stream.adjacency().to_string(),
@@ -151,6 +152,7 @@ fn release(stream: &Stream, facts: &DataFacts, guarantee: Promise, charge: &Char
         answers: None,
         outcome: Outcome::Released,
         value: Value::Null,
+        value_type: None,
         statistic: stream.name().to_string(),
         column: None,
         group_by: Vec::new(),

@@ -70,7 +70,12 @@ mod tests {
     use equipoise_core::adjacency::Adjacency;
 
     fn facts() -> DataFacts {
-        DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None }
+        DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        }
     }
 
     fn asked(statistic: &str, epsilon: &str) -> Request {

@@ -4,7 +4,7 @@
 //! near them, so they cost little. The ends are then looked for in spreads beyond the quartiles, on a short list
 //! that prefers near ends: far ones would cost more in noise than they save.
 
-use crate::{plan::PlanError, rows::numbers::Numbers};
+use crate::{plan::PlanError, rows::values::Values};
 #[cfg(test)]
 use equipoise_core::loss::Loss;
 use equipoise_core::{
@@ -97,11 +97,10 @@ impl Search {
     }
 
     /// A range for rows that are numbers. `rows` is a noisy number of them.
-    pub fn run<C: Coins>(&self, numbers: &Numbers<'_>, rows: i64, coins: &mut C) -> Clip {
+    pub fn run<C: Coins>(&self, numbers: Values<'_, '_>, rows: i64, coins: &mut C) -> Clip {
         let lattice = self.lattice;
         let mut draw = |mechanism: &inverse_sensitivity::Calibrated, place: &dyn Fn(f64) -> i64| {
             let InverseSensitivity { target, range, .. } = *mechanism.params();
-            let place = |number: f64| (!number.is_nan()).then(|| place(number));
             mechanism.run(&numbers.window(target, range, mechanism.reach(), place), coins)
         };
         let [a, b] =
@@ -177,7 +176,7 @@ impl Lattice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gather::tests::FixedWords;
+    use crate::{gather::tests::FixedWords, rows::numbers::Numbers};
     use equipoise_core::{
         interval::Interval,
         tape::{delta_between, enumerate},
@@ -207,11 +206,11 @@ mod tests {
         let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20), FINE).unwrap();
         let mut coins = FixedWords(5);
         let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-        let clip = search.run(&Numbers::Here(Cow::Owned(rows)), 2000, &mut coins);
+        let clip = search.run(Values::Floats(&Numbers::Here(Cow::Owned(rows))), 2000, &mut coins);
         assert!(clip.low <= 1100.0 && clip.high >= 1400.0 && clip.high < 4000.0, "{clip:?}");
         for odd in [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
         {
-            let clip = search.run(&Numbers::Here(Cow::Borrowed(&odd)), -7, &mut coins);
+            let clip = search.run(Values::Floats(&Numbers::Here(Cow::Borrowed(&odd))), -7, &mut coins);
             assert!(
                 clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                 "{odd:?} {clip:?}"
@@ -230,7 +229,9 @@ mod tests {
         let number = |&code: &i64| [-1e200, 1.0, 3.0, 1e250][usize::try_from(code).unwrap()];
         let found = |codes: &[i64]| {
             let numbers = Numbers::Here(codes.iter().map(number).collect::<Vec<f64>>().into());
-            enumerate(&"1e-30".parse().unwrap(), |tape| format!("{:?}", search.run(&numbers, 9, tape)))
+            enumerate(&"1e-30".parse().unwrap(), |tape| {
+                format!("{:?}", search.run(Values::Floats(&numbers), 9, tape))
+            })
         };
         let at: Ratio = at.parse().unwrap();
         neighbouring_pairs(&[0, 1, 2, 3], 2, Adjacency::AddRemove)

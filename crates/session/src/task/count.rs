@@ -5,6 +5,7 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    source::Wanted,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -22,7 +23,7 @@ use serde_json::json;
 /// A noisy count.
 #[derive(Clone, Debug)]
 pub(crate) struct Count {
-    column: Option<usize>,
+    column: Option<Wanted>,
     noise: Noise,
     confidence: f64,
     /// Noise stays within this, with that confidence.
@@ -38,7 +39,7 @@ enum Noise {
 impl Count {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         said.accepts(&["laplace", "gaussian"], &[])?;
-        let column = said.optional_column()?;
+        let column = said.optional_column()?.map(|column| said.key(column));
         if column.is_none() && said.adjacency() == Adjacency::Replace && said.takes_all_rows() {
             return Err(PlanError::line(
                 "under replace the number of rows is public: count it with any tool, or name a column to count its fields that are not empty",
@@ -85,7 +86,7 @@ impl Count {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let count = self.column.map_or(gathered.records(), |column| gathered.present(column));
+        let count = self.column.map_or(gathered.records(), |column| gathered.present(column.column));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = match &self.noise {
             Noise::Laplace(noise) => noise.run_whole(count, coins),

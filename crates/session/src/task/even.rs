@@ -35,7 +35,7 @@ impl Even {
     /// `None` without a declared range.
     pub fn new(said: &Said, space: &Space) -> Result<Option<Self>, PlanError> {
         let rows = said.rows()?.unwrap_or(ROWS).max(1);
-        let width = space.distance(space.range().lo(), space.range().hi());
+        let width = space.apart(space.range().lo(), space.range().hi());
         Ok(said.range().map(|_| Self { rows, width }))
     }
 

@@ -18,6 +18,7 @@ use crate::{
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
+    source::Wanted,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -34,7 +35,7 @@ const SHARE: u64 = 5;
 /// The same task for each group.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
-    by: Vec<usize>,
+    by: Vec<Wanted>,
     keys: Keys,
     task: Task,
     cost: Loss,
@@ -48,7 +49,7 @@ enum Keys {
 
 impl Groups {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        let by = said.group_by().to_vec();
+        let by: Vec<Wanted> = said.group_by().iter().map(|&column| said.key(column)).collect();
         let single = said.in_single_steps()?;
         let groups = Ratio::from(said.groups_per_unit());
         let (eps, delta) = (single.eps().ratio(), single.delta().ratio());
@@ -80,7 +81,7 @@ impl Groups {
         self.task.mechanism()
     }
 
-    pub fn by(&self) -> &[usize] {
+    pub fn by(&self) -> &[Wanted] {
         &self.by
     }
 

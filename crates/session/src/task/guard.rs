@@ -149,7 +149,12 @@ mod tests {
     use serde_json::Value;
 
     fn plan(request: &Request) -> Result<Plan, PlanError> {
-        let facts = DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None };
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
         Plan::new(request, &facts)
     }
 

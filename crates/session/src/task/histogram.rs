@@ -17,6 +17,7 @@ use crate::{
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
+    source::Wanted,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -29,13 +30,14 @@ use equipoise_core::{
     },
     outcome::{Outcome, Slack},
     ratio::Ratio,
+    wording,
 };
 use serde_json::json;
 
 /// Noisy counts by key.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    by: Vec<usize>,
+    by: Vec<Wanted>,
     counted: Need,
     cost: Loss,
     keys: Keys,
@@ -65,9 +67,10 @@ impl Histogram {
         let column = said.optional_column()?;
         let (by, counted) = match (said.group_by(), column) {
             ([], _) => (vec![said.column()?], Need::Records),
-            (by, Some(column)) => (by.to_vec(), Need::Present(column)),
+            (by, Some(column)) => (by.to_vec(), Need::Present(said.key(column))),
             (by, None) => (by.to_vec(), Need::Records),
         };
+        let by: Vec<Wanted> = by.into_iter().map(|column| said.key(column)).collect();
         let single = said.in_single_steps()?;
         let moved = Ratio::from(said.groups_per_unit());
         let eps = Eps::new(single.eps().ratio() / &moved)?;
@@ -86,7 +89,7 @@ impl Histogram {
         Ok(Self { by, counted, cost, keys, confidence: said.confidence() })
     }
 
-    pub fn by(&self) -> &[usize] {
+    pub fn by(&self) -> &[Wanted] {
         &self.by
     }
 
@@ -149,7 +152,7 @@ impl Histogram {
 
     fn count(&self, group: &Gathered<'_>) -> i64 {
         let count = match self.counted {
-            Need::Present(column) => group.present(column),
+            Need::Present(wanted) => group.present(wanted.column),
             _ => group.records(),
         };
         i64::try_from(count).unwrap_or(i64::MAX)
@@ -217,19 +220,35 @@ pub(super) fn needs_delta() -> PlanError {
 }
 
 /// The keys that were stated, each once; `None` where they are to be found.
-pub(super) fn stated_keys(said: &Said, by: &[usize]) -> Result<Option<Vec<Key>>, PlanError> {
+pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>, PlanError> {
     if said.keys().is_empty() {
         return Ok(None);
     }
-    if by.len() != 1 {
+    let &[key] = by else {
         return Err(PlanError::line(
             "--keys states the keys of one column; group by one, or leave --keys out",
         ));
-    }
-    let mut keys: Vec<Key> = said.keys().iter().map(|key| vec![Some(key.clone())]).collect();
+    };
+    let mut keys: Vec<Key> = said
+        .keys()
+        .iter()
+        .map(|text| Ok(vec![Some(stated(text, key)?)]))
+        .collect::<Result<_, PlanError>>()?;
     keys.sort_unstable();
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(_) => Err(PlanError::line("a key is stated twice; state each once")),
         None => Ok(Some(keys)),
     }
+}
+
+/// A stated value as the text that stands for it in rows.
+pub(super) fn stated(text: &str, of: Wanted) -> Result<String, PlanError> {
+    if !of.kind.is_whole() {
+        return Ok(text.to_string());
+    }
+    let whole = of.kind.read(text).ok_or_else(|| {
+        let (shown, kind) = (wording::shown(text), of.kind);
+        PlanError::line(format!("'{shown}' was stated and is no {kind}; state values of the column's type"))
+    })?;
+    Ok(of.kind.write(whole))
 }

@@ -8,6 +8,7 @@ mod count;
 #[cfg(test)]
 mod coverage;
 mod even;
+mod exact;
 mod groups;
 mod guard;
 mod histogram;
@@ -18,11 +19,15 @@ mod quantiles;
 mod scale;
 mod select;
 mod summary;
+mod texts;
+#[cfg(test)]
+mod typed_audits;
 
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    source::Wanted,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 pub use even::Likely;
@@ -92,11 +97,25 @@ impl Task {
     }
 
     /// The columns that it groups by.
-    pub fn group_by(&self) -> &[usize] {
+    pub fn group_by(&self) -> &[Wanted] {
         match self {
             Self::Groups(task) => task.by(),
             Self::Histogram(task) => task.by(),
             _ => &[],
+        }
+    }
+
+    /// What answers are, where they are no plain numbers or texts: `date`, `decimal:2`, or what they are measured in.
+    pub fn answer_type(&self) -> Option<String> {
+        match self {
+            Self::Groups(task) => task.task().answer_type(),
+            Self::Mode(task) => task.answer_type(),
+            Self::Moments(task) => task.answer_type(),
+            Self::Noised(task) => task.answer_type(),
+            Self::Quantiles(task) => task.answer_type(),
+            Self::Scale(task) => task.answer_type(),
+            Self::Select(task) => task.answer_type(),
+            Self::Count(_) | Self::Histogram(_) | Self::Summary(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The most frequent text of a column, exact, or a refusal where it leads by too little.
 
-use super::Expected;
+use super::{Expected, texts::Texts};
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
@@ -23,7 +23,7 @@ use serde_json::json;
 /// A stable mode over every text there is.
 #[derive(Clone, Debug)]
 pub(crate) struct Mode {
-    column: usize,
+    of: Texts,
     adjacency: Adjacency,
     stable: stable::Calibrated,
     /// A mode that leads by this many changed rows is released in 19 cases of 20.
@@ -33,7 +33,7 @@ pub(crate) struct Mode {
 impl Mode {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         said.accepts(&["stable"], &[])?;
-        let column = said.column()?;
+        let of = Texts::plan(said)?;
         if said.delta().is_zero() {
             return Err(PlanError::line(
                 "mode needs a delta above 0, because its values are not known beforehand; give --delta 1e-6 or one over ten times the rows",
@@ -44,7 +44,7 @@ impl Mode {
         let stable = stable.calibrate()?;
         let slack = stable.slack_for(&Ratio::new(1, 20));
         let lead = slack.and_then(Slack::until_change);
-        Ok(Self { column, adjacency: said.adjacency(), stable, lead })
+        Ok(Self { of, adjacency: said.adjacency(), stable, lead })
     }
 
     pub fn cost(&self) -> Loss {
@@ -52,7 +52,11 @@ impl Mode {
     }
 
     pub fn need(&self) -> Need {
-        Need::Tally(self.column)
+        self.of.need()
+    }
+
+    pub fn answer_type(&self) -> Option<String> {
+        self.of.answer_type()
     }
 
     pub fn expected(&self) -> Expected {
@@ -81,13 +85,16 @@ impl Mode {
         // are a value of their own.
         let empty = match self.adjacency {
             Adjacency::AddRemove => 0,
-            Adjacency::Replace => gathered.empty(self.column),
+            Adjacency::Replace => gathered.empty(self.of.column()),
         };
-        let texts = gathered.texts(self.column).map(|(text, count)| (Some(text), count));
+        let texts = gathered.texts(self.of.column()).map(|(text, count)| (Some(text), count));
         let tally = Tally::from_counts(texts.chain([(None, empty)]));
         let unseen = Unseen { below: true, above: true };
         match self.stable.mode_of_counts(tally, unseen, coins) {
-            Outcome::Value(Found::Value(text)) => Answer::released(json!(text), ErrorBar::exact()),
+            Outcome::Value(Found::Value(text)) => {
+                let value = text.map_or(json!(null), |text| self.of.value(text));
+                Answer::released(value, ErrorBar::exact())
+            }
             Outcome::Value(Found::Empty) => Answer::released(json!(null), ErrorBar::exact()),
             Outcome::Refused => Answer::refused(format!(
                 "no value leads by enough: {}; raise epsilon or delta, or ask of a coarser column",

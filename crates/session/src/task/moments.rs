@@ -1,20 +1,23 @@
 //! Sums, means and variances: exact sums of clipped rows with noise, over a range that was declared or paid for.
 //!
 //! Each row becomes one whole number of steps between public ends; how floats round on the way does not matter,
-//! because one row gives one such number. Under replace the add/remove form runs at half of epsilon: a replaced
+//! because one row gives one such number. Where a column has a whole type and a declared range, the steps are its own
+//! units, and nothing is rounded. Under replace the add/remove form runs at half of epsilon: a replaced
 //! row is one that goes and one that comes.
 
 use super::{
     Expected,
     clip::{Clip, FINE, Search},
     count::{whole_noise, within},
+    exact::Exact,
     guard,
 };
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
-    rows::numbers::Numbers,
+    rows::values::Values as Rows,
+    source::Kind,
     space,
 };
 use equipoise_core::{
@@ -48,9 +51,14 @@ enum Moment {
 /// A sum, mean or variance of one column.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
-    column: usize,
+    need: Need,
+    kind: Kind,
     moment: Moment,
+    /// Steps from the centre to the farthest row, and to the farthest square.
     steps: i64,
+    square_steps: i64,
+    /// Where steps are units of the column, so that sums are exact.
+    exact: Option<Exact>,
     eps: Eps,
     range: RangeBy,
     rows: laplace::Calibrated,
@@ -79,6 +87,8 @@ impl Moments {
     pub fn with_steps(said: &Said, steps: i64) -> Result<Self, PlanError> {
         said.accepts(&["laplace"], &[])?;
         let column = said.column()?;
+        let need = said.numbers(column)?;
+        let kind = said.kind(column).unwrap_or(Kind::Float);
         let moment = match said.statistic() {
             "sum" => Moment::Sum,
             "mean" => Moment::Mean,
@@ -93,9 +103,23 @@ impl Moments {
             Moment::Sum => (said.failure() / &Ratio::from(100u64), said.failure() * &Ratio::new(99, 100)),
             Moment::Mean | Moment::Variance => (failure.clone(), failure),
         };
-        let (range, rows_share, sums_share) = if let Some(text) = said.range() {
-            let (low, high) = space::float_ends(text)?;
-            let clip = Clip { low, high, middle: low / 2.0 + high / 2.0 };
+        // A yes or no has public ends.
+        let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1"));
+        let exact = match said_range {
+            Some(text) if kind.is_whole() => whole_range(kind, text, moment, steps)?,
+            _ => None,
+        };
+        let (steps, square_steps) = exact.map_or((steps, steps), |exact| {
+            let far = exact.farthest();
+            (far, far.checked_mul(far).filter(|&squared| squared <= steps).unwrap_or(steps))
+        });
+        let (range, rows_share, sums_share) = if let Some(text) = said_range {
+            let clip = if let Some(exact) = exact {
+                exact.clip(kind)
+            } else {
+                let (low, high) = space::float_ends(text)?;
+                Clip { low, high, middle: low / 2.0 + high / 2.0 }
+            };
             let [rows, sums] = if moment == Moment::Sum { DECLARED_SUM } else { DECLARED };
             (RangeBy::Declared(clip), rows, sums)
         } else {
@@ -113,13 +137,16 @@ impl Moments {
             Moment::Sum | Moment::Mean => (sums, None),
         };
         let first = step_noise(&first_eps, steps)?;
-        let second = second_eps.map(|eps| step_noise(&eps, steps)).transpose()?;
+        let second = second_eps.map(|eps| step_noise(&eps, square_steps)).transpose()?;
         let second =
             second.map(|noise| within(&noise, &failure).map(|within| (noise, within))).transpose()?;
         Self {
-            column,
+            need,
+            kind,
             moment,
             steps,
+            square_steps,
+            exact,
             range,
             rows_within: within(&rows, &rows_failure)?,
             rows,
@@ -162,7 +189,16 @@ impl Moments {
     }
 
     pub fn need(&self) -> Need {
-        Need::Floats(self.column)
+        self.need.clone()
+    }
+
+    /// What the answer is, where it is no plain number: a sum stays what it sums.
+    pub fn answer_type(&self) -> Option<String> {
+        (self.moment == Moment::Sum && self.kind.is_whole()).then(|| self.sum_kind().to_string())
+    }
+
+    fn sum_kind(&self) -> Kind {
+        if self.kind == Kind::Boolean { Kind::Integer } else { self.kind }
     }
 
     /// How far noise moves the answer where the range was declared, and for all but sums the number of rows too.
@@ -177,12 +213,12 @@ impl Moments {
         if rows < 1.0 {
             return None;
         }
-        let parts = |within: i64| (within as f64 / self.steps as f64 + self.rows_within as f64) / rows;
-        let mean = parts(self.first_within);
+        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + self.rows_within as f64) / rows;
+        let mean = parts(self.first_within, self.steps);
         Some(match &self.second {
             None => mean * half,
             // A square is off by twice the mean, which is at most one, and the square of the error.
-            Some((_, second)) => (parts(*second) + mean * (2.0 + mean)) * half * half,
+            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * half * half,
         })
     }
 
@@ -244,18 +280,19 @@ impl Moments {
     /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
     /// one over the number of rows except for a sum. A noisy number of rows moves a mean of at most one by one part.
     fn noise_share(&self) -> f64 {
-        let parts = |within: i64| within as f64 / self.steps as f64;
-        let (first, rows) = (parts(self.first_within), self.rows_within as f64);
+        let parts = |within: i64, steps: i64| within as f64 / steps as f64;
+        let (first, rows) = (parts(self.first_within, self.steps), self.rows_within as f64);
         match (self.moment, &self.second) {
             (Moment::Sum, _) => first,
             (_, None) => first + rows,
-            (_, Some((_, second))) => parts(*second) + rows + 2.0 * (first + rows),
+            (_, Some((_, second))) => parts(*second, self.square_steps) + rows + 2.0 * (first + rows),
         }
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let (measured, rows) = self.measure(gathered, coins);
         let answer = match measured {
+            Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
             Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
             Err(refused) => refused,
         };
@@ -285,7 +322,7 @@ impl Moments {
     /// The noisy sums and the noisy number of rows, or a refusal.
     fn measure<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
         // Records that are not numbers do not take part.
-        let numbers = gathered.floats(self.column);
+        let numbers = gathered.values(&self.need);
         let count = i64::try_from(numbers.count(false)).unwrap_or(i64::MAX);
         let rows = self.rows.run_whole(count, coins);
         let (clip, needed) = match &self.range {
@@ -295,25 +332,36 @@ impl Moments {
             }
         };
         let centre = if self.moment == Moment::Sum { 0.0 } else { clip.middle };
-        let farthest = (clip.high - centre).abs().max((centre - clip.low).abs()).max(f64::MIN_POSITIVE);
+        let farthest = match self.exact {
+            Some(exact) => self.kind.number(exact.farthest()),
+            None => (clip.high - centre).abs().max((centre - clip.low).abs()).max(f64::MIN_POSITIVE),
+        };
         // Bars stay in shares of the farthest until the end: sums of large floats would overflow.
         let most_rows = rows.saturating_add(self.rows_within).max(0) as f64;
-        let shares = |noisy: i64, within: i64| {
-            // Each row was rounded by up to half a step.
-            let steps = Bar::around(noisy as f64, within as f64 + most_rows / 2.0);
-            steps.times((self.steps as f64).recip())
+        let shares = |noisy: i64, within: i64, steps: i64, rounded: bool| {
+            // Where rows are rounded, each is by up to half a step.
+            let rounding = if rounded { most_rows / 2.0 } else { 0.0 };
+            Bar::around(noisy as f64, within as f64 + rounding).times((steps as f64).recip())
         };
-        let first = self.first.run_whole(self.sum(numbers, &clip, |row| (row - centre) / farthest), coins);
-        let first = shares(first, self.first_within);
+        let first = match self.exact {
+            Some(exact) => exact.sum(numbers, false),
+            None => sum(numbers, &clip, self.steps, |row| (row - centre) / farthest),
+        };
+        let noisy = self.first.run_whole(first, coins);
+        let first = shares(noisy, self.first_within, self.steps, self.exact.is_none());
         let second = self.second.as_ref().map(|(noise, within)| {
-            let squared = |row: f64| ((row - centre) / farthest).powi(2);
-            shares(noise.run_whole(self.sum(numbers, &clip, squared), coins), *within)
+            let whole = self.exact.filter(|exact| exact.farthest().checked_pow(2) == Some(self.square_steps));
+            let squares = match whole {
+                Some(exact) => exact.sum(numbers, true),
+                None => sum(numbers, &clip, self.square_steps, |row| ((row - centre) / farthest).powi(2)),
+            };
+            shares(noise.run_whole(squares, coins), *within, self.square_steps, whole.is_none())
         });
         if rows < needed && !self.is_declared_sum() {
             return (Err(Answer::refused(self.too_few(needed))), rows);
         }
         let count = Bar::around(rows as f64, self.rows_within as f64);
-        (Ok(Measured { count, first, second, centre, farthest, clip }), rows)
+        (Ok(Measured { count, noisy, first, second, centre, farthest, clip }), rows)
     }
 
     /// What to do where the noisy number of rows is below what is needed.
@@ -329,22 +377,36 @@ impl Moments {
         }
     }
 
-    /// The exact sum of whole steps, one number of at most `steps` for each row.
-    fn sum(&self, numbers: &Numbers<'_>, clip: &Clip, share: impl Fn(f64) -> f64) -> i64 {
-        let most = self.steps as f64;
-        let steps = |&row: &f64| {
-            let share = share(row.clamp(clip.low, clip.high));
-            #[expect(clippy::cast_possible_truncation, reason = "clamped; not a number becomes zero")]
-            let steps = (share * most).round().clamp(-most, most) as i64;
-            i128::from(steps)
+    /// A sum of a whole type is a value of that type: where sums are exact, all of its digits are.
+    fn released_sum(&self, measured: &Measured) -> Answer {
+        let (bar, clip) = (measured.bar(Moment::Sum), &measured.clip);
+        let kind = self.sum_kind();
+        if !kind.is_whole() {
+            return self.released(bar, clip);
+        }
+        let answer = self.released(bar, clip);
+        let [low, value, high] = if self.exact.is_some() {
+            let at = |moved: i64| kind.value(measured.noisy.saturating_add(moved));
+            [at(-self.first_within), at(0), at(self.first_within)]
+        } else {
+            [kind.near(bar.low, f64::floor), kind.near(bar.value, f64::round), kind.near(bar.high, f64::ceil)]
         };
-        let mut sum = 0;
-        numbers.each(|some| sum += some.iter().filter(|row| !row.is_nan()).map(steps).sum::<i128>());
-        i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
+        match answer.error {
+            Some(error) => Answer::released(value, ErrorBar { low: Some(low), high: Some(high), ..error }),
+            None => answer,
+        }
     }
 
     fn released(&self, bar: Bar, clip: &Clip) -> Answer {
-        Answer::number(bar.value, self.error_bar(bar, Some([clip.low, clip.high])))
+        // A share of yes lies between none and all.
+        let bar = if self.kind == Kind::Boolean && self.moment == Moment::Mean {
+            bar.between(0.0, 1.0)
+        } else {
+            bar
+        };
+        // Nothing lies beyond a yes or no.
+        let range = (self.kind != Kind::Boolean).then_some([clip.low, clip.high]);
+        Answer::number(bar.value, self.error_bar(bar, range))
     }
 
     fn error_bar(&self, bar: Bar, range: Option<[f64; 2]>) -> ErrorBar {
@@ -352,9 +414,35 @@ impl Moments {
     }
 }
 
+/// A declared range of a whole type, where steps of its own are few enough.
+fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Option<Exact>, PlanError> {
+    match space::whole_ends(kind, text)? {
+        (low, high) if low < high => Ok(Exact::new(low, high, moment == Moment::Sum, most)),
+        _ => Err(PlanError::line(
+            "the range holds one value of the column's type; give LO,HI with LO below HI",
+        )),
+    }
+}
+
+/// The exact sum of whole steps, one number of at most `most` for each row.
+fn sum(numbers: Rows<'_, '_>, clip: &Clip, most: i64, share: impl Fn(f64) -> f64) -> i64 {
+    let most = most as f64;
+    let steps = |&row: &f64| {
+        let share = share(row.clamp(clip.low, clip.high));
+        #[expect(clippy::cast_possible_truncation, reason = "clamped; not a number becomes zero")]
+        let steps = (share * most).round().clamp(-most, most) as i64;
+        i128::from(steps)
+    };
+    let mut sum = 0;
+    numbers.each_number(|some| sum += some.iter().filter(|row| !row.is_nan()).map(steps).sum::<i128>());
+    i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
+}
+
 /// Noisy sums, in shares of the farthest that a row can lie from the centre.
 struct Measured {
     count: Bar,
+    /// The noisy sum in steps.
+    noisy: i64,
     first: Bar,
     second: Option<Bar>,
     centre: f64,
@@ -414,6 +502,11 @@ impl Bar {
         Self { low: self.low.max(0.0), high: self.high.max(0.0), ..self }
     }
 
+    fn between(self, low: f64, high: f64) -> Self {
+        let moved = |value: f64| value.clamp(low, high);
+        Self { value: moved(self.value), low: moved(self.low), high: moved(self.high) }
+    }
+
     /// The root of what is not negative.
     fn sqrt(self) -> Self {
         let root = |value: f64| value.max(0.0).sqrt();
@@ -457,7 +550,12 @@ mod tests {
     };
 
     fn moments(statistic: &str, range: Option<&str>, eps: &str) -> Moments {
-        let facts = DataFacts { name: "people".into(), columns: vec!["salary".into()], registered: None };
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
         let request = Request {
             column: Some("salary".into()),
             epsilon: Some(eps.into()),
@@ -485,7 +583,7 @@ mod tests {
             let Some(value) = answer.value else { continue };
             let value = value.as_f64().unwrap_or_else(|| panic!("{statistic}: not a number"));
             let error = answer.error.expect("a bar");
-            let (low, high) = (error.low.unwrap(), error.high.unwrap());
+            let [low, high] = [error.low, error.high].map(|end| end.unwrap().as_f64().unwrap());
             assert!(statistic == "mean" || statistic == "sum", "{statistic}: {value}");
             assert!(
                 low.is_finite() && high.is_finite() && low <= value && value <= high,

@@ -12,6 +12,7 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    source,
     space::Space,
 };
 use equipoise_core::{
@@ -29,7 +30,6 @@ use equipoise_core::{
     ratio::Ratio,
     stability::{Quantile, Reach, Window},
 };
-use serde_json::json;
 
 /// The mechanisms of this file.
 pub(super) const NAMES: [&str; 3] = ["smooth", "released-scale", "propose-test-release"];
@@ -40,7 +40,7 @@ const BETAS: [i64; 3] = [10, 20, 50];
 /// A noisy quantile of one column.
 #[derive(Clone, Debug)]
 pub(crate) struct Noised {
-    column: usize,
+    need: Need,
     adjacency: Adjacency,
     space: Space,
     quantile: Quantile,
@@ -63,7 +63,9 @@ enum Kind {
 impl Noised {
     pub fn plan(said: &Said, name: &str, fraction: &Ratio) -> Result<Self, PlanError> {
         let column = said.column()?;
-        if said.range().is_none() || said.resolution().is_none() {
+        let need = said.numbers(column)?;
+        let values = said.kind(column).unwrap_or(source::Kind::Float);
+        if said.range().is_none() || (said.resolution().is_none() && !values.is_whole()) {
             return Err(PlanError::line(format!(
                 "the mechanism {name} measures what one row can do in steps of a range; give --range and --resolution, \
                  or use inverse-sensitivity"
@@ -74,9 +76,9 @@ impl Noised {
                 "the mechanism {name} needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity"
             )));
         }
-        let space = Space::new(said.range(), said.resolution())?;
+        let space = Space::of(values, said.range(), said.resolution())?;
         let even = Even::new(said, &space)?.expect("a range was declared");
-        let step = space.distance(space.range().lo(), space.range().lo().saturating_add(1));
+        let step = space.step_length();
         let gap = Ratio::from_f64_exact(even.gap() / step).filter(Ratio::is_positive).unwrap_or(Ratio::one());
         let (kind, likely) = match name {
             "smooth" => plan_smooth(said, &space, &gap)?,
@@ -84,7 +86,7 @@ impl Noised {
             _ => plan_tested(said, &space, &gap, &even)?,
         };
         Ok(Self {
-            column,
+            need,
             adjacency: said.adjacency(),
             space,
             quantile: Quantile::new(fraction)?,
@@ -112,7 +114,12 @@ impl Noised {
     }
 
     pub fn need(&self) -> Need {
-        Need::Floats(self.column)
+        self.need.clone()
+    }
+
+    /// What the answer is, where it is no plain number.
+    pub fn answer_type(&self) -> Option<String> {
+        self.space.kind().map(|kind| kind.to_string())
     }
 
     pub fn likely(&self) -> Likely {
@@ -141,7 +148,7 @@ impl Noised {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let rows = gathered.floats(self.column);
+        let rows = gathered.values(&self.need);
         let window = |reach: Reach| rows.window_in(&self.space, self.quantile.into(), reach, self.adjacency);
         let value = |window: &Window| Ratio::from(window.target().or(window.range().lo()));
         match &self.kind {
@@ -174,11 +181,11 @@ impl Noised {
     fn released(&self, noisy: &Ratio, within: &Ratio) -> Answer {
         let range = self.space.range();
         let place = |at: Option<i64>, beyond: i64| range.clamp(at.unwrap_or(beyond));
-        let number = |place: i64| self.space.number(place);
+        let value = |place: i64| self.space.value(place);
         let (low, high) = ((noisy - within).floor_i64(), (noisy + within).ceil_i64());
-        let bar =
-            ErrorBar::noise(self.confidence, number(place(low, range.lo())), number(place(high, range.hi())));
-        Answer::released(json!(number(place(noisy.round_i64(), range.lo()))), bar)
+        let (low, high) = (value(place(low, range.lo())), value(place(high, range.hi())));
+        let bar = ErrorBar::noise_between(self.confidence, low, high);
+        Answer::released(value(place(noisy.round_i64(), range.lo())), bar)
     }
 }
 

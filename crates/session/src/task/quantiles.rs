@@ -13,7 +13,8 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
-    rows::numbers::Numbers,
+    rows::values::Values,
+    source,
     space::Space,
 };
 use equipoise_core::{
@@ -34,7 +35,7 @@ use serde_json::{Value, json};
 /// Quantiles of one column.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantiles {
-    column: usize,
+    need: Need,
     adjacency: Adjacency,
     space: Space,
     kind: Kind,
@@ -123,26 +124,21 @@ enum Shape {
 
 impl Quantiles {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        let column = said.column()?;
-        let space = Space::new(said.range(), said.resolution())?;
         let (fractions, shape) = fractions(said)?;
-        Self::of(said, column, space, &fractions, shape)
+        Self::of(said, &fractions, shape)
     }
 
     /// What a summary tells of the shape of a column.
     pub fn summary(said: &Said) -> Result<Self, PlanError> {
-        let space = Space::new(said.range(), said.resolution())?;
         let fractions: Vec<Ratio> = SUMMARY.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
-        Self::of(said, said.column()?, space, &fractions, Shape::List)
+        Self::of(said, &fractions, Shape::List)
     }
 
-    fn of(
-        said: &Said,
-        column: usize,
-        space: Space,
-        fractions: &[Ratio],
-        shape: Shape,
-    ) -> Result<Self, PlanError> {
+    fn of(said: &Said, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
+        let column = said.column()?;
+        let need = said.numbers(column)?;
+        let space =
+            Space::of(said.kind(column).unwrap_or(source::Kind::Float), said.range(), said.resolution())?;
         let several = fractions.len() > 1;
         let names: &[&str] =
             if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
@@ -162,7 +158,7 @@ impl Quantiles {
         };
         let likely = likely(said, &space, &kind, shape)?;
         let (adjacency, confidence) = (said.adjacency(), said.confidence());
-        Ok(Self { column, adjacency, space, kind, shape, confidence, likely })
+        Ok(Self { need, adjacency, space, kind, shape, confidence, likely })
     }
 
     pub fn mechanism(&self) -> &'static str {
@@ -191,7 +187,14 @@ impl Quantiles {
     }
 
     pub fn need(&self) -> Need {
-        Need::Floats(self.column)
+        self.need.clone()
+    }
+
+    /// What the answer is, where it is no plain number: of a type, or days and seconds between two values.
+    pub fn answer_type(&self) -> Option<String> {
+        let kind = self.space.kind()?;
+        let measure = if self.shape == Shape::Difference { kind.measure() } else { None };
+        Some(measure.map_or_else(|| kind.to_string(), str::to_string))
     }
 
     pub fn likely(&self) -> Option<Likely> {
@@ -238,22 +241,22 @@ impl Quantiles {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let rows = gathered.floats(self.column);
+        let rows = gathered.values(&self.need);
         match &self.kind {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
                 let counted = guard.count(self.counted(rows), coins);
-                let number = self.draw(mechanism, rows, coins);
+                let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| {
                     let (low, high) = (self.draw(&ends.low, rows, coins), self.draw(&ends.high, rows, coins));
                     (low.min(high), low.max(high))
                 });
                 let answer = if counted.at_least(*needed) {
-                    let value = if self.shape == Shape::List { json!([number]) } else { json!(number) };
                     let ranks = self.rank_bar(json!(rank_error));
-                    Answer::released(
-                        value,
-                        interval.map_or(ranks.clone(), |(low, high)| ranks.interval(low, high)),
-                    )
+                    let error = match interval {
+                        Some((low, high)) => ranks.interval(self.space.value(low), self.space.value(high)),
+                        None => ranks,
+                    };
+                    Answer::released(self.value(&[place]), error)
                 } else {
                     Answer::refused(guard.advice(*rank_error, *needed))
                 };
@@ -302,24 +305,24 @@ impl Quantiles {
     fn draw<C: Coins>(
         &self,
         mechanism: &inverse_sensitivity::Calibrated,
-        rows: &Numbers<'_>,
+        rows: Values<'_, '_>,
         coins: &mut C,
-    ) -> f64 {
+    ) -> i64 {
         let target = mechanism.params().target;
         let window = rows.window_in(&self.space, target, mechanism.reach(), self.adjacency);
-        self.space.number(mechanism.run(&window, coins))
+        mechanism.run(&window, coins)
     }
 
-    /// How many rows take part: under add/remove those that are numbers, under replace all.
-    fn counted(&self, rows: &Numbers<'_>) -> u64 {
+    /// How many rows take part: under add/remove those that have a value, under replace all.
+    fn counted(&self, rows: Values<'_, '_>) -> u64 {
         rows.count(self.adjacency == Adjacency::Replace)
     }
 
     fn value(&self, places: &[i64]) -> Value {
         match self.shape {
-            Shape::Single => json!(self.space.number(places[0])),
-            Shape::List => places.iter().map(|&place| self.space.number(place)).collect(),
-            Shape::Difference => json!(self.space.distance(places[0], places[places.len() - 1]).max(0.0)),
+            Shape::Single => self.space.value(places[0]),
+            Shape::List => places.iter().map(|&place| self.space.value(place)).collect(),
+            Shape::Difference => self.space.distance(places[0], places[places.len() - 1]),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    source::Kind,
     space::Space,
 };
 use equipoise_core::{
@@ -29,7 +30,7 @@ const PARTS: u32 = 8;
 /// A private scale over a declared grid.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
-    column: usize,
+    need: Need,
     adjacency: Adjacency,
     space: Space,
     step: f64,
@@ -48,12 +49,14 @@ impl Scale {
                 "the mechanism scale needs a delta above 0; give --delta 1e-6, or leave the mechanism to auto",
             ));
         }
-        let Some(resolution) = said.resolution() else {
+        let need = said.numbers(column)?;
+        let kind = said.kind(column).unwrap_or(Kind::Float);
+        if said.resolution().is_none() && !kind.is_whole() {
             return Err(PlanError::line(
                 "the mechanism scale measures in steps; give --resolution, such as 0.01",
             ));
-        };
-        let space = Space::new(said.range(), Some(resolution))?;
+        }
+        let space = Space::of(kind, said.range(), said.resolution())?;
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
         let mechanism = scale::Scale {
             gate_eps: half.clone(),
@@ -66,7 +69,7 @@ impl Scale {
         }
         .calibrate()?;
         let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
-        let step = space.distance(0, 1);
+        let step = space.step_length();
         // Even rows leave every factor of two only when about a tenth of them have changed.
         let rows = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change).unwrap_or(u64::MAX);
         let likely = Even::new(said, &space)?.map(|even| {
@@ -74,7 +77,7 @@ impl Scale {
             even.likely(error * even.quartiles_apart())
         });
         Ok(Self {
-            column,
+            need,
             adjacency: said.adjacency(),
             space,
             step,
@@ -90,7 +93,12 @@ impl Scale {
     }
 
     pub fn need(&self) -> Need {
-        Need::Floats(self.column)
+        self.need.clone()
+    }
+
+    /// What the answer is measured in, where that is not plain numbers.
+    pub fn answer_type(&self) -> Option<String> {
+        self.space.kind()?.measure().map(str::to_string)
     }
 
     pub fn likely(&self) -> Option<Likely> {
@@ -106,7 +114,7 @@ impl Scale {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let places = gathered.floats(self.column).places(&self.space, self.adjacency);
+        let places = gathered.values(&self.need).places(&self.space, self.adjacency);
         let rows = Sorted::new(&places, self.space.range());
         match self.mechanism.run(&rows, coins) {
             Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),

@@ -7,7 +7,11 @@
 //! were kept is not told. A record adds to one count, so under add/remove all counts move the same way; under replace
 //! one falls and one rises.
 
-use super::{Expected, histogram::needs_delta};
+use super::{
+    Expected,
+    histogram::{needs_delta, stated as stated_value},
+    texts::Texts,
+};
 use crate::{
     answer::{Answer, ErrorBar},
     gather::{Gathered, Need},
@@ -24,7 +28,6 @@ use equipoise_core::{
     },
     ratio::Ratio,
 };
-use serde_json::json;
 
 /// One part in this many of epsilon keeps the candidates.
 const SHARE: u64 = 2;
@@ -32,7 +35,7 @@ const SHARE: u64 = 2;
 /// A choice among texts of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Select {
-    column: usize,
+    of: Texts,
     among: Among,
     eps: Eps,
     adjacency: Adjacency,
@@ -58,9 +61,9 @@ enum Among {
 impl Select {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         said.accepts(&["permute-and-flip"], &[])?;
-        let column = said.column()?;
+        let of = Texts::plan(said)?;
         let base = |among, eps: Eps, failure, cost| Self {
-            column,
+            of,
             among,
             eps,
             adjacency: said.adjacency(),
@@ -70,7 +73,8 @@ impl Select {
         };
         let stated = said.among();
         if !stated.is_empty() {
-            let mut once = stated.to_vec();
+            let mut once =
+                stated.iter().map(|text| stated_value(text, of.wanted())).collect::<Result<Vec<_>, _>>()?;
             once.sort_unstable();
             if once.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(PlanError::line("a candidate is stated twice; state each once"));
@@ -108,7 +112,11 @@ impl Select {
     }
 
     pub fn need(&self) -> Need {
-        Need::Tally(self.column)
+        self.of.need()
+    }
+
+    pub fn answer_type(&self) -> Option<String> {
+        self.of.answer_type()
     }
 
     pub fn expected(&self) -> Expected {
@@ -137,14 +145,14 @@ impl Select {
             Among::Stated { candidates, mechanism, gap } => {
                 let scores: Vec<(&str, u64)> = candidates
                     .iter()
-                    .map(|text| (text.as_str(), gathered.with_text(self.column, text)))
+                    .map(|text| (text.as_str(), gathered.with_text(self.of.column(), text)))
                     .collect();
                 self.choose(&scores, mechanism, *gap, coins)
             }
             Among::Kept { keys, kept_from } => {
-                let kept = keys.run_counts(gathered.texts(self.column), coins);
+                let kept = keys.run_counts(gathered.texts(self.of.column()), coins);
                 let scores: Vec<(&str, u64)> =
-                    kept.into_iter().map(|text| (text, gathered.with_text(self.column, text))).collect();
+                    kept.into_iter().map(|text| (text, gathered.with_text(self.of.column(), text))).collect();
                 if scores.is_empty() {
                     return Answer::refused(format!(
                         "no value has enough rows: {}; raise epsilon or delta, or state the candidates with --among",
@@ -170,7 +178,7 @@ impl Select {
     ) -> Answer {
         let counts: Vec<Ratio> = scores.iter().map(|&(_, count)| Ratio::from(count)).collect();
         let chosen = mechanism.run(&counts, coins);
-        Answer::released(json!(scores[chosen].0), ErrorBar::gap(self.confidence, gap))
+        Answer::released(self.of.value(scores[chosen].0), ErrorBar::gap(self.confidence, gap))
     }
 }
 

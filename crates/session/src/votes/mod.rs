@@ -277,6 +277,7 @@ impl VotePlan {
             unit: self.guarantee.unit.to_string(),
             // All rows of a person lie in one block, however many.
             max_rows_per_unit: None,
+            max_groups_per_unit: None,
         }
     }
 }
@@ -443,6 +444,7 @@ fn release(plan: &VotePlan, answer: Answer, charge: &Charge) -> Release {
     Release {
         outcome: if answer.value.is_some() { Outcome::Released } else { Outcome::Refused },
         value: answer.value.unwrap_or_default(),
+        value_type: None,
         statistic: plan.request.statistic.clone(),
         column: None,
         group_by: Vec::new(),

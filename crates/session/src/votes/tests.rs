@@ -10,7 +10,12 @@ use equipoise_core::{
 use std::collections::BTreeMap;
 
 fn facts() -> DataFacts {
-    DataFacts { name: "people".into(), columns: vec!["salary".into(), "town".into()], registered: None }
+    DataFacts {
+        name: "people".into(),
+        columns: vec!["salary".into(), "town".into()],
+        registered: None,
+        kinds: Vec::new(),
+    }
 }
 
 fn request(output: &str, eps: &str, delta: &str) -> VoteRequest {

@@ -6,7 +6,7 @@
 //! microseconds are cut off, so that a moment is the microsecond in which it lies. Second 60 is the next minute.
 //! Spaces and tabs around mean nothing. Nothing else is a day or a moment, and no other order of day and month is guessed.
 
-use crate::number::trimmed;
+use super::number::trimmed;
 
 /// Days since 1970-01-01.
 pub fn date(field: &[u8]) -> Option<i64> {
@@ -74,7 +74,7 @@ pub fn timestamp_text(microseconds: i64) -> String {
 
 /// The day at the beginning of a text, and what follows it.
 fn day(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (negative, unsigned) = crate::number::signed(text);
+    let (negative, unsigned) = super::number::signed(text);
     let length = unsigned.iter().position(|byte| !byte.is_ascii_digit())?;
     let signed = unsigned.len() < text.len();
     let good_length = if signed { (4..=9).contains(&length) } else { length == 4 };

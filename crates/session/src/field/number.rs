@@ -85,7 +85,7 @@ fn any_decimal(text: &[u8]) -> f64 {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
         None => (text, None),
     };
-    let points = memchr::memchr_iter(b'.', decimal).count();
+    let points = decimal.split(|&byte| byte == b'.').count() - 1;
     let plain = decimal.iter().all(|&byte| byte.is_ascii_digit() || byte == b'.');
     let good_exponent = exponent.is_none_or(|exponent| {
         let digits = exponent.strip_prefix(b"+").or(exponent.strip_prefix(b"-")).unwrap_or(exponent);

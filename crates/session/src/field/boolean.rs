@@ -1,6 +1,6 @@
 //! What text is a yes or a no.
 
-use crate::number::trimmed;
+use super::number::trimmed;
 
 /// 1 for `true`, `yes`, `t`, `y` and `1`; 0 for `false`, `no`, `f`, `n` and `0`; in any case, with spaces and tabs around.
 /// Nothing else is either.

@@ -1,10 +1,10 @@
 //! What text is a decimal number with so many digits after its point.
 //!
-//! The grammar is that of [`number`](crate::number), without the infinities. The number is taken as it stands, not as the
+//! The grammar is that of [`number`](super::number), without the infinities. The number is taken as it stands, not as the
 //! nearest float: `0.1` is one tenth. What lies between two multiples of 10^-digits is rounded to the nearest, and ties go
 //! away from zero (`0.125` with two digits is `0.13`, `-0.125` is `-0.13`). What leaves 64 bits is no number.
 
-use crate::number::{signed, trimmed};
+use super::number::{signed, trimmed};
 
 /// The number of units of 10^-digits, or `None` if the field is no number or out of range.
 pub fn decimal(field: &[u8], digits: u8) -> Option<i64> {
@@ -45,6 +45,15 @@ fn rounded(digits: impl Iterator<Item = u8>, kept: i64) -> Option<u64> {
         read += 1;
     }
     Some(value)
+}
+
+/// So many units of 10^-digits as text that [`decimal`] reads back, with all its digits: `-0.50`.
+pub fn text(units: i128, digits: u8) -> String {
+    let places = usize::from(digits);
+    let sign = if units < 0 { "-" } else { "" };
+    let all = format!("{:0>1$}", units.unsigned_abs(), places + 1);
+    let (whole, fraction) = all.split_at(all.len() - places);
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }
 
 /// A sign and digits. Beyond a billion all exponents are alike: no line has so many digits.
@@ -116,10 +125,8 @@ mod tests {
     proptest! {
         #[test]
         fn every_decimal_reads_back(units: i64, digits in 0u8..19) {
-            let sign = if units < 0 { "-" } else { "" };
-            let padded = format!("{:0>1$}", units.unsigned_abs(), usize::from(digits) + 1);
-            let (whole, fraction) = padded.split_at(padded.len() - usize::from(digits));
-            let text = format!("{sign}{whole}.{fraction}");
+            let text = text(units.into(), digits);
+            prop_assert_eq!(text.contains('.'), digits > 0);
             prop_assert_eq!(decimal(text.as_bytes(), digits), Some(units), "{}", text);
             let text = format!("{units}e-{digits}");
             prop_assert_eq!(decimal(text.as_bytes(), digits), Some(units), "{}", text);
@@ -127,7 +134,7 @@ mod tests {
 
         #[test]
         fn a_number_is_a_number_here_and_there(text in r"[+-]?[0-9]{0,4}(\.[0-9]{0,4})?([eE][+-]?[0-9]{0,2})?") {
-            let number = crate::number::float(text.as_bytes());
+            let number = super::super::number::float(text.as_bytes());
             if number.is_nan() || number.abs() < 1e15 {
                 prop_assert_eq!(decimal(text.as_bytes(), 2).is_some(), !number.is_nan());
             }

@@ -1,0 +1,153 @@
+//! The constants of a predicate, in the whole numbers that the type of their column has inside.
+//!
+//! A column of a whole type is compared as those numbers: days with days, units of the last digit with the same units. What is
+//! compared with it must be such a value, so that no comparison is ever between unlike things.
+
+use crate::{
+    field::boolean::boolean,
+    plan::{DataFacts, PlanError},
+    source::Kind,
+    types::Types,
+};
+use equipoise_core::{ratio::Ratio, wording};
+use equipoise_predicate::{Constant, Predicate, Side};
+
+/// What is known of columns by name.
+pub(super) struct Known<'a> {
+    pub facts: &'a DataFacts,
+    pub types: &'a Types,
+}
+
+impl Known<'_> {
+    /// The type by which a column is read in a predicate: the declared one, or days, moments and yes or no by the schema.
+    /// Numbers of a schema are read as their constants say.
+    pub fn kind(&self, name: &str) -> Option<Kind> {
+        let column = self.facts.columns.iter().position(|column| column == name)?;
+        let schema = |kind: &Kind| kind.is_time() || *kind == Kind::Boolean;
+        self.types.said(column).or_else(|| self.types.of(column).filter(schema))
+    }
+
+    /// The same predicate with the constants of columns of whole types as whole numbers.
+    pub fn typed(&self, predicate: Predicate) -> Result<Predicate, PlanError> {
+        let all = |parts: Vec<Predicate>| -> Result<Vec<Predicate>, PlanError> {
+            parts.into_iter().map(|part| self.typed(part)).collect()
+        };
+        Ok(match predicate {
+            Predicate::And(parts) => Predicate::And(all(parts)?),
+            Predicate::Or(parts) => Predicate::Or(all(parts)?),
+            Predicate::Not(inner) => Predicate::Not(Box::new(self.typed(*inner)?)),
+            Predicate::In(name, constants) => {
+                let constants = constants.into_iter().map(|constant| self.constant(&name, constant));
+                let constants = constants.collect::<Result<_, _>>()?;
+                Predicate::In(name, constants)
+            }
+            Predicate::Between(name, low, high) => {
+                let (low, high) = (self.constant(&name, low)?, self.constant(&name, high)?);
+                Predicate::Between(name, low, high)
+            }
+            Predicate::Compare(left, comparison, right) => {
+                let (left, right) = self.sides(left, right)?;
+                Predicate::Compare(left, comparison, right)
+            }
+            null @ Predicate::IsNull(_) => null,
+        })
+    }
+
+    fn sides(&self, left: Side, right: Side) -> Result<(Side, Side), PlanError> {
+        let left = self.yes_or_no(left, &right);
+        let right = self.yes_or_no(right, &left);
+        Ok(match (left, right) {
+            (Side::Column(name), Side::Constant(constant)) => {
+                let constant = self.constant(&name, constant)?;
+                (Side::Column(name), Side::Constant(constant))
+            }
+            (Side::Constant(constant), Side::Column(name)) => {
+                let constant = self.constant(&name, constant)?;
+                (Side::Constant(constant), Side::Column(name))
+            }
+            (Side::Column(left), Side::Column(right)) => {
+                self.alike(&left, &right)?;
+                (Side::Column(left), Side::Column(right))
+            }
+            constants => constants,
+        })
+    }
+
+    /// Beside a column of yes or no, the word `true` or `no` is a constant unless a column has that name.
+    fn yes_or_no(&self, side: Side, other: &Side) -> Side {
+        match (side, other) {
+            (Side::Column(word), Side::Column(column))
+                if self.kind(column) == Some(Kind::Boolean) && !self.facts.columns.contains(&word) =>
+            {
+                match boolean(word.as_bytes()) {
+                    Some(whole) => Side::Constant(Constant::Whole(whole)),
+                    None => Side::Column(word),
+                }
+            }
+            (side, _) => side,
+        }
+    }
+
+    /// Two columns that are compared have one type, or both hold plain numbers.
+    fn alike(&self, left: &str, right: &str) -> Result<(), PlanError> {
+        let kinds = [self.kind(left), self.kind(right)];
+        let plain =
+            |kind: Option<Kind>| matches!(kind, None | Some(Kind::Float | Kind::Integer | Kind::Boolean));
+        if kinds[0] == kinds[1] || kinds.into_iter().all(plain) {
+            return Ok(());
+        }
+        let [one, other] =
+            kinds.map(|kind| kind.map_or("of no declared type".to_string(), |kind| kind.to_string()));
+        let (left, right) = (wording::shown(left), wording::shown(right));
+        Err(PlanError::line(format!(
+            "--where: '{left}' is {one} and '{right}' is {other}; declare one type for both with --type"
+        )))
+    }
+
+    /// A constant that a column is compared with.
+    fn constant(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
+        let Some(kind) = self.kind(name).filter(|kind| kind.is_whole()) else { return Ok(constant) };
+        let found = match (kind, &constant) {
+            (Kind::Decimal { .. }, Constant::Text(text)) => {
+                text.trim().parse().ok().map(|number| scaled(number, kind))
+            }
+            (Kind::Decimal { .. }, Constant::Whole(whole)) => Some(scaled(Ratio::from(*whole), kind)),
+            // The shortest text of a float is what was typed.
+            (Kind::Decimal { .. }, Constant::Real(real)) => {
+                real.to_string().parse().ok().map(|number| scaled(number, kind))
+            }
+            (Kind::Integer, Constant::Whole(_) | Constant::Real(_))
+            | (Kind::Boolean, Constant::Whole(0 | 1)) => Some(constant.clone()),
+            (_, Constant::Text(text)) => kind.read(text).map(Constant::Whole),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let shown = match &constant {
+                Constant::Text(text) => wording::shown(text),
+                Constant::Whole(whole) => whole.to_string(),
+                Constant::Real(real) => real.to_string(),
+            };
+            let example = match kind {
+                Kind::Date => "2026-01-31",
+                Kind::Timestamp => "2026-01-31T12:30:00Z",
+                Kind::Boolean => "true or false",
+                _ => "a number",
+            };
+            let name = wording::shown(name);
+            PlanError::line(format!(
+                "--where: column '{name}' is of the type {kind}, which {shown} is not; write {example}"
+            ))
+        })
+    }
+}
+
+/// A number in units of a type. What lies between two units stays between them, and what is beyond 64 bits beyond all.
+fn scaled(number: Ratio, kind: Kind) -> Constant {
+    let units = number * &Ratio::from(kind.units());
+    match (units.floor_i64(), units.ceil_i64()) {
+        (Some(floor), Some(ceil)) if floor == ceil => Constant::Whole(floor),
+        (Some(floor), Some(_)) => Constant::Real(floor as f64 + 0.5),
+        _ if units.is_negative() => Constant::Real(f64::MIN),
+        _ => Constant::Real(f64::MAX),
+    }
+}

@@ -1,0 +1,117 @@
+//! The rows of a column as questions ask for them, whether they are floats or whole numbers inside.
+
+use super::numbers::Numbers;
+use crate::{source::Kind, space::Space};
+use equipoise_core::{
+    adjacency::Adjacency,
+    stability::{Range, Reach, Window, bracket, reachable::Target},
+};
+
+/// All whole numbers of a column, and how many rows have none.
+#[derive(Default)]
+pub(crate) struct Wholes {
+    pub numbers: Numbers<'static, i64>,
+    pub nulls: u64,
+}
+
+/// All rows of a column.
+#[derive(Clone, Copy)]
+pub(crate) enum Values<'g, 'a> {
+    /// Floats, not-a-number where there was none.
+    Floats(&'g Numbers<'a>),
+    /// Whole numbers of a type; nothing where no record was met.
+    Wholes(Kind, Option<&'g Wholes>),
+}
+
+impl Values<'_, '_> {
+    /// How many values there are; `with_nulls` counts rows without one too.
+    pub fn count(self, with_nulls: bool) -> u64 {
+        match self {
+            Self::Floats(numbers) => numbers.count(with_nulls),
+            Self::Wholes(_, None) => 0,
+            Self::Wholes(_, Some(wholes)) => {
+                let mut count = if with_nulls { wholes.nulls } else { 0 };
+                wholes.numbers.each(|some| count += some.len() as u64);
+                count
+            }
+        }
+    }
+
+    /// The rows around the target in a space of answers, cleaned for this adjacency.
+    pub fn window_in(self, space: &Space, target: Target, reach: Reach, adjacency: Adjacency) -> Window {
+        match self {
+            Self::Floats(numbers) => numbers.window_in(space, target, reach, adjacency),
+            Self::Wholes(_, None) => {
+                bracket::window::<i64>(&[], target, space.range(), reach, Adjacency::AddRemove)
+            }
+            Self::Wholes(_, Some(Wholes { numbers, nulls })) => {
+                let more = space.null_place(adjacency).map(|place| (place, *nulls)).filter(|more| more.1 > 0);
+                if let (Numbers::Here(all), None, true) = (numbers, more, space.is_plain()) {
+                    return bracket::window(&all[..], target, space.range(), reach, Adjacency::AddRemove);
+                }
+                let place = |whole| Some(space.whole_place(whole));
+                numbers.window(target, space.range(), reach, place, more)
+            }
+        }
+    }
+
+    /// All places in a space of answers, cleaned for this adjacency, in memory.
+    pub fn places(self, space: &Space, adjacency: Adjacency) -> Vec<i64> {
+        match self {
+            Self::Floats(numbers) => numbers.places(space, adjacency),
+            Self::Wholes(_, None) => Vec::new(),
+            Self::Wholes(_, Some(Wholes { numbers, nulls })) => {
+                let mut places = Vec::new();
+                numbers.each(|some| places.extend(some.iter().map(|&whole| space.whole_place(whole))));
+                if let Some(place) = space.null_place(adjacency) {
+                    let nulls = usize::try_from(*nulls).expect("places that fit in memory");
+                    places.resize(places.len() + nulls, place);
+                }
+                places
+            }
+        }
+    }
+
+    /// The rows with a value around the target, each at the place that is given for its number.
+    pub fn window(self, target: Target, range: Range, reach: Reach, place: impl Fn(f64) -> i64) -> Window {
+        match self {
+            Self::Floats(numbers) => {
+                let place = |number: f64| (!number.is_nan()).then(|| place(number));
+                numbers.window(target, range, reach, place, None)
+            }
+            Self::Wholes(kind, wholes) => {
+                let place = |whole| Some(place(kind.number(whole)));
+                let nothing = Wholes::default();
+                wholes.unwrap_or(&nothing).numbers.window(target, range, reach, place, None)
+            }
+        }
+    }
+
+    /// Hand over the numbers of all rows, some at a time; not-a-number may be among them.
+    pub fn each_number(self, mut visit: impl FnMut(&[f64])) {
+        match self {
+            Self::Floats(numbers) => numbers.each(visit),
+            Self::Wholes(kind, wholes) => {
+                let Some(wholes) = wholes else { return };
+                let mut numbers = Vec::new();
+                wholes.numbers.each(|some| {
+                    for part in some.chunks(TOGETHER) {
+                        numbers.clear();
+                        numbers.extend(part.iter().map(|&whole| kind.number(whole)));
+                        visit(&numbers);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Hand over the whole numbers inside, some at a time; none where rows are floats.
+    pub fn each_whole(self, visit: impl FnMut(&[i64])) {
+        if let Self::Wholes(_, Some(wholes)) = self {
+            wholes.numbers.each(visit);
+        }
+    }
+}
+
+/// So many numbers are converted together.
+const TOGETHER: usize = 4096;

@@ -1,0 +1,120 @@
+//! Which type each column has: what a request declares, else what the schema does. Rows are never looked at.
+
+use crate::{
+    columns,
+    gather::Need,
+    kind::NAMES,
+    plan::{DataFacts, PlanError},
+    request::Request,
+    source::{Kind, Wanted},
+};
+use equipoise_core::wording;
+use std::collections::BTreeMap;
+
+/// The types of columns by their places.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Types {
+    said: BTreeMap<usize, Kind>,
+    schema: Vec<Option<Kind>>,
+}
+
+impl Types {
+    /// From `--type COLUMN=TYPE` and the schema.
+    pub fn plan(request: &Request, facts: &DataFacts) -> Result<Self, PlanError> {
+        let mut said = BTreeMap::new();
+        for (name, word) in &request.types {
+            let wrong = |error: &dyn std::fmt::Display| PlanError::line(format!("--type: {error}"));
+            let column = columns::place(&facts.columns, name).map_err(|error| wrong(&error))?;
+            let kind = Kind::named(word).ok_or_else(|| wrong(&PlanError::unknown("type", word, &NAMES)))?;
+            if let Some(schema) = facts.kind(column).filter(|&schema| !can_read(schema, kind)) {
+                let name = wording::shown(name);
+                return Err(wrong(&format!(
+                    "the column '{name}' is of the type {schema} and cannot be read as {kind}; leave it out"
+                )));
+            }
+            said.insert(column, kind);
+        }
+        Ok(Self { said, schema: facts.kinds.clone() })
+    }
+
+    /// The type of a column: declared, or by the schema; nothing where neither says more than text.
+    pub fn of(&self, column: usize) -> Option<Kind> {
+        let schema = || self.schema.get(column).copied().flatten().filter(|&kind| kind != Kind::Text);
+        self.said.get(&column).copied().or_else(schema)
+    }
+
+    /// The type that was declared in words.
+    pub fn said(&self, column: usize) -> Option<Kind> {
+        self.said.get(&column).copied()
+    }
+
+    /// How the values of a column are read where they are keys. A file with a schema writes each value in one way only,
+    /// so its texts are keys; what was declared about texts is read by that, so that `1.5` and `1.50` are one key.
+    pub fn key(&self, column: usize) -> Wanted {
+        let kind = self.said(column).filter(|kind| kind.is_whole()).unwrap_or(Kind::Text);
+        Wanted { column, kind }
+    }
+
+    /// How the values of a column are read where they are numbers.
+    pub fn numbers(&self, column: usize) -> Need {
+        match self.of(column) {
+            Some(kind) if kind.is_whole() => Need::Wholes(Wanted { column, kind }),
+            _ => Need::Floats(column),
+        }
+    }
+}
+
+/// Can cells of a column of one type be read as another? Text can be anything.
+fn can_read(schema: Kind, kind: Kind) -> bool {
+    match (schema, kind) {
+        (Kind::Text, _) | (_, Kind::Text) | (Kind::Date | Kind::Timestamp, Kind::Timestamp) => true,
+        (Kind::Date, kind) => kind == Kind::Date,
+        (Kind::Timestamp, _) => false,
+        (_, kind) => !kind.is_time(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn types(words: &[(&str, &str)]) -> Result<Types, PlanError> {
+        let columns = ["hired", "pay", "member", "town"].map(String::from).to_vec();
+        let kinds = vec![Some(Kind::Date), Some(Kind::Float), None, Some(Kind::Text)];
+        let facts = DataFacts { name: "people".into(), columns, registered: None, kinds };
+        let types = words.iter().map(|(name, word)| (name.to_string(), word.to_string())).collect();
+        Types::plan(&Request { types, ..Request::new("count") }, &facts)
+    }
+
+    #[test]
+    fn words_come_before_the_schema() {
+        let none = types(&[]).unwrap();
+        let all = |types: &Types| [0, 1, 2, 3].map(|column| types.of(column));
+        assert_eq!(all(&none), [Some(Kind::Date), Some(Kind::Float), None, None]);
+        let cents = Kind::Decimal { digits: 2 };
+        let said = types(&[("hired", "timestamp"), ("pay", "decimal:2"), ("town", "integer")]).unwrap();
+        assert_eq!(all(&said), [Some(Kind::Timestamp), Some(cents), None, Some(Kind::Integer)]);
+        assert_eq!(none.key(0).kind, Kind::Text);
+        assert_eq!(said.key(1).kind, cents);
+        assert_eq!((none.numbers(1), none.numbers(2)), (Need::Floats(1), Need::Floats(2)));
+        assert_eq!(none.numbers(0), Need::Wholes(Wanted { column: 0, kind: Kind::Date }));
+    }
+
+    #[test]
+    fn what_cannot_be_is_one_line() {
+        for (name, word, said) in [
+            ("hire", "date", "--type: no column is called 'hire'; did you mean 'hired'?"),
+            ("hired", "day", "--type: no type is called 'day'"),
+            ("pay", "decimal:40", "--type: no type is called 'decimal:40'; did you mean 'decimal:2'?"),
+            (
+                "hired",
+                "number",
+                "--type: the column 'hired' is of the type date and cannot be read as number",
+            ),
+            ("pay", "date", "cannot be read as date"),
+        ] {
+            let error = types(&[(name, word)]).unwrap_err().to_string();
+            assert!(error.contains(said) && !error.contains('\n'), "{error}");
+        }
+    }
+}
