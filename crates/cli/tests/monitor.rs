@@ -119,8 +119,12 @@ fn what_is_wrong_is_one_line_and_costs_nothing() {
     refused(&no_unit, "--unit: no column is called 'person'", 2);
     let no_file: Vec<&str> = ["missing.jsonl"].into_iter().chain(WORDS).collect();
     refused(&no_file, "cannot open 'missing.jsonl'", 2);
-    let not_ours: Vec<&str> = ["--state", "people.csv"].into_iter().chain(WORDS).collect();
+    let the_data: Vec<&str> = ["--state", "people.csv"].into_iter().chain(WORDS).collect();
+    refused(&the_data, "the state file or the ledger is among the data", 2);
+    fs::write(path.join("notes"), "mine\n").expect("a file");
+    let not_ours: Vec<&str> = ["--state", "notes"].into_iter().chain(WORDS).collect();
     refused(&not_ours, "it is no monitor's", 2);
+    assert_eq!(fs::read_to_string(path.join("notes")).expect("a file"), "mine\n");
     assert_eq!(fs::read_to_string(path.join("people.csv")).expect("the data"), data());
     assert_eq!(spent(path), "0");
 
