@@ -9,7 +9,7 @@ use equipoise_session::{
     ledger::Ledger,
     monitor::{Monitor, MonitorPlan, MonitorRequest, Watched},
     session,
-    source::Source,
+    source::{Lost, Source},
 };
 use std::{
     error::Error,
