@@ -270,12 +270,14 @@ impl Watch {
 
     /// Do about so many say yes? One entry for each row: a numpy array of booleans, or a list.
     fn ask_rows(&self, py: Python<'_>, yes: &Bound<'_, PyAny>, threshold: &str) -> PyResult<bool> {
-        let yes: Bitmap = match yes.extract::<PyReadonlyArray1<'_, bool>>() {
-            Ok(array) => match array.as_slice() {
+        let yes: Bitmap = if table::is_numpy(yes) {
+            let array = yes.extract::<PyReadonlyArray1<'_, bool>>()?;
+            match array.as_slice() {
                 Ok(slice) => Bitmap::from_test(slice, |&yes| yes),
                 Err(_) => Bitmap::from_test(&array.as_array().to_vec(), |&yes| yes),
-            },
-            Err(_) => Bitmap::from_test(&yes.extract::<Vec<bool>>()?, |&yes| yes),
+            }
+        } else {
+            Bitmap::from_test(&yes.extract::<Vec<bool>>()?, |&yes| yes)
         };
         py.detach(|| {
             Ok(self.running.lock()?.ask_rows(&yes, threshold).map_err(errors::data)? == Outcome::Above)

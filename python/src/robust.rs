@@ -1,6 +1,6 @@
 //! Answers about a stream that stay right while users react to them.
 
-use crate::errors;
+use crate::{errors, table::is_numpy};
 use equipoise_core::ratio::Ratio;
 use equipoise_entropy::OsCoins;
 use equipoise_robust::{
@@ -77,10 +77,14 @@ fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> u64) -> PyResult<
             number(&bytes)
         })
     };
-    if let Ok(array) = items.extract::<PyReadonlyArray1<'_, i64>>() {
+    if is_numpy(items)
+        && let Ok(array) = items.extract::<PyReadonlyArray1<'_, i64>>()
+    {
         return Ok(array.as_array().iter().map(|&value| signed(value)).collect());
     }
-    if let Ok(array) = items.extract::<PyReadonlyArray1<'_, u64>>() {
+    if is_numpy(items)
+        && let Ok(array) = items.extract::<PyReadonlyArray1<'_, u64>>()
+    {
         return Ok(array.as_array().iter().copied().collect());
     }
     if let Ok(whole) = items.extract::<Vec<i64>>() {
@@ -326,11 +330,12 @@ impl Cut {
 
     /// Edges come, or go where their weight is negative: rows of two ends and perhaps a weight.
     fn update(&self, py: Python<'_>, edges: &Bound<'_, PyAny>) -> PyResult<()> {
-        let rows: Vec<Vec<i64>> = match edges.extract::<PyReadonlyArray2<'_, i64>>() {
-            Ok(array) => array.as_array().rows().into_iter().map(|row| row.to_vec()).collect(),
-            Err(_) => edges
-                .extract()
-                .map_err(|_| errors::data("edges are rows of two whole numbers and perhaps a weight"))?,
+        let no_edges = |_: PyErr| errors::data("edges are rows of two whole numbers and perhaps a weight");
+        let rows: Vec<Vec<i64>> = if is_numpy(edges) {
+            let array = edges.extract::<PyReadonlyArray2<'_, i64>>().map_err(no_edges)?;
+            array.as_array().rows().into_iter().map(|row| row.to_vec()).collect()
+        } else {
+            edges.extract().map_err(no_edges)?
         };
         // Rows that are no edges are found before anything is carried out.
         let changes: Vec<Change> = rows

@@ -145,12 +145,14 @@ impl<'py> Held<'py> {
     /// Take hold of a column: a numpy array of floats, an Arrow array of any maker, or a list.
     pub fn new(column: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Self> {
         if kind == Kind::Float
+            && is_numpy(column)
             && let Ok(array) = column.extract::<PyReadonlyArray1<'py, f64>>()
             && array.as_slice().is_ok()
         {
             return Ok(Self::Numpy(array));
         }
         if kind.is_whole()
+            && is_numpy(column)
             && let Ok(array) = column.extract::<PyReadonlyArray1<'py, i64>>()
         {
             return Ok(Self::Integers(array.as_array().iter().map(|&whole| Some(whole)).collect()));
@@ -237,6 +239,12 @@ impl<'py> Held<'py> {
             Self::Texts(texts) => Column::Texts(texts),
         })
     }
+}
+
+/// Something of numpy's? Only then may its arrays be asked for: where numpy is not installed, that ends in a panic.
+pub fn is_numpy(value: &Bound<'_, PyAny>) -> bool {
+    let module = value.get_type().module();
+    module.is_ok_and(|name| name.to_str().is_ok_and(|name| name == "numpy" || name.starts_with("numpy.")))
 }
 
 /// A type of numbers, or of what counts as one.
@@ -381,7 +389,8 @@ pub fn read(text: &str, kind: &str) -> Option<i64> {
 
 /// One column of floats, held for something other than a question.
 pub fn floats<'py>(column: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
-    if let Ok(array) = column.cast::<PyUntypedArray>()
+    if is_numpy(column)
+        && let Ok(array) = column.cast::<PyUntypedArray>()
         && array.ndim() != 1
     {
         return Err(errors::data("the array has more than one dimension; give one column"));

@@ -43,3 +43,23 @@ def test_import_is_light() -> None:
     """Nothing but the standard library is imported with the package."""
     code = "import sys, equipoise; heavy = {'numpy', 'pandas', 'sklearn', 'pyarrow', 'joblib'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_nothing_but_python_is_needed() -> None:
+    """Lists are answered where numpy and its friends are not installed."""
+    code = """
+import sys
+for name in ("numpy", "pandas", "pyarrow", "polars", "sklearn", "joblib"):
+    sys.modules[name] = None
+import equipoise as eq
+numbers = list(range(2000))
+eq.median(numbers, epsilon=1), eq.mean(numbers, epsilon=1, range=(0, 2000)), eq.mode(["a"] * 900, epsilon=1, delta=1e-6)
+eq.histogram(["a"] * 900, epsilon=1, delta=1e-6), eq.simulate("median", numbers, trials=3, epsilon=1)
+eq.AboveThreshold(epsilon=1, threshold=10).answer([1, 2, 3])
+eq.ThresholdMonitor(numbers, epsilon=1, delta=1e-6, budget_per_unit=2).ask([True] * 2000, 10)
+eq.Session(numbers, budget=1).median(epsilon=1).release()
+sketch = eq.RobustDistinct()
+sketch.update(["a", "b"]), sketch.update([1, 2]), sketch.query()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import json
 import math
 import os
@@ -110,6 +111,8 @@ def vote(
     request_id: str | None = None,
 ) -> Release:
     """Plan, pay, deal, run, count, in this order."""
+    if importlib.util.find_spec("numpy") is None:
+        raise RequestError("blocks are dealt with numpy; install it")
     books = _books.books(ledger, analyst)
     ballot = _planned(words, books)
     before = ballot.charge(books, request_id)
