@@ -147,6 +147,10 @@ def test_a_monitor_of_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert again.ask("age > 18", 2500) is False
     session = eq.Session(path, ledger=tmp_path / "equipoise.ledger")
     assert session.spent["epsilon"] == "2"
+    for state in (None, tmp_path / "people.c.v"):
+        with pytest.raises(eq.RequestError, match="beside or within a pattern"):
+            eq.ThresholdMonitor(tmp_path / "people.c*v", state=state, **words)
+    assert session.spent["epsilon"] == "2"
     del again
     path.write_text("age\n" + "30\n" * 5001)
     with pytest.raises(eq.RequestError, match="the data have changed"):

@@ -48,15 +48,26 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     if options.file == Path::new(STANDARD_INPUT) {
         return Err(usage("a monitor reads its rows again and again, which a pipe cannot give; name a file"));
     }
+    let path = charged_ledger(options.ledger.as_deref(), &options.file).map_err(usage)?;
     // Once, before anything is written: what lies beside the data later is no part of it.
-    let files = expand(&options.file)
+    let mut files = expand(&options.file)
         .map_err(|problem| usage(OpenError { path: Some(options.file.clone()), problem }))?;
+    // A pattern may take in what an earlier start wrote; a file that is named is what is meant.
+    let state = options.state.as_deref().unwrap_or(&path);
+    let own = |file: &PathBuf| [state, &path].into_iter().any(|own| same_file(own, file));
+    if is_pattern(&options.file) {
+        files.retain(|file| !own(file));
+    }
+    if files.is_empty() || files.iter().any(own) {
+        return Err(usage(
+            "the state file or the ledger is among the data; give data that does not take it in",
+        ));
+    }
     let reading = OpenOptions {
         delimiter: options.reading.delimiter.as_deref().map(delimiter).transpose()?,
         header: options.reading.no_header.then_some(Header::Numbered),
     };
     let source = equipoise_engine::open(&files, &reading).map_err(usage)?;
-    let path = charged_ledger(options.ledger.as_deref(), &options.file).map_err(usage)?;
     let name = data_name(&options.file, None, &path).map_err(usage)?;
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
@@ -70,11 +81,6 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     // Before the charge: a file of questions that is not there costs nothing.
     let mut input = questions(options.questions.as_deref())?;
     let mut ledger = Ledger::open(&path).map_err(ledger)?;
-    if [&state, &path].into_iter().any(|own| files.iter().any(|file| same_file(own, file))) {
-        return Err(usage(
-            "the state file or the ledger is among the data; give data that does not take it in",
-        ));
-    }
     let content = || equipoise_engine::content(&files);
     let rows = || equipoise_engine::open(&files, &reading).map_err(|_| Lost);
     let watched = Watched { rows: &rows, content: Some(&content), state: &state };

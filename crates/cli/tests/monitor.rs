@@ -168,6 +168,12 @@ fn several_files_are_watched_as_one_and_a_pipe_is_not() {
     let words = ["people*.csv", "--state", "state"];
     let (answers, said, code) = pattern(&words);
     assert_eq!((answers.as_str(), code), ("{\"query\":1,\"answer\":\"above\"}\n", Some(0)), "{said}");
+    // A pattern that takes in its own state file goes on with it.
+    let taken_in = ["people*", "--state", "people.state"];
+    for number in [1, 2] {
+        let (answers, said, _) = pattern(&taken_in);
+        assert!(answers.starts_with(&format!("{{\"query\":{number},\"answer\":\"")), "{said}");
+    }
     // One more row in either of them, and it is another data set.
     fs::write(folder.path().join("people2.csv"), data() + "5,Ayr\n").expect("a file");
     let (_, said, code) = pattern(&words);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import threading
@@ -163,6 +164,9 @@ class ThresholdMonitor:
         ledger = _books.beside(rows.path) if ledger is None else ledger
         account = _books.name_of(rows.path, ledger, None)
         words.update(rows.reading)
+        pattern = any(sign in rows.path for sign in "*?[") and not os.path.exists(rows.path)
+        if pattern and (state is None or fnmatch.fnmatch(os.path.abspath(state), os.path.abspath(rows.path))):
+            raise RequestError("a state file cannot lie beside or within a pattern; name another with state=")
         state = rows.path + ".monitor" if state is None else os.fspath(state)
         self._file = _equipoise.FileWatch(_books.books(ledger), account, rows._file, json.dumps(words), state)
 
