@@ -103,25 +103,36 @@ fn above_upper(scale: &Ratio) -> Option<Ratio> {
     Some(up.upper().max(down.upper()))
 }
 
+/// What methods for few changes of value accept.
+pub(super) fn check_changing(
+    alpha: &Ratio,
+    beta: &Ratio,
+    answers: u64,
+    changes: u64,
+) -> Result<(), ParameterError> {
+    let refuse = |name, value: &dyn std::fmt::Display, accepted| {
+        Err(ParameterError::out_of_range(name, value, accepted))
+    };
+    if !alpha.is_positive() || *alpha > Ratio::new(1, 2) {
+        return refuse("alpha", alpha, "give a number above 0 and at most 1/2, such as 0.2");
+    }
+    if !beta.is_positive() || *beta >= Ratio::one() {
+        return refuse("beta", beta, "give a number between 0 and 1, such as 0.01");
+    }
+    if !(1..=1 << 40).contains(&answers) {
+        return refuse("answers", &answers, "give from 1 to 2^40 answers, such as 1000000");
+    }
+    if !(1..=1_000_000).contains(&changes) {
+        return refuse("changes", &changes, "give from 1 to 1000000 changes, such as 1000");
+    }
+    Ok(())
+}
+
 impl Wanted {
     fn check(&self) -> Result<(), ParameterError> {
-        let refuse = |name, value: &dyn std::fmt::Display, accepted| {
-            Err(ParameterError::out_of_range(name, value, accepted))
-        };
-        if !self.alpha.is_positive() || self.alpha > Ratio::new(1, 2) {
-            return refuse("alpha", &self.alpha, "give a number above 0 and at most 1/2, such as 0.2");
-        }
-        if !self.beta.is_positive() || self.beta >= Ratio::one() {
-            return refuse("beta", &self.beta, "give a number between 0 and 1, such as 0.01");
-        }
-        if !(1..=1 << 40).contains(&self.answers) {
-            return refuse("answers", &self.answers, "give from 1 to 2^40 answers, such as 1000000");
-        }
-        if !(1..=1_000_000).contains(&self.changes) {
-            return refuse("changes", &self.changes, "give from 1 to 1000000 changes, such as 1000");
-        }
+        check_changing(&self.alpha, &self.beta, self.answers, self.changes)?;
         if self.grid == 0 {
-            return refuse("grid", &self.grid, "give at least one possible answer");
+            return Err(ParameterError::out_of_range("grid", self.grid, "give at least one possible answer"));
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ use super::{
     Guarantee, Oblivious, Shape,
     copies::Spent,
     fits_memory,
-    flips::agrees,
+    flips::{agrees, check_changing},
     state::{Damaged, Kind, Stored, seal, unseal},
 };
 use equipoise_core::{coins::Coins, interval::ln_upper, loss::ParameterError, ratio::Ratio};
@@ -45,22 +45,7 @@ pub struct Wanted {
 
 impl Wanted {
     fn check(&self) -> Result<(), ParameterError> {
-        let refuse = |name, value: &dyn std::fmt::Display, accepted| {
-            Err(ParameterError::out_of_range(name, value, accepted))
-        };
-        if !self.alpha.is_positive() || self.alpha > Ratio::new(1, 2) {
-            return refuse("alpha", &self.alpha, "give a number above 0 and at most 1/2, such as 0.2");
-        }
-        if !self.beta.is_positive() || self.beta >= Ratio::one() {
-            return refuse("beta", &self.beta, "give a number between 0 and 1, such as 0.01");
-        }
-        if !(1..=1 << 40).contains(&self.answers) {
-            return refuse("answers", &self.answers, "give from 1 to 2^40 answers, such as 1000000");
-        }
-        if !(1..=1_000_000).contains(&self.changes) {
-            return refuse("changes", &self.changes, "give from 1 to 1000000 changes, such as 100");
-        }
-        Ok(())
+        check_changing(&self.alpha, &self.beta, self.answers, self.changes as u64)
     }
 
     /// How rarely a copy within `1 ± alpha/8` must be off on fixed updates, as ln(1/chance).
