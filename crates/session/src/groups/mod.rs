@@ -31,7 +31,7 @@ use crate::{
 use std::{
     collections::BTreeMap,
     mem,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use table::Table;
 
@@ -51,8 +51,8 @@ pub(crate) struct Search {
     needs: Vec<Need>,
     key: [u64; 2],
     memory: u64,
-    /// What did not fit in memory: pieces of each part.
-    parts: Vec<Mutex<Vec<Piece>>>,
+    /// What did not fit in memory: pieces of each part, in the order in which they were put away.
+    parts: Mutex<BTreeMap<usize, Vec<Piece>>>,
     spill: Spill,
 }
 
@@ -64,7 +64,7 @@ impl Search {
             needs: Vec::new(),
             key,
             memory: MEMORY,
-            parts: (0..PARTS).map(|_| Mutex::default()).collect(),
+            parts: Mutex::default(),
             spill: Spill::new(0),
         }
     }
@@ -98,15 +98,19 @@ impl Search {
         names::part(self.hash(key), PARTS)
     }
 
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<usize, Vec<Piece>>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn put_away(&self, part: usize, bytes: &mut Vec<u8>) {
         let piece = self.spill.keep(bytes);
-        self.parts[part].lock().unwrap_or_else(PoisonError::into_inner).push(piece);
+        self.parts().entry(part).or_default().push(piece);
     }
 
     /// Hand over the key and the record of each group of a part that was put away, in the order in which they were.
     fn each_record(&self, part: usize, mut visit: impl FnMut(&[u8], &[u8])) {
         let mut buffer = Vec::new();
-        for piece in &*self.parts[part].lock().unwrap_or_else(PoisonError::into_inner) {
+        for piece in self.parts().get(&part).into_iter().flatten() {
             let mut rest = self.spill.read(piece, &mut buffer).expect("the temporary file can be read");
             while !rest.is_empty() {
                 let key = take(take_length(&mut rest), &mut rest);

@@ -189,6 +189,9 @@ impl Stage<'_> {
         let mut decoder = Decoder::new(&self.wanted[..self.columns]);
         while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let pieces = std::mem::take(&mut *part.lock().unwrap_or_else(PoisonError::into_inner));
+            if pieces.is_empty() {
+                continue;
+            }
             let mut people = People::default();
             let mut buffer = Vec::new();
             for piece in pieces {
