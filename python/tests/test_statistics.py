@@ -63,6 +63,18 @@ def test_columns_of_tables_by_name(kind: str) -> None:
         eq.median(frame, "agee", epsilon=1)
 
 
+def test_other_mechanisms_by_name() -> None:
+    # One row moves the sum by 20,000; an error of 2,000 times that is e^-1000 or less.
+    for mechanism, delta in {"laplace": None, "gaussian": 1e-6}.items():
+        release = eq.sum(VALUES, epsilon=1, delta=delta, range=(0, ROWS), mechanism=mechanism)
+        assert release.mechanism == mechanism and abs(release.value - VALUES.sum()) < 2000 * ROWS
+    towns = ["Bern" if i % 4 else "Basel" for i in range(ROWS)]
+    for mechanism in ("permute-and-flip", "exponential", "noisy-max"):
+        # Bern leads by 10,000 rows: e^-10000 or less.
+        release = eq.select(towns, among=["Basel", "Bern"], epsilon=1, mechanism=mechanism)
+        assert (release.mechanism, release.value) == (mechanism, "Bern")
+
+
 class OnlyArrow:
     """A column or table that speaks Arrow and nothing else."""
 

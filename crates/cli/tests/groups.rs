@@ -153,7 +153,7 @@ fn wrong_requests_for_groups_are_one_line() {
         "mode data.csv year --group-by town --keys Ayr --epsilon 1",
         "select data.csv town --epsilon 1",
         "select data.csv town --among Ayr,Ayr --epsilon 1",
-        "select data.csv town --epsilon 1 --delta 1e-6 --mechanism exponential",
+        "select data.csv town --epsilon 1 --delta 1e-6 --mechanism stable",
         "summary data.csv --epsilon 1",
         "summary data.csv value --epsilon 1 --mechanism laplace",
     ];

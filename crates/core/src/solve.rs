@@ -18,16 +18,26 @@ pub fn smallest_eps(mut accurate_enough: impl FnMut(&Eps) -> bool) -> Option<Eps
 
 /// The least number of six significant digits above ten to the first power, and up to ten to the last, for which
 /// the test is true. The test must stay true once it is true, and certifies the answer.
-pub fn smallest_decimal(powers: Range<i64>, mut passes: impl FnMut(&Ratio) -> bool) -> Option<Ratio> {
-    // Every candidate is mantissa·10^power with 10^5 <= mantissa < 10^6; index runs over all of them in order.
-    let per_decade = 9 * 10i64.pow(DIGITS - 1);
+pub fn smallest_decimal(powers: Range<i64>, passes: impl FnMut(&Ratio) -> bool) -> Option<Ratio> {
+    smallest_of_digits(DIGITS, powers, passes)
+}
+
+/// The same with this many significant digits, for tests that take long. Panics without a digit.
+pub fn smallest_of_digits(
+    digits: u32,
+    powers: Range<i64>,
+    mut passes: impl FnMut(&Ratio) -> bool,
+) -> Option<Ratio> {
+    // Every candidate is mantissa·10^power, where six digits mean 10^5 <= mantissa < 10^6; index runs over all of
+    // them in order.
+    let per_decade = 9 * 10i64.pow(digits - 1);
     let candidate = |index: i64| {
         let (power, mantissa) =
-            (index.div_euclid(per_decade), 10i64.pow(DIGITS - 1) + index.rem_euclid(per_decade));
+            (index.div_euclid(per_decade), 10i64.pow(digits - 1) + index.rem_euclid(per_decade));
         let text = format!("{mantissa}e{power}");
         text.parse::<Ratio>().expect("a short decimal")
     };
-    let index = |power: i64| per_decade * (power - i64::from(DIGITS) + 1);
+    let index = |power: i64| per_decade * (power - i64::from(digits) + 1);
     let (mut low, mut high) = (index(powers.start), index(powers.end));
     if !passes(&candidate(high)) {
         return None;
@@ -73,5 +83,10 @@ mod tests {
         let third = Ratio::new(1, 3);
         assert_eq!(smallest_eps(|eps| *eps.ratio() >= third).unwrap().to_string(), "0.333334");
         assert!(smallest_eps(|_| false).is_none());
+        let short = |digits, powers| smallest_of_digits(digits, powers, |eps| *eps >= third).unwrap();
+        assert_eq!(
+            [short(1, -3..3), short(2, -3..3), short(2, 1..3)].map(|eps| eps.to_string()),
+            ["0.4", "0.34", "11"]
+        );
     }
 }

@@ -52,8 +52,14 @@ fn least(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request
         let priced = Request { epsilon: Some(eps.to_string()), target_error: None, ..request.clone() };
         Said::new(&priced, facts).and_then(|said| Task::plan(&said)).map(|task| (priced, task))
     };
-    // Whatever is wrong with the request is wrong at every price.
-    let (_, task) = at(&Ratio::from(100u64))?;
+    let unreachable = || {
+        PlanError::line(format!(
+            "no epsilon up to 100 keeps the error within {text}; give a larger target error"
+        ))
+    };
+    // Whatever else is wrong with the request is wrong at every price.
+    let most = at(&Ratio::from(100u64));
+    let (_, task) = most.map_err(|error| if error.is_of_a_share() { unreachable() } else { error })?;
     if task.predicted().is_none() {
         return Err(PlanError::line(task.no_prediction(&request.statistic)));
     }
@@ -61,11 +67,7 @@ fn least(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request
     let enough = |eps: &Ratio| {
         at(eps).ok().and_then(|(_, task)| task.predicted()).is_some_and(|error| error <= target)
     };
-    let Some(eps) = solve::smallest_decimal(POWERS, enough) else {
-        return Err(PlanError::line(format!(
-            "no epsilon up to 100 keeps the error within {text}; give a larger target error"
-        )));
-    };
+    let eps = solve::smallest_decimal(POWERS, enough).ok_or_else(unreachable)?;
     at(&eps).map(|(priced, _)| priced)
 }
 

@@ -219,7 +219,8 @@ def median(
     ``rows``
         The number of rows, where it is public: nothing is then paid for it.
     ``mechanism``
-        By name; chosen from public facts without it.
+        By name; chosen from public facts without it. Sums, means and variances: ``laplace`` or ``gaussian``; ``select``:
+        ``permute-and-flip``, ``exponential`` or ``noisy-max``.
     ``where``
         A condition on each record, such as ``"age >= 18 and town = 'Bern'"``.
     ``group_by``, ``keys``

@@ -127,7 +127,7 @@ pub(crate) enum QuestionCommand {
     Histogram(HistogramOptions),
     /// A value that nearly most records have: among stated candidates, or found ones
     #[command(
-        after_help = "Examples:\n  equipoise select people.csv town --among Arden,Brook,Elsfield --epsilon 0.5\n  equipoise select people.csv town --epsilon 1 --delta 1e-6\n\nWith --among by permute-and-flip for epsilon alone; without, candidates that enough rows have are found first,\nwhich needs a delta. For the exact most frequent value or a refusal, use mode."
+        after_help = "Examples:\n  equipoise select people.csv town --among Arden,Brook,Elsfield --epsilon 0.5\n  equipoise select people.csv town --epsilon 1 --delta 1e-6\n\nWith --among for epsilon alone, by permute-and-flip (also --mechanism exponential or noisy-max); without,\ncandidates that enough rows have are found first, which needs a delta. For the exact most frequent value or a refusal, use mode."
     )]
     Select(SelectOptions),
     /// Count, mean, standard deviation and quantiles of a column, for one price in one scan

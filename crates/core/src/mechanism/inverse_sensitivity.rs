@@ -70,6 +70,7 @@ use crate::{
     },
 };
 use dashu_int::{IBig, UBig};
+use std::sync::Arc;
 
 /// Parameters of the mechanism; all public.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +89,8 @@ pub struct InverseSensitivity {
 #[derive(Clone, Debug)]
 pub struct Calibrated {
     params: InverseSensitivity,
-    damping: Damping,
+    /// Shared by all quantiles of one price.
+    damping: Arc<Damping>,
 }
 
 /// More lengths than this are refused: each takes 24 bytes and some nanoseconds.
@@ -121,7 +123,7 @@ impl InverseSensitivity {
     /// values far away are as likely as those at the cut-off. Panics at zero.
     pub fn cut_off_at(self, length: usize) -> Calibrated {
         assert!(length > 0, "some length differs from another");
-        let damping = Damping::new(&self.step(), length);
+        let damping = Arc::new(Damping::new(&self.step(), length));
         Calibrated { params: self, damping }
     }
 
@@ -133,8 +135,9 @@ impl InverseSensitivity {
         Ok(solve::smallest_eps(within))
     }
 
-    /// How many ranks from the target the answer lies at most, with probability 1 - beta.
-    pub(super) fn ranks_for(&self, beta: &Ratio) -> Result<u64, ParameterError> {
+    /// How many ranks from the target the answer lies at most, with probability 1 - beta: the accuracy, known before
+    /// any weight is written down.
+    pub fn ranks_for(&self, beta: &Ratio) -> Result<u64, ParameterError> {
         let units = units_up(&self.other_values(), beta)?;
         // The cut-off is where all values together weigh 2^-64, so it is not below this one.
         let kept = *beta >= Ratio::dyadic(IBig::ONE, CUT_OFF_BITS);
@@ -173,6 +176,15 @@ impl Calibrated {
     /// The parameters.
     pub fn params(&self) -> &InverseSensitivity {
         &self.params
+    }
+
+    /// The same for another quantile, which changes no weight: one calibration serves many.
+    #[must_use]
+    pub fn at(&self, target: Target) -> Self {
+        Self {
+            params: InverseSensitivity { target, ..self.params.clone() },
+            damping: Arc::clone(&self.damping),
+        }
     }
 
     /// How many ranks to either side of the target a window must hold.
@@ -353,6 +365,23 @@ mod tests {
         for (beta, accepted) in [("0", false), ("1", false), ("1e-20", false), ("1e-19", true)] {
             assert_eq!(calibrated.accuracy(&ratio(beta)).is_ok(), accepted, "{beta}");
         }
+    }
+
+    #[test]
+    fn another_quantile_at_the_same_price_is_what_its_own_calibration_gives() {
+        let median = params("0.5", "1/2", small(), Adjacency::AddRemove).calibrate().unwrap();
+        let wanted = params("0.5", "0.9", small(), Adjacency::AddRemove);
+        let (own, other) = (wanted.clone().calibrate().unwrap(), median.at(target("0.9")));
+        assert_eq!((own.params(), own.reach()), (other.params(), other.reach()));
+        let rows = [0, 1, 1, 3, 4];
+        for words in [[1 << 60; 5], [1 << 63; 5], [u64::MAX - 9; 5]] {
+            let draw = |calibrated: &Calibrated| {
+                calibrated.run_integers(&rows, &mut ScriptedWords::new(words.to_vec()))
+            };
+            assert_eq!(draw(&own), draw(&other));
+        }
+        let beta = ratio("0.05");
+        assert_eq!(wanted.ranks_for(&beta).unwrap(), own.accuracy(&beta).unwrap());
     }
 
     #[test]

@@ -5,23 +5,36 @@ use std::fmt;
 
 /// A request that cannot be planned. Free, because it depends on public facts only; `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanError(String);
+pub struct PlanError {
+    text: String,
+    /// Did a mechanism get too little of epsilon? Then the text names a share that nobody typed.
+    of_a_share: bool,
+}
 
 impl PlanError {
     pub(crate) fn line(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), of_a_share: false }
     }
 
     pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
         let hint = wording::nearest(name, known);
         let names: Vec<String> = known.iter().map(ToString::to_string).collect();
-        Self(format!("no {what} is called '{}'{hint} There are: {}", wording::shown(name), list(&names)))
+        Self::line(format!(
+            "no {what} is called '{}'{hint} There are: {}",
+            wording::shown(name),
+            list(&names)
+        ))
+    }
+
+    /// Did a mechanism get too little of epsilon?
+    pub(crate) fn is_of_a_share(&self) -> bool {
+        self.of_a_share
     }
 }
 
 impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -29,7 +42,9 @@ impl std::error::Error for PlanError {}
 
 impl From<ParameterError> for PlanError {
     fn from(error: ParameterError) -> Self {
-        Self(error.to_string())
+        const SHARED: [&str; 3] = ["epsilon", "noise scale", "noise variance"];
+        let of_a_share = matches!(&error, ParameterError::OutOfRange { name, .. } if SHARED.contains(name));
+        Self { text: error.to_string(), of_a_share }
     }
 }
 

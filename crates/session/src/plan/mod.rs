@@ -4,6 +4,7 @@
 //! A plan sees the words, the names of the columns and what the ledger says of the data set. All of it is
 //! public, so a plan and its errors are free.
 
+mod enough;
 mod error;
 mod part;
 mod said;
@@ -13,7 +14,7 @@ pub use part::{Part, RunnerUp};
 pub(crate) use said::{Said, adjacency, uses_delta};
 
 use crate::{
-    batch::{self, Batch},
+    batch::Batch,
     gather::Need,
     request::Request,
     rows::{Rows, plan::charged_by_row},
@@ -92,7 +93,8 @@ impl Plan {
         if request.weight.is_some() {
             return Err(PlanError::line("a weight is for the questions of a batch; leave it out"));
         }
-        let (part, shared) = Part::new(request, facts)?;
+        let (part, shared) =
+            Part::new(request, facts).map_err(|error| enough::of_question(request, facts, error))?;
         Ok(Self::of(request.to_json(), false, vec![part], shared, facts))
     }
 
@@ -102,7 +104,7 @@ impl Plan {
         let mut shared = None;
         for (number, request) in batch.priced(facts)?.iter().enumerate() {
             let (part, common) =
-                Part::new(request, facts).map_err(|error| batch::in_question(number, request, &error))?;
+                Part::new(request, facts).map_err(|error| enough::of_batch(batch, number, facts, error))?;
             if shared.as_ref().is_some_and(|shared: &Shared| !shared.rows.groups_like(&common.rows)) {
                 return Err(PlanError::line(
                     "with max-groups-per-unit all questions of a batch are grouped by the same columns; ask the others apart",

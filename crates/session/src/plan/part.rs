@@ -135,7 +135,14 @@ fn runners_up(request: &Request, facts: &DataFacts, taken: &str) -> Vec<RunnerUp
     let runner_up = |Candidate { mechanism, planned }: Candidate| {
         let (likely, Expected { error, words }, possible) = match planned {
             Ok(task) => (task.likely(), task.expected(), true),
-            Err(error) => (None, Expected { error: None, words: error.to_string() }, false),
+            Err(error) => {
+                let words = if error.is_of_a_share() {
+                    "needs a larger epsilon".to_string()
+                } else {
+                    error.to_string()
+                };
+                (None, Expected { error: None, words }, false)
+            }
         };
         RunnerUp { mechanism, possible, error, likely, words }
     };

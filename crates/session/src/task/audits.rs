@@ -118,6 +118,15 @@ fn whole_answers_keep_what_they_promise() {
                 among: vec!["ash".into(), "cedar".into(), "oak".into()],
                 ..request("select", Some("town"), "1", adjacency)
             },
+            Request {
+                mechanism: Some("exponential".into()),
+                ..delta(request("select", Some("town"), "1", adjacency))
+            },
+            Request {
+                mechanism: Some("noisy-max".into()),
+                among: vec!["ash".into(), "cedar".into(), "oak".into()],
+                ..request("select", Some("town"), "1", adjacency)
+            },
             stable,
             scale,
             Request {
@@ -246,11 +255,15 @@ fn mutants_of_groups_are_caught() {
 fn mutants_that_promise_too_much_are_caught() {
     let count = plan(&request("count", Some("town"), "2", Adjacency::AddRemove));
     let median = plan(&on_a_small_grid(request("median", Some("salary"), "8", Adjacency::AddRemove)));
-    let select = plan(&Request {
-        among: vec!["ash".into(), "cedar".into()],
-        ..request("select", Some("town"), "2", Adjacency::AddRemove)
-    });
-    for (plan, promised) in [(count, "1.9"), (median, "0.38"), (select, "1")] {
+    let select = |mechanism: &str| {
+        plan(&Request {
+            among: vec!["ash".into(), "cedar".into()],
+            mechanism: Some(mechanism.into()),
+            ..request("select", Some("town"), "2", Adjacency::AddRemove)
+        })
+    };
+    let [flips, weights, noisy] = ["permute-and-flip", "exponential", "noisy-max"].map(select);
+    for (plan, promised) in [(count, "1.9"), (median, "0.38"), (flips, "1"), (weights, "1"), (noisy, "1")] {
         let measured = worst(plan.task(), Adjacency::AddRemove, &promised.parse().unwrap(), &[0, 2], 2);
         assert!(measured.lower() > "1e-4".parse().unwrap(), "{}", measured.lower().to_f64());
     }
@@ -261,17 +274,25 @@ fn mutants_that_promise_too_much_are_caught() {
 fn moments_keep_what_they_promise_and_a_mutant_does_not() {
     let facts = facts();
     for adjacency in Adjacency::ALL {
-        for statistic in ["sum", "mean", "variance"] {
-            let request =
-                Request { range: Some("-1,1".into()), ..request(statistic, Some("salary"), "8", adjacency) };
+        for (statistic, law) in ["sum", "mean", "variance"]
+            .into_iter()
+            .flat_map(|statistic| ["laplace", "gaussian"].map(|law| (statistic, law)))
+        {
+            let request = Request {
+                range: Some("-1,1".into()),
+                mechanism: Some(law.into()),
+                delta: Some("0.1".into()),
+                ..request(statistic, Some("salary"), "8", adjacency)
+            };
+            let delta: Ratio = if law == "gaussian" { Ratio::new(1, 10) } else { Ratio::zero() };
             let said = Said::new(&request, &facts).unwrap();
             let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
             // What is lost below the floor counts e^epsilon times, hence the room.
             let audit = |eps: &Ratio| worst_above("1e-7", &task, adjacency, eps, &[EMPTY, 0, 2], 2);
             let measured = audit(said.eps().ratio());
-            assert!(measured.upper() <= "1e-3".parse().unwrap(), "{statistic} {adjacency}");
-            let measured = audit(&"2".parse().unwrap());
-            assert!(measured.lower() > "0.01".parse().unwrap(), "{statistic} {adjacency}");
+            assert!(measured.upper() <= &delta + &"1e-3".parse().unwrap(), "{statistic} {law} {adjacency}");
+            let measured = audit(&Ratio::one());
+            assert!(measured.lower() > &delta + &"0.01".parse().unwrap(), "{statistic} {law} {adjacency}");
         }
     }
 }
@@ -352,7 +373,12 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
         ];
         for statistic in ["sum", "mean", "variance", "summary"] {
             let asked = request(statistic, Some("salary"), "1", adjacency);
-            requests.extend([range(asked.clone()), asked]);
+            requests.extend([range(asked.clone()), asked.clone()]);
+            if statistic != "summary" {
+                let (mechanism, delta) = (Some("gaussian".to_string()), Some("0.01".to_string()));
+                let asked = Request { delta, mechanism, ..asked };
+                requests.extend([range(asked.clone()), asked.clone(), by_town(asked)]);
+            }
         }
         for request in requests {
             let plan = plan(&request);
@@ -373,6 +399,27 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
                 request.to_json()
             );
         }
+    }
+}
+
+/// Stated keys cost no delta, but `smooth` may spend it, though it does not need one; the charge was epsilon alone.
+#[test]
+fn a_mechanism_that_may_spend_delta_is_charged_for_it_where_keys_are_stated() {
+    for adjacency in Adjacency::ALL {
+        let request = Request {
+            keys: vec!["ash".into()],
+            mechanism: Some("smooth".into()),
+            range: Some("0,1000000".into()),
+            resolution: Some("1".into()),
+            ..by_town(request("median", Some("salary"), "1", adjacency))
+        };
+        let plan = plan(&request);
+        let Task::Groups(task) = plan.task() else { panic!("groups") };
+        let Loss::Approx(spent) = task.spent() else { panic!("an (epsilon, delta) price") };
+        assert!(
+            !spent.delta.is_zero() && *plan.cost().delta.ratio() == "0.12".parse().unwrap(),
+            "{adjacency}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@
 //! error, on rows that lie evenly where the error depends on the rows; where no error can be told, or none is of use,
 //! the first of the list, which answers whatever the rows.
 
-use super::{Task, noised};
+use super::{Task, choice, noise, noised};
 use crate::{
     plan::{PlanError, Said},
     request::Request,
@@ -20,7 +20,8 @@ pub(crate) fn mechanisms(request: &Request) -> &'static [&'static str] {
         "median" => &ONE_QUANTILE,
         "quantile" if !several => &ONE_QUANTILE,
         "iqr" => &["inverse-sensitivity", "scale"],
-        "count" if request.group_by.is_empty() => &["laplace", "gaussian"],
+        "count" | "sum" | "mean" | "variance" if request.group_by.is_empty() => &noise::LAWS,
+        "select" => &choice::NAMES,
         _ => &[],
     }
 }
@@ -35,7 +36,7 @@ impl Candidate {
     /// The predicted error, where there is one.
     fn error(&self) -> Option<f64> {
         let task = self.planned.as_ref().ok()?;
-        task.likely().map(|likely| likely.error).or_else(|| task.predicted())
+        task.likely().map(|likely| likely.error).or_else(|| task.predicted()).or_else(|| task.noise_share())
     }
 
     fn helps(&self) -> bool {
@@ -121,16 +122,41 @@ mod tests {
 
     #[test]
     fn auto_takes_the_bell_curve_where_a_bar_must_hardly_ever_fail() {
-        let count = |confidence: &str, delta: Option<&str>| {
-            let (delta, confidence) = (delta.map(str::to_string), Some(confidence.to_string()));
-            planned(&Request { delta, confidence, ..asked("count", "1") })
-        };
-        assert_eq!(count("0.95", Some("1e-3")).0, "laplace");
-        let (taken, others) = count("0.999999999", Some("1e-3"));
-        assert_eq!((taken, others[0].mechanism), ("gaussian", "laplace"));
-        let (taken, others) = count("0.999999999", None);
-        assert_eq!((taken, others[0].possible), ("laplace", false));
-        assert!(others[0].words.contains("needs a delta above 0"), "{}", others[0].words);
+        for (statistic, range) in [
+            ("count", None),
+            ("sum", Some("0,9")),
+            ("mean", Some("0,9")),
+            ("variance", Some("0,9")),
+            ("mean", None),
+        ] {
+            let by = |confidence: &str, delta: Option<&str>| {
+                let (delta, confidence) = (delta.map(str::to_string), Some(confidence.to_string()));
+                let range = range.map(str::to_string);
+                planned(&Request { delta, range, confidence, ..asked(statistic, "1") })
+            };
+            assert_eq!(by("0.95", Some("1e-3")).0, "laplace", "{statistic}");
+            let (taken, others) = by("0.999999999", Some("0.01"));
+            assert_eq!((taken, others[0].mechanism), ("gaussian", "laplace"), "{statistic}");
+            let (taken, others) = by("0.999999999", None);
+            assert_eq!((taken, others[0].possible), ("laplace", false), "{statistic}");
+            assert!(others[0].words.contains("needs a delta above 0"), "{}", others[0].words);
+        }
+    }
+
+    #[test]
+    fn a_choice_among_stated_values_shows_the_gaps_of_the_other_laws() {
+        let among: Vec<String> = ["a", "b", "c", "d"].map(String::from).to_vec();
+        for adjacency in Adjacency::ALL {
+            let adjacency = Some(adjacency.to_string());
+            let request = Request { among: among.clone(), adjacency, ..asked("select", "0.1") };
+            let (taken, others) = planned(&request);
+            assert_eq!(taken, "permute-and-flip");
+            let gap = |other: &RunnerUp| other.error.as_ref().unwrap().gap.unwrap();
+            let names: Vec<&str> = others.iter().map(|other| other.mechanism).collect();
+            assert_eq!(names, ["exponential", "noisy-max"]);
+            let best = Plan::new(&request, &facts()).unwrap().expected().error.unwrap().gap.unwrap();
+            assert!(best < gap(&others[0]) && gap(&others[0]) < gap(&others[1]), "{best} {others:?}");
+        }
     }
 
     #[test]
@@ -160,19 +186,25 @@ mod tests {
     #[test]
     fn every_mechanism_costs_what_was_said() {
         for adjacency in Adjacency::ALL {
-            for (statistic, unit) in
-                [("median", None), ("iqr", None), ("count", None), ("median", Some("salary"))]
-            {
+            for (statistic, unit) in [
+                ("median", None),
+                ("iqr", None),
+                ("count", None),
+                ("sum", None),
+                ("mean", Some("salary")),
+                ("variance", None),
+                ("median", Some("salary")),
+            ] {
                 let request = Request {
                     adjacency: Some(adjacency.to_string()),
                     unit: unit.map(str::to_string),
                     max_rows_per_unit: unit.map(|_| "3".to_string()),
                     ..on_a_grid(asked(statistic, "1"))
                 };
-                let request = if statistic == "count" {
-                    Request { range: None, resolution: None, ..request }
-                } else {
-                    request
+                let request = match statistic {
+                    "count" => Request { range: None, resolution: None, ..request },
+                    "sum" | "mean" | "variance" => Request { resolution: None, ..request },
+                    _ => request,
                 };
                 for name in mechanisms(&request) {
                     let request = Request { mechanism: Some(name.to_string()), ..request.clone() };

@@ -52,8 +52,8 @@ impl Groups {
         let single = said.in_single_steps()?;
         let groups = Ratio::from(said.groups_per_unit());
         let (eps, delta) = (single.eps().ratio(), single.delta().ratio());
-        let (keys, eps, delta, pure) = if let Some(keys) = stated_keys(said, &by)? {
-            (Keys::Stated(keys), eps.clone(), delta.clone(), !single.needs_delta())
+        let (keys, eps, delta) = if let Some(keys) = stated_keys(said, &by)? {
+            (Keys::Stated(keys), eps.clone(), delta.clone())
         } else {
             if delta.is_zero() {
                 return Err(needs_delta());
@@ -69,9 +69,12 @@ impl Groups {
             }
             .calibrate()?;
             let told_from = keys.count_for(&Ratio::new(19, 20));
-            (Keys::Found { keys: Box::new(keys), told_from }, eps - &share, delta - &keys_delta, false)
+            (Keys::Found { keys: Box::new(keys), told_from }, eps - &share, delta - &keys_delta)
         };
         let task = Task::plan(&single.part(Eps::new(eps / groups.clone())?, Delta::new(delta / groups)?))?;
+        // Whether delta is spent is known from the mechanism that was taken, not from its name.
+        let pure = matches!(keys, Keys::Stated(_))
+            && matches!(task.cost(), Loss::Approx(cost) if cost.delta.is_zero());
         let cost = if pure { Loss::pure(said.eps()) } else { Loss::approx(said.eps(), said.delta()) };
         Ok(Self { by, keys, task, cost })
     }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod audits;
 pub(crate) mod candidates;
+mod choice;
 mod clip;
 mod count;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod guard;
 mod histogram;
 mod mode;
 mod moments;
+mod noise;
 mod noised;
 mod quantiles;
 mod scale;
@@ -123,13 +125,14 @@ impl Task {
     pub fn mechanism(&self) -> &'static str {
         match self {
             Self::Count(task) => task.mechanism(),
-            Self::Moments(_) | Self::Histogram(_) => "laplace",
+            Self::Histogram(_) => "laplace",
+            Self::Moments(task) => task.mechanism(),
             Self::Groups(task) => task.mechanism(),
             Self::Mode(_) => "stable",
             Self::Noised(task) => task.mechanism(),
             Self::Quantiles(task) => task.mechanism(),
             Self::Scale(_) => "scale",
-            Self::Select(_) => "permute-and-flip",
+            Self::Select(task) => task.mechanism(),
             Self::Summary(_) => "laplace, inverse-sensitivity",
         }
     }
@@ -192,6 +195,14 @@ impl Task {
             Self::Quantiles(task) => task.predicted(),
             Self::Select(task) => task.expected().error.and_then(|error| error.gap).map(|gap| gap as f64),
             Self::Mode(_) | Self::Noised(_) | Self::Scale(_) | Self::Summary(_) => None,
+        }
+    }
+
+    /// How far noise moves a sum, mean or variance, as a share of a range that may be known only later: less is better.
+    pub fn noise_share(&self) -> Option<f64> {
+        match self {
+            Self::Moments(task) => Some(task.noise_share()),
+            _ => None,
         }
     }
 

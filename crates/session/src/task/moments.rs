@@ -3,7 +3,8 @@
 //! Each row becomes one whole number of steps between public ends; how floats round on the way does not matter,
 //! because one row gives one such number. Where a column has a whole type and a declared range, the steps are its own
 //! units, and nothing is rounded. Under replace the add/remove form runs at half of epsilon: a replaced
-//! row is one that goes and one that comes.
+//! row is one that goes and one that comes. The noise of the sums is `laplace`, or `gaussian` where there is a delta, which
+//! goes to the sums alone.
 
 use super::{
     Expected,
@@ -11,6 +12,7 @@ use super::{
     count::{whole_noise, within},
     exact::Exact,
     guard,
+    noise::{LAWS, Noise},
 };
 use crate::{
     answer::{Answer, ErrorBar},
@@ -21,13 +23,9 @@ use crate::{
     space,
 };
 use equipoise_core::{
-    adjacency::Adjacency,
     coins::Coins,
-    loss::{Eps, Loss},
-    mechanism::{
-        Noise, Values,
-        laplace::{self, Laplace},
-    },
+    loss::{Delta, Eps, Loss},
+    mechanism::laplace,
     ratio::Ratio,
 };
 
@@ -59,14 +57,14 @@ pub(crate) struct Moments {
     square_steps: i64,
     /// Where steps are units of the column, so that sums are exact.
     exact: Option<Exact>,
-    eps: Eps,
+    cost: Loss,
     range: RangeBy,
     rows: laplace::Calibrated,
     rows_within: i64,
     /// Noise for the sum of rows, and of their squares where a variance is due.
-    first: laplace::Calibrated,
+    first: Noise,
     first_within: i64,
-    second: Option<(laplace::Calibrated, i64)>,
+    second: Option<(Noise, i64)>,
     confidence: f64,
     /// How many rows there are, where that was stated.
     stated_rows: Option<u64>,
@@ -85,7 +83,7 @@ impl Moments {
 
     /// The same with so many steps from the middle of the range to its end; few can be enumerated.
     pub fn with_steps(said: &Said, steps: i64) -> Result<Self, PlanError> {
-        said.accepts(&["laplace"], &[])?;
+        said.accepts(&LAWS, &[])?;
         let column = said.column()?;
         let need = said.numbers(column)?;
         let kind = said.kind(column).unwrap_or(Kind::Float);
@@ -94,9 +92,9 @@ impl Moments {
             "mean" => Moment::Mean,
             _ => Moment::Variance,
         };
-        let half = Ratio::new(if said.adjacency() == Adjacency::Replace { 1 } else { 2 }, 2);
-        let eps = Eps::new(said.eps().ratio() * &half)?;
-        let share = |hundredths: u64| Eps::new(eps.ratio() * &Ratio::new(hundredths.cast_signed(), 100));
+        let single = said.in_single_steps()?;
+        let share =
+            |hundredths: u64| Eps::new(single.eps().ratio() * &Ratio::new(hundredths.cast_signed(), 100));
         // Each of the error bars' parts may fail with an equal share; in a sum nearly all of it is that of the sum.
         let failure = said.failure() / &Ratio::from(if moment == Moment::Variance { 3u64 } else { 2 });
         let (rows_failure, failure) = match moment {
@@ -128,18 +126,22 @@ impl Moments {
         };
         let rows = whole_noise(&share(rows_share)?)?;
         let sums = share(sums_share)?;
-        let (first_eps, second_eps) = match moment {
-            // The sum of squares is what a variance is mostly made of.
-            Moment::Variance => {
-                let part = |of: i64| Eps::new(sums.ratio() * &Ratio::new(of, 3));
-                (part(1)?, Some(part(2)?))
-            }
-            Moment::Sum | Moment::Mean => (sums, None),
+        // The sum of squares is what a variance is mostly made of.
+        let (first_share, second_share) = match moment {
+            Moment::Variance => (Ratio::new(1, 3), Some(Ratio::new(2, 3))),
+            Moment::Sum | Moment::Mean => (Ratio::one(), None),
         };
-        let first = step_noise(&first_eps, steps)?;
-        let second = second_eps.map(|eps| step_noise(&eps, square_steps)).transpose()?;
-        let second =
-            second.map(|noise| within(&noise, &failure).map(|within| (noise, within))).transpose()?;
+        let noise = |share: &Ratio, steps: i64| {
+            let (eps, delta) = (Eps::new(sums.ratio() * share)?, Delta::new(single.delta().ratio() * share)?);
+            let noise = Noise::plan(said, &eps, &delta, steps)?;
+            noise.within(&failure).map(|within| (noise, within))
+        };
+        let (first, first_within) = noise(&first_share, steps)?;
+        let second = second_share.map(|share| noise(&share, square_steps)).transpose()?;
+        let cost = match first {
+            Noise::Laplace(_) => Loss::pure(said.eps()),
+            Noise::Gaussian(_) => Loss::approx(said.eps(), said.delta()),
+        };
         Self {
             need,
             kind,
@@ -150,11 +152,11 @@ impl Moments {
             range,
             rows_within: within(&rows, &rows_failure)?,
             rows,
-            first_within: within(&first, &failure)?,
+            first_within,
             first,
             second,
             confidence: said.confidence(),
-            eps: said.eps().clone(),
+            cost,
             stated_rows: said.rows()?,
         }
         .with_rows_enough()
@@ -173,8 +175,12 @@ impl Moments {
         }
     }
 
+    pub fn mechanism(&self) -> &'static str {
+        self.first.law()
+    }
+
     pub fn cost(&self) -> Loss {
-        Loss::pure(&self.eps)
+        self.cost.clone()
     }
 
     /// What the parts cost under add/remove, added up.
@@ -279,7 +285,7 @@ impl Moments {
 
     /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
     /// one over the number of rows except for a sum. A noisy number of rows moves a mean of at most one by one part.
-    fn noise_share(&self) -> f64 {
+    pub fn noise_share(&self) -> f64 {
         let parts = |within: i64, steps: i64| within as f64 / steps as f64;
         let (first, rows) = (parts(self.first_within, self.steps), self.rows_within as f64);
         match (self.moment, &self.second) {
@@ -347,7 +353,7 @@ impl Moments {
             Some(exact) => exact.sum(numbers, false),
             None => sum(numbers, &clip, self.steps, |row| (row - centre) / farthest),
         };
-        let noisy = self.first.run_whole(first, coins);
+        let noisy = self.first.run(first, coins);
         let first = shares(noisy, self.first_within, self.steps, self.exact.is_none());
         let second = self.second.as_ref().map(|(noise, within)| {
             let whole = self.exact.filter(|exact| exact.farthest().checked_pow(2) == Some(self.square_steps));
@@ -355,7 +361,7 @@ impl Moments {
                 Some(exact) => exact.sum(numbers, true),
                 None => sum(numbers, &clip, self.square_steps, |row| ((row - centre) / farthest).powi(2)),
             };
-            shares(noise.run_whole(squares, coins), *within, self.square_steps, whole.is_none())
+            shares(noise.run(squares, coins), *within, self.square_steps, whole.is_none())
         });
         if rows < needed && !self.is_declared_sum() {
             return (Err(Answer::refused(self.too_few(needed))), rows);
@@ -467,18 +473,6 @@ impl Measured {
 /// From how many rows on the quartiles of a search lie among the rows.
 fn needed(search: &Search) -> u64 {
     guard::needed(search.ranks(), &Ratio::new(1, 4))
-}
-
-fn step_noise(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, PlanError> {
-    let laplace = Laplace {
-        eps: eps.clone(),
-        sensitivity: Ratio::from(steps),
-        grid: Ratio::one(),
-        dimensions: 1,
-        values: Values::OnGrid,
-        noise: Noise::Discrete,
-    };
-    Ok(laplace.calibrate()?)
 }
 
 /// A number and where the true one lies.

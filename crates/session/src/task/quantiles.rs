@@ -393,13 +393,13 @@ fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanEr
 fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
     let (range, adjacency) = (space.range(), said.adjacency());
-    let each = plan_each(said, &eps, space, fractions);
+    let each = Each::plan(said, &eps, space, fractions);
     let halves = quantiles::Quantiles { eps, fractions: fractions.to_vec(), range, adjacency }.calibrate();
     let halves = halves.and_then(|halves| halves.accuracy(said.failure()).map(|errors| (halves, errors)));
-    let (mechanism, rank_errors) = match (each, halves) {
-        (Some((each, errors)), Ok((_, halves))) if largest(&errors) < largest(&halves) => (each, errors),
-        (_, Ok((halves, errors))) => (Together::Halves(Box::new(halves)), errors),
-        (Some((each, errors)), Err(_)) => (each, errors),
+    let better = |each: &Each| halves.as_ref().map_or(true, |(_, errors)| each.rank_error < largest(errors));
+    let (mechanism, rank_errors) = match (each.filter(better).and_then(Each::calibrate), halves) {
+        (Some(each), _) => each,
+        (None, Ok((halves, errors))) => (Together::Halves(Box::new(halves)), errors),
         (None, Err(error)) => return Err(error.into()),
     };
     let needed: Vec<u64> =
@@ -413,24 +413,40 @@ fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -
 /// More quantiles than this are better drawn by halves of the rows, whose epsilon is shared by levels only.
 const FEW: usize = 16;
 
-/// Each with its share of epsilon, where they are few and the share is enough for any answer. Where all are within the largest
-/// error of any, they still are when sorted.
-fn plan_each(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio]) -> Option<(Together, Vec<u64>)> {
-    if fractions.len() > FEW {
-        return None;
+/// Each with its share of epsilon: how far off they are is known before anything is calibrated.
+struct Each {
+    mechanisms: Vec<InverseSensitivity>,
+    /// Where all are within the largest error of any, they still are when sorted.
+    rank_error: u64,
+}
+
+impl Each {
+    /// None where they are many.
+    fn plan(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio]) -> Option<Self> {
+        if fractions.len() > FEW {
+            return None;
+        }
+        let many = Ratio::from(fractions.len() as u64);
+        let eps = Eps::new(eps.ratio() / &many).ok()?;
+        let one = |fraction: &Ratio| {
+            let target = Quantile::new(fraction).ok()?.into();
+            let (range, adjacency) = (space.range(), said.adjacency());
+            Some(InverseSensitivity { eps: eps.clone(), target, range, adjacency })
+        };
+        let mechanisms: Vec<InverseSensitivity> = fractions.iter().map(one).collect::<Option<_>>()?;
+        let failure = said.failure() / &many;
+        let errors = mechanisms.iter().map(|one| one.ranks_for(&failure).ok());
+        let rank_error = largest(&errors.collect::<Option<Vec<_>>>()?);
+        Some(Self { mechanisms, rank_error })
     }
-    let many = Ratio::from(fractions.len() as u64);
-    let eps = Eps::new(eps.ratio() / &many).ok()?;
-    let one = |fraction: &Ratio| {
-        let target = Quantile::new(fraction)?.into();
-        let (range, adjacency) = (space.range(), said.adjacency());
-        InverseSensitivity { eps: eps.clone(), target, range, adjacency }.calibrate()
-    };
-    let each: Vec<_> = fractions.iter().map(one).collect::<Result<_, _>>().ok()?;
-    let failure = said.failure() / &many;
-    let errors: Vec<u64> = each.iter().map(|one| one.accuracy(&failure)).collect::<Result<_, _>>().ok()?;
-    let errors = vec![largest(&errors); errors.len()];
-    Some((Together::Each(each), errors))
+
+    /// One calibration serves all, because only their quantiles differ. None where the share is too small for it.
+    fn calibrate(self) -> Option<(Together, Vec<u64>)> {
+        let errors = vec![self.rank_error; self.mechanisms.len()];
+        let first = self.mechanisms[0].clone().calibrate().ok()?;
+        let each = self.mechanisms.iter().map(|one| first.at(one.target)).collect();
+        Some((Together::Each(each), errors))
+    }
 }
 
 fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {

@@ -2,13 +2,14 @@
 //!
 //! # Guarantee
 //!
-//! Stated candidates: epsilon, by permute-and-flip on their counts. Else (epsilon, delta): a share of epsilon and all of
-//! delta keep the values that enough rows have ([`histogram_keys`]), and permute-and-flip chooses among them; which
-//! were kept is not told. A record adds to one count, so under add/remove all counts move the same way; under replace
+//! Stated candidates: epsilon, by one [`Choice`] on their counts. Else (epsilon, delta): a share of epsilon and all of
+//! delta keep the values that enough rows have ([`histogram_keys`]), and the choice is among them; which were kept is
+//! not told. A record adds to one count, so under add/remove all counts move the same way; under replace
 //! one falls and one rises.
 
 use super::{
     Expected,
+    choice::{Choice, NAMES},
     histogram::{needs_delta, stated as stated_value},
     texts::Texts,
 };
@@ -21,12 +22,12 @@ use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
     loss::{Eps, Loss},
-    mechanism::{
-        histogram_keys::{self, HistogramKeys},
-        permute_and_flip::{self, PermuteAndFlip},
-        selection::Candidates,
-    },
+    mechanism::histogram_keys::{self, HistogramKeys},
     ratio::Ratio,
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// One part in this many of epsilon keeps the candidates.
@@ -37,6 +38,8 @@ const SHARE: u64 = 2;
 pub(crate) struct Select {
     of: Texts,
     among: Among,
+    /// How one is chosen.
+    mechanism: &'static str,
     eps: Eps,
     adjacency: Adjacency,
     failure: Ratio,
@@ -48,23 +51,38 @@ pub(crate) struct Select {
 enum Among {
     Stated {
         candidates: Vec<String>,
-        mechanism: Box<permute_and_flip::Calibrated>,
+        choice: Box<Choice>,
         gap: u64,
     },
     /// Values that so many rows have are missed rarely enough for the error bar.
     Kept {
         keys: Box<histogram_keys::Calibrated>,
         kept_from: u64,
+        gaps: Gaps,
     },
+}
+
+/// Gaps by the number of values to choose from. One takes milliseconds to work out, and many groups ask for the same.
+#[derive(Clone, Debug, Default)]
+struct Gaps(Arc<Mutex<BTreeMap<usize, u64>>>);
+
+impl Gaps {
+    fn of(&self, values: usize, gap: impl FnOnce() -> u64) -> u64 {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(values).or_insert_with(gap)
+    }
 }
 
 impl Select {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        said.accepts(&["permute-and-flip"], &[])?;
+        said.accepts(&NAMES, &[])?;
+        let named = |name: &&&str| said.mechanism() == Some(**name);
+        let mechanism = NAMES.iter().find(named).copied().unwrap_or(NAMES[0]);
         let of = Texts::plan(said)?;
         let base = |among, eps: Eps, failure, cost| Self {
             of,
             among,
+            mechanism,
             eps,
             adjacency: said.adjacency(),
             failure,
@@ -79,9 +97,9 @@ impl Select {
             if once.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(PlanError::line("a candidate is stated twice; state each once"));
             }
-            let mechanism = mechanism(said.eps(), said.adjacency(), once.len())?;
-            let gap = gap(&mechanism, said.failure())?;
-            let among = Among::Stated { candidates: once, mechanism: Box::new(mechanism), gap };
+            let choice = Choice::new(mechanism, said.eps(), said.adjacency(), once.len())?;
+            let gap = choice.gap(said.failure())?;
+            let among = Among::Stated { candidates: once, choice: Box::new(choice), gap };
             Ok(base(among, said.eps().clone(), said.failure().clone(), Loss::pure(said.eps())))
         } else if said.delta().is_zero() {
             Err(PlanError::line(
@@ -102,9 +120,13 @@ impl Select {
             let rest = Eps::new(said.eps().ratio() - share.ratio())?;
             let cost = Loss::approx(said.eps(), said.delta());
             // Whether this calibrates does not depend on how many are kept, so what can fail fails here.
-            gap(&mechanism(&rest, said.adjacency(), 2)?, &half)?;
-            Ok(base(Among::Kept { keys: Box::new(keys), kept_from }, rest, half, cost))
+            Choice::new(mechanism, &rest, said.adjacency(), 2)?.gap(&half)?;
+            Ok(base(Among::Kept { keys: Box::new(keys), kept_from, gaps: Gaps::default() }, rest, half, cost))
         }
+    }
+
+    pub fn mechanism(&self) -> &'static str {
+        self.mechanism
     }
 
     pub fn cost(&self) -> Loss {
@@ -142,12 +164,12 @@ impl Select {
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         match &self.among {
-            Among::Stated { candidates, mechanism, gap } => {
+            Among::Stated { candidates, choice, gap } => {
                 let counts = gathered.with_texts(self.of.wanted(), candidates);
                 let scores: Vec<(String, u64)> = candidates.iter().cloned().zip(counts).collect();
-                self.choose(&scores, mechanism, *gap, coins)
+                self.choose(&scores, choice, *gap, coins)
             }
-            Among::Kept { keys, kept_from } => {
+            Among::Kept { keys, kept_from, gaps } => {
                 let mut scores: Vec<(String, u64)> = Vec::new();
                 gathered.each_text(self.of.wanted(), |text, count| {
                     if !text.is_empty() && keys.names(count, coins) {
@@ -160,41 +182,19 @@ impl Select {
                         Self::kept_words(*kept_from)
                     ));
                 }
-                let mechanism =
-                    mechanism(&self.eps, self.adjacency, scores.len()).expect("calibrated before");
-                let gap = gap(&mechanism, &self.failure).unwrap_or(u64::MAX);
+                let choice = Choice::new(self.mechanism, &self.eps, self.adjacency, scores.len());
+                let choice = choice.expect("calibrated before");
+                let gap = gaps.of(scores.len(), || choice.gap(&self.failure).unwrap_or(u64::MAX));
                 // A value that was not kept has fewer rows than this.
-                self.choose(&scores, &mechanism, gap.max(kept_from.saturating_sub(1)), coins)
+                self.choose(&scores, &choice, gap.max(kept_from.saturating_sub(1)), coins)
             }
         }
     }
 
     /// One of these by its count.
-    fn choose<C: Coins>(
-        &self,
-        scores: &[(String, u64)],
-        mechanism: &permute_and_flip::Calibrated,
-        gap: u64,
-        coins: &mut C,
-    ) -> Answer {
+    fn choose<C: Coins>(&self, scores: &[(String, u64)], choice: &Choice, gap: u64, coins: &mut C) -> Answer {
         let counts: Vec<Ratio> = scores.iter().map(|(_, count)| Ratio::from(*count)).collect();
-        let chosen = mechanism.run(&counts, coins);
+        let chosen = choice.run(&counts, coins);
         Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap))
     }
-}
-
-fn mechanism(
-    eps: &Eps,
-    adjacency: Adjacency,
-    count: usize,
-) -> Result<permute_and_flip::Calibrated, PlanError> {
-    let monotone = adjacency == Adjacency::AddRemove;
-    let candidates = Candidates { count, sensitivity: Ratio::one(), monotone };
-    Ok(PermuteAndFlip { eps: eps.clone(), candidates }.calibrate()?)
-}
-
-/// How many rows fewer than the best candidate.
-fn gap(mechanism: &permute_and_flip::Calibrated, failure: &Ratio) -> Result<u64, PlanError> {
-    let gap = mechanism.accuracy(failure)?;
-    Ok(gap.ceil_i64().and_then(|gap| u64::try_from(gap).ok()).unwrap_or(u64::MAX))
 }

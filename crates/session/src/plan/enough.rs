@@ -1,0 +1,164 @@
+//! What to say where epsilon is too small: the whole epsilon that is enough, not the share that a mechanism got.
+//!
+//! A question shares its epsilon among its parts, among the rows of a person and among the questions of a batch. That a
+//! share is too small is found by the mechanism that got it; whoever asked typed the whole.
+
+use super::{DataFacts, Part, PlanError};
+use crate::{
+    batch::{self, Batch},
+    request::Request,
+};
+use equipoise_core::{loss::Eps, ratio::Ratio, solve, wording};
+
+/// One digit is as much as anybody wants to type, and each trial is a whole plan.
+const DIGITS: u32 = 1;
+/// The largest power of ten that an epsilon may be.
+const LARGEST: i64 = 3;
+/// No mechanism takes less, so that the search need not begin below.
+const SMALLEST: i64 = -16;
+
+/// The error of one question, in terms of what was typed.
+pub(super) fn of_question(request: &Request, facts: &DataFacts, error: PlanError) -> PlanError {
+    let Some(typed) = typed(request.epsilon.as_deref()).filter(|_| error.is_of_a_share()) else {
+        return error;
+    };
+    let at = |eps: &Ratio| Request { epsilon: Some(eps.to_string()), ..request.clone() };
+    let enough = least(|eps| Part::new(&at(eps), facts).is_ok());
+    let statistic = wording::shown(&request.statistic);
+    match (enough, rows_of_each(request)) {
+        (Some(enough), Some((rows, fewer))) => PlanError::line(format!(
+            "epsilon {typed} is too small for {statistic} with {rows}: {enough} is enough, or {fewer}"
+        )),
+        (Some(enough), None) => {
+            PlanError::line(format!("epsilon {typed} is too small for {statistic}: {enough} is enough"))
+        }
+        (None, Some((rows, fewer))) => {
+            PlanError::line(format!("no epsilon is large enough for {statistic} with {rows}; {fewer}"))
+        }
+        (None, None) => error,
+    }
+}
+
+/// The error of a question of a batch. Where it has no epsilon of its own, its share grows with that of the batch.
+pub(super) fn of_batch(batch: &Batch, number: usize, facts: &DataFacts, error: PlanError) -> PlanError {
+    let question = &batch.questions[number];
+    if question.epsilon.is_some() || !error.is_of_a_share() {
+        return batch::in_question(number, question, &of_question(question, facts, error));
+    }
+    let at = |eps: &Ratio| {
+        let shared = Request { epsilon: Some(eps.to_string()), ..batch.shared.clone() };
+        Batch { shared, ..batch.clone() }
+    };
+    let plans = |batch: &Batch| {
+        let priced = batch.priced(facts);
+        priced.is_ok_and(|priced| priced.iter().all(|question| Part::new(question, facts).is_ok()))
+    };
+    let whole = typed(batch.shared.epsilon.as_deref()).map_or_else(String::new, |typed| format!(" {typed}"));
+    let enough = match least(|eps| plans(&at(eps))) {
+        Some(enough) => format!("{enough} for the whole batch is enough"),
+        None => "give the batch more".to_string(),
+    };
+    let text = format!("its share of epsilon{whole} is too small: {enough}");
+    batch::in_question(number, question, &text)
+}
+
+/// The least epsilon of one digit with which there is a plan.
+fn least(plans: impl Fn(&Ratio) -> bool) -> Option<Ratio> {
+    solve::smallest_of_digits(DIGITS, SMALLEST..LARGEST, plans)
+}
+
+/// The epsilon as it was typed, where it is one.
+fn typed(text: Option<&str>) -> Option<String> {
+    text.filter(|text| text.parse::<Eps>().is_ok()).map(wording::shown)
+}
+
+/// The rows of a person share epsilon, if there may be several.
+fn rows_of_each(request: &Request) -> Option<(String, &'static str)> {
+    let unit = wording::shown(request.unit.as_deref()?);
+    let rows = request.max_rows_per_unit.as_deref().filter(|&rows| rows != "1")?;
+    Some((format!("{} rows of each {unit}", wording::shown(rows)), "give a smaller --max-rows-per-unit"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+
+    fn facts() -> DataFacts {
+        let columns = ["salary", "town"].map(String::from).to_vec();
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+    }
+
+    fn asked(statistic: &str, eps: &str) -> Request {
+        let column = (statistic != "count").then(|| "salary".to_string());
+        Request { column, epsilon: Some(eps.into()), ..Request::new(statistic) }
+    }
+
+    #[test]
+    fn the_whole_epsilon_that_is_enough_is_told_and_no_share_of_it() {
+        let hundred: Vec<String> = (1..=100).map(|part| format!("{part}/101")).collect();
+        let of_people = |request| Request {
+            unit: Some("town".into()),
+            max_rows_per_unit: Some("100000".into()),
+            ..request
+        };
+        for (request, said) in [
+            (asked("summary", "0.001"), "epsilon 0.001 is too small for summary: 0.003 is enough"),
+            (asked("count", "1e-400"), "epsilon 1e-400 is too small for count: 0.0000000000000003 is enough"),
+            (asked("median", "1e-400"), "epsilon 1e-400 is too small for median: 0.0002 is enough"),
+            (
+                Request { fraction: Some(hundred.join(",")), ..asked("quantile", "1/10000") },
+                "epsilon 1/10000 is too small for quantile: 0.006 is enough",
+            ),
+            (
+                of_people(asked("median", "0.01")),
+                "epsilon 0.01 is too small for median with 100000 rows of each town: 20 is enough, or give a smaller --max-rows-per-unit",
+            ),
+            // What was typed wrongly is said as it was typed.
+            (
+                asked("median", "0"),
+                "epsilon 0 is not accepted: give a number above 0 and at most 1000, such as 1 or 0.5",
+            ),
+        ] {
+            assert_eq!(
+                Plan::new(&request, &facts()).err().map(|error| error.to_string()).as_deref(),
+                Some(said)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_said_to_be_enough_is_enough() {
+        for (statistic, enough) in [("summary", "0.003"), ("median", "0.0002"), ("count", "3e-16")] {
+            assert!(Plan::new(&asked(statistic, enough), &facts()).is_ok(), "{statistic}");
+        }
+    }
+
+    #[test]
+    fn a_batch_says_what_all_of_it_needs() {
+        let error = |json: &str| {
+            let batch = Batch::from_json(json).unwrap();
+            Plan::batch(&batch, &facts()).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        assert_eq!(
+            error(
+                r#"{"epsilon": "0.0001", "column": "salary", "questions": [{"statistic": "count"}, {"statistic": "median", "weight": 2}]}"#
+            ),
+            "question 2 (median of salary): its share of epsilon 0.0001 is too small: 0.0003 for the whole batch is enough"
+        );
+        assert_eq!(
+            error(
+                r#"{"epsilon": 1, "column": "salary", "questions": [{"statistic": "count"}, {"statistic": "median", "epsilon": "0.00001"}]}"#
+            ),
+            "question 2 (median of salary): epsilon 0.00001 is too small for median: 0.0002 is enough"
+        );
+    }
+
+    #[test]
+    fn a_runner_up_that_gets_too_little_names_no_share_either() {
+        let request = Request { delta: Some("1e-6".into()), ..asked("count", "1e-400") };
+        let plan = Plan::new(&request, &facts()).unwrap();
+        let others = plan.parts()[0].runners_up();
+        assert_eq!((others[0].mechanism, others[0].words.as_str()), ("laplace", "needs a larger epsilon"));
+    }
+}

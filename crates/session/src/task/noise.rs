@@ -1,0 +1,164 @@
+//! Exact noise on whole numbers, by one of two laws.
+//!
+//! `laplace` costs epsilon alone. `gaussian` costs (epsilon, delta) and reaches less far where a bar must hardly ever fail.
+
+use crate::plan::{PlanError, Said};
+use equipoise_core::{
+    coins::Coins,
+    loss::{Delta, Eps, Loss},
+    mechanism::{
+        Noise as Kind, Values,
+        gaussian::{self, Gaussian, Target},
+        l2::L2,
+        laplace::{self, Laplace},
+    },
+    ratio::Ratio,
+};
+
+/// The laws, for `--mechanism`.
+pub(super) const LAWS: [&str; 2] = ["laplace", "gaussian"];
+
+/// Noise for a whole number.
+#[derive(Clone, Debug)]
+pub(super) enum Noise {
+    Laplace(Box<laplace::Calibrated>),
+    Gaussian(Box<gaussian::Calibrated>),
+}
+
+impl Noise {
+    /// Noise by the law that was asked for, on a number that one row moves by at most so many steps. Only the bell curve
+    /// spends of delta.
+    pub fn plan(said: &Said, eps: &Eps, delta: &Delta, steps: i64) -> Result<Self, PlanError> {
+        if said.mechanism() != Some(LAWS[1]) {
+            return Ok(Self::Laplace(Box::new(laplace(eps, steps)?)));
+        }
+        if delta.is_zero() {
+            return Err(PlanError::line(
+                "the mechanism gaussian needs a delta above 0; give --delta 1e-6, or use laplace",
+            ));
+        }
+        let gaussian = Gaussian {
+            target: Target::Approx { eps: eps.clone(), delta: delta.clone() },
+            sensitivity: L2::Exact(Ratio::from(steps)),
+            grid: Ratio::one(),
+            dimensions: 1,
+            values: Values::OnGrid,
+            noise: Kind::Discrete,
+        };
+        Ok(Self::Gaussian(Box::new(gaussian.calibrate()?)))
+    }
+
+    /// Its name.
+    pub fn law(&self) -> &'static str {
+        match self {
+            Self::Laplace(_) => LAWS[0],
+            Self::Gaussian(_) => LAWS[1],
+        }
+    }
+
+    /// What a number costs.
+    pub fn cost(&self) -> Loss {
+        match self {
+            Self::Laplace(noise) => noise.cost(),
+            Self::Gaussian(noise) => noise.cost(),
+        }
+    }
+
+    /// How far it goes, except with this probability; rounded up.
+    pub fn within(&self, failure: &Ratio) -> Result<i64, PlanError> {
+        whole(&match self {
+            Self::Laplace(noise) => noise.accuracy(failure),
+            Self::Gaussian(noise) => noise.accuracy(failure),
+        })
+    }
+
+    /// The number with noise.
+    pub fn run<C: Coins>(&self, number: i64, coins: &mut C) -> i64 {
+        match self {
+            Self::Laplace(noise) => noise.run_whole(number, coins),
+            Self::Gaussian(noise) => {
+                let mut numbers = [number];
+                noise.run_counts(&mut numbers, coins);
+                numbers[0]
+            }
+        }
+    }
+}
+
+/// Laplace noise for a number that one row moves by at most so many steps.
+pub(super) fn laplace(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, PlanError> {
+    let laplace = Laplace {
+        eps: eps.clone(),
+        sensitivity: Ratio::from(steps),
+        grid: Ratio::one(),
+        dimensions: 1,
+        values: Values::OnGrid,
+        noise: Kind::Discrete,
+    };
+    Ok(laplace.calibrate()?)
+}
+
+/// How far noise goes, rounded up to a whole number.
+pub(super) fn whole(error: &Ratio) -> Result<i64, PlanError> {
+    error.ceil_i64().ok_or_else(|| {
+        PlanError::line("the noise would exceed every count; give a larger epsilon or a smaller confidence")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{plan::DataFacts, request::Request};
+    use equipoise_core::{
+        interval::Interval,
+        tape::{delta_between, enumerate},
+    };
+
+    /// Noise for numbers that move by so many steps, at epsilon 1 and delta 0.05.
+    fn noise(law: &str, steps: i64) -> Noise {
+        let facts =
+            DataFacts { name: "people".into(), columns: Vec::new(), registered: None, kinds: Vec::new() };
+        let request = Request {
+            epsilon: Some("1".into()),
+            delta: Some("0.05".into()),
+            mechanism: Some(law.into()),
+            ..Request::new("count")
+        };
+        let said = Said::new(&request, &facts).unwrap();
+        Noise::plan(&said, said.eps(), said.delta(), steps).unwrap()
+    }
+
+    /// The largest delta at epsilon 1 between numbers that differ by up to two steps.
+    fn worst(noise: &Noise) -> Interval {
+        let at = |number: i64| enumerate(&"1e-9".parse().unwrap(), |tape| noise.run(number, tape));
+        let shifts = [(0, 1), (1, 0), (0, 2), (2, 0), (-1, 1)];
+        let deltas = shifts.map(|(a, b)| delta_between(&Ratio::one(), &at(a), &at(b)));
+        deltas.into_iter().reduce(|a, b| a.max(&b)).expect("some shift")
+    }
+
+    #[test]
+    fn exact_audit_of_both_laws_and_a_mutant_of_half_the_steps() {
+        let slack: Ratio = "1e-6".parse().unwrap();
+        for (law, delta) in [("laplace", "0"), ("gaussian", "0.05")] {
+            let delta: Ratio = delta.parse().unwrap();
+            let measured = worst(&noise(law, 2));
+            assert!(measured.upper() <= &delta + &slack, "{law}: {}", measured.to_f64());
+            // Delta is spent, not wasted.
+            assert!(measured.lower() >= &delta * &"0.9".parse().unwrap() - &slack, "{law}");
+            let mutant = worst(&noise(law, 1));
+            assert!(mutant.lower() > &delta + &"0.05".parse().unwrap(), "{law}: {}", mutant.to_f64());
+        }
+    }
+
+    #[test]
+    fn names_prices_and_reaches() {
+        let [laplace, gaussian] = LAWS.map(|law| noise(law, 1 << 30));
+        assert_eq!([laplace.law(), gaussian.law()], LAWS);
+        assert_eq!(laplace.cost().to_string(), "1-differential privacy");
+        assert_eq!(gaussian.cost().to_string(), "(1, 0.05)-differential privacy");
+        // In 19 cases of 20: ln(20), and 1.96 times a deviation of 1.333, in units of what a row does.
+        let share = |noise: &Noise| noise.within(&Ratio::new(1, 20)).unwrap() as f64 / f64::from(1 << 30);
+        assert!((share(&laplace) - 2.9957).abs() < 1e-3, "{}", share(&laplace));
+        assert!((share(&gaussian) - 2.6122).abs() < 1e-3, "{}", share(&gaussian));
+    }
+}
