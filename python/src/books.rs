@@ -207,8 +207,8 @@ impl Planned {
             "column": plan.request().column,
             "mechanism": plan.mechanism(),
             "guarantee": {
-                "epsilon": plan.cost().eps.to_string(),
-                "delta": plan.cost().delta.to_string(),
+                "epsilon": plan.cost().eps.to_exact(),
+                "delta": plan.cost().delta.to_exact(),
                 "adjacency": plan.guarantee().adjacency.to_string(),
                 "unit": plan.guarantee().unit.to_string(),
             },

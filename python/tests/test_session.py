@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +115,11 @@ def test_threads_share_a_budget_and_never_overspend() -> None:
 
 
 def test_the_odometer_counts_bare_functions_by_adjacency() -> None:
-    before = {name: Decimal(eq.spent(adjacency=name)["epsilon"]) for name in ("add-remove", "replace")}
+    before = {name: Fraction(eq.spent(adjacency=name)["epsilon"]) for name in ("add-remove", "replace")}
     eq.count([1.0], epsilon=0.5)
     eq.median([1.0] * 500, epsilon=0.25, adjacency="replace")
-    assert Decimal(eq.spent()["epsilon"]) - before["add-remove"] == Decimal("0.5")
-    assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before["replace"] == Decimal("0.25")
+    assert Fraction(eq.spent()["epsilon"]) - before["add-remove"] == Fraction("0.5")
+    assert Fraction(eq.spent(adjacency="replace")["epsilon"]) - before["replace"] == Fraction("0.25")
 
 
 def test_the_spread_of_each_group_is_a_root() -> None:
@@ -133,9 +133,9 @@ def test_the_spread_of_each_group_is_a_root() -> None:
 
 
 def test_a_name_without_a_ledger_does_not_hide_from_the_odometer() -> None:
-    before = Decimal(eq.spent()["epsilon"])
+    before = Fraction(eq.spent()["epsilon"])
     eq.count([1.0], epsilon=0.5, name="mine")
-    assert Decimal(eq.spent()["epsilon"]) - before == Decimal("0.5")
+    assert Fraction(eq.spent()["epsilon"]) - before == Fraction("0.5")
 
 
 def test_questions_of_a_session_have_its_books() -> None:
@@ -148,7 +148,7 @@ def test_questions_of_a_session_have_its_books() -> None:
 
 
 def test_threads_count_in_one_odometer() -> None:
-    before, start = Decimal(eq.spent(adjacency="replace")["epsilon"]), threading.Barrier(8)
+    before, start = Fraction(eq.spent(adjacency="replace")["epsilon"]), threading.Barrier(8)
 
     def ask() -> None:
         start.wait()
@@ -159,7 +159,7 @@ def test_threads_count_in_one_odometer() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before >= 2
+    assert Fraction(eq.spent(adjacency="replace")["epsilon"]) - before >= 2
 
 
 def test_a_pattern_or_a_folder_is_no_way_to_simulate_on_private_rows(tmp_path: Path) -> None:

@@ -180,10 +180,12 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         );
     }
     let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
+    // As it was written down, which may be a little less than what was said.
+    let own = balance.analyst.as_ref().unwrap_or(&balance.data_set);
     if options.json {
         let left = balance.remaining().as_ref().map(Left::from);
         let document = json!({
-            "data": name, "analyst": options.analyst, "limit": Left::from(&limit),
+            "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Left::from),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
         });
         println!("{document:#}");

@@ -101,9 +101,10 @@ fn paragraph(
         }
         _ => format!("one {} takes other values; the number of them is taken as public", promise.unit),
     };
+    let factor = format!("by at most a factor of e^{}", show::short_up(&promise.epsilon));
     let meaning = match promise.delta.as_str() {
-        "0" => format!("by at most a factor of e^{}", promise.epsilon),
-        delta => format!("by at most a factor of e^{}, up to a probability of {delta}", promise.epsilon),
+        "0" => factor,
+        delta => format!("{factor}, up to a probability of {}", show::short_up(delta)),
     };
     let came = match release {
         None => "The answer was lost before it was recorded; the charge stands.".to_string(),

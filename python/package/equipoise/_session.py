@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR
 from typing import Any
 
 from . import _books, _equipoise
@@ -12,7 +13,7 @@ from ._ask import Question
 from ._data import FileTable, table
 from ._errors import RequestError
 from ._release import Release
-from ._wording import decimal
+from ._wording import decimal, short
 
 _STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram")
 
@@ -37,7 +38,7 @@ class Query:
     def __repr__(self) -> str:
         summary = self.summarize()
         promise = summary["guarantee"]
-        return f"<query {summary['statistic']} (epsilon={promise['epsilon']}, {summary['mechanism']}): {summary['expected']}>"
+        return f"<query {summary['statistic']} (epsilon={short(promise['epsilon'])}, {summary['mechanism']}): {summary['expected']}>"
 
 
 class Session:
@@ -191,8 +192,10 @@ class Session:
 
     def __repr__(self) -> str:
         left = self.remaining_budget
-        budget = "no limit" if left is None else f"epsilon {left.get('epsilon', left.get('rho'))} left"
-        return f"<session {self.name!r}: {budget}, epsilon {self.spent['epsilon']} spent>"
+        budget = "no limit"
+        if left is not None:
+            budget = f"epsilon {short(left.get('epsilon') or left.get('rho') or '0', ROUND_FLOOR)} left"
+        return f"<session {self.name!r}: {budget}, epsilon {short(self.spent['epsilon'])} spent>"
 
 
 class Groups:

@@ -9,6 +9,7 @@ use super::{
     entry_of,
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
     registry::{self, DataSet, check_name},
+    same::same,
     store::{self, ROW},
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -23,7 +24,7 @@ pub struct ChargeRequest {
     pub analyst: Option<String>,
     /// A name for this request: asking again under it gives the same answer for free.
     pub request_id: Option<String>,
-    /// The request as JSON in one canonical form; two requests are the same when their texts are.
+    /// The request as JSON in one canonical form; two requests are the same when their texts are, numbers compared as numbers.
     pub request: String,
     /// The question and the mechanism that answers it, as JSON, for the log and for explanations.
     pub question: String,
@@ -204,7 +205,7 @@ fn replay(
             super::Error::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
         );
     };
-    if before != request.request || earlier.data_set != request.data_set.name {
+    if !same(&before, &request.request) || earlier.data_set != request.data_set.name {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
     }

@@ -69,6 +69,7 @@ mod export;
 mod fingerprint;
 mod limit;
 mod registry;
+mod same;
 mod standing;
 mod store;
 mod verify;
