@@ -175,3 +175,21 @@ def test_an_answer_that_is_asked_for_again_is_the_same_to_the_last_bit(tmp_path:
     for number in range(30):
         query = session.median("age", epsilon=1)
         assert query.release(f"request {number}").to_dict() == query.release(f"request {number}").to_dict()
+
+
+def test_the_steward_begins_anew_for_another_unit_and_nothing_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("person,town\n" + "".join(f"p{row % 50},t{row % 3}\n" for row in range(500)))
+    eq.Session(path, privacy_unit="town").count(epsilon=0.1).release()
+    with pytest.raises(eq.RequestError, match="registered with unit town"):
+        eq.Session(path, privacy_unit="person", budget=5)
+    with pytest.raises(eq.RequestError, match="give budget= too"):
+        eq.Session(path, privacy_unit="person", anew=True)
+    session = eq.Session(path, privacy_unit="person", budget=5, anew=True)
+    assert session.spent["epsilon"] == "0"
+    (earlier,) = session.earlier
+    assert (earlier["unit"], earlier["spent"]["epsilon"], earlier["charges"]) == ("town", "0.1", 1)
+    session.count(epsilon="1/3").release()
+    again = eq.Session(path, privacy_unit="person", budget=5, anew=True)
+    assert again.spent["epsilon"] == "1/3" and again.remaining_budget == {"epsilon": "14/3", "delta": "0"}
+    assert repr(again).endswith("epsilon 14/3 left, epsilon 1/3 spent>")

@@ -1,7 +1,7 @@
 //! Charge, then run; record, then show.
 
 use super::{
-    Fallible, Ledger, Stop,
+    Fallible, Ledger, Stop, anew,
     balance::{self, Account, Balance},
     chain::{self, Link},
     cost::Cost,
@@ -208,6 +208,10 @@ fn replay(
     if !same(&before, &request.request) || earlier.data_set != request.data_set.name {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
+    }
+    if !anew::is_in_force(connection, &earlier.data_set, earlier.number)? {
+        let request_id = request_id.unwrap_or_default();
+        return Err(Stop::Refused(ChargeError::BeforeAnew { request_id }));
     }
     let Some(row) = by_id(connection, kind::RECORD, &earlier.id)? else {
         let (id, time) = (earlier.id.clone(), earlier.time.clone());
