@@ -39,6 +39,27 @@ pub fn smallest_decimal(powers: Range<i64>, mut passes: impl FnMut(&Ratio) -> bo
     Some(candidate(high))
 }
 
+/// The candidate with the least error among those that can be had; where none can, why the last could not.
+pub(crate) fn least_error<T, E>(
+    candidates: impl IntoIterator<Item = Result<T, E>>,
+    error: impl Fn(&T) -> f64,
+) -> Result<T, E> {
+    let mut best: Option<(f64, T)> = None;
+    let mut failure = None;
+    for candidate in candidates {
+        match candidate {
+            Ok(found) => {
+                let error = error(&found);
+                if best.as_ref().is_none_or(|(least, _)| error < *least) {
+                    best = Some((error, found));
+                }
+            }
+            Err(reason) => failure = Some(reason),
+        }
+    }
+    best.map(|(_, found)| found).ok_or_else(|| failure.expect("some candidate was tried"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

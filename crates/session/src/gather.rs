@@ -1,7 +1,7 @@
 //! One scan for any number of questions: what they need of the rows, taken together.
 
 use crate::{
-    groups::{Grouping, Key},
+    groups::{self, Grouping, Groups, Search, Tally},
     rows::{
         Hands, Rows,
         numbers::{self, Collected, Numbers, Store},
@@ -10,11 +10,7 @@ use crate::{
     source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
 };
 use equipoise_core::coins::Coins;
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 /// What a question needs of the rows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,102 +60,25 @@ impl Need {
     }
 }
 
+/// How many bytes of what is found stay in memory. Public and fixed but in tests.
+#[derive(Clone, Copy)]
+struct Memory {
+    numbers: u64,
+    groups: u64,
+}
+
+const MEMORY: Memory = Memory { numbers: numbers::MEMORY, groups: groups::MEMORY };
+
 /// What the scan found. Private until a mechanism has answered from it.
 #[derive(Default)]
 pub(crate) struct Gathered<'a> {
     records: u64,
-    present: Few<u64>,
-    floats: Few<Numbers<'a>>,
-    wholes: Few<Wholes>,
-    tallies: Few<Tally>,
-    groups: BTreeMap<Vec<Wanted>, BTreeMap<Key, Gathered<'static>>>,
-}
-
-/// Something about each of a few columns. There is one of these for each group, and there may be millions of groups, which
-/// a map would make ten times as large.
-struct Few<T>(Vec<(usize, T)>);
-
-impl<T> Default for Few<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T: Default> Few<T> {
-    fn get(&self, column: usize) -> Option<&T> {
-        self.0.iter().find(|(known, _)| *known == column).map(|(_, found)| found)
-    }
-
-    fn of(&mut self, column: usize) -> &mut T {
-        let known = self.0.iter().position(|(known, _)| *known == column);
-        let place = known.unwrap_or_else(|| {
-            self.0.reserve_exact(1);
-            self.0.push((column, T::default()));
-            self.0.len() - 1
-        });
-        &mut self.0[place].1
-    }
-}
-
-/// How many records have each text or each whole number, and how many have none.
-#[derive(Default)]
-pub(crate) struct Tally {
-    texts: HashMap<Box<str>, u64>,
-    wholes: HashMap<i64, u64>,
-    empty: u64,
-}
-
-impl Tally {
-    pub fn add(&mut self, text: Option<&str>, count: u64) {
-        let Some(text) = text else {
-            self.empty += count;
-            return;
-        };
-        // Looked up by reference first, because most texts have been seen before.
-        match self.texts.get_mut(text) {
-            Some(seen) => *seen += count,
-            None => {
-                self.texts.insert(text.into(), count);
-            }
-        }
-    }
-
-    pub fn add_whole(&mut self, whole: Option<i64>) {
-        match whole {
-            None => self.empty += 1,
-            Some(whole) => *self.wholes.entry(whole).or_default() += 1,
-        }
-    }
-
-    /// Take over what another thread has counted, whole numbers as the texts of their type.
-    fn take(&mut self, other: Self, kind: Kind) {
-        self.empty += other.empty;
-        for (text, count) in other.texts {
-            self.add(Some(&text), count);
-        }
-        for (whole, count) in other.wholes {
-            self.add(Some(&kind.write(whole)), count);
-        }
-    }
-
-    /// Count by places first, and look each text up once.
-    fn add_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
-        if texts.len() > codes.len() {
-            // Most of a long list is not in this batch.
-            let text = |code: &Option<u32>| texts.get((*code)? as usize).copied();
-            return codes.iter().for_each(|code| self.add(text(code), 1));
-        }
-        // A place for each text, and one for rows without.
-        let mut counts = vec![0u64; texts.len() + 1];
-        for code in codes {
-            let place = code.map_or(texts.len(), |code| code as usize);
-            counts[place.min(texts.len())] += 1;
-        }
-        self.empty += counts[texts.len()];
-        for (text, &count) in texts.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
-            self.add(Some(text), count);
-        }
-    }
+    present: BTreeMap<usize, u64>,
+    floats: BTreeMap<usize, Numbers<'a>>,
+    wholes: BTreeMap<usize, Wholes<'a>>,
+    /// Of one group only; of all records they are groups.
+    tallies: BTreeMap<usize, Tally>,
+    groups: Vec<Groups>,
 }
 
 impl<'a> Gathered<'a> {
@@ -170,20 +89,28 @@ impl<'a> Gathered<'a> {
         needs: &[Need],
         hands: Hands<'_, C>,
     ) -> Result<Self, Lost> {
+        Self::scan_within(source, rows, needs, hands, MEMORY)
+    }
+
+    fn scan_within<C: Coins>(
+        source: &'a dyn Source,
+        rows: &Rows,
+        needs: &[Need],
+        hands: Hands<'_, C>,
+        memory: Memory,
+    ) -> Result<Self, Lost> {
         let mut found = Gathered::default();
         let mut scanned: Vec<Need> = Vec::new();
         for need in needs {
             let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)) && rows.are_all());
             match (need, resident.and_then(|wanted| source.resident(wanted))) {
-                (&Need::Floats(column), Some(rows)) => {
-                    *found.floats.of(column) = Numbers::Here(Cow::Borrowed(rows));
-                }
+                (Need::Floats(_), Some(rows)) => found.lend_floats(need, rows),
                 _ if scanned.contains(need) => {}
                 _ => scanned.push(need.clone()),
             }
         }
         if !scanned.is_empty() {
-            found.read(source, rows, &scanned, hands)?;
+            found.read(source, rows, &scanned, hands, memory)?;
         }
         Ok(found)
     }
@@ -193,62 +120,71 @@ impl<'a> Gathered<'a> {
         source: &dyn Source,
         rows: &Rows,
         needs: &[Need],
-        hands: Hands<'_, C>,
+        mut hands: Hands<'_, C>,
+        memory: Memory,
     ) -> Result<(), Lost> {
         let mut wanted: Vec<Wanted> = needs.iter().flat_map(Need::all_wanted).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let store = Store::new(numbers::MEMORY);
+        let store = Store::new(memory.numbers);
+        let searches = searches(needs, hands.key(), memory.groups / hands.count() as u64);
         let mut workers: Vec<Worker> =
-            (0..hands.count()).map(|_| Worker::new(needs, &wanted, &store)).collect();
+            (0..hands.count()).map(|_| Worker::new(needs, &searches, &wanted, &store)).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
             workers.iter_mut().map(|worker| worker as &mut dyn Visitor).collect();
         rows.scan(source, &wanted, &mut visitors, hands)?;
+        self.take(workers)
+    }
+
+    fn take(&mut self, workers: Vec<Worker>) -> Result<(), Lost> {
+        let mut groupings: Vec<Vec<Grouping>> = Vec::new();
         for worker in workers {
-            self.take(worker);
+            self.records += worker.records;
+            for part in worker.parts {
+                self.put(&part.need, part.found);
+            }
+            groupings.resize_with(worker.groupings.len(), Vec::new);
+            for (all, one) in groupings.iter_mut().zip(worker.groupings) {
+                all.push(one);
+            }
         }
+        self.groups = groupings.into_iter().map(Grouping::finish).collect::<Result<_, Lost>>()?;
         Ok(())
     }
 
-    fn take(&mut self, worker: Worker) {
-        self.records += worker.records;
-        for part in worker.parts {
-            self.put(&part.need, part.found);
-        }
-        for grouping in worker.groupings {
-            let groups = self.groups.entry(grouping.by().to_vec()).or_default();
-            grouping.finish(|key, need, found| groups.entry(key).or_default().put(need, found));
-        }
-    }
-
     /// Add what was found to what is there.
-    fn put(&mut self, need: &Need, found: Found) {
+    pub fn put(&mut self, need: &Need, found: Found) {
         match (need, found) {
             (Need::Records, Found::Count(count)) => self.records += count,
             (Need::Present(wanted), Found::Count(count)) => {
-                *self.present.of(wanted.column) += count;
+                *self.present.entry(wanted.column).or_default() += count;
             }
             (Need::Floats(column), Found::Floats(rows)) => {
-                self.floats.of(*column).take(rows);
-            }
-            (Need::Floats(column), Found::List(rows)) => {
-                self.floats.of(*column).extend(rows);
+                self.floats.entry(*column).or_default().take(rows);
             }
             (Need::Wholes(wanted), Found::Wholes(rows, nulls)) => {
-                let all = self.wholes.of(wanted.column);
+                let all = self.wholes.entry(wanted.column).or_default();
                 all.numbers.take(rows);
                 all.nulls += nulls;
             }
-            (Need::Wholes(wanted), Found::WholeList(rows, nulls)) => {
-                let all = self.wholes.of(wanted.column);
-                all.numbers.extend(rows);
-                all.nulls += nulls;
-            }
             (Need::Tally(wanted), Found::Tally(tally)) => {
-                self.tallies.of(wanted.column).take(tally, wanted.kind);
+                self.tallies.entry(wanted.column).or_default().take(tally);
             }
             _ => unreachable!("a part finds what it needs"),
         }
+    }
+
+    /// Numbers that somebody else keeps.
+    pub fn lend_floats(&mut self, need: &Need, rows: &'a [f64]) {
+        let Need::Floats(column) = need else { unreachable!("floats are needed") };
+        self.floats.insert(*column, Numbers::Here(Cow::Borrowed(rows)));
+    }
+
+    /// Whole numbers that somebody else keeps.
+    pub fn lend_wholes(&mut self, need: &Need, rows: &'a [i64], nulls: u64) {
+        let Need::Wholes(wanted) = need else { unreachable!("whole numbers are needed") };
+        let numbers = Numbers::Here(Cow::Borrowed(rows));
+        self.wholes.insert(wanted.column, Wholes { numbers, nulls });
     }
 
     /// How many records there are.
@@ -258,48 +194,69 @@ impl<'a> Gathered<'a> {
 
     /// How many fields of the column are not empty.
     pub fn present(&self, column: usize) -> u64 {
-        self.present.get(column).copied().unwrap_or_default()
+        self.present.get(&column).copied().unwrap_or_default()
     }
 
     /// All numbers of the column, not-a-number where there was none.
     fn floats(&self, column: usize) -> &Numbers<'a> {
-        self.floats.get(column).unwrap_or(&Numbers::Here(Cow::Borrowed(&[])))
+        self.floats.get(&column).unwrap_or(&Numbers::Here(Cow::Borrowed(&[])))
     }
 
     /// All rows of the column that a need is about, as it was read.
     pub fn values(&self, need: &Need) -> Values<'_, 'a> {
         match need {
             &Need::Floats(column) => Values::Floats(self.floats(column)),
-            Need::Wholes(wanted) => Values::Wholes(wanted.kind, self.wholes.get(wanted.column)),
+            Need::Wholes(wanted) => Values::Wholes(wanted.kind, self.wholes.get(&wanted.column)),
             _ => unreachable!("values of numbers or whole types"),
         }
     }
 
-    /// Each text of the column and how many records have it.
-    pub fn texts(&self, column: usize) -> impl Iterator<Item = (&str, u64)> + Clone {
-        let tally = self.tallies.get(column);
-        tally.into_iter().flat_map(|tally| tally.texts.iter().map(|(text, &count)| (&**text, count)))
+    /// Hand over each text of the column, or value of a type as the text that stands for it, and how many records have it;
+    /// the empty text stands for records that have none.
+    pub fn each_text(&self, wanted: Wanted, mut visit: impl FnMut(&str, u64)) {
+        if let Some(tally) = self.tallies.get(&wanted.column) {
+            return tally.each(wanted.kind, visit);
+        }
+        let Some(groups) = self.groups(&[wanted]) else { return };
+        groups.each_count(&Need::Records, |key, count| {
+            let text = groups.read(key).pop().flatten();
+            visit(text.as_deref().unwrap_or_default(), count);
+        });
     }
 
-    /// How many records have this text in the column.
-    pub fn with_text(&self, column: usize, text: &str) -> u64 {
-        self.tallies.get(column).and_then(|tally| tally.texts.get(text)).copied().unwrap_or_default()
+    /// How many records have each of these texts in the column.
+    pub fn with_texts(&self, wanted: Wanted, texts: &[String]) -> Vec<u64> {
+        if let Some(tally) = self.tallies.get(&wanted.column) {
+            return texts.iter().map(|text| tally.count(wanted.kind, text)).collect();
+        }
+        let Some(groups) = self.groups(&[wanted]) else { return vec![0; texts.len()] };
+        let keys: Vec<Vec<u8>> = texts.iter().map(|text| groups.written(&vec![Some(text.clone())])).collect();
+        groups.counts_of(&Need::Records, &keys)
     }
 
-    /// How many records have no text in the column.
-    pub fn empty(&self, column: usize) -> u64 {
-        self.tallies.get(column).map_or(0, |tally| tally.empty)
+    /// The groups of records that agree in these columns; none where nothing was looked for.
+    pub fn groups(&self, by: &[Wanted]) -> Option<&Groups> {
+        self.groups.iter().find(|groups| groups.by() == by)
     }
+}
 
-    /// What was found in each group of records that agree in these columns, in the order of their keys.
-    pub fn groups(&self, by: &[Wanted]) -> impl Iterator<Item = (&Key, &Gathered<'static>)> {
-        self.groups.get(by).into_iter().flatten()
+/// What is looked for in groups. A tally of all records is the groups of its column, counted.
+fn searches(needs: &[Need], key: [u64; 2], memory: u64) -> Vec<Arc<Search>> {
+    let mut searches: Vec<Search> = Vec::new();
+    for need in needs {
+        let (by, need) = match need {
+            Need::Grouped { by, need } => (by.as_slice(), &**need),
+            Need::Tally(wanted) => (std::slice::from_ref(wanted), &Need::Records),
+            _ => continue,
+        };
+        let place = searches.iter().position(|search| search.by() == by).unwrap_or_else(|| {
+            searches.push(Search::new(by, key));
+            searches.len() - 1
+        });
+        searches[place].serve(need);
     }
-
-    /// What was found in the group of this key, if a record has it.
-    pub fn group(&self, by: &[Wanted], key: &Key) -> Option<&Gathered<'static>> {
-        self.groups.get(by)?.get(key)
-    }
+    let many = searches.len().max(1) as u64;
+    searches.into_iter().map(|search| Arc::new(search.within(memory / many))).collect()
 }
 
 struct Worker {
@@ -321,38 +278,40 @@ struct Part {
 pub(crate) enum Found {
     Count(u64),
     Floats(Collected<f64>),
-    List(Vec<f64>),
     /// Whole numbers, and how many rows have none.
     Wholes(Collected<i64>, u64),
-    WholeList(Vec<i64>, u64),
     Tally(Tally),
 }
 
-impl Worker {
-    fn new(needs: &[Need], wanted: &[Wanted], store: &Arc<Store>) -> Self {
-        let part = |need: &Need| {
-            let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
-            let found = match need {
-                Need::Floats(_) => Found::Floats(Collected::new(store)),
-                Need::Wholes(_) => Found::Wholes(Collected::new(store), 0),
-                Need::Tally(_) => Found::Tally(Tally::default()),
-                Need::Present(_) => Found::Count(0),
-                // All records are counted once for all; groups have a place of their own.
-                Need::Records | Need::Grouped { .. } => return None,
-            };
-            Some(Part { need: need.clone(), cells, found })
-        };
-        let parts = needs.iter().filter_map(part).collect();
-        let mut groupings: Vec<Grouping> = Vec::new();
-        for need in needs {
-            let Need::Grouped { by, need } = need else { continue };
-            let place = groupings.iter().position(|grouping| grouping.by() == by).unwrap_or_else(|| {
-                groupings.push(Grouping::new(by, wanted));
-                groupings.len() - 1
-            });
-            groupings[place].serve(need, wanted);
+impl Found {
+    /// Nothing found yet.
+    pub fn new(need: &Need, store: &Arc<Store>) -> Self {
+        match need {
+            Need::Floats(_) => Self::Floats(Collected::new(store)),
+            Need::Wholes(_) => Self::Wholes(Collected::new(store), 0),
+            Need::Tally(_) => Self::Tally(Tally::default()),
+            Need::Records | Need::Present(_) => Self::Count(0),
+            Need::Grouped { .. } => unreachable!("groups have a place of their own"),
         }
-        Self { records: 0, parts, groupings, written: Vec::new() }
+    }
+}
+
+impl Worker {
+    fn new(needs: &[Need], searches: &[Arc<Search>], wanted: &[Wanted], store: &Arc<Store>) -> Self {
+        let part = |need: &Need| {
+            // All records are counted once for all; tallies are groups, which have a place of their own.
+            if matches!(need, Need::Records | Need::Tally(_) | Need::Grouped { .. }) {
+                return None;
+            }
+            let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
+            Some(Part { need: need.clone(), cells, found: Found::new(need, store) })
+        };
+        Self {
+            records: 0,
+            parts: needs.iter().filter_map(part).collect(),
+            groupings: searches.iter().map(|search| Grouping::new(search, wanted)).collect(),
+            written: Vec::new(),
+        }
     }
 }
 
@@ -377,13 +336,6 @@ impl Visitor for Worker {
                     *nulls += (cells.len() - self.written.len()) as u64;
                     rows.extend(&self.written);
                 }
-                (Found::Tally(tally), Cells::Integers(cells)) => {
-                    cells.iter().for_each(|&whole| tally.add_whole(whole));
-                }
-                (Found::Tally(tally), Cells::Texts(texts)) => {
-                    texts.iter().for_each(|text| tally.add(*text, 1));
-                }
-                (Found::Tally(tally), Cells::Coded { texts, codes }) => tally.add_coded(texts, codes),
                 _ => panic!("a source hands over the kinds that were wanted"),
             }
         }
@@ -396,6 +348,7 @@ impl Visitor for Worker {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::groups::Key;
     use equipoise_core::coins::Words;
     use equipoise_entropy::OsCoins;
 
@@ -434,9 +387,32 @@ pub(crate) mod tests {
 
     /// All rows, on this many threads.
     pub(crate) fn all_rows<'a>(source: &'a dyn Source, needs: &[Need], threads: usize) -> Gathered<'a> {
+        within(source, needs, threads, MEMORY)
+    }
+
+    fn within<'a>(
+        source: &'a dyn Source,
+        needs: &[Need],
+        threads: usize,
+        memory: super::Memory,
+    ) -> Gathered<'a> {
         let mut coins: Vec<OsCoins> = (0..threads).map(|_| OsCoins::new().unwrap()).collect();
         let hands = Hands::<OsCoins>::Several(&mut coins);
-        Gathered::scan(source, &Rows::default(), needs, hands).expect("memory can be read")
+        Gathered::scan_within(source, &Rows::default(), needs, hands, memory).expect("memory can be read")
+    }
+
+    fn texts(found: &Gathered<'_>) -> Vec<(String, u64)> {
+        let mut texts = Vec::new();
+        found.each_text(text(1), |text, count| texts.push((text.to_string(), count)));
+        texts.sort_unstable();
+        texts
+    }
+
+    fn counts(groups: &Groups) -> Vec<(Key, u64)> {
+        let mut counts = Vec::new();
+        groups.each_count(&Need::Records, |key, count| counts.push((groups.read(key), count)));
+        counts.sort_unstable();
+        counts
     }
 
     /// The numbers of a column, sorted.
@@ -494,12 +470,12 @@ pub(crate) mod tests {
             [Need::Records, Need::Floats(0), Need::Present(text(1)), Need::Tally(text(1)), Need::Floats(0)];
         for threads in [1, 2, 7] {
             let found = all_rows(&memory, &needs, threads);
-            assert_eq!((found.records(), found.present(1), found.empty(1)), (5, 4, 1));
+            assert_eq!((found.records(), found.present(1)), (5, 4));
             let floats: Vec<u64> = sorted(&found).iter().map(|row| row.to_bits()).collect();
             assert_eq!(floats, [1.0f64, 3.0, 4.0, 5.0, f64::NAN].map(f64::to_bits));
-            let mut texts: Vec<(&str, u64)> = found.texts(1).collect();
-            texts.sort_unstable();
-            assert_eq!(texts, [("a", 2), ("b", 2)]);
+            assert_eq!(texts(&found), [("", 1), ("a", 2), ("b", 2)].map(|(text, many)| (text.into(), many)));
+            let stated = ["b", "z", "a"].map(String::from);
+            assert_eq!(found.with_texts(text(1), &stated), [2, 0, 2]);
         }
     }
 
@@ -516,13 +492,15 @@ pub(crate) mod tests {
         for threads in [1, 2, 7] {
             let found = all_rows(&memory, &needs, threads);
             assert_eq!((found.records(), found.floats(0).count(true)), (5, 5));
-            let shown: Vec<_> =
-                found.groups(&[text(1)]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
-            assert_eq!(shown, [(None, 1), (Some("a"), 2), (Some("b"), 2)]);
-            let group = found.group(&[text(1)], &vec![Some("a".into())]).unwrap();
-            assert_eq!(sorted(group), [1.0, 5.0]);
-            assert_eq!(group.texts(1).collect::<Vec<_>>(), [("a", 2)]);
-            assert!(found.groups(&[text(0)]).next().is_none());
+            let groups = found.groups(&[text(1)]).unwrap();
+            let expected = [(None, 1), (Some("a"), 2), (Some("b"), 2)];
+            assert_eq!(counts(groups), expected.map(|(key, many)| (vec![key.map(String::from)], many)));
+            let keys = ["a", "z"].map(|key| groups.written(&vec![Some(key.into())]));
+            let mut seen = Vec::new();
+            groups.each_of(&keys, |place, group| seen.push((place, sorted(group), texts(group))));
+            let of_a = vec![(String::new(), 0), ("a".to_string(), 2)];
+            assert_eq!(seen, [(0, vec![1.0, 5.0], of_a), (1, vec![], vec![])]);
+            assert!(found.groups(&[text(0)]).is_none());
         }
     }
 
@@ -530,25 +508,78 @@ pub(crate) mod tests {
     fn coded_texts_are_counted_like_texts() {
         let texts = ["a", "b", "c"];
         let codes = [Some(1), None, Some(0), Some(1), Some(1)];
-        for few in [1, 2, 5] {
-            let (mut plain, mut coded) = (Tally::default(), Tally::default());
-            for code in &codes[..few] {
-                plain.add(code.map(|at| texts[at as usize]), 1);
-            }
-            coded.add_coded(&texts, &codes[..few]);
-            assert_eq!((plain.texts, plain.empty), (coded.texts, coded.empty));
-        }
         let need = Need::Present(text(0));
         let grouped = Need::Grouped { by: vec![text(0)], need: Box::new(Need::Records) };
         let wanted = [need.wanted().unwrap()];
-        let mut worker = Worker::new(&[need, grouped], &wanted, &Store::new(0));
+        let searches = searches(std::slice::from_ref(&grouped), [1, 2], u64::MAX);
+        let mut worker = Worker::new(&[need, grouped], &searches, &wanted, &Store::new(0));
         worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
         worker.batch(Batch { rows: 2, cells: &[Cells::Texts(&[Some("b"), Some("c")])] });
         assert!(matches!(worker.parts[0].found, Found::Count(6)));
         let mut found = Gathered::default();
-        found.take(worker);
-        let groups: Vec<_> =
-            found.groups(&[text(0)]).map(|(key, group)| (key[0].as_deref(), group.records())).collect();
-        assert_eq!(groups, [(None, 1), (Some("a"), 1), (Some("b"), 4), (Some("c"), 1)]);
+        found.take(vec![worker]).unwrap();
+        let expected = [(None, 1), (Some("a"), 1), (Some("b"), 4), (Some("c"), 1)];
+        let groups = found.groups(&[text(0)]).unwrap();
+        assert_eq!(counts(groups), expected.map(|(key, many)| (vec![key.map(String::from)], many)));
+    }
+
+    /// Everything that was found, where each of these keys is asked for.
+    fn all_found(found: &Gathered<'_>, by: &[Wanted]) -> Vec<String> {
+        let groups = found.groups(by).unwrap();
+        let counts = counts(groups);
+        let mut keys: Vec<Vec<u8>> = counts.iter().map(|(key, _)| groups.written(key)).collect();
+        assert!(counts.iter().all(|(key, _)| groups.read(&groups.written(key)) == *key));
+        keys.push(groups.written(&vec![Some("nobody's".into()); by.len()]));
+        let mut seen = vec![String::new(); keys.len()];
+        groups.each_of(&keys, |place, group| {
+            let mut wholes = Vec::new();
+            let days = Need::Wholes(Wanted { column: 0, kind: Kind::Date });
+            group.values(&days).each_whole(|some| wholes.extend_from_slice(some));
+            wholes.sort_unstable();
+            seen[place] = format!(
+                "{} {} {:?} {wholes:?} {} {:?}",
+                group.records(),
+                group.present(1),
+                sorted(group),
+                group.values(&days).count(true),
+                texts(group)
+            );
+        });
+        let again: Vec<u64> = counts.iter().map(|(_, count)| *count).chain([0]).collect();
+        assert_eq!(groups.counts_of(&Need::Records, &keys), again);
+        seen.extend(counts.iter().map(|count| format!("{count:?}")));
+        seen
+    }
+
+    #[test]
+    fn groups_are_the_same_in_memory_and_in_the_file() {
+        let day = Wanted { column: 0, kind: Kind::Date };
+        // One group of many rows, whose numbers are written in several records, and many of few.
+        let keys: Vec<String> =
+            (0..2000).map(|i| if i % 3 == 0 { "all".into() } else { format!("k{i}") }).collect();
+        let keys: Vec<&str> = keys.iter().map(|key| if key.ends_with('7') { "" } else { key }).collect();
+        let numbers = (0..40_000).map(|i| if i % 11 == 0 { f64::NAN } else { f64::from(i % 997) }).collect();
+        let source = Memory::new(numbers, &keys);
+        for by in [vec![text(1)], vec![day], vec![day, text(1)]] {
+            let grouped = |need| Need::Grouped { by: by.clone(), need: Box::new(need) };
+            let needs = [
+                grouped(Need::Floats(0)),
+                grouped(Need::Wholes(day)),
+                grouped(Need::Tally(text(1))),
+                grouped(Need::Records),
+                grouped(Need::Present(text(1))),
+                Need::Tally(text(1)),
+            ];
+            let here = within(&source, &needs, 2, MEMORY);
+            let (all, tally) = (all_found(&here, &by), texts(&here));
+            for (threads, groups) in [(1, 0), (2, 100_000), (3, 3_000_000)] {
+                let apart = within(&source, &needs, threads, super::Memory { numbers: 1000, groups });
+                assert!(apart.groups(&by).unwrap().is_apart(), "{groups}");
+                assert!(all_found(&apart, &by) == all, "{by:?} {groups}");
+                assert!(texts(&apart) == tally, "{groups}");
+                let some = ["k1", "all", "nobody's"].map(String::from);
+                assert_eq!(apart.with_texts(text(1), &some), here.with_texts(text(1), &some));
+            }
+        }
     }
 }

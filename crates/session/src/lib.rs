@@ -15,6 +15,7 @@ mod groups;
 pub mod kind;
 pub mod ledger;
 pub mod monitor;
+mod names;
 pub mod plan;
 pub mod program;
 pub mod quiet;

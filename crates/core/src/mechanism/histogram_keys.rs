@@ -142,11 +142,13 @@ impl Calibrated {
     ) -> BTreeSet<K> {
         // Decided in the order of the keys, so that coins do not depend on the order of rows.
         let counts: BTreeMap<K, u64> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
-        counts
-            .into_iter()
-            .filter(|(_, count)| self.gate.run(self.slack(*count), coins))
-            .map(|(key, _)| key)
-            .collect()
+        counts.into_iter().filter(|(_, count)| self.names(*count, coins)).map(|(key, _)| key).collect()
+    }
+
+    /// Is a key of so many different units named? For counts that are too many to be at hand together: ask once for each
+    /// key, under the conditions of [`run_counts`](Self::run_counts), which decides each key on its own as well.
+    pub fn names(&self, count: u64, coins: &mut impl Coins) -> bool {
+        count > 0 && self.gate.run(self.slack(count), coins)
     }
 
     /// So many units must go before the key is nobody's.

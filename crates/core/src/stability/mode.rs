@@ -29,6 +29,7 @@
 
 use super::{Answer, Range, ValueAndSlack, quantile::of_no_rows};
 use crate::{adjacency::Adjacency, outcome::Slack, redact::debug_only_public};
+use std::{borrow::Borrow, cmp::Ordering};
 
 /// Are there values of the universe that no row has, on either side of the mode?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,20 +71,39 @@ impl<T: Ord> Tally<T> {
     /// left out; `None` where nothing remains.
     pub fn from_counts<I>(counts: I) -> Option<Self>
     where
+        T: Clone,
         I: IntoIterator<Item = (T, u64)>,
         I::IntoIter: Clone,
     {
-        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-        let (mode, count) = counts.clone().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))?;
-        let mut tally = Self { mode, count, rows: 0, below: Side::default(), above: Side::default() };
-        for (value, count) in counts {
-            tally.rows += count;
-            match value.cmp(&tally.mode) {
-                std::cmp::Ordering::Less => tally.below.add(count),
-                std::cmp::Ordering::Equal => {}
-                std::cmp::Ordering::Greater => tally.above.add(count),
+        let counts = counts.into_iter();
+        Self::from_passes(|visit: &mut dyn FnMut(&T, u64)| {
+            counts.clone().for_each(|(value, count)| visit(&value, count));
+        })
+    }
+
+    /// The same where values are handed over: `pass` does so twice, with the same values and counts.
+    pub fn from_passes<V>(mut pass: impl FnMut(&mut dyn FnMut(&V, u64))) -> Option<Self>
+    where
+        T: Borrow<V>,
+        V: Ord + ToOwned<Owned = T> + ?Sized,
+    {
+        let mut best: Option<(T, u64)> = None;
+        pass(&mut |value, count| {
+            let leads = |(mode, most): &(T, u64)| count > *most || (count == *most && value < mode.borrow());
+            if count > 0 && best.as_ref().is_none_or(leads) {
+                best = Some((value.to_owned(), count));
             }
-        }
+        });
+        let (mode, count) = best?;
+        let mut tally = Self { mode, count, rows: 0, below: Side::default(), above: Side::default() };
+        pass(&mut |value, count| {
+            tally.rows += count;
+            match value.cmp(tally.mode.borrow()) {
+                Ordering::Less if count > 0 => tally.below.add(count),
+                Ordering::Greater if count > 0 => tally.above.add(count),
+                _ => {}
+            }
+        });
         Some(tally)
     }
 

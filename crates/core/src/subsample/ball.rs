@@ -62,6 +62,7 @@ use crate::{
     },
     outcome::{Outcome, Slack},
     ratio::Ratio,
+    solve::least_error,
     stability::{
         Quantile, Range,
         lattice::{FLOATS, float, ordinal},
@@ -130,27 +131,15 @@ const MOST_VOTES: u64 = 1 << 20;
 impl Ball {
     /// Share epsilon out for the least noise and compute it. Sees no data, so it may fail freely and costs nothing.
     pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
-        let mut best: Option<(f64, Calibrated)> = None;
-        let mut failure = None;
         let radius = self.least_radius_eps()?;
-        for tenths in [5, 6, 7] {
+        let found = [5, 6, 7].map(|tenths| {
             let agreement = Ratio::new(tenths, 10);
-            let found = self.least_test_eps(&agreement).and_then(|test| {
-                let noise = Eps::new(self.eps.ratio() - radius.ratio() - test.ratio());
-                let noise = noise.map_err(|_| self.too_few())?;
-                self.with_split(Split { radius: radius.clone(), test, noise, agreement })
-            });
-            match found {
-                Ok(found) => {
-                    let error = found.noise_in_radii();
-                    if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                        best = Some((error, found));
-                    }
-                }
-                Err(error) => failure = Some(error),
-            }
-        }
-        best.map(|(_, found)| found).ok_or_else(|| failure.expect("some agreement was tried"))
+            let test = self.least_test_eps(&agreement)?;
+            let noise = Eps::new(self.eps.ratio() - radius.ratio() - test.ratio());
+            let noise = noise.map_err(|_| self.too_few())?;
+            self.with_split(Split { radius: radius.clone(), test, noise, agreement })
+        });
+        least_error(found, Calibrated::noise_in_radii)
     }
 
     /// The same with this split.

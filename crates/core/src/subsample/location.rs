@@ -52,6 +52,7 @@ use crate::{
         laplace::{self, Laplace},
     },
     ratio::Ratio,
+    solve::least_error,
 };
 
 /// Parameters; all public.
@@ -89,20 +90,7 @@ const SHARES: std::ops::Range<i64> = 1..16;
 impl Location {
     /// Split epsilon and compute the noise. Sees no data, so it may fail freely and costs nothing.
     pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
-        let mut best: Option<(f64, Calibrated)> = None;
-        let mut failure = None;
-        for share in SHARES {
-            match self.with_share(&Ratio::new(share, 16)) {
-                Ok(found) => {
-                    let error = found.noise_in_spreads();
-                    if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                        best = Some((error, found));
-                    }
-                }
-                Err(error) => failure = Some(error),
-            }
-        }
-        best.map(|(_, found)| found).ok_or_else(|| failure.expect("some share was tried"))
+        least_error(SHARES.map(|share| self.with_share(&Ratio::new(share, 16))), Calibrated::noise_in_spreads)
     }
 
     /// The same with this part of epsilon for the range.

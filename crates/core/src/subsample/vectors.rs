@@ -51,6 +51,7 @@ use crate::{
         l2::L2,
     },
     ratio::Ratio,
+    solve::least_error,
 };
 
 /// Parameters; all public.
@@ -86,20 +87,10 @@ pub struct Located {
 impl Vectors {
     /// Split rho and compute the noise. Sees no data, so it may fail freely and costs nothing.
     pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
-        let mut best: Option<(f64, Calibrated)> = None;
-        let mut failure = None;
-        for share in 1..16 {
-            match self.with_share(&Ratio::new(share, 16)) {
-                Ok(found) => {
-                    let error = found.noise_in_spreads();
-                    if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                        best = Some((error, found));
-                    }
-                }
-                Err(error) => failure = Some(error),
-            }
-        }
-        best.map(|(_, found)| found).ok_or_else(|| failure.expect("some share was tried"))
+        least_error(
+            (1..16).map(|share| self.with_share(&Ratio::new(share, 16))),
+            Calibrated::noise_in_spreads,
+        )
     }
 
     /// The same with this part of rho for the ranges.

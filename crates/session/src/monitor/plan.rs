@@ -12,7 +12,6 @@ use equipoise_core::{
     loss::{Approx, Delta, Eps, Loss, ParameterError},
     monitor::threshold_monitor::{Calibrated, Contributions, Noise, ThresholdMonitor},
     ratio::Ratio,
-    wording,
 };
 use serde_json::{Value, json};
 
@@ -76,7 +75,7 @@ impl MonitorPlan {
         let words =
             request::Request { adjacency: request.adjacency.clone(), ..request::Request::new("monitor") };
         let adjacency = plan::adjacency(&words, facts)?;
-        let unit = unit(request, facts)?;
+        let unit = facts.unit(request.unit.as_deref())?;
         let unit_column = match &unit {
             Unit::Row => None,
             Unit::Column(name) => Some(
@@ -205,20 +204,6 @@ fn unit_name(unit: &Unit) -> Option<&str> {
     match unit {
         Unit::Row => None,
         Unit::Column(name) => Some(name),
-    }
-}
-
-/// The column that was named, or the one that the data set is registered with.
-fn unit(request: &MonitorRequest, facts: &DataFacts) -> Result<Unit, PlanError> {
-    let registered = facts.registered.as_ref().map(|(unit, _)| unit.clone());
-    let Some(name) = &request.unit else { return Ok(registered.unwrap_or_default()) };
-    match registered {
-        Some(Unit::Column(other)) if other != *name => Err(PlanError::line(format!(
-            "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
-            wording::shown(&facts.name),
-            wording::shown(&other)
-        ))),
-        _ => Ok(Unit::Column(name.clone())),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::{
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Guarantee, Loss},
+    wording,
 };
 use part::Shared;
 
@@ -50,6 +51,20 @@ impl DataFacts {
     /// The type that the schema declares for a column.
     pub(crate) fn kind(&self, column: usize) -> Option<Kind> {
         self.kinds.get(column).copied().flatten()
+    }
+
+    /// The column that was named as the unit, or the one that the data set is registered with.
+    pub(crate) fn unit(&self, named: Option<&str>) -> Result<Unit, PlanError> {
+        let registered = self.registered.as_ref().map(|(unit, _)| unit.clone());
+        let Some(name) = named else { return Ok(registered.unwrap_or_default()) };
+        match registered {
+            Some(Unit::Column(other)) if other != name => Err(PlanError::line(format!(
+                "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
+                wording::shown(&self.name),
+                wording::shown(&other)
+            ))),
+            _ => Ok(Unit::Column(name.to_string())),
+        }
     }
 }
 

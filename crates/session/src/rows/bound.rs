@@ -26,15 +26,15 @@ use super::{
     spill::{MEMORY, Piece, Spill},
     text_at,
 };
-use crate::source::{Batch, Kind, Lost, Visitor, Wanted};
+use crate::{
+    names::{self, Names},
+    source::{Batch, Kind, Lost, Visitor, Wanted},
+};
 use equipoise_core::{
     coins::Coins,
     sampler::uniform::{Below, shuffle},
 };
-use siphasher::sip::SipHasher13;
 use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -145,9 +145,7 @@ impl Stage<'_> {
     }
 
     fn hash(&self, bytes: &[u8]) -> u64 {
-        let mut hasher = SipHasher13::new_with_keys(self.key[0], self.key[1]);
-        hasher.write(bytes);
-        hasher.finish()
+        names::hash(self.key, bytes)
     }
 
     fn put_away(&self, part: usize, buffer: &mut Vec<u8>) {
@@ -230,9 +228,7 @@ impl Visitor for Router<'_> {
         let stage = self.stage;
         for row in 0..batch.rows {
             let Some(id) = id::canonical(text_at(&batch.cells[stage.unit], row)) else { continue };
-            // Not the highest bits, which the tables below sort by, nor the lowest.
-            let part = usize::try_from((stage.hash(id.as_bytes()) >> 32) & 0xffff).expect("16 bits")
-                % stage.parts.len();
+            let part = names::part(stage.hash(id.as_bytes()), stage.parts.len());
             let buffer = &mut self.buffers[part];
             put_length(id.len(), buffer);
             buffer.extend_from_slice(id.as_bytes());
@@ -354,63 +350,12 @@ fn store(cells: &[u8], all: &mut Vec<u8>) -> Span {
     Span { start, len: cells.len() }
 }
 
-/// Texts numbered in the order in which they are first met.
-#[derive(Default)]
-struct Names {
-    index: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
-    entries: Vec<Entry>,
-    bytes: Vec<u8>,
-}
-
-struct Entry {
-    span: Span,
-    /// Another text with the same hash.
-    next: Option<usize>,
-}
-
-impl Names {
-    fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    fn number(&mut self, hash: u64, name: &[u8]) -> usize {
-        let new = self.entries.len();
-        let mut at = *self.index.entry(hash).or_insert(new);
-        while at < new {
-            let Entry { span, next } = &mut self.entries[at];
-            if &self.bytes[span.start..span.start + span.len] == name {
-                return at;
-            }
-            at = *next.get_or_insert(new);
-        }
-        self.entries.push(Entry { span: store(name, &mut self.bytes), next: None });
-        new
-    }
-}
-
-/// Numbers that are hashes already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are whole numbers of 64 bits")
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{gather::tests::FixedWords, source::Cells};
     use equipoise_core::{interval::Interval, ratio::Ratio, tape::enumerate};
+    use std::collections::HashMap;
 
     /// The rows of one person each, a letter for the key.
     struct Rows(Vec<(f64, String)>);
@@ -536,13 +481,6 @@ mod tests {
                 assert!(groups <= most_groups.unwrap_or(1), "{id} is in {groups} groups");
             }
         }
-    }
-
-    #[test]
-    fn names_with_one_hash_are_told_apart() {
-        let mut names = Names::default();
-        let numbers = ["a", "b", "a", "c", "b", "c"].map(|name| names.number(7, name.as_bytes()));
-        assert_eq!((numbers, names.len()), ([0, 1, 0, 2, 1, 2], 3));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::source::{Batch, Cells, Kind, Visitor, Wanted};
 
 /// Write a length in as few bytes as it needs.
-pub(super) fn put_length(mut length: usize, bytes: &mut Vec<u8>) {
+pub(crate) fn put_length(mut length: usize, bytes: &mut Vec<u8>) {
     while length >= 0x80 {
         bytes.push(0x80 | u8::try_from(length & 0x7f).expect("seven bits"));
         length >>= 7;
@@ -12,7 +12,7 @@ pub(super) fn put_length(mut length: usize, bytes: &mut Vec<u8>) {
 }
 
 /// Read what [`put_length`] wrote, and step over it.
-pub(super) fn take_length(bytes: &mut &[u8]) -> usize {
+pub(crate) fn take_length(bytes: &mut &[u8]) -> usize {
     let mut length = 0;
     for place in (0..).step_by(7) {
         let (&byte, rest) = bytes.split_first().expect("a length ends");
@@ -26,7 +26,7 @@ pub(super) fn take_length(bytes: &mut &[u8]) -> usize {
 }
 
 /// Step over so many bytes.
-pub(super) fn take<'a>(length: usize, bytes: &mut &'a [u8]) -> &'a [u8] {
+pub(crate) fn take<'a>(length: usize, bytes: &mut &'a [u8]) -> &'a [u8] {
     let (taken, rest) = bytes.split_at(length);
     *bytes = rest;
     taken

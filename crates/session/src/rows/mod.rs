@@ -36,7 +36,7 @@
 mod audits;
 pub(crate) mod bound;
 mod constants;
-mod encode;
+pub(crate) mod encode;
 pub(crate) mod filter;
 pub(crate) mod id;
 pub(crate) mod numbers;
@@ -75,8 +75,8 @@ impl<C: Coins> Hands<'_, C> {
         }
     }
 
-    /// A key for hashing ids. The hash balances work and carries no guarantee, so one that is known serves audits.
-    fn key(&mut self) -> [u64; 2] {
+    /// A key for hashing ids and the keys of groups. The hash balances work and carries no guarantee, so one that is known serves audits.
+    pub fn key(&mut self) -> [u64; 2] {
         match self {
             Self::One(_) => [0; 2],
             Self::Several(coins) => coins.first_mut().map_or([0; 2], |coins| [coins.word(), coins.word()]),

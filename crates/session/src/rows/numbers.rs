@@ -145,20 +145,12 @@ impl<T: Word> Default for Numbers<'_, T> {
 }
 
 impl<T: Word> Numbers<'_, T> {
-    /// Add some that are in memory.
-    pub fn extend(&mut self, more: Vec<T>) {
-        match self {
-            Self::Here(all) if all.is_empty() => *all = Cow::Owned(more),
-            Self::Here(all) => all.to_mut().extend_from_slice(&more),
-            Self::Apart { here, .. } => here.push(more),
-        }
-    }
-
     /// Add what another thread has met.
     pub fn take(&mut self, collected: Collected<T>) {
         let Collected { store, here: more, pieces: others, .. } = collected;
         match self {
-            Self::Here(_) if others.is_empty() => self.extend(more),
+            Self::Here(all) if others.is_empty() && all.is_empty() => *all = Cow::Owned(more),
+            Self::Here(all) if others.is_empty() => all.to_mut().extend_from_slice(&more),
             Self::Here(all) => {
                 let here = vec![mem::take(all).into_owned(), more];
                 *self = Self::Apart { here, pieces: others, store };

@@ -27,7 +27,7 @@ impl Rows {
     pub fn plan(request: &Request, facts: &DataFacts) -> Result<(Self, Unit), PlanError> {
         let types = Types::plan(request, facts)?;
         let filter = request.filter.as_deref().map(|text| Filter::plan(text, facts, &types)).transpose()?;
-        let unit = unit(request, facts)?;
+        let unit = facts.unit(request.unit.as_deref())?;
         let bound = match (&unit, request.max_rows_per_unit.as_deref()) {
             (Unit::Row, None) => None,
             (Unit::Row, Some(_)) => {
@@ -95,19 +95,6 @@ impl Rows {
             Some(groups) => format!(" in each of at most {} groups", groups.most),
         };
         Some(format!("{rows} of each {name}{groups}, drawn at random"))
-    }
-}
-
-fn unit(request: &Request, facts: &DataFacts) -> Result<Unit, PlanError> {
-    let registered = facts.registered.as_ref().map(|(unit, _)| unit.clone());
-    let Some(name) = &request.unit else { return Ok(registered.unwrap_or_default()) };
-    match registered {
-        Some(Unit::Column(other)) if other != *name => Err(PlanError::line(format!(
-            "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
-            wording::shown(&facts.name),
-            wording::shown(&other)
-        ))),
-        _ => Ok(Unit::Column(name.clone())),
     }
 }
 

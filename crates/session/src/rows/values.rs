@@ -9,8 +9,8 @@ use equipoise_core::{
 
 /// All whole numbers of a column, and how many rows have none.
 #[derive(Default)]
-pub(crate) struct Wholes {
-    pub numbers: Numbers<'static, i64>,
+pub(crate) struct Wholes<'a> {
+    pub numbers: Numbers<'a, i64>,
     pub nulls: u64,
 }
 
@@ -20,7 +20,7 @@ pub(crate) enum Values<'g, 'a> {
     /// Floats, not-a-number where there was none.
     Floats(&'g Numbers<'a>),
     /// Whole numbers of a type; nothing where no record was met.
-    Wholes(Kind, Option<&'g Wholes>),
+    Wholes(Kind, Option<&'g Wholes<'a>>),
 }
 
 impl Values<'_, '_> {

@@ -14,7 +14,7 @@ use super::{
     histogram::{needs_delta, stated_keys},
 };
 use crate::{
-    answer::Answer,
+    answer::{Answer, Group},
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
@@ -27,7 +27,6 @@ use equipoise_core::{
     mechanism::histogram_keys::{self, HistogramKeys},
     ratio::Ratio,
 };
-use std::collections::BTreeSet;
 
 /// One part in this many of epsilon finds the keys. A key is found with far fewer rows than an answer takes.
 const SHARE: u64 = 5;
@@ -117,19 +116,23 @@ impl Groups {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let nothing = Gathered::default();
-        let told: BTreeSet<&Key> = match &self.keys {
-            Keys::Stated(keys) => keys.iter().collect(),
-            Keys::Found { keys, .. } => {
-                let counts = gathered.groups(&self.by).map(|(key, group)| (key, group.records()));
-                keys.run_counts(counts, coins)
-            }
-        };
-        let groups = told.into_iter().map(|key| {
-            let group = gathered.group(&self.by, key).unwrap_or(&nothing);
-            self.task.answer(group, coins).into_group(key)
+        let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
+        let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
+        match &self.keys {
+            Keys::Stated(keys) => told.extend(keys.iter().map(|key| (key.clone(), groups.written(key)))),
+            Keys::Found { keys, .. } => groups.each_count(&Need::Records, |key, count| {
+                if keys.names(count, coins) {
+                    told.push((groups.read(key), key.to_vec()));
+                }
+            }),
+        }
+        told.sort_unstable();
+        let (keys, written): (Vec<Key>, Vec<Vec<u8>>) = told.into_iter().unzip();
+        let mut answers: Vec<Option<Group>> = keys.iter().map(|_| None).collect();
+        groups.each_of(&written, |place, group| {
+            answers[place] = Some(self.task.answer(group, coins).into_group(&keys[place]));
         });
-        Answer::grouped(groups.collect(), || self.advice())
+        Answer::grouped(answers.into_iter().flatten().collect(), || self.advice())
     }
 
     fn told_from_words(&self) -> String {

@@ -123,39 +123,38 @@ impl Histogram {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
         match &self.keys {
             Keys::Stated { keys, noise, within } => {
-                let group = |key: &Key| {
-                    let count = gathered.group(&self.by, key).map_or(0, |group| self.count(group));
-                    let noisy = noise.run_whole(count, coins);
+                let written: Vec<Vec<u8>> = keys.iter().map(|key| groups.written(key)).collect();
+                let counts = groups.counts_of(&self.counted, &written);
+                let group = |(key, count): (&Key, u64)| {
+                    let noisy = noise.run_whole(whole(count), coins);
                     self.group(key, noisy, noisy.saturating_sub(*within), noisy.saturating_add(*within))
                 };
-                Answer::grouped(keys.iter().map(group).collect(), String::new)
+                Answer::grouped(keys.iter().zip(counts).map(group).collect(), String::new)
             }
             Keys::Found(found) => {
-                let group = |(key, group): (&Key, &Gathered<'static>)| {
-                    let noisy = found.told(self.count(group), coins)?;
-                    let low = if noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };
-                    Some(self.group(key, noisy, low.max(1), noisy.saturating_add(found.within)))
+                let mut told: Vec<(Key, i64)> = Vec::new();
+                groups.each_count(&self.counted, |key, count| {
+                    if let Some(noisy) = found.told(whole(count), coins) {
+                        told.push((groups.read(key), noisy));
+                    }
+                });
+                told.sort_unstable();
+                let group = |(key, noisy): &(Key, i64)| {
+                    let low = if *noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };
+                    self.group(key, *noisy, low.max(1), noisy.saturating_add(found.within))
                 };
-                let groups: Vec<Group> = gathered.groups(&self.by).filter_map(group).collect();
                 let advice = || {
                     format!(
                         "no key was told: {}; raise epsilon or delta, group by fewer columns, or state the --keys",
                         found.told_from_words()
                     )
                 };
-                Answer::grouped(groups, advice)
+                Answer::grouped(told.iter().map(group).collect(), advice)
             }
         }
-    }
-
-    fn count(&self, group: &Gathered<'_>) -> i64 {
-        let count = match self.counted {
-            Need::Present(wanted) => group.present(wanted.column),
-            _ => group.records(),
-        };
-        i64::try_from(count).unwrap_or(i64::MAX)
     }
 
     fn group(&self, key: &Key, noisy: i64, low: i64, high: i64) -> Group {
@@ -211,6 +210,10 @@ impl Found {
     fn told_from_words(&self) -> String {
         format!("a key is told in 19 cases of 20 when at least {} rows have it", self.told_from)
     }
+}
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 pub(super) fn needs_delta() -> PlanError {

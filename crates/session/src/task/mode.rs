@@ -82,17 +82,19 @@ impl Mode {
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         // Empty fields are dropped under add/remove; under replace, where the number of rows is public, they
-        // are a value of their own.
-        let empty = match self.adjacency {
-            Adjacency::AddRemove => 0,
-            Adjacency::Replace => gathered.empty(self.of.column()),
-        };
-        let texts = gathered.texts(self.of.column()).map(|(text, count)| (Some(text), count));
-        let tally = Tally::from_counts(texts.chain([(None, empty)]));
+        // are a value of their own, written as the empty text, which no field is.
+        let dropped = |text: &str| text.is_empty() && self.adjacency == Adjacency::AddRemove;
+        let tally: Option<Tally<String>> = Tally::from_passes(|visit: &mut dyn FnMut(&str, u64)| {
+            gathered.each_text(self.of.wanted(), |text, count| {
+                if !dropped(text) {
+                    visit(text, count);
+                }
+            });
+        });
         let unseen = Unseen { below: true, above: true };
         match self.stable.mode_of_counts(tally, unseen, coins) {
             Outcome::Value(Found::Value(text)) => {
-                let value = text.map_or(json!(null), |text| self.of.value(text));
+                let value = if text.is_empty() { json!(null) } else { self.of.value(&text) };
                 Answer::released(value, ErrorBar::exact())
             }
             Outcome::Value(Found::Empty) => Answer::released(json!(null), ErrorBar::exact()),

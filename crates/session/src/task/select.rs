@@ -143,16 +143,17 @@ impl Select {
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         match &self.among {
             Among::Stated { candidates, mechanism, gap } => {
-                let scores: Vec<(&str, u64)> = candidates
-                    .iter()
-                    .map(|text| (text.as_str(), gathered.with_text(self.of.column(), text)))
-                    .collect();
+                let counts = gathered.with_texts(self.of.wanted(), candidates);
+                let scores: Vec<(String, u64)> = candidates.iter().cloned().zip(counts).collect();
                 self.choose(&scores, mechanism, *gap, coins)
             }
             Among::Kept { keys, kept_from } => {
-                let kept = keys.run_counts(gathered.texts(self.of.column()), coins);
-                let scores: Vec<(&str, u64)> =
-                    kept.into_iter().map(|text| (text, gathered.with_text(self.of.column(), text))).collect();
+                let mut scores: Vec<(String, u64)> = Vec::new();
+                gathered.each_text(self.of.wanted(), |text, count| {
+                    if !text.is_empty() && keys.names(count, coins) {
+                        scores.push((text.to_string(), count));
+                    }
+                });
                 if scores.is_empty() {
                     return Answer::refused(format!(
                         "no value has enough rows: {}; raise epsilon or delta, or state the candidates with --among",
@@ -171,14 +172,14 @@ impl Select {
     /// One of these by its count.
     fn choose<C: Coins>(
         &self,
-        scores: &[(&str, u64)],
+        scores: &[(String, u64)],
         mechanism: &permute_and_flip::Calibrated,
         gap: u64,
         coins: &mut C,
     ) -> Answer {
-        let counts: Vec<Ratio> = scores.iter().map(|&(_, count)| Ratio::from(count)).collect();
+        let counts: Vec<Ratio> = scores.iter().map(|(_, count)| Ratio::from(*count)).collect();
         let chosen = mechanism.run(&counts, coins);
-        Answer::released(self.of.value(scores[chosen].0), ErrorBar::gap(self.confidence, gap))
+        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap))
     }
 }
 

@@ -20,10 +20,6 @@ impl Texts {
         Ok(Self { wanted: said.key(column), kind: said.kind(column).filter(|kind| kind.is_whole()) })
     }
 
-    pub fn column(self) -> usize {
-        self.wanted.column
-    }
-
     pub fn wanted(self) -> Wanted {
         self.wanted
     }

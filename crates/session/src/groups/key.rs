@@ -1,0 +1,134 @@
+//! Keys of groups as bytes, which are small and quickly compared, and as texts, which people read.
+
+use crate::{
+    rows::encode::{put_length, take, take_length},
+    source::{Batch, Cells, Wanted},
+};
+
+/// The texts of a group in the columns of its key, of a whole type those that its values are written as; a field that is not there is `None`, a key like any other.
+pub(crate) type Key = Vec<Option<String>>;
+
+const NOTHING: u8 = 0;
+const TEXT: u8 = 1;
+const WHOLE: u8 = 2;
+
+/// Write the key of one row.
+pub(super) fn put_row(batch: Batch<'_>, row: usize, places: &[usize], written: &mut Vec<u8>) {
+    for &place in places {
+        match batch.cells[place] {
+            Cells::Integers(cells) => put_whole(cells[row], written),
+            cells => put_text(text(&cells, row), written),
+        }
+    }
+}
+
+/// Write a key that was stated. What is no value of the column's type stays a text, which no row of it has.
+pub(super) fn put_stated(key: &Key, by: &[Wanted], written: &mut Vec<u8>) {
+    for (text, column) in key.iter().zip(by) {
+        let whole =
+            text.as_deref().filter(|_| column.kind.is_whole()).and_then(|text| column.kind.read(text));
+        match whole {
+            Some(whole) => put_whole(Some(whole), written),
+            None => put_text(text.as_deref(), written),
+        }
+    }
+}
+
+/// A text with its length before it, so that no two keys of several texts are written alike.
+pub(super) fn put_text(text: Option<&str>, written: &mut Vec<u8>) {
+    match text {
+        None => written.push(NOTHING),
+        Some(text) => {
+            written.push(TEXT);
+            put_length(text.len(), written);
+            written.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+fn put_whole(whole: Option<i64>, written: &mut Vec<u8>) {
+    match whole {
+        None => written.push(NOTHING),
+        Some(whole) => {
+            written.push(WHOLE);
+            written.extend_from_slice(&whole.to_le_bytes());
+        }
+    }
+}
+
+/// The texts of a key that was written by these columns.
+pub(super) fn read(mut written: &[u8], by: &[Wanted]) -> Key {
+    let mut field = |column: &Wanted| match take(1, &mut written) {
+        [TEXT] => {
+            let length = take_length(&mut written);
+            Some(String::from_utf8_lossy(take(length, &mut written)).into_owned())
+        }
+        [WHOLE] => {
+            let whole = <[u8; 8]>::try_from(take(8, &mut written)).expect("eight bytes");
+            Some(column.kind.write(i64::from_le_bytes(whole)))
+        }
+        _ => None,
+    };
+    by.iter().map(&mut field).collect()
+}
+
+/// The text of a row.
+pub(super) fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
+    match cells {
+        Cells::Texts(texts) => texts[row],
+        Cells::Coded { texts, codes } => texts.get(codes[row]? as usize).copied(),
+        _ => panic!("a source hands over the kinds that were wanted"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Kind;
+    use std::collections::BTreeSet;
+
+    fn columns(kind: Kind) -> [Wanted; 2] {
+        [0, 1].map(|column| Wanted { column, kind })
+    }
+
+    #[test]
+    fn keys_are_read_as_they_were_written_and_differ_where_they_differ() {
+        let keys: [&[Option<&str>]; 7] = [
+            &[None, None],
+            &[Some(""), None],
+            &[Some("a"), Some("bc")],
+            &[Some("ab"), Some("c")],
+            &[None, Some("\u{0}\u{1}")],
+            &[Some("\u{0}"), None],
+            &[Some(&"x".repeat(300)), None],
+        ];
+        let mut seen = BTreeSet::new();
+        for key in keys {
+            let mut written = Vec::new();
+            for text in key {
+                put_text(*text, &mut written);
+            }
+            let expected: Key = key.iter().map(|text| text.map(str::to_string)).collect();
+            assert_eq!(read(&written, &columns(Kind::Text)), expected);
+            assert!(seen.insert(written));
+        }
+    }
+
+    #[test]
+    fn values_of_a_type_are_written_as_whole_numbers_and_read_as_their_texts() {
+        let wholes = [Some(-1), None, Some(0), Some(20_000)];
+        for kind in [Kind::Integer, Kind::Date, Kind::Decimal { digits: 2 }] {
+            let by = columns(kind);
+            let cells = [Cells::Integers(&wholes[..2]), Cells::Integers(&wholes[2..])];
+            for row in 0..2 {
+                let (mut written, mut stated) = (Vec::new(), Vec::new());
+                put_row(Batch { rows: 2, cells: &cells }, row, &[0, 1], &mut written);
+                let key = read(&written, &by);
+                let text = |whole: Option<i64>| whole.map(|whole| kind.write(whole));
+                assert_eq!(key, [text(wholes[row]), text(wholes[2 + row])]);
+                put_stated(&key, &by, &mut stated);
+                assert_eq!(written, stated, "{kind} {row}");
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Rows by key: what questions need of each group of records that agree in some columns.
+//!
+//! # Memory
+//!
+//! Groups are found in memory while they are few. When they take more than a public limit, each thread writes what it has found
+//! so far to a temporary file, in parts by a keyed hash of the key, and begins anew. Then a part at a time is read again:
+//! first how many records each key has, which is all that selects keys, then the rows of those keys that are told. So memory
+//! is bounded by the limit and by a part of the keys, not by all of them. The hash decides only which part, and so
+//! carries no guarantee. What one group's values hold ([`Tally`]) has to fit in memory.
+//!
+//! A file that cannot be read again is a panic here, which is a lost answer: what is asked of groups is asked after the
+//! charge, where nothing fails with a reason.
+
+mod key;
+mod table;
+mod tally;
+
+pub(crate) use key::Key;
+pub(crate) use tally::Tally;
+
+use crate::{
+    gather::{Found, Gathered, Need},
+    names::{self, Names},
+    rows::{
+        encode::{put_length, take, take_length},
+        numbers::{self, Store},
+        spill::{Piece, Spill},
+    },
+    source::{Batch, Cells, Lost, Wanted},
+};
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+};
+use table::Table;
+
+/// How many bytes of groups one scan keeps in memory. Public and fixed.
+pub(crate) const MEMORY: u64 = 512 << 20;
+/// Into how many parts groups are dealt.
+const PARTS: usize = 256;
+/// Records of a part are put away when there are so many bytes of them.
+const PIECE: usize = 64 << 10;
+/// What a key costs in memory beside its own bytes.
+const KEY: u64 = 100;
+
+/// What is looked for in groups of records that agree in these columns.
+pub(crate) struct Search {
+    by: Vec<Wanted>,
+    /// Those that count stand first.
+    needs: Vec<Need>,
+    key: [u64; 2],
+    memory: u64,
+    /// What did not fit in memory: pieces of each part.
+    parts: Vec<Mutex<Vec<Piece>>>,
+    spill: Spill,
+}
+
+impl Search {
+    /// Look for nothing yet.
+    pub fn new(by: &[Wanted], key: [u64; 2]) -> Self {
+        Self {
+            by: by.to_vec(),
+            needs: Vec::new(),
+            key,
+            memory: MEMORY,
+            parts: (0..PARTS).map(|_| Mutex::default()).collect(),
+            spill: Spill::new(0),
+        }
+    }
+
+    /// Each thread keeps so many bytes in memory.
+    pub fn within(self, memory: u64) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// The columns of the key.
+    pub fn by(&self) -> &[Wanted] {
+        &self.by
+    }
+
+    /// Look for this as well.
+    pub fn serve(&mut self, need: &Need) {
+        if self.needs.contains(need) {
+            return;
+        }
+        match need {
+            Need::Records | Need::Present(_) => self.needs.insert(0, need.clone()),
+            _ => self.needs.push(need.clone()),
+        }
+    }
+
+    fn hash(&self, key: &[u8]) -> u64 {
+        names::hash(self.key, key)
+    }
+
+    fn part(&self, key: &[u8]) -> usize {
+        names::part(self.hash(key), PARTS)
+    }
+
+    fn put_away(&self, part: usize, bytes: &mut Vec<u8>) {
+        let piece = self.spill.keep(bytes);
+        self.parts[part].lock().unwrap_or_else(PoisonError::into_inner).push(piece);
+    }
+
+    /// Hand over the key and the record of each group of a part that was put away, in the order in which they were.
+    fn each_record(&self, part: usize, mut visit: impl FnMut(&[u8], &[u8])) {
+        let mut buffer = Vec::new();
+        for piece in &*self.parts[part].lock().unwrap_or_else(PoisonError::into_inner) {
+            let mut rest = self.spill.read(piece, &mut buffer).expect("the temporary file can be read");
+            while !rest.is_empty() {
+                let key = take(take_length(&mut rest), &mut rest);
+                let record = take(take_length(&mut rest), &mut rest);
+                visit(key, record);
+            }
+        }
+    }
+}
+
+/// The groups that one worker has met.
+pub(crate) struct Grouping {
+    search: Arc<Search>,
+    /// The places in a batch of the key's cells, and of each need's.
+    places: Vec<usize>,
+    cells: Vec<Option<usize>>,
+    table: Table,
+    taken: u64,
+    /// Has it ever put groups away?
+    spilling: bool,
+    /// The group of each row of a batch, and room to write a key.
+    groups: Vec<usize>,
+    written: Vec<u8>,
+}
+
+impl Grouping {
+    pub fn new(search: &Arc<Search>, wanted: &[Wanted]) -> Self {
+        let place = |cells: Wanted| wanted.iter().position(|&one| one == cells);
+        Self {
+            places: search.by.iter().map(|&key| place(key).expect("keys are wanted")).collect(),
+            cells: search.needs.iter().map(|need| need.wanted().and_then(place)).collect(),
+            table: Table::new(&search.needs),
+            search: Arc::clone(search),
+            taken: 0,
+            spilling: false,
+            groups: Vec::new(),
+            written: Vec::new(),
+        }
+    }
+
+    pub fn batch(&mut self, batch: Batch<'_>) {
+        self.find_groups(batch);
+        self.taken += self.table.batch(batch, &self.groups, &self.cells);
+        if self.taken > self.search.memory {
+            self.put_away();
+        }
+    }
+
+    /// The group of each row.
+    fn find_groups(&mut self, batch: Batch<'_>) {
+        self.groups.clear();
+        if let [place] = self.places[..]
+            && let Cells::Coded { texts, codes } = batch.cells[place]
+        {
+            return self.find_coded(texts, codes);
+        }
+        for row in 0..batch.rows {
+            self.written.clear();
+            key::put_row(batch, row, &self.places, &mut self.written);
+            let group = self.look_up();
+            self.groups.push(group);
+        }
+    }
+
+    /// The same where texts are places in a list: each text is looked up when it is first met.
+    fn find_coded(&mut self, texts: &[&str], codes: &[Option<u32>]) {
+        let mut met: Vec<Option<usize>> = vec![None; texts.len() + 1];
+        for code in codes {
+            let place = code.map_or(texts.len(), |code| code as usize).min(texts.len());
+            let group = met[place].unwrap_or_else(|| {
+                self.written.clear();
+                key::put_text(texts.get(place).copied(), &mut self.written);
+                self.look_up()
+            });
+            met[place] = Some(group);
+            self.groups.push(group);
+        }
+    }
+
+    /// The group of the key that was written; a new one if no row has had it.
+    fn look_up(&mut self) -> usize {
+        let next = self.table.keys.len();
+        let group = self.table.keys.number(self.search.hash(&self.written), &self.written);
+        if group == next {
+            self.taken += KEY + 2 * self.written.len() as u64;
+        }
+        group
+    }
+
+    /// Write all groups to the file, and begin anew.
+    fn put_away(&mut self) {
+        self.spilling = true;
+        self.taken = 0;
+        let search = Arc::clone(&self.search);
+        let table = mem::replace(&mut self.table, Table::new(&search.needs));
+        let mut buffers: Vec<Vec<u8>> = vec![Vec::new(); PARTS];
+        for (group, key) in table.keys.iter().enumerate() {
+            let part = search.part(key);
+            let buffer = &mut buffers[part];
+            table.each_record(group, &mut self.written, |record| {
+                put_length(key.len(), buffer);
+                buffer.extend_from_slice(key);
+                put_length(record.len(), buffer);
+                buffer.extend_from_slice(record);
+                if buffer.len() >= PIECE {
+                    search.put_away(part, buffer);
+                }
+            });
+        }
+        for (part, buffer) in buffers.iter_mut().enumerate().filter(|(_, buffer)| !buffer.is_empty()) {
+            search.put_away(part, buffer);
+        }
+    }
+
+    /// What all workers of one search have found.
+    pub fn finish(workers: Vec<Self>) -> Result<Groups, Lost> {
+        let search = workers.first().map(|worker| Arc::clone(&worker.search)).ok_or(Lost)?;
+        if workers.iter().any(|worker| worker.spilling) {
+            for mut worker in workers {
+                worker.put_away();
+            }
+            search.spill.intact()?;
+            return Ok(Groups { search, here: None });
+        }
+        let mut tables = workers.into_iter().map(|worker| worker.table);
+        let mut all = tables.next().ok_or(Lost)?;
+        tables.for_each(|table| all.absorb(table, |key| search.hash(key)));
+        Ok(Groups { search, here: Some(all) })
+    }
+}
+
+/// All groups of a scan.
+pub(crate) struct Groups {
+    search: Arc<Search>,
+    /// Where nothing was put away.
+    here: Option<Table>,
+}
+
+impl Groups {
+    /// The columns of the key.
+    pub fn by(&self) -> &[Wanted] {
+        self.search.by()
+    }
+
+    /// Was anything put away?
+    #[cfg(test)]
+    pub fn is_apart(&self) -> bool {
+        self.here.is_none()
+    }
+
+    /// A stated key as it is compared.
+    pub fn written(&self, key: &Key) -> Vec<u8> {
+        let mut written = Vec::new();
+        key::put_stated(key, self.by(), &mut written);
+        written
+    }
+
+    /// The texts of a key.
+    pub fn read(&self, written: &[u8]) -> Key {
+        key::read(written, self.by())
+    }
+
+    /// The place of a need that counts.
+    fn counting(&self, need: &Need) -> usize {
+        let known = self.search.needs.iter().position(|known| known == need);
+        known.expect("what is asked for was looked for")
+    }
+
+    /// Hand over every key and the count of its group, each key once.
+    pub fn each_count(&self, need: &Need, mut visit: impl FnMut(&[u8], u64)) {
+        let need = self.counting(need);
+        if let Some(table) = &self.here {
+            let keys = table.keys.iter().enumerate();
+            return keys.for_each(|(group, key)| visit(key, table.count(group, need)));
+        }
+        for part in 0..PARTS {
+            let (keys, counts) = self.counts(part, need);
+            keys.iter().zip(counts).for_each(|(key, count)| visit(key, count));
+        }
+    }
+
+    /// The counts of these keys, zero where no record has one.
+    pub fn counts_of(&self, need: &Need, keys: &[Vec<u8>]) -> Vec<u64> {
+        let need = self.counting(need);
+        let mut found = vec![0; keys.len()];
+        for (part, places) in self.by_part(keys.iter().map(Vec::as_slice)) {
+            let read = self.here.is_none().then(|| self.counts(part, need));
+            for place in places {
+                let hash = self.search.hash(&keys[place]);
+                let count = match (&self.here, &read) {
+                    (Some(table), _) => {
+                        table.keys.find(hash, &keys[place]).map(|group| table.count(group, need))
+                    }
+                    (None, Some((names, counts))) => {
+                        names.find(hash, &keys[place]).map(|group| counts[group])
+                    }
+                    (None, None) => None,
+                };
+                found[place] = count.unwrap_or_default();
+            }
+        }
+        found
+    }
+
+    /// Hand over each of these keys by its place, and what was found in its group.
+    pub fn each_of(&self, keys: &[Vec<u8>], mut visit: impl FnMut(usize, &Gathered<'_>)) {
+        for (part, places) in self.by_part(keys.iter().map(Vec::as_slice)) {
+            if let Some(table) = &self.here {
+                for place in places {
+                    let group = table.keys.find(self.search.hash(&keys[place]), &keys[place]);
+                    let found = group.map(|group| table.gathered(group, &self.search.needs));
+                    visit(place, &found.unwrap_or_default());
+                }
+                continue;
+            }
+            let wanted: BTreeMap<&[u8], usize> =
+                places.iter().map(|&place| (keys[place].as_slice(), place)).collect();
+            let mut found = self.rows(part, &wanted);
+            for place in places {
+                visit(place, &found.remove(&place).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The places of keys, by the part that they are dealt to; all in one where nothing was put away.
+    fn by_part<'a>(&self, keys: impl Iterator<Item = &'a [u8]>) -> BTreeMap<usize, Vec<usize>> {
+        let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, key) in keys.enumerate() {
+            let part = if self.here.is_some() { 0 } else { self.search.part(key) };
+            places.entry(part).or_default().push(place);
+        }
+        places
+    }
+
+    /// The keys of a part that was put away, and the count of each.
+    fn counts(&self, part: usize, need: usize) -> (Names, Vec<u64>) {
+        let (mut keys, mut counts) = (Names::default(), Vec::new());
+        self.search.each_record(part, |key, record| {
+            let group = keys.number(self.search.hash(key), key);
+            if group == counts.len() {
+                counts.push(0);
+            }
+            counts[group] += table::count_of(record, need);
+        });
+        (keys, counts)
+    }
+
+    /// What was found in those groups of a part that are wanted.
+    fn rows(&self, part: usize, wanted: &BTreeMap<&[u8], usize>) -> BTreeMap<usize, Gathered<'static>> {
+        let store = Store::new(numbers::MEMORY);
+        let mut rows: BTreeMap<usize, Vec<Found>> = BTreeMap::new();
+        let mut room = Default::default();
+        self.search.each_record(part, |key, record| {
+            let Some(&place) = wanted.get(key) else { return };
+            let new = || self.search.needs.iter().map(|need| Found::new(need, &store)).collect();
+            table::add_record(record, rows.entry(place).or_insert_with(new), &mut room);
+        });
+        let gathered = |found: Vec<Found>| {
+            let mut gathered = Gathered::default();
+            self.search.needs.iter().zip(found).for_each(|(need, found)| gathered.put(need, found));
+            gathered
+        };
+        rows.into_iter().map(|(place, found)| (place, gathered(found))).collect()
+    }
+}
+
+/// A count as a length, which it can be where addresses have 64 bits.
+fn in_memory(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
