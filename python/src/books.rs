@@ -10,7 +10,7 @@ use equipoise_core::{
 };
 use equipoise_session::{
     answer::ErrorBar,
-    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Fault, Ledger, LedgerError, Limit},
+    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Earlier, Fault, Ledger, LedgerError, Limit},
     plan::{DataFacts, Plan},
     release::{Left, Spent},
     request::Request,
@@ -38,8 +38,10 @@ impl Books {
     }
 
     fn balance_json(&self, data: &str) -> Result<String, LedgerError> {
-        let balance = self.session().ledger().balance(data, self.analyst.as_deref())?;
-        Ok(shown(&balance).to_string())
+        let session = self.session();
+        let balance = session.ledger().balance(data, self.analyst.as_deref())?;
+        let earlier = session.ledger().earlier(Some(data))?;
+        Ok(shown(&balance, &earlier).to_string())
     }
 }
 
@@ -100,7 +102,10 @@ impl Books {
     }
 
     /// Enter a data set and what it may spend in total, what was spent before included.
-    #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None))]
+    ///
+    /// With `anew` it counts for this unit and adjacency from now on; what was spent for others is kept and no longer counted.
+    #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None, anew=false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn set_limit(
         &self,
         py: Python<'_>,
@@ -109,6 +114,7 @@ impl Books {
         epsilon: &str,
         delta: &str,
         unit: Option<String>,
+        anew: bool,
     ) -> PyResult<()> {
         let (eps, delta) = (amounts(epsilon)?, small(delta)?);
         let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
@@ -118,6 +124,9 @@ impl Books {
             let limit = Limit::from(Approx::new(&eps, &delta));
             let mut session = self.session();
             let ledger = session.ledger_mut();
+            if anew && ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some() {
+                ledger.begin_anew(&data_set, true).map_err(errors::request)?;
+            }
             ledger.register(&data_set, None).map_err(errors::request)?;
             ledger.set_limit(data, None, Some(&limit)).map_err(errors::request)?;
             Ok(())
@@ -173,8 +182,18 @@ fn small(delta: &str) -> PyResult<Delta> {
     delta.parse().map_err(errors::request)
 }
 
-fn shown(balance: &Balance) -> Value {
+fn shown(balance: &Balance, earlier: &[Earlier]) -> Value {
+    let earlier = earlier.iter().map(|earlier| {
+        json!({
+            "unit": earlier.data_set.unit.to_string(),
+            "adjacency": earlier.data_set.adjacency.to_string(),
+            "spent": Spent::from(&earlier.spent.approx),
+            "charges": earlier.charges,
+            "until": earlier.until,
+        })
+    });
     json!({
+        "earlier": earlier.collect::<Vec<_>>(),
         "spent": Spent::from(balance.spent()),
         "remaining": balance.remaining().as_ref().map(Left::from),
         "limit": balance.limit().as_ref().map(Left::from),
@@ -207,8 +226,8 @@ impl Planned {
             "column": plan.request().column,
             "mechanism": plan.mechanism(),
             "guarantee": {
-                "epsilon": plan.cost().eps.to_string(),
-                "delta": plan.cost().delta.to_string(),
+                "epsilon": plan.cost().eps.to_exact(),
+                "delta": plan.cost().delta.to_exact(),
                 "adjacency": plan.guarantee().adjacency.to_string(),
                 "unit": plan.guarantee().unit.to_string(),
             },

@@ -71,9 +71,9 @@ def test_above_threshold_answers_until_the_cutoff() -> None:
 def test_streams_are_paid_for_at_their_start() -> None:
     before = eq.spent()["epsilon"]
     eq.AboveThreshold(epsilon="0.125", threshold=10)
-    from decimal import Decimal
+    from fractions import Fraction
 
-    assert Decimal(eq.spent()["epsilon"]) - Decimal(before) == Decimal("0.125")
+    assert Fraction(eq.spent()["epsilon"]) - Fraction(before) == Fraction("0.125")
 
 
 def test_a_threshold_monitor_on_arrays_and_lists() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +115,11 @@ def test_threads_share_a_budget_and_never_overspend() -> None:
 
 
 def test_the_odometer_counts_bare_functions_by_adjacency() -> None:
-    before = {name: Decimal(eq.spent(adjacency=name)["epsilon"]) for name in ("add-remove", "replace")}
+    before = {name: Fraction(eq.spent(adjacency=name)["epsilon"]) for name in ("add-remove", "replace")}
     eq.count([1.0], epsilon=0.5)
     eq.median([1.0] * 500, epsilon=0.25, adjacency="replace")
-    assert Decimal(eq.spent()["epsilon"]) - before["add-remove"] == Decimal("0.5")
-    assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before["replace"] == Decimal("0.25")
+    assert Fraction(eq.spent()["epsilon"]) - before["add-remove"] == Fraction("0.5")
+    assert Fraction(eq.spent(adjacency="replace")["epsilon"]) - before["replace"] == Fraction("0.25")
 
 
 def test_the_spread_of_each_group_is_a_root() -> None:
@@ -133,9 +133,9 @@ def test_the_spread_of_each_group_is_a_root() -> None:
 
 
 def test_a_name_without_a_ledger_does_not_hide_from_the_odometer() -> None:
-    before = Decimal(eq.spent()["epsilon"])
+    before = Fraction(eq.spent()["epsilon"])
     eq.count([1.0], epsilon=0.5, name="mine")
-    assert Decimal(eq.spent()["epsilon"]) - before == Decimal("0.5")
+    assert Fraction(eq.spent()["epsilon"]) - before == Fraction("0.5")
 
 
 def test_questions_of_a_session_have_its_books() -> None:
@@ -148,7 +148,7 @@ def test_questions_of_a_session_have_its_books() -> None:
 
 
 def test_threads_count_in_one_odometer() -> None:
-    before, start = Decimal(eq.spent(adjacency="replace")["epsilon"]), threading.Barrier(8)
+    before, start = Fraction(eq.spent(adjacency="replace")["epsilon"]), threading.Barrier(8)
 
     def ask() -> None:
         start.wait()
@@ -159,7 +159,7 @@ def test_threads_count_in_one_odometer() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert Decimal(eq.spent(adjacency="replace")["epsilon"]) - before >= 2
+    assert Fraction(eq.spent(adjacency="replace")["epsilon"]) - before >= 2
 
 
 def test_a_pattern_or_a_folder_is_no_way_to_simulate_on_private_rows(tmp_path: Path) -> None:
@@ -175,3 +175,21 @@ def test_an_answer_that_is_asked_for_again_is_the_same_to_the_last_bit(tmp_path:
     for number in range(30):
         query = session.median("age", epsilon=1)
         assert query.release(f"request {number}").to_dict() == query.release(f"request {number}").to_dict()
+
+
+def test_the_steward_begins_anew_for_another_unit_and_nothing_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("person,town\n" + "".join(f"p{row % 50},t{row % 3}\n" for row in range(500)))
+    eq.Session(path, privacy_unit="town").count(epsilon=0.1).release()
+    with pytest.raises(eq.RequestError, match="registered with unit town"):
+        eq.Session(path, privacy_unit="person", budget=5)
+    with pytest.raises(eq.RequestError, match="give budget= too"):
+        eq.Session(path, privacy_unit="person", anew=True)
+    session = eq.Session(path, privacy_unit="person", budget=5, anew=True)
+    assert session.spent["epsilon"] == "0"
+    (earlier,) = session.earlier
+    assert (earlier["unit"], earlier["spent"]["epsilon"], earlier["charges"]) == ("town", "0.1", 1)
+    session.count(epsilon="1/3").release()
+    again = eq.Session(path, privacy_unit="person", budget=5, anew=True)
+    assert again.spent["epsilon"] == "1/3" and again.remaining_budget == {"epsilon": "14/3", "delta": "0"}
+    assert repr(again).endswith("epsilon 14/3 left, epsilon 1/3 spent>")

@@ -17,7 +17,9 @@ use equipoise_core::{
 use equipoise_engine::{OpenError, STANDARD_INPUT, expand};
 use equipoise_session::{
     columns,
-    ledger::{Accountant, DataSet, Entry, Event, Head, Ledger, Limit, Standing, VerifyError},
+    ledger::{
+        Accountant, Balance, DataSet, Earlier, Entry, Event, Head, Ledger, Limit, Standing, VerifyError,
+    },
     release::{Left, Spent},
 };
 use serde_json::{Value, json};
@@ -57,7 +59,8 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
     for data_set in chosen {
         let balance = opened.balance(&data_set.name, None).map_err(ledger)?;
         let charges = opened.charges(&data_set.name, None).map_err(ledger)?;
-        rows.push((data_set, Standing::new(&balance.data_set, &charges), balance));
+        let earlier = opened.earlier(Some(&data_set.name)).map_err(ledger)?;
+        rows.push((data_set, Standing::new(&balance.data_set, &charges), balance, earlier));
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
@@ -68,7 +71,7 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
     if options.json {
         let all: Vec<Value> = rows
             .iter()
-            .map(|(data_set, standing, balance)| {
+            .map(|(data_set, standing, balance, earlier)| {
                 json!({
                     "data": data_set.name,
                     "adjacency": data_set.adjacency.to_string(),
@@ -77,14 +80,29 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
                     "limit": balance.limit().as_ref().map(Left::from),
                     "remaining": balance.remaining().as_ref().map(Left::from),
                     "accountants": standing::to_json(standing),
+                    "earlier": earlier_json(earlier),
                 })
             })
             .collect();
         println!("{:#}", Value::Array(all));
         return Ok(());
     }
+    show_table(&rows);
+    for (data_set, standing, _, earlier) in &rows {
+        println!("\n{}", standing::words(standing, &data_set.name));
+        for earlier in earlier {
+            println!("{}", earlier_words(earlier, data_set));
+        }
+    }
+    Ok(())
+}
+
+/// A data set, how it stands, and what was spent on it for another unit or adjacency.
+type Shown<'a> = (&'a DataSet, Standing, Balance, Vec<Earlier>);
+
+fn show_table(rows: &[Shown<'_>]) {
     let mut table = table(&["data", "adjacency", "unit", "spent", "limit", "left"]);
-    for (data_set, _, balance) in &rows {
+    for (data_set, _, balance, _) in rows {
         let or_none =
             |limit: Option<Limit>| limit.map_or("none".to_string(), |limit| left_words(&(&limit).into()));
         table.add_row([
@@ -97,10 +115,33 @@ fn show(options: &BooksOptions) -> Result<(), Exit> {
         ]);
     }
     println!("{table}");
-    for (data_set, standing, _) in &rows {
-        println!("\n{}", standing::words(standing, &data_set.name));
-    }
-    Ok(())
+}
+
+/// That so much was spent for another unit or adjacency, and that nothing in force bounds it.
+pub(crate) fn earlier_words(earlier: &Earlier, now: &DataSet) -> String {
+    format!(
+        "{}: {} was spent for {} until {}; it is kept, not counted, and NOT bounded by the figures for {}",
+        printable(&earlier.data_set.name),
+        amount(&(&earlier.spent.approx).into()),
+        earlier.data_set.words(),
+        earlier.until,
+        now.words()
+    )
+}
+
+fn earlier_json(earlier: &[Earlier]) -> Vec<Value> {
+    let one = |earlier: &Earlier| {
+        json!({
+            "data": earlier.data_set.name,
+            "unit": earlier.data_set.unit.to_string(),
+            "adjacency": earlier.data_set.adjacency.to_string(),
+            "spent": Spent::from(&earlier.spent.approx),
+            "charges": earlier.charges,
+            "until": earlier.until,
+            "bounded_by_figures_in_force": false,
+        })
+    };
+    earlier.iter().map(one).collect()
 }
 
 /// All bytes of the data, one file after another; standard input has none that could be read again.
@@ -156,18 +197,24 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         _ => return Err(usage("a limit is in epsilon or in rho; give --epsilon or --rho")),
     };
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
-    if let Some(unit) = &options.unit {
-        named_in_header(unit, &options.file)?;
-    }
+    let named = options.unit.as_ref().map(|unit| named_in_header(unit, &options.file)).transpose()?;
     let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
     let name = data_name(&options.file, options.name.as_deref(), &path).map_err(usage)?;
     let mut content = content(&options.file)?;
     let mut opened = Ledger::open(&path).map_err(ledger)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
-    let named = options.unit.clone().map(Unit::Column);
-    let unit = named.or(known.map(|known| known.unit)).unwrap_or_default();
+    let unit = named.or(known.as_ref().map(|known| known.unit.clone())).unwrap_or_default();
     let data_set = DataSet { name: name.clone(), unit, adjacency };
+    let earlier = match &known {
+        Some(_) => {
+            opened.begin_anew(&data_set, options.anew).map_err(|error| fail(&error, error.exit_code()))?
+        }
+        None => None,
+    };
+    if options.anew && earlier.is_none() {
+        eprintln!("equipoise: note: {name} counts for {} already; nothing begins anew", data_set.words());
+    }
     let registration = opened
         .register(&data_set, content.as_mut().map(|content| content as &mut dyn Read))
         .map_err(|error| fail(&error, error.exit_code()))?;
@@ -180,17 +227,23 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         );
     }
     let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
+    // As it was written down, which may be a little less than what was said.
+    let own = balance.analyst.as_ref().unwrap_or(&balance.data_set);
     if options.json {
         let left = balance.remaining().as_ref().map(Left::from);
         let document = json!({
-            "data": name, "analyst": options.analyst, "limit": Left::from(&limit),
+            "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Left::from),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
+            "earlier": earlier_json(&opened.earlier(Some(&name)).map_err(ledger)?),
         });
         println!("{document:#}");
     } else {
         let whose = options.analyst.as_ref().map_or(String::new(), |analyst| format!(" for {analyst}"));
         let left = balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into()));
         println!("{name}{whose}: limit {}, {} left", left_words(&(&limit).into()), left);
+        if let Some(earlier) = earlier.filter(|earlier| earlier.charges > 0) {
+            println!("{}", earlier_words(&earlier, &data_set));
+        }
     }
     Ok(())
 }
@@ -204,15 +257,20 @@ fn accountant(name: Option<&str>) -> Result<Accountant, Exit> {
     })
 }
 
-/// A unit is fixed for good, so a slip in its name is caught here. How fields are separated is not known yet.
-fn named_in_header(unit: &str, file: &Path) -> Result<(), Exit> {
+/// The unit of this name. It holds for long, so a slip is caught here. How fields are separated is not known yet.
+fn named_in_header(unit: &str, file: &Path) -> Result<Unit, Exit> {
+    let column = Unit::Column(unit.to_string());
     // Standard input is read when it is asked about, not now.
     if file == Path::new(STANDARD_INPUT) {
-        return Ok(());
+        return Ok(if unit == "row" { Unit::Row } else { column });
     }
     let opened = open(file, None, None)?;
+    let is_word = |column: &String| column.split(|c: char| !c.is_alphanumeric()).any(|word| word == unit);
+    if unit == "row" && !opened.columns().iter().any(is_word) {
+        return Ok(Unit::Row);
+    }
     if opened.columns().iter().any(|column| column.contains(unit)) {
-        return Ok(());
+        return Ok(column);
     }
     Err(usage(columns::place(opened.columns(), unit).expect_err("it is not among them")))
 }
@@ -245,6 +303,10 @@ fn happened(event: &Event) -> String {
     match event {
         Event::Created => "ledger begun".to_string(),
         Event::Registered { unit, adjacency } => format!("registered: {adjacency}, one {unit}"),
+        Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => format!(
+            "begun anew: {adjacency}, one {unit}; {} spent for one {unit_before} ({adjacency_before}) is kept, not counted",
+            amount(&(&spent_before.approx).into())
+        ),
         Event::Limited { limit: Some(limit) } => format!("limit {}", left_words(&limit.into())),
         Event::Limited { limit: None } => "limit lifted".to_string(),
         Event::Charged { cost, question, .. } => {
@@ -265,6 +327,13 @@ fn entry_json(entry: &Entry) -> Value {
         Event::Registered { unit, adjacency } => {
             json!({"kind": "registered", "unit": unit.to_string(), "adjacency": adjacency.to_string()})
         }
+        Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => json!({
+            "kind": "anew", "unit": unit.to_string(), "adjacency": adjacency.to_string(),
+            "before": {
+                "unit": unit_before.to_string(), "adjacency": adjacency_before.to_string(),
+                "spent": Spent::from(&spent_before.approx),
+            },
+        }),
         Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Left::from)}),
         Event::Charged { cost, request_id, request, question, spent, .. } => json!({
             "kind": "charged",
@@ -305,7 +374,7 @@ fn verify(options: &VerifyOptions) -> Result<(), Exit> {
     if options.books.json {
         let document = json!({
             "verified": true, "charges": verified.charges, "recorded": verified.recorded,
-            "lost": verified.lost, "head": verified.head.to_string(),
+            "lost": verified.lost, "head": verified.head.to_string(), "earlier": earlier_json(&verified.earlier),
         });
         println!("{document:#}");
     } else {
@@ -315,6 +384,11 @@ fn verify(options: &VerifyOptions) -> Result<(), Exit> {
             verified.recorded,
             verified.lost.len()
         );
+        for earlier in &verified.earlier {
+            if let Some(now) = opened.data_set(&earlier.data_set.name).map_err(ledger)? {
+                println!("{}", earlier_words(earlier, &now));
+            }
+        }
         println!("head {}", verified.head);
     }
     Ok(())

@@ -5,11 +5,11 @@ use crate::{
     args::ExplainOptions,
     ask::{internal, ledger, usage},
     books::ledger_path,
-    show,
+    budget, show,
 };
 use equipoise_core::wording;
 use equipoise_session::{
-    ledger::{Event, Ledger},
+    ledger::{Entry, Event, Ledger},
     release::{Outcome, Promise, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -37,6 +37,7 @@ fn explain(options: &ExplainOptions) -> Result<(), Exit> {
     let data = entry.data_set.clone().unwrap_or_default();
     let words =
         paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), release.as_ref());
+    let words = words + &changes(&opened, &entry)?;
     if options.json {
         let document = json!({
             "receipt": id, "time": entry.time, "data": data,
@@ -49,6 +50,21 @@ fn explain(options: &ExplainOptions) -> Result<(), Exit> {
         println!("{words}");
     }
     Ok(())
+}
+
+/// What a reader must know where the data set ever began anew for another unit or adjacency.
+fn changes(opened: &Ledger, charge: &Entry) -> Result<String, Exit> {
+    let name = charge.data_set.as_deref().unwrap_or_default();
+    let Some(now) = opened.data_set(name).map_err(ledger)? else { return Ok(String::new()) };
+    if !opened.counts(charge).map_err(ledger)? {
+        return Ok(format!(
+            " Since then the data set counts for {}: this charge is kept, is no part of the sum in force, and is not bounded by it.",
+            now.words()
+        ));
+    }
+    let earlier = opened.earlier(Some(name)).map_err(ledger)?;
+    let told: Vec<String> = earlier.iter().map(|earlier| budget::earlier_words(earlier, &now)).collect();
+    Ok(if told.is_empty() { String::new() } else { format!(" {}.", told.join(". ")) })
 }
 
 /// Receipts may be shortened to a unique beginning.
@@ -101,9 +117,10 @@ fn paragraph(
         }
         _ => format!("one {} takes other values; the number of them is taken as public", promise.unit),
     };
+    let factor = format!("by at most a factor of e^{}", show::short_up(&promise.epsilon));
     let meaning = match promise.delta.as_str() {
-        "0" => format!("by at most a factor of e^{}", promise.epsilon),
-        delta => format!("by at most a factor of e^{}, up to a probability of {delta}", promise.epsilon),
+        "0" => factor,
+        delta => format!("{factor}, up to a probability of {}", show::short_up(delta)),
     };
     let came = match release {
         None => "The answer was lost before it was recorded; the charge stands.".to_string(),

@@ -116,7 +116,7 @@ fn planned(plan: &MonitorPlan) -> Value {
 }
 
 fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
-    let Spent { epsilon, delta } = Spent::from(plan.charge());
+    let (epsilon, delta) = (&plan.charge().eps, &plan.charge().delta);
     let begun = if monitor.resumed() { "goes on, charged before" } else { "begins, charged once" };
     let line = format!(
         "equipoise: monitor {begun}: epsilon {epsilon}, delta {delta}, scale {:.2}, receipt {}, state {}\n",

@@ -53,9 +53,10 @@ fn as_text(delta: &Delta, totals: &[Total]) -> String {
 }
 
 fn as_json(delta: &Delta, totals: &[Total]) -> Value {
-    let mut object = json!({ "delta": delta.to_string() });
+    let mut object = json!({ "delta": delta.ratio().to_exact() });
     for total in totals {
-        object[total.accountant.name()] = epsilon(total).map_or(Value::Null, Value::from);
+        let epsilon = total.loss.as_ref().map(|loss| loss.eps.to_bound());
+        object[total.accountant.name()] = epsilon.map_or(Value::Null, Value::from);
     }
     object["tightest"] = Plan::tightest(totals).map_or(Value::Null, |total| total.accountant.name().into());
     object

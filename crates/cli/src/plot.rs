@@ -3,7 +3,7 @@
 //! A picture shows what the release or the simulation says and nothing else, so it needs no privacy of its own.
 
 use crate::show;
-use equipoise_core::wording;
+use equipoise_core::{ratio::Ratio, wording};
 use plotters::{
     coord::{Shift, types::RangedCoordf64},
     prelude::*,
@@ -158,8 +158,8 @@ fn title(head: &Picture<'_>, document: &Value, left_out: usize) -> Result<(), Fa
     let more = if left_out > 0 { format!("; {left_out} more lines are not drawn") } else { String::new() };
     let said = format!(
         "epsilon {}, delta {} for one {} ({}); {}{more}",
-        part("epsilon"),
-        part("delta"),
+        show::short_up(part("epsilon")),
+        show::short_up(part("delta")),
         part("unit"),
         part("adjacency"),
         word("mechanism")
@@ -206,18 +206,20 @@ fn label(body: &Picture<'_>, chart: &Chart<'_, '_>, line: &Line, y: f64) -> Resu
 
 /// What was spent of the limit.
 fn budget(foot: &Picture<'_>, document: &Value) -> Result<(), Failed> {
-    let number = |value: &Value| value.as_str().and_then(|text| text.parse::<f64>().ok());
-    let spent = number(&document["spent"]["epsilon"]);
-    let left = number(&document["remaining"]["epsilon"]);
-    let said = match (spent, left) {
+    let number = |value: &Value| value.as_str()?.parse::<Ratio>().ok();
+    let (spent, left) = (&document["spent"]["epsilon"], &document["remaining"]["epsilon"]);
+    let said = match (number(spent), number(left)) {
         (Some(spent), Some(left)) => {
-            let share = (spent / (spent + left)).clamp(0.0, 1.0);
+            let share = (spent.to_f64() / (&spent + &left).to_f64()).clamp(0.0, 1.0);
+            let (spent, left) = (spent.to_short_up(6, 12), left.to_short_down(6, 12));
             let end = (20..=720).find(|&x| f64::from(x - 20) >= share * 700.0).unwrap_or(720);
             foot.draw(&Rectangle::new([(20, 24), (720, 34)], PALE.filled()))?;
             foot.draw(&Rectangle::new([(20, 24), (end, 34)], INK.filled()))?;
             format!("budget: epsilon {spent} spent, {left} left")
         }
-        (Some(spent), None) => format!("budget: epsilon {spent} spent, no limit in epsilon"),
+        (Some(spent), None) => {
+            format!("budget: epsilon {} spent, no limit in epsilon", spent.to_short_up(6, 12))
+        }
         _ => "budget: unknown".to_string(),
     };
     text(foot, &said, 12, (20, 4), GREY)

@@ -1,7 +1,10 @@
 //! How a budget stands under each accountant, in words and as JSON.
 
-use equipoise_core::ratio::Ratio;
-use equipoise_session::ledger::Standing;
+use equipoise_core::{loss::Approx, ratio::Ratio};
+use equipoise_session::{
+    ledger::{Accountant, Standing},
+    release::Spent,
+};
 use serde_json::{Value, json};
 
 /// The lines of `budget show` about one data set.
@@ -44,17 +47,28 @@ pub(crate) fn to_json(standing: &Standing) -> Value {
                 "accountant": line.accountant.name(),
                 "in_force": line.in_force,
                 "tightest": standing.tightest() == Some(line.accountant),
-                "spent": line.spent.as_ref().map(equipoise_session::release::Spent::from),
-                "left": line.left.as_ref().map(down),
+                "spent": line.spent.as_ref().map(|spent| total(line.accountant, spent)),
+                "left": line.left.as_ref().map(|left| match line.accountant {
+                    Accountant::Basic => left.to_exact(),
+                    _ => left.to_short_down(17, 40),
+                }),
             })
         })
         .collect();
     let odometer = standing.odometer.as_ref().map(|reading| {
         json!({
-            "epsilon": reading.loss.eps.to_string(), "delta": reading.loss.delta.to_string(),
+            "epsilon": reading.loss.eps.to_bound(), "delta": reading.loss.delta.to_bound(),
         })
     });
-    json!({ "lines": lines, "delta": standing.delta.to_string(), "odometer": odometer })
+    json!({ "lines": lines, "delta": standing.delta.ratio().to_exact(), "odometer": odometer })
+}
+
+/// The basic sum is the exact one; the others are bounds, and 17 digits of them that are not below are as good.
+fn total(accountant: Accountant, spent: &Approx) -> Spent {
+    match accountant {
+        Accountant::Basic => Spent::from(spent),
+        _ => Spent { epsilon: spent.eps.to_bound(), delta: spent.delta.to_bound() },
+    }
 }
 
 /// Six places, rounded down.

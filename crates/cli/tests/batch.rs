@@ -55,7 +55,10 @@ fn a_batch_is_one_charge_and_one_release() {
     let folder = with_questions(QUESTIONS);
     let release = json(&folder, "batch questions.json --request-id monday");
     assert_eq!((&release["outcome"], &release["statistic"]), (&"released".into(), &"batch".into()));
-    assert_eq!((&release["spent"]["epsilon"], &release["spent"]["delta"]), (&"60".into(), &"1e-13".into()));
+    assert_eq!(
+        (&release["spent"]["epsilon"], &release["spent"]["delta"]),
+        (&"60".into(), &"0.0000000000001".into())
+    );
     let answers = release["answers"].as_array().expect("answers");
     let statistics: Vec<_> = answers.iter().map(|answer| answer["statistic"].as_str().unwrap()).collect();
     assert_eq!(statistics, ["median", "histogram", "count", "mean"]);

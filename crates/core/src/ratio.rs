@@ -207,6 +207,14 @@ impl Ratio {
         fixed_decimal(&scaled.ceil_big(), places)
     }
 
+    /// Itself as text that is read back as the same number: the whole decimal where one ends, else a fraction such as
+    /// `1/3`. A text of more than 400 characters is not read back.
+    pub fn to_exact(&self) -> String {
+        let places = self.decimal_places().filter(|&places| places < MAX_DIGITS);
+        let decimal = places.map(|places| self.to_decimal_up(places));
+        decimal.filter(|text| text.len() <= MAX_DIGITS).unwrap_or_else(|| self.to_string())
+    }
+
     /// Itself where that takes at most `longest` characters, else `digits` significant digits that are not below
     /// it, with a power of ten where plain digits would be long.
     pub fn to_short_up(&self, digits: u32, longest: usize) -> String {

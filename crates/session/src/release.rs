@@ -4,7 +4,7 @@ use crate::{
     answer::{ErrorBar, Group, Item},
     ledger::{Limit, Receipt},
 };
-use equipoise_core::loss::Approx;
+use equipoise_core::loss::{Amount, Approx};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ pub enum Outcome {
     Refused,
 }
 
-/// A guarantee in words and exact decimals.
+/// A guarantee in words and exact numbers ([`Amount::to_exact`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promise {
     /// Epsilon.
@@ -96,7 +96,7 @@ pub struct Promise {
     pub max_groups_per_unit: Option<u64>,
 }
 
-/// A privacy loss in exact decimals.
+/// A privacy loss in exact numbers: decimals, or a fraction such as `1/3` where no decimal ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Epsilon.
@@ -105,7 +105,7 @@ pub struct Spent {
     pub delta: String,
 }
 
-/// What a limit leaves, in its currency.
+/// What a limit leaves, in its currency and in exact numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Left {
     /// Epsilon, where the limit is one.
@@ -126,7 +126,7 @@ pub struct Left {
 
 impl From<&Limit> for Left {
     fn from(limit: &Limit) -> Self {
-        let [loss, delta] = limit.parts_shown();
+        let [loss, delta] = limit.parts().map(Amount::to_exact);
         let nothing = Self { epsilon: None, rho: None, order: None, divergence: None, delta };
         match limit {
             Limit::Approx(_) => Self { epsilon: Some(loss), ..nothing },
@@ -138,7 +138,7 @@ impl From<&Limit> for Left {
 
 impl From<&Approx> for Spent {
     fn from(loss: &Approx) -> Self {
-        Self { epsilon: loss.eps.to_string(), delta: loss.delta.to_string() }
+        Self { epsilon: loss.eps.to_exact(), delta: loss.delta.to_exact() }
     }
 }
 

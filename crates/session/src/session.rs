@@ -173,8 +173,8 @@ fn promise(plan: &Plan) -> Promise {
     let guarantee = plan.guarantee();
     let cost = plan.cost();
     Promise {
-        epsilon: cost.eps.to_string(),
-        delta: cost.delta.to_string(),
+        epsilon: cost.eps.to_exact(),
+        delta: cost.delta.to_exact(),
         adjacency: guarantee.adjacency.to_string(),
         unit: guarantee.unit.to_string(),
         max_rows_per_unit: plan.rows_per_unit(),

@@ -53,16 +53,16 @@ def counted(adjacency: str | None, unit: str | None, spent: dict[str, str]) -> N
 
 
 def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> dict[str, str]:
-    """What bare functions have spent in this process, all data together: exact decimals.
+    """What bare functions have spent in this process, all data together: exact numbers, which ``fractions.Fraction`` reads.
 
     Losses under another adjacency or for another unit are counted apart, because they do not add up.
 
     >>> import equipoise as eq
     >>> before = eq.spent()
     >>> release = eq.count([1, 2, 3], epsilon=0.5)
-    >>> from decimal import Decimal
-    >>> Decimal(eq.spent()["epsilon"]) - Decimal(before["epsilon"])
-    Decimal('0.5')
+    >>> from fractions import Fraction
+    >>> Fraction(eq.spent()["epsilon"]) - Fraction(before["epsilon"])
+    Fraction(1, 2)
     """
     balance: dict[str, Any] = json.loads(books(None).balance(odometer(adjacency, privacy_unit)))
     return dict(balance["spent"])

@@ -33,7 +33,7 @@ class LostError(EquipoiseError, RuntimeError):
 class BudgetError(EquipoiseError):
     """The budget does not allow it. Nothing was charged.
 
-    ``spent``, ``requested`` and ``remaining`` are exact decimals by name, such as ``{"epsilon": "0.6", "delta": "0"}``.
+    ``spent``, ``requested`` and ``remaining`` are exact numbers by name, such as ``{"epsilon": "0.6", "delta": "0"}``.
     """
 
     spent: dict[str, str]

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from ._errors import RefusedError
-from ._wording import in_python
+from ._wording import in_python, short
 
 
 class Release:
@@ -138,9 +138,9 @@ class Release:
 
     def __repr__(self) -> str:
         promise = self._parts["guarantee"]
-        privacy = f"epsilon={promise['epsilon']}"
+        privacy = f"epsilon={short(promise['epsilon'])}"
         if promise["delta"] != "0":
-            privacy += f", delta={promise['delta']}"
+            privacy += f", delta={short(promise['delta'])}"
         where = f"{privacy}, {promise['adjacency']}, {self.mechanism}"
         if self.refused:
             return f"<{self.statistic} refused ({where}): {self.advice}>"
@@ -162,11 +162,12 @@ class Release:
 
     def _repr_html_(self) -> str:
         promise = self._parts["guarantee"]
+        epsilon, delta = short(promise["epsilon"]), short(promise["delta"])
         colour, value = ("#b00020", "refused") if self.refused else ("#00695c", _shown(self.value))
         rows = [
             ("", self._picture()),
             ("mechanism", html.escape(self.mechanism)),
-            ("privacy", html.escape(f"epsilon {promise['epsilon']}, delta {promise['delta']}, {promise['adjacency']}")),
+            ("privacy", html.escape(f"epsilon {epsilon}, delta {delta}, {promise['adjacency']}")),
             ("advice" if self.refused else "error", html.escape(self.advice or self._bar().lstrip(", "))),
         ]
         body = "".join(

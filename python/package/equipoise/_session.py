@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR
 from typing import Any
 
 from . import _books, _equipoise
@@ -12,7 +13,7 @@ from ._ask import Question
 from ._data import FileTable, table
 from ._errors import RequestError
 from ._release import Release
-from ._wording import decimal
+from ._wording import decimal, short
 
 _STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram")
 
@@ -37,7 +38,7 @@ class Query:
     def __repr__(self) -> str:
         summary = self.summarize()
         promise = summary["guarantee"]
-        return f"<query {summary['statistic']} (epsilon={promise['epsilon']}, {summary['mechanism']}): {summary['expected']}>"
+        return f"<query {summary['statistic']} (epsilon={short(promise['epsilon'])}, {summary['mechanism']}): {summary['expected']}>"
 
 
 class Session:
@@ -52,6 +53,10 @@ class Session:
     ``ledger``
         A file in which charges are written down before rows are read. A file of data uses the ledger beside it; data in
         memory is counted in memory unless a ledger and a ``name`` are given.
+
+    ``anew``
+        A data set keeps the unit and adjacency of its first use. With ``anew=True`` and a budget it counts for these from now on;
+        what was spent for others is kept, told by ``earlier``, no longer counted, and not bounded by the new figures.
 
     >>> import equipoise as eq
     >>> session = eq.Session({"age": list(range(18, 98)) * 50}, budget=1)
@@ -80,6 +85,7 @@ class Session:
         analyst: str | None = None,
         delimiter: str | None = None,
         header: bool = True,
+        anew: bool = False,
     ) -> None:
         self._table = table(data, delimiter=delimiter, header=header)
         self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
@@ -94,13 +100,15 @@ class Session:
         else:
             self.name = _books.name_of(source, ledger, name)
             self._own = None
+        if anew and budget is None:
+            raise RequestError("anew= begins a budget for another unit or adjacency; give budget= too")
         if budget is not None:
             pair = tuple(budget) if isinstance(budget, (tuple, list)) else (budget, 0)
             if len(pair) != 2:
                 raise RequestError("budget is not accepted; give epsilon, or a pair of epsilon and delta")
             epsilon, delta = pair
             self._books().set_limit(
-                self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit
+                self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit, anew
             )
 
     def _books(self) -> _equipoise.Books:
@@ -189,10 +197,18 @@ class Session:
         left: dict[str, str] | None = self._balance()["remaining"]
         return left
 
+    @property
+    def earlier(self) -> list[dict[str, Any]]:
+        """What was spent for units and adjacencies that are no longer in force: kept, not counted, and not bounded by what is."""
+        earlier: list[dict[str, Any]] = self._balance()["earlier"]
+        return earlier
+
     def __repr__(self) -> str:
         left = self.remaining_budget
-        budget = "no limit" if left is None else f"epsilon {left.get('epsilon', left.get('rho'))} left"
-        return f"<session {self.name!r}: {budget}, epsilon {self.spent['epsilon']} spent>"
+        budget = "no limit"
+        if left is not None:
+            budget = f"epsilon {short(left.get('epsilon') or left.get('rho') or '0', ROUND_FLOOR)} left"
+        return f"<session {self.name!r}: {budget}, epsilon {short(self.spent['epsilon'])} spent>"
 
 
 class Groups:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -50,6 +50,19 @@ def decimal(value: Any, name: str = "number") -> str:
     from ._errors import RequestError
 
     raise RequestError(f"{name} is not a number; give one such as 1 or 0.5")
+
+
+def short(number: str, rounding: str = ROUND_CEILING) -> str:
+    """An exact number, short enough for a line: what was spent is not shown below itself.
+
+    >>> short("0.5"), short("1/3"), short("0.000000189189189"), short("100000000/300000001")
+    ('0.5', '1/3', '1.89190E-7', '0.333334')
+    """
+    if len(number) <= 12:
+        return number
+    exact = Fraction(number)
+    context = Context(prec=6, rounding=rounding)
+    return str(context.divide(Decimal(exact.numerator), Decimal(exact.denominator)))
 
 
 def decimals(values: Any, name: str = "numbers") -> str:

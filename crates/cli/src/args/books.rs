@@ -27,7 +27,7 @@ pub(crate) enum BudgetCommand {
     Show(BooksOptions),
     /// Register a file and limit what may be spent on it, what was already spent included
     #[command(
-        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n\nA ledger with any limit answers only for registered files."
+        after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n  equipoise budget set visits.csv --unit person --anew --epsilon 5\n\nA ledger with any limit answers only for registered files."
     )]
     Set(LimitOptions),
     /// Every entry, oldest first
@@ -76,12 +76,15 @@ pub(crate) struct LimitOptions {
     /// Limit this analyst instead of all together
     #[arg(long, value_name = "NAME")]
     pub analyst: Option<String>,
-    /// What one person may change, fixed at registration [default: add-remove]
+    /// What one person may change: add-remove or replace, fixed at registration [default: add-remove]
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
-    /// The column that names the person, fixed at registration [default: a row is a person]
+    /// The column that names the person, or row for single rows, fixed at registration [default: row]
     #[arg(long, value_name = "COLUMN")]
     pub unit: Option<String>,
+    /// Count for another unit or adjacency from now on; what was spent before is kept and told, but no longer counted
+    #[arg(long)]
+    pub anew: bool,
     /// The ledger [default: equipoise.ledger beside the data]
     #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,

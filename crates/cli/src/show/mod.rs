@@ -3,6 +3,7 @@
 mod answers;
 
 use crate::Exit;
+use equipoise_core::ratio::Ratio;
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
@@ -28,8 +29,8 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "data": plan.data(),
             "mechanism": plan.mechanism(),
             "guarantee": {
-                "epsilon": plan.cost().eps.to_string(),
-                "delta": plan.cost().delta.to_string(),
+                "epsilon": plan.cost().eps.to_exact(),
+                "delta": plan.cost().delta.to_exact(),
                 "adjacency": guarantee.adjacency.to_string(),
                 "unit": guarantee.unit.to_string(),
                 "max_rows_per_unit": plan.rows_per_unit(),
@@ -265,25 +266,38 @@ fn percent(confidence: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Epsilon, and delta where there is one.
+/// Epsilon, and delta where there is one. Long numbers are rounded up for people; JSON has them whole.
 pub(crate) fn amount(spent: &Spent) -> String {
+    let epsilon = short_up(&spent.epsilon);
     if spent.delta == "0" {
-        format!("epsilon {}", spent.epsilon)
+        format!("epsilon {epsilon}")
     } else {
-        format!("epsilon {}, delta {}", spent.epsilon, spent.delta)
+        format!("epsilon {epsilon}, delta {}", short_up(&spent.delta))
     }
 }
 
-/// What a limit leaves, in its currency.
+/// What a limit leaves, in its currency. Long numbers are rounded down.
 pub(crate) fn left_words(left: &Left) -> String {
     let and_delta = |loss: String| {
-        if left.delta == "0" { loss } else { format!("{loss}, delta {}", left.delta) }
+        if left.delta == "0" { loss } else { format!("{loss}, delta {}", short_down(&left.delta)) }
     };
     match left {
-        Left { rho: Some(rho), .. } => and_delta(format!("rho {rho}")),
+        Left { rho: Some(rho), .. } => and_delta(format!("rho {}", short_down(rho))),
         Left { order: Some(order), divergence: Some(divergence), .. } => {
-            and_delta(format!("divergence {divergence} at order {order}"))
+            and_delta(format!("divergence {} at order {order}", short_down(divergence)))
         }
-        Left { epsilon, .. } => and_delta(format!("epsilon {}", epsilon.as_deref().unwrap_or("0"))),
+        Left { epsilon, .. } => {
+            and_delta(format!("epsilon {}", epsilon.as_deref().map_or("0".to_string(), short_down)))
+        }
     }
+}
+
+/// What was spent, short enough for people and not below.
+pub(crate) fn short_up(exact: &str) -> String {
+    exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_up(6, 12))
+}
+
+/// What is left, short enough for people and not above.
+fn short_down(exact: &str) -> String {
+    exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_down(6, 12))
 }

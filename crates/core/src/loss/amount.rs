@@ -46,6 +46,18 @@ impl Amount {
         &self.0
     }
 
+    /// The exact number as text for programs: a whole decimal, or a fraction such as `1/3` where no decimal ends. Only what
+    /// would be longer than anything we read back is rounded up, to 17 digits.
+    pub fn to_exact(&self) -> String {
+        let exact = self.0.to_exact();
+        if exact.parse::<Ratio>().is_ok() { exact } else { self.0.to_short_up(17, 40) }
+    }
+
+    /// For programs too, where the number is itself a bound that was rounded up: up to 17 digits, not below.
+    pub fn to_bound(&self) -> String {
+        self.0.to_short_up(17, 40)
+    }
+
     /// The sum: exact, or rounded up where it has more than 512 significant bits.
     #[must_use]
     pub fn plus_up(&self, other: &Self) -> Self {
@@ -128,6 +140,30 @@ mod tests {
             Amount::new(Ratio::new(-1, 2)).unwrap_err().to_string(),
             "privacy loss -0.5 is not accepted: give 0 or more"
         );
+    }
+
+    #[test]
+    fn what_programs_read_is_the_exact_number() {
+        let eighty_places = format!("0.{}1", "0".repeat(79));
+        for (value, written) in [
+            ("0", "0"),
+            ("1.0", "1"),
+            ("1e-6", "0.000001"),
+            ("1/3", "1/3"),
+            ("4/6", "2/3"),
+            ("0.000000189189189", "0.000000189189189"),
+            ("123456789.123456789", "123456789.123456789"),
+            ("1e-80", eighty_places.as_str()),
+        ] {
+            assert_eq!(amount(value).to_exact(), written);
+            assert_eq!(written.parse::<Ratio>().unwrap(), value.parse().unwrap());
+        }
+        // Too long for anybody: 17 digits, not below.
+        let unit = |digit: &str, times| amount(&format!("1/{}", digit.repeat(times)));
+        let long = Amount(unit("7", 300).ratio() + unit("3", 299).ratio());
+        let read: Ratio = long.to_exact().parse().unwrap();
+        assert!(read > *long.ratio() && (&read - long.ratio()) / long.ratio().clone() < amount("1e-16").0);
+        assert_eq!(amount("1e-399").to_exact(), "1e-399");
     }
 
     #[test]

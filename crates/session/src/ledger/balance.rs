@@ -1,7 +1,7 @@
 //! What was spent, what is allowed, what is left: free to look at.
 
 use super::{
-    Fallible, Ledger,
+    Fallible, Ledger, anew,
     chain::{self, Link},
     cost::Cost,
     entry::{self, Event, kind},
@@ -116,12 +116,13 @@ impl Balance {
 }
 
 impl Ledger {
-    /// Each cost that was charged to a data set, by everybody or by one analyst, and how often.
+    /// Each cost that was charged to a data set for the unit and adjacency in force, by everybody or by one analyst, and how
+    /// often.
     pub fn charges(&self, data_set: &str, analyst: Option<&str>) -> Result<Charges, LedgerError> {
         self.read(|connection| charges(connection, data_set, analyst))
     }
 
-    /// What was spent on a data set, and by this analyst. A name that was never used has spent nothing.
+    /// What was spent on a data set for the unit and adjacency in force, and by this analyst. A name that was never used has spent nothing.
     pub fn balance(&self, data_set: &str, analyst: Option<&str>) -> Result<Balance, LedgerError> {
         self.read(|connection| balance(connection, data_set, analyst))
     }
@@ -168,19 +169,28 @@ pub(super) fn balance(connection: &Connection, data_set: &str, analyst: Option<&
     })
 }
 
-fn account(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Account> {
-    let spent = match latest(connection, kind::CHARGE, data_set, analyst)? {
-        None => Cost::nothing(),
-        Some(row) => match entry_of(&row)?.event {
-            Event::Charged { spent, .. } if analyst.is_none() => spent,
-            Event::Charged { spent_by_analyst: Some(spent), .. } => spent,
-            _ => {
-                return Err(super::Error::damaged(row.number.unsigned_abs(), "it has no sum of its analyst"));
-            }
-        },
+/// What the last charge within a scope of entries says was spent.
+pub(super) fn spent(
+    connection: &Connection,
+    data_set: &str,
+    analyst: Option<&str>,
+    scope: &str,
+) -> Fallible<Cost> {
+    let Some(row) = latest(connection, kind::CHARGE, data_set, analyst, scope)? else {
+        return Ok(Cost::nothing());
     };
+    match entry_of(&row)?.event {
+        Event::Charged { spent, .. } if analyst.is_none() => Ok(spent),
+        Event::Charged { spent_by_analyst: Some(spent), .. } => Ok(spent),
+        _ => Err(super::Error::damaged(row.number.unsigned_abs(), "it has no sum of its analyst")),
+    }
+}
+
+pub(super) fn account(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Account> {
+    let scope = anew::in_force(connection, data_set)?;
+    let spent = spent(connection, data_set, analyst, &scope)?;
     // A limit for everybody names no analyst.
-    let limit = match latest(connection, kind::LIMIT, data_set, Some(analyst.unwrap_or_default()))? {
+    let limit = match latest(connection, kind::LIMIT, data_set, Some(analyst.unwrap_or_default()), "")? {
         None => None,
         Some(row) => match entry_of(&row)?.event {
             Event::Limited { limit } => limit,
@@ -193,9 +203,10 @@ fn account(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fa
 /// SQLite groups equal costs, so that a year of equal questions is one line.
 fn charges(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Charges> {
     let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
+    let scope = anew::in_force(connection, data_set)?;
     let sql = format!(
         "SELECT json_extract(body, '$.cost') AS cost, count(*), min(number) FROM entries \
-         WHERE kind = ?1 AND data_set = ?2 {narrower} GROUP BY cost ORDER BY min(number)"
+         WHERE kind = ?1 AND data_set = ?2 {narrower} {scope} GROUP BY cost ORDER BY min(number)"
     );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([kind::CHARGE, data_set, analyst.unwrap_or_default()])?;

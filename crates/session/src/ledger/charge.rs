@@ -1,7 +1,7 @@
 //! Charge, then run; record, then show.
 
 use super::{
-    Fallible, Ledger, Stop,
+    Fallible, Ledger, Stop, anew,
     balance::{self, Account, Balance},
     chain::{self, Link},
     cost::Cost,
@@ -9,6 +9,7 @@ use super::{
     entry_of,
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
     registry::{self, DataSet, check_name},
+    same::same,
     store::{self, ROW},
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -23,7 +24,7 @@ pub struct ChargeRequest {
     pub analyst: Option<String>,
     /// A name for this request: asking again under it gives the same answer for free.
     pub request_id: Option<String>,
-    /// The request as JSON in one canonical form; two requests are the same when their texts are.
+    /// The request as JSON in one canonical form; two requests are the same when their texts are, numbers compared as numbers.
     pub request: String,
     /// The question and the mechanism that answers it, as JSON, for the log and for explanations.
     pub question: String,
@@ -204,9 +205,13 @@ fn replay(
             super::Error::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
         );
     };
-    if before != request.request || earlier.data_set != request.data_set.name {
+    if !same(&before, &request.request) || earlier.data_set != request.data_set.name {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
+    }
+    if !anew::is_in_force(connection, &earlier.data_set, earlier.number)? {
+        let request_id = request_id.unwrap_or_default();
+        return Err(Stop::Refused(ChargeError::BeforeAnew { request_id }));
     }
     let Some(row) = by_id(connection, kind::RECORD, &earlier.id)? else {
         let (id, time) = (earlier.id.clone(), earlier.time.clone());

@@ -1,6 +1,6 @@
 //! One entry of the ledger: a line of the log, and the text that is stored and hashed for it.
 
-use super::{cost::Cost, limit::Limit};
+use super::{cost::Cost, limit::Limit, registry::DataSet};
 use equipoise_core::adjacency::{Adjacency, Unit};
 use serde_json::{Value, json};
 
@@ -36,6 +36,19 @@ pub enum Event {
         unit: Unit,
         /// What one of them may change.
         adjacency: Adjacency,
+    },
+    /// By its steward's word the data set counts for another unit or adjacency from here on.
+    Anew {
+        /// Whose privacy is protected.
+        unit: Unit,
+        /// What one of them may change.
+        adjacency: Adjacency,
+        /// The unit until here.
+        unit_before: Unit,
+        /// The adjacency until here.
+        adjacency_before: Adjacency,
+        /// What was spent for them, which stays and is no longer counted.
+        spent_before: Cost,
     },
     /// A limit was set, or lifted.
     Limited {
@@ -82,6 +95,7 @@ pub(super) struct Row {
 pub(super) mod kind {
     pub const CREATED: &str = "created";
     pub const REGISTER: &str = "register";
+    pub const ANEW: &str = "anew";
     pub const LIMIT: &str = "limit";
     pub const CHARGE: &str = "charge";
     pub const RECORD: &str = "record";
@@ -114,11 +128,36 @@ pub(super) fn created_body(version: i64, secret_hash: &str) -> String {
 }
 
 pub(super) fn register_body(unit: &Unit, adjacency: Adjacency, fingerprint: Option<&str>) -> String {
-    let unit = match unit {
+    json!({ "unit": unit_name(unit), "adjacency": adjacency.to_string(), "fingerprint": fingerprint })
+        .to_string()
+}
+
+pub(super) fn anew_body(data_set: &DataSet, before: &DataSet, spent: &Cost) -> String {
+    json!({
+        "unit": unit_name(&data_set.unit),
+        "adjacency": data_set.adjacency.to_string(),
+        "before": {
+            "unit": unit_name(&before.unit),
+            "adjacency": before.adjacency.to_string(),
+            "spent": spent.to_json(),
+        },
+    })
+    .to_string()
+}
+
+fn unit_name(unit: &Unit) -> Option<&String> {
+    match unit {
         Unit::Row => None,
         Unit::Column(name) => Some(name),
+    }
+}
+
+fn unit_and_adjacency(body: &Value) -> Option<(Unit, Adjacency)> {
+    let unit = match body.get("unit")? {
+        Value::Null => Unit::Row,
+        unit => Unit::Column(unit.as_str()?.to_string()),
     };
-    json!({ "unit": unit, "adjacency": adjacency.to_string(), "fingerprint": fingerprint }).to_string()
+    Some((unit, body.get("adjacency")?.as_str()?.parse().ok()?))
 }
 
 pub(super) fn limit_body(limit: Option<&Limit>) -> String {
@@ -150,13 +189,17 @@ impl Row {
         let text = |name: &str| body.get(name)?.as_str().map(str::to_string);
         Some(match self.kind.as_str() {
             kind::CREATED => Event::Created,
-            kind::REGISTER => Event::Registered {
-                unit: match body.get("unit")? {
-                    Value::Null => Unit::Row,
-                    unit => Unit::Column(unit.as_str()?.to_string()),
-                },
-                adjacency: body.get("adjacency")?.as_str()?.parse().ok()?,
-            },
+            kind::REGISTER => {
+                let (unit, adjacency) = unit_and_adjacency(body)?;
+                Event::Registered { unit, adjacency }
+            }
+            kind::ANEW => {
+                let before = body.get("before")?;
+                let (unit, adjacency) = unit_and_adjacency(body)?;
+                let (unit_before, adjacency_before) = unit_and_adjacency(before)?;
+                let spent_before = Cost::from_json(before.get("spent")?)?;
+                Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before }
+            }
             kind::LIMIT => Event::Limited {
                 limit: match body.get("limit")? {
                     Value::Null => None,

@@ -1,6 +1,9 @@
 //! What can go wrong with a ledger, each as one line with the next step.
 
-use super::limit::{Limit, shown_down};
+use super::{
+    limit::{Limit, shown_down},
+    registry::DataSet,
+};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
@@ -99,7 +102,7 @@ impl fmt::Display for LedgerError {
                 f,
                 "its layout has version {version}, this program knows version {} at most; \
                  use a newer equipoise",
-                super::store::VERSION
+                super::store::WITH_ANEW
             ),
             Fault::ReadOnly => f.write_str(
                 "read-only, so nothing can be charged; make it and its folder writable or name another \
@@ -171,6 +174,8 @@ pub enum DataSetError {
         /// As requested.
         requested: Adjacency,
     },
+    /// Something was spent for the unit and adjacency in force, which bounds nothing for others.
+    Spent(Box<SpentForOthers>),
     /// A name that is empty, too long or has control characters.
     BadName {
         /// Of what: a data set, an analyst, a request id.
@@ -178,6 +183,17 @@ pub enum DataSetError {
         /// The name.
         name: String,
     },
+}
+
+/// What was spent on a data set, for whom, and for whom it is to count instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpentForOthers {
+    /// As registered.
+    pub registered: DataSet,
+    /// As requested.
+    pub requested: DataSet,
+    /// What was spent.
+    pub spent: Approx,
 }
 
 impl fmt::Display for DataSetError {
@@ -205,6 +221,15 @@ impl fmt::Display for DataSetError {
                 "data set '{}' is registered under {registered}, not {requested}; \
                  ask with --adjacency {registered}",
                 shown(name)
+            ),
+            Self::Spent(found) => write!(
+                f,
+                "data set '{}' has spent {} for {}, and that bounds nothing for {}; to count for that from now on, with what was \
+                 spent kept in the log but no longer counted, say --anew",
+                shown(&found.registered.name),
+                pair(&found.spent.eps, &found.spent.delta),
+                found.registered.words(),
+                found.requested.words()
             ),
             Self::BadName { what, name } => write!(
                 f,
@@ -274,6 +299,11 @@ pub enum ChargeError {
         /// The id.
         request_id: String,
     },
+    /// The request id belongs to a request of before the data set began anew for another unit or adjacency.
+    BeforeAnew {
+        /// The id.
+        request_id: String,
+    },
     /// This request was charged before, and no answer was recorded.
     Lost {
         /// The id of that charge.
@@ -312,7 +342,10 @@ impl ChargeError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::OverBudget(_) => 4,
-            Self::DataSet(_) | Self::RequestIdTaken { .. } | Self::TooMuch { .. } => 2,
+            Self::DataSet(_)
+            | Self::RequestIdTaken { .. }
+            | Self::BeforeAnew { .. }
+            | Self::TooMuch { .. } => 2,
             Self::Lost { .. } => 1,
             Self::Ledger(error) => error.exit_code(),
         }
@@ -327,6 +360,12 @@ impl fmt::Display for ChargeError {
             Self::RequestIdTaken { request_id } => write!(
                 f,
                 "request id '{}' was used for another request; give this one an id of its own",
+                shown(request_id)
+            ),
+            Self::BeforeAnew { request_id } => write!(
+                f,
+                "request id '{}' was charged before the data set began anew for another unit or adjacency, and that answer does not \
+                 count as one for these; give this request an id of its own",
                 shown(request_id)
             ),
             Self::Lost { id, time } => write!(

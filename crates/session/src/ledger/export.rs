@@ -3,14 +3,14 @@
 use super::{
     Ledger,
     charge::{self, Recorded},
-    cost::{self, Cost},
+    cost::Cost,
     entry::{Entry, Event, kind},
     entry_of,
     error::LedgerError,
+    registry::DataSet,
     store::{self, ROW},
 };
 use equipoise_core::{
-    adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
     ratio::Ratio,
 };
@@ -40,7 +40,7 @@ impl Ledger {
         })
     }
 
-    /// What was spent, as JSON. For each data set: every charge in exact numbers, and under `event` all of
+    /// What was spent, as JSON. For each data set, and apart for each unit and adjacency it ever had: every charge in exact numbers, and under `event` all of
     /// them as one event in the form of `dp_accounting`, whose numbers are floats rounded up.
     ///
     /// A charge is an event of zero-concentrated privacy, because that is what `dp_accounting` knows of any
@@ -50,18 +50,18 @@ impl Ledger {
         let head = self.head()?;
         let mut data_sets: Vec<Exported> = Vec::new();
         for entry in self.log()? {
-            let at = data_sets.iter().position(|known| Some(&known.name) == entry.data_set.as_ref());
-            match (&entry.event, at) {
-                (Event::Registered { unit, adjacency }, None) => data_sets.push(Exported {
-                    name: entry.data_set.clone().unwrap_or_default(),
-                    unit: unit.clone(),
-                    adjacency: *adjacency,
-                    charges: Vec::new(),
-                    events: Vec::new(),
-                    delta: Cost::nothing(),
-                }),
-                (Event::Charged { cost, question, .. }, Some(at)) => {
-                    data_sets[at].add(&entry, cost, question);
+            let name = entry.data_set.clone().unwrap_or_default();
+            match &entry.event {
+                Event::Registered { unit, adjacency } | Event::Anew { unit, adjacency, .. } => {
+                    let data_set = DataSet { name, unit: unit.clone(), adjacency: *adjacency };
+                    put_in_force(&mut data_sets, data_set);
+                }
+                Event::Charged { cost, question, .. } => {
+                    let known =
+                        data_sets.iter_mut().find(|known| known.in_force && known.data_set.name == name);
+                    if let Some(known) = known {
+                        known.add(&entry, cost, question);
+                    }
                 }
                 _ => {}
             }
@@ -74,10 +74,25 @@ impl Ledger {
     }
 }
 
+/// The account of this unit and adjacency is the one that charges go to from here on.
+fn put_in_force(data_sets: &mut Vec<Exported>, data_set: DataSet) {
+    for known in data_sets.iter_mut().filter(|known| known.data_set.name == data_set.name) {
+        known.in_force = known.data_set == data_set;
+    }
+    if !data_sets.iter().any(|known| known.data_set == data_set) {
+        data_sets.push(Exported {
+            data_set,
+            in_force: true,
+            charges: Vec::new(),
+            events: Vec::new(),
+            delta: Cost::nothing(),
+        });
+    }
+}
+
 struct Exported {
-    name: String,
-    unit: Unit,
-    adjacency: Adjacency,
+    data_set: DataSet,
+    in_force: bool,
     charges: Vec<Value>,
     events: Vec<Value>,
     /// Its delta is the sum of those that lie outside the events.
@@ -86,7 +101,12 @@ struct Exported {
 
 impl Exported {
     fn add(&mut self, entry: &Entry, cost: &Cost, question: &str) {
-        let mut exact = cost.to_json();
+        let mut exact =
+            json!({ "epsilon": cost.approx.eps.to_exact(), "delta": cost.approx.delta.to_exact() });
+        if let Some(loss) = &cost.zcdp {
+            exact["rho"] = loss.rho.to_exact().into();
+            exact["rho_delta"] = loss.delta.to_exact().into();
+        }
         exact["id"] = entry.id.clone().into();
         exact["time"] = entry.time.clone().into();
         exact["analyst"] = entry.analyst.clone().into();
@@ -104,13 +124,16 @@ impl Exported {
     }
 
     fn json(self) -> Value {
+        let note = "spent before the data set began anew for another unit or adjacency: no figure for those bounds it";
         json!({
-            "name": self.name,
-            "unit": self.unit.to_string(),
-            "adjacency": self.adjacency.to_string(),
+            "name": self.data_set.name,
+            "unit": self.data_set.unit.to_string(),
+            "adjacency": self.data_set.adjacency.to_string(),
+            "in_force": self.in_force,
+            "note": (!self.in_force).then_some(note),
             "charges": self.charges,
             "event": event("ComposedDpEvent", &[("events", self.events.into())]),
-            "event_delta": cost::text(&self.delta.approx.delta),
+            "event_delta": self.delta.approx.delta.to_exact(),
         })
     }
 }

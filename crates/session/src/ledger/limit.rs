@@ -166,11 +166,6 @@ impl Limit {
         }
     }
 
-    /// The same as texts that never show more than there is.
-    pub fn parts_shown(&self) -> [String; 2] {
-        self.parts().map(shown_down)
-    }
-
     /// Does it allow so much in total? `spent` is in the same currency.
     pub fn allows(&self, spent: &Self) -> bool {
         self.parts().into_iter().zip(spent.parts()).all(|(limit, spent)| spent <= limit)
@@ -248,9 +243,7 @@ impl Limit {
 
 /// Rounded down where it is long: `Amount` itself shows what was spent, and rounds up.
 pub(super) fn shown_down(left: &Amount) -> String {
-    let up = left.to_string();
-    let exact = up.parse::<Ratio>().is_ok_and(|shown| shown == *left.ratio());
-    if exact { up } else { (-left.ratio().clone()).to_decimal_up(6).trim_start_matches('-').to_string() }
+    left.ratio().to_short_down(6, 12)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! - For every limit, after every charge: what was spent, the charge included, is at most the limit. Sums are
 //!   exact, or rounded up where no exact sum fits a line ([`Cost`]).
 //! - A crash at any point loses at most the answer to a charge, never the charge of an answer.
+//! - Unit and adjacency of a data set are those of its first use until its steward begins anew ([`Ledger::begin_anew`]), which
+//!   erases nothing.
 //! - [`Ledger::verify`] names the first entry that was edited, dropped or put in between.
 //!
 //! # Why
@@ -58,6 +60,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod anew;
 mod balance;
 mod chain;
 mod charge;
@@ -69,16 +72,18 @@ mod export;
 mod fingerprint;
 mod limit;
 mod registry;
+mod same;
 mod standing;
 mod store;
 mod verify;
 
+pub use anew::Earlier;
 pub use balance::{Account, Balance, Charges};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
 pub use cost::Cost;
 pub use entry::{Entry, Event};
-pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError};
+pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError, SpentForOthers};
 pub use limit::{Accountant, AtOrder, Limit};
 pub use registry::{DataSet, Registration};
 pub use standing::{Line, Standing};
@@ -185,16 +190,17 @@ impl Error {
     }
 }
 
-/// The last row of a kind for a data set, and for one analyst if one is named.
+/// The last row of a kind for a data set, and for one analyst if one is named, within a scope of entries.
 fn latest(
     connection: &Connection,
     kind: &str,
     data_set: &str,
     analyst: Option<&str>,
+    scope: &str,
 ) -> Fallible<Option<entry::Row>> {
     let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
     let sql = format!(
-        "SELECT {} FROM entries WHERE kind = ?1 AND data_set = ?2 {narrower} ORDER BY number DESC LIMIT 1",
+        "SELECT {} FROM entries WHERE kind = ?1 AND data_set = ?2 {narrower} {scope} ORDER BY number DESC LIMIT 1",
         store::ROW
     );
     let parameters = [kind, data_set, analyst.unwrap_or_default()];
@@ -205,6 +211,8 @@ fn entry_of(row: &entry::Row) -> Fallible<Entry> {
     row.entry().map_err(|what| Error::damaged(row.number.unsigned_abs(), what))
 }
 
+#[cfg(test)]
+mod anew_tests;
 #[cfg(test)]
 mod tamper_tests;
 #[cfg(test)]

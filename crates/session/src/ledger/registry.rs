@@ -1,13 +1,16 @@
 //! Data sets by name: what is protected, fixed when the name is first used.
 
 use super::{
-    Fallible, Ledger, Stop,
+    Fallible, Ledger, Stop, anew,
     chain::{self, Link},
-    entry::{self, Event, Row, kind},
+    entry::{self, Row, kind},
     error::{DataSetError, Fault, LedgerError, RegisterError},
-    fingerprint, latest, store,
+    fingerprint, store,
 };
-use equipoise_core::adjacency::{Adjacency, Unit};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    wording,
+};
 use rusqlite::{Connection, OptionalExtension};
 use std::io::Read;
 
@@ -25,6 +28,13 @@ pub struct DataSet {
     pub adjacency: Adjacency,
 }
 
+impl DataSet {
+    /// Whom it protects from what, in words: "one row (add-remove)".
+    pub fn words(&self) -> String {
+        format!("one {} ({})", wording::shown(&self.unit.to_string()), self.adjacency)
+    }
+}
+
 /// What a registration found. It is for the steward, never for an analyst.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
@@ -36,7 +46,8 @@ pub struct Registration {
 }
 
 impl Ledger {
-    /// Enter a data set, or look at its content again. Its unit and adjacency are fixed from now on.
+    /// Enter a data set, or look at its content again. Its unit and adjacency are fixed from now on, until its steward
+    /// begins anew.
     ///
     /// With `content`, a fingerprint is kept by which the same content is recognised under another name.
     pub fn register(
@@ -73,9 +84,8 @@ impl Ledger {
         self.read(|connection| {
             let mut found: Vec<DataSet> = Vec::new();
             for row in registrations(connection)? {
-                let data_set = facts(&row)?;
-                if !found.iter().any(|earlier| earlier.name == data_set.name) {
-                    found.push(data_set);
+                if !found.iter().any(|earlier| earlier.name == row.data_set) {
+                    found.extend(find(connection, &row.data_set)?);
                 }
             }
             Ok(found)
@@ -129,7 +139,7 @@ pub(super) fn any_limit(connection: &Connection) -> Fallible<bool> {
 }
 
 pub(super) fn find(connection: &Connection, name: &str) -> Fallible<Option<DataSet>> {
-    latest(connection, kind::REGISTER, name, None)?.map(|row| facts(&row)).transpose()
+    anew::current(connection, name)
 }
 
 pub(super) fn enter(
@@ -149,11 +159,4 @@ fn registrations(connection: &Connection) -> Fallible<Vec<Row>> {
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query_map([kind::REGISTER], store::row)?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn facts(row: &Row) -> Fallible<DataSet> {
-    match super::entry_of(row)?.event {
-        Event::Registered { unit, adjacency } => Ok(DataSet { name: row.data_set.clone(), unit, adjacency }),
-        _ => unreachable!("a row of this kind reads as such an event"),
-    }
 }

@@ -23,8 +23,10 @@ use std::{
     time::Duration,
 };
 
-/// The version of the layout. A change that an older program would misread raises it.
+/// The version of the layout with which a ledger begins. A change that an older program would misread raises it.
 pub(super) const VERSION: i64 = 1;
+/// The version of a ledger in which a data set began anew: an older program would count on for the old unit.
+pub(super) const WITH_ANEW: i64 = 2;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
 /// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
@@ -273,8 +275,8 @@ pub(super) fn recognise(connection: &Connection) -> Fallible<bool> {
         (seen, again) = (again, marks(connection)?);
     }
     match seen {
-        (APPLICATION, VERSION, _) => Ok(true),
-        (APPLICATION, version, _) if version > VERSION => Err(Fault::Newer { version }.into()),
+        (APPLICATION, VERSION | WITH_ANEW, _) => Ok(true),
+        (APPLICATION, version, _) if version > WITH_ANEW => Err(Fault::Newer { version }.into()),
         (0, 0, 0) => Ok(false),
         _ => Err(Fault::NotALedger.into()),
     }
@@ -332,6 +334,18 @@ fn begin(connection: &mut Connection, coins: &mut OsCoins) -> Fallible<()> {
         .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"))?;
     transaction.commit()?;
     Ok(())
+}
+
+/// From the entry on that is written in the same transaction, the file is for programs that know it.
+pub(super) fn know_anew(connection: &Connection) -> Fallible<()> {
+    Ok(connection.execute_batch(&format!("PRAGMA user_version = {WITH_ANEW};"))?)
+}
+
+/// Does the version of the file say whether a data set in it began anew?
+pub(super) fn version_fits(connection: &Connection) -> Fallible<bool> {
+    let sql = "SELECT count(*) FROM entries WHERE kind = ?1";
+    let anew: i64 = connection.query_row(sql, [kind::ANEW], |row| row.get(0))?;
+    Ok(marks(connection)?.1 == if anew > 0 { WITH_ANEW } else { VERSION })
 }
 
 /// Are tables, indexes and triggers as we made them?

@@ -4,6 +4,7 @@ use super::{
     tests::{granted, loss, on_disk, request, salaries},
     *,
 };
+use equipoise_core::adjacency::Unit;
 
 /// A ledger with an entry of every kind and of every shape, closed.
 fn made(path: &Path) -> u64 {
@@ -17,6 +18,20 @@ fn made(path: &Path) -> u64 {
             let charge = granted(&mut ledger, &ask);
             ledger.record(&charge, "{\"value\":1}").unwrap();
         }
+    }
+    ledger.verify(None).unwrap().head.entries
+}
+
+/// The same, and then begun anew for people, with a charge, and back for rows.
+fn made_anew(path: &Path) -> u64 {
+    made(path);
+    let mut ledger = Ledger::open(path).unwrap();
+    let people = DataSet { unit: Unit::Column("person".into()), ..salaries() };
+    for data_set in [people, salaries()] {
+        ledger.begin_anew(&data_set, true).unwrap();
+        ledger.set_limit("salaries", None, Some(&loss("9", "1e-6").into())).unwrap();
+        let charge = granted(&mut ledger, &ChargeRequest { data_set, ..request("0.5") });
+        ledger.record(&charge, "{\"value\":1}").unwrap();
     }
     ledger.verify(None).unwrap().head.entries
 }
@@ -64,7 +79,7 @@ fn an_untouched_copy_verifies() {
 #[test]
 fn an_edit_of_any_column_of_any_row_is_found_out() {
     let (_folder, path) = on_disk();
-    let entries = made(&path);
+    let entries = made_anew(&path);
     let mut edits = 0;
     for number in 1..=entries {
         for column in store::ROW.split(", ") {
@@ -92,7 +107,7 @@ fn an_edit_of_any_column_of_any_row_is_found_out() {
 #[test]
 fn rows_dropped_added_or_swapped_are_found_out() {
     let (_folder, path) = on_disk();
-    let entries = made(&path);
+    let entries = made_anew(&path);
     for number in 1..entries {
         let found = found_at(&path, &format!("DELETE FROM entries WHERE number = {number}")).unwrap();
         assert!(found == 0 || found == number, "{number}: {found}");
@@ -128,6 +143,7 @@ fn the_secret_and_the_tables_are_covered() {
         "CREATE TRIGGER sly AFTER INSERT ON entries BEGIN DELETE FROM secret; END",
         "DROP INDEX charges_by_request",
         "CREATE TABLE more (x)",
+        "PRAGMA user_version = 2",
     ] {
         assert_eq!(found_at(&path, edit), Ok(0), "{edit}");
     }
@@ -138,7 +154,7 @@ fn the_secret_and_the_tables_are_covered() {
 fn a_new_chain_over_edited_charges_is_found_out() {
     let rechained = |edit: &str| {
         let (_folder, path) = on_disk();
-        made(&path);
+        made_anew(&path);
         let kept = Ledger::open_read_only(&path).unwrap().head().unwrap();
         let connection = raw(&path);
         connection.execute_batch(edit).unwrap();
@@ -189,6 +205,19 @@ fn a_new_chain_over_edited_charges_is_found_out() {
             "UPDATE entries SET data_set = 'other' WHERE number = 5".to_string(),
             "at entry 5: its data set is not registered before it",
         ),
+        (
+            "UPDATE entries SET body = replace(body, '\"epsilon\":\"2\"', '\"epsilon\":\"1\"') WHERE number = 13"
+                .to_string(),
+            "at entry 13: its sum of what was spent before is not that of the charges",
+        ),
+        (
+            "UPDATE entries SET body = replace(body, '\"unit\":\"person\"', '\"unit\":null') WHERE number = 13".to_string(),
+            "at entry 13: it does not begin anew from the unit and adjacency in force",
+        ),
+        (
+            "UPDATE entries SET data_set = 'other' WHERE number = 13".to_string(),
+            "at entry 13: its data set is not registered before it",
+        ),
     ] {
         let (alone, against_kept) = rechained(&edit);
         assert_eq!(alone.as_deref(), Some(&*format!("the ledger does not verify {expected}")), "{edit}");
@@ -200,7 +229,7 @@ fn a_new_chain_over_edited_charges_is_found_out() {
     assert_eq!(alone, None);
     assert_eq!(
         against_kept.as_deref(),
-        Some("the ledger does not verify at entry 12: its hash is not the one that was kept")
+        Some("the ledger does not verify at entry 20: its hash is not the one that was kept")
     );
 }
 

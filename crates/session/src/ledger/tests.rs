@@ -233,8 +233,10 @@ fn the_same_content_under_another_name_is_noticed() {
     let changed = ledger.register(&copy, Some(&mut &b"a\n2\n"[..])).unwrap();
     assert_eq!(changed, Registration { new: false, same_content: vec![] });
     // The fingerprint is in the file, and in nothing that is shown.
-    let row =
-        ledger.read(|connection| latest(connection, entry::kind::REGISTER, "copy", None)).unwrap().unwrap();
+    let row = ledger
+        .read(|connection| latest(connection, entry::kind::REGISTER, "copy", None, ""))
+        .unwrap()
+        .unwrap();
     let secret = row.fingerprint().unwrap();
     for shown in [format!("{:?}", ledger.log().unwrap()), ledger.export().unwrap()] {
         assert!(!shown.contains(&secret) && !shown.contains("fingerprint"));
@@ -242,8 +244,10 @@ fn the_same_content_under_another_name_is_noticed() {
     // Another ledger has another secret.
     let mut other = Ledger::in_memory().unwrap();
     other.register(&copy, Some(&mut &b"a\n2\n"[..])).unwrap();
-    let row =
-        other.read(|connection| latest(connection, entry::kind::REGISTER, "copy", None)).unwrap().unwrap();
+    let row = other
+        .read(|connection| latest(connection, entry::kind::REGISTER, "copy", None, ""))
+        .unwrap()
+        .unwrap();
     assert_ne!(row.fingerprint().unwrap(), secret);
     ledger.verify(None).unwrap();
 }
@@ -353,12 +357,12 @@ fn files_that_are_no_ledger_are_left_alone() {
 fn a_newer_layout_is_refused() {
     let (_folder, path) = on_disk();
     drop(Ledger::open(&path).unwrap());
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
     for result in [Ledger::open(&path), Ledger::open_read_only(&path)] {
         let error = result.err().unwrap();
-        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 2 }));
+        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 3 }));
         assert!(error.to_string().ends_with(
-            "its layout has version 2, this program knows version 1 at most; use a newer equipoise"
+            "its layout has version 3, this program knows version 2 at most; use a newer equipoise"
         ));
     }
 }

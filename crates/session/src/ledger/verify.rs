@@ -8,6 +8,7 @@
 
 use super::{
     Fallible, Ledger,
+    anew::{self, Earlier},
     balance::Account,
     chain::{self, Head, hex},
     cost::Cost,
@@ -35,6 +36,8 @@ pub struct Verified {
     pub recorded: u64,
     /// The ids of charges without an answer.
     pub lost: Vec<String>,
+    /// What was spent for units and adjacencies that are no longer in force, and is no part of the sums that are.
+    pub earlier: Vec<Earlier>,
 }
 
 /// A ledger that does not hold together.
@@ -115,6 +118,7 @@ fn file_fault(connection: &Connection) -> Fallible<Option<String>> {
                 && fingerprint::secret(connection)
                     .is_ok_and(|secret| hex(&fingerprint::seal(&secret)) == seal)
         });
+    let good = good && store::version_fits(connection)?;
     Ok((!good).then(|| "its secret or its version is not the one of the first entry".to_string()))
 }
 
@@ -133,7 +137,12 @@ struct State {
     /// The ids of charges, in order.
     order: Vec<String>,
     answered: HashSet<String>,
+    /// The sums of data sets for units and adjacencies that are not in force, by analyst.
+    set_aside: HashMap<DataSet, HashMap<String, SetAside>>,
 }
+
+/// A sum that is not in force, and what it is made of.
+type SetAside = (Cost, HashMap<Cost, u64>);
 
 fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verified, VerifyError>> {
     let mut state = State::default();
@@ -168,6 +177,7 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
         charges: state.charges.len() as u64,
         recorded: state.answered.len() as u64,
         lost,
+        earlier: anew::earlier(connection, None)?,
     }))
 }
 
@@ -212,6 +222,11 @@ impl State {
                 let known = self.data_sets.entry(name).or_insert_with(|| new.clone());
                 (*known != new).then(|| "unit or adjacency of its data set changed".to_string())
             }
+            Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => {
+                let before = DataSet { name: name.clone(), unit: unit_before, adjacency: adjacency_before };
+                let new = DataSet { name, unit, adjacency };
+                self.begin_anew(&before, new, &spent_before)
+            }
             Event::Limited { limit } => {
                 self.limited = true;
                 let key = (name, row.analyst);
@@ -233,6 +248,36 @@ impl State {
             }
             Event::Recorded { .. } => self.record(&row),
         }
+    }
+
+    /// Put the sums of the old unit aside and take up those of the new one.
+    fn begin_anew(&mut self, before: &DataSet, new: DataSet, spent: &Cost) -> Option<String> {
+        if self.data_sets.get(&new.name) != Some(before) || new == *before {
+            return Some("it does not begin anew from the unit and adjacency in force".to_string());
+        }
+        if self.account(&new.name, "").spent != *spent {
+            return Some("its sum of what was spent before is not that of the charges".to_string());
+        }
+        let mut taken_up = self.set_aside.remove(&new).unwrap_or_default();
+        let mut set_aside = HashMap::new();
+        for ((name, analyst), account) in &mut self.accounts {
+            if *name != new.name {
+                continue;
+            }
+            let (spent, costs) =
+                taken_up.remove(analyst).unwrap_or_else(|| (Cost::nothing(), HashMap::new()));
+            let charges = costs.iter().map(|(cost, count)| (cost.clone(), *count)).collect();
+            let costs_before = self.costs.insert((name.clone(), analyst.clone()), costs).unwrap_or_default();
+            let limit = account.limit.take();
+            let Ok(under) = (Account { spent, ..Account::new() }).under(limit, || Ok(charges)) else {
+                return Some("it cannot be read".to_string());
+            };
+            let old = std::mem::replace(account, under);
+            set_aside.insert(analyst.clone(), (old.spent, costs_before));
+        }
+        self.set_aside.insert(before.clone(), set_aside);
+        self.data_sets.insert(new.name.clone(), new);
+        None
     }
 
     fn account(&mut self, data_set: &str, analyst: &str) -> &mut Account {

@@ -325,14 +325,14 @@ fn begin(
     Ok(Log { head, payment: None, answered: Vec::new(), open: Vec::new(), hash: log::START, whole: 0 })
 }
 
-/// Does the ledger know the receipt, for this very request?
+/// Does the ledger know the receipt, for this very request and in the account in force?
 fn check_paid(ledger: &Ledger, plan: &MonitorPlan, receipt: &Receipt) -> Result<bool, LedgerError> {
-    let found = ledger.find(&receipt.id)?;
+    let Some((entry, recorded)) = ledger.find(&receipt.id)? else { return Ok(false) };
+    let counts = ledger.counts(&entry)?;
     let wanted = plan.request().to_string();
-    Ok(found.is_some_and(|(entry, recorded)| {
-        matches!(entry.event, Event::Charged { request, .. } if request == wanted)
-            && recorded.is_some_and(|recorded| recorded.receipt.hash == receipt.hash)
-    }))
+    Ok(counts
+        && matches!(entry.event, Event::Charged { request, .. } if request == wanted)
+        && recorded.is_some_and(|recorded| recorded.receipt.hash == receipt.hash))
 }
 
 /// Charge the ledger, once; then write down what paid, and for which rows.

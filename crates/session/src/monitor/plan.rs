@@ -141,8 +141,8 @@ impl MonitorPlan {
         Promise {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
-            epsilon: self.cost.eps.to_string(),
-            delta: self.cost.delta.to_string(),
+            epsilon: self.cost.eps.to_exact(),
+            delta: self.cost.delta.to_exact(),
             adjacency: self.calibrated.adjacency().to_string(),
             unit: self.unit.to_string(),
         }

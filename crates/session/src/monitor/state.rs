@@ -172,7 +172,8 @@ impl fmt::Display for StateError {
             ),
             StateFault::Unpaid { receipt } => write!(
                 f,
-                "the ledger has no receipt {}; name the ledger that paid for it with --ledger",
+                "the ledger has no receipt {} that counts; name the ledger that paid for it with --ledger, or begin a new monitor where \
+                 the data set began anew",
                 wording::shown(receipt)
             ),
             StateFault::OtherRows => {

@@ -110,8 +110,8 @@ impl Session {
         let promise = Promise {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
-            epsilon: promised.eps.to_string(),
-            delta: promised.delta.to_string(),
+            epsilon: promised.eps.to_exact(),
+            delta: promised.delta.to_exact(),
             adjacency: stream.adjacency().to_string(),
             unit: Unit::Row.to_string(),
         };

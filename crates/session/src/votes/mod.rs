@@ -271,8 +271,8 @@ impl VotePlan {
     /// What is promised, in words.
     pub fn promise(&self) -> Promise {
         Promise {
-            epsilon: self.cost().eps.to_string(),
-            delta: self.cost().delta.to_string(),
+            epsilon: self.cost().eps.to_exact(),
+            delta: self.cost().delta.to_exact(),
             adjacency: self.guarantee.adjacency.to_string(),
             unit: self.guarantee.unit.to_string(),
             // All rows of a person lie in one block, however many.

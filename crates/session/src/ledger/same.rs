@@ -1,0 +1,92 @@
+//! Is this request that request? Numbers are compared as numbers, everything else as text.
+//!
+//! What was typed stays in the ledger as it was typed, so that ledgers of any age compare alike.
+
+use equipoise_core::ratio::Ratio;
+use serde_json::Value;
+
+/// What holds a number, or several with commas between them. Names of columns and keys of groups are never among them.
+const NUMBERS: [&str; 12] = [
+    "blocks",
+    "confidence",
+    "delta",
+    "epsilon",
+    "fraction",
+    "max-groups-per-unit",
+    "max-rows-per-unit",
+    "range",
+    "resolution",
+    "rows",
+    "target-error",
+    "weight",
+];
+
+/// Do the two texts ask for the same?
+pub(super) fn same(one: &str, two: &str) -> bool {
+    one == two || canonical(one).zip(canonical(two)).is_some_and(|(one, two)| one == two)
+}
+
+fn canonical(text: &str) -> Option<Value> {
+    let mut document: Value = serde_json::from_str(text).ok()?;
+    numbers_as_such(&mut document);
+    for question in document.get_mut("questions").and_then(Value::as_array_mut).into_iter().flatten() {
+        numbers_as_such(question);
+    }
+    Some(document)
+}
+
+fn numbers_as_such(question: &mut Value) {
+    let Some(fields) = question.as_object_mut() else { return };
+    for (name, value) in fields {
+        if let (true, Some(text)) = (NUMBERS.contains(&name.as_str()), value.as_str()) {
+            *value = text.split(',').map(one_text).collect::<Vec<_>>().join(",").into();
+        }
+    }
+}
+
+/// A number in its one text; days and whatever else is no number stay as they are.
+fn one_text(word: &str) -> String {
+    word.parse::<Ratio>().map_or_else(|_| word.trim().to_string(), |number| number.to_exact())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_as_numbers_and_nothing_else_is() {
+        let json = |epsilon: &str, range: &str, filter: &str| {
+            format!(
+                r#"{{"epsilon":"{epsilon}","range":"{range}","where":"{filter}","types":{{"epsilon":"1.0"}}}}"#
+            )
+        };
+        let one = json("1", "0,0.5", "x > 1");
+        for (epsilon, range) in [("1.0", "0,0.5"), ("1e0", "0.0, 0.50"), ("2/2", "0,1/2"), ("+1", "0,5e-1")] {
+            assert!(same(&one, &json(epsilon, range, "x > 1")), "{epsilon} {range}");
+        }
+        for other in [
+            json("1.1", "0,0.5", "x > 1"),
+            json("1.000000000000000000001", "0,0.5", "x > 1"),
+            json("1", "0,0.25", "x > 1"),
+            json("1", "0.5,0", "x > 1"),
+            json("1", "0,0.5,1", "x > 1"),
+            json("1", "0,2020-01-01", "x > 1"),
+            json("1", "0,0.5", "x > 1.0"),
+            one.replace(r#""1.0"}"#, r#""1"}"#),
+            one.replace(r#""epsilon":"1","#, ""),
+            one.replace("range", "resolution"),
+        ] {
+            assert!(!same(&one, &other), "{other}");
+        }
+    }
+
+    #[test]
+    fn questions_of_a_batch_too_and_keys_are_texts() {
+        let batch = |weight: &str, key: &str| {
+            format!(r#"{{"delta":"1e-6","questions":[{{"weight":"{weight}","keys":["{key}"]}}]}}"#)
+        };
+        assert!(same(&batch("2", "1"), &batch("2.0", "1").replace("1e-6", "0.000001")));
+        assert!(!same(&batch("2", "1"), &batch("3", "1")) && !same(&batch("2", "1"), &batch("2", "1.0")));
+        assert!(!same("not JSON", "{}") && same("not JSON", "not JSON"));
+    }
+}
