@@ -66,8 +66,8 @@ const SUMMARY: &str = "quantiles 0.05 0.25 0.5 0.75 0.95";
 pub(super) fn show(shown: &Shown<'_>) {
     let question = question(shown.statistic, shown.column, shown.group_by);
     match (shown.groups, shown.outcome) {
-        (Some(groups), Outcome::Released) => {
-            println!("{question}");
+        (Some(groups), outcome) if !groups.is_empty() => {
+            println!("{question}{}", if outcome == Outcome::Refused { ": refused" } else { "" });
             println!("{}", table(shown, &groups[..groups.len().min(LONGEST_TABLE)]));
             if groups.len() > LONGEST_TABLE {
                 println!("  and {} more groups, which --json shows", groups.len() - LONGEST_TABLE);
@@ -75,9 +75,9 @@ pub(super) fn show(shown: &Shown<'_>) {
         }
         (_, Outcome::Refused) => println!("{question}: refused"),
         _ if shown.answers.is_some() => println!("{question}"),
-        (None, Outcome::Released) => println!("{question}: {}{}", value(shown.value), shown.measure),
+        (_, Outcome::Released) => println!("{question}: {}{}", value(shown.value), shown.measure),
     }
-    if let (Some(groups), Outcome::Released) = (shown.groups, shown.outcome) {
+    if let Some(groups) = shown.groups {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
             println!("  error      each holds on its own ({} confidence)", percent(confidence));
         }

@@ -1,12 +1,30 @@
 //! Keys of groups as bytes, which are small and quickly compared, and as texts, which people read.
 
 use crate::{
+    field::number,
     rows::encode::{put_length, take, take_length},
     source::{Batch, Cells, Wanted},
 };
+use std::cmp::Ordering;
 
 /// The texts of a group in the columns of its key, of a whole type those that its values are written as; a field that is not there is `None`, a key like any other.
 pub(crate) type Key = Vec<Option<String>>;
+
+/// Where a key stands in an answer: fields that are not there first, then numbers by their size, then texts.
+pub(crate) fn in_order(one: &Key, other: &Key) -> Ordering {
+    let rank = |field: &Option<String>| match field.as_deref() {
+        None => (0, 0.0),
+        Some(text) => match number::float(text.as_bytes()) {
+            number if number.is_nan() => (2, 0.0),
+            number => (1, number),
+        },
+    };
+    let fields = one.iter().zip(other).map(|(one, other)| {
+        let ((kind, number), (other_kind, other_number)) = (rank(one), rank(other));
+        kind.cmp(&other_kind).then(number.total_cmp(&other_number)).then_with(|| one.cmp(other))
+    });
+    fields.fold(Ordering::Equal, Ordering::then)
+}
 
 const NOTHING: u8 = 0;
 const TEXT: u8 = 1;
@@ -112,6 +130,16 @@ mod tests {
             assert_eq!(read(&written, &columns(Kind::Text)), expected);
             assert!(seen.insert(written));
         }
+    }
+
+    #[test]
+    fn numbers_come_in_the_order_of_their_size() {
+        let keys =
+            ["10", "b", "9", "-1.5", "9.0", "", "a"].map(|text| (!text.is_empty()).then(|| text.to_string()));
+        let mut keys: Vec<Key> = keys.into_iter().map(|field| vec![Some("x".to_string()), field]).collect();
+        keys.sort_by(in_order);
+        let fields: Vec<&str> = keys.iter().map(|key| key[1].as_deref().unwrap_or_default()).collect();
+        assert_eq!(fields, ["", "-1.5", "9", "9.0", "10", "a", "b"]);
     }
 
     #[test]

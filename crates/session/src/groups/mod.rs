@@ -15,7 +15,7 @@ mod key;
 mod table;
 mod tally;
 
-pub(crate) use key::Key;
+pub(crate) use key::{Key, in_order};
 pub(crate) use tally::Tally;
 
 use crate::{

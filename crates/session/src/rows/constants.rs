@@ -4,7 +4,7 @@
 //! compared with it must be such a value, so that no comparison is ever between unlike things.
 
 use crate::{
-    field::boolean::boolean,
+    field::{boolean::boolean, number},
     plan::{DataFacts, PlanError},
     source::Kind,
     types::Types,
@@ -106,7 +106,9 @@ impl Known<'_> {
 
     /// A constant that a column is compared with.
     fn constant(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
-        let Some(kind) = self.kind(name).filter(|kind| kind.is_whole()) else { return Ok(constant) };
+        let Some(kind) = self.kind(name).filter(|kind| kind.is_whole()) else {
+            return self.plain(name, constant);
+        };
         let found = match (kind, &constant) {
             (Kind::Decimal { .. }, Constant::Text(text)) => {
                 text.trim().parse().ok().map(|number| scaled(number, kind))
@@ -136,6 +138,20 @@ impl Known<'_> {
             let name = wording::shown(name);
             PlanError::line(format!(
                 "--where: column '{name}' is of the type {kind}, which {shown} is not; write {example}"
+            ))
+        })
+    }
+
+    /// A constant that a column of no whole type is compared with: a text beside a column of numbers is read as one.
+    fn plain(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
+        let column = self.facts.columns.iter().position(|column| column == name);
+        let kind = column.and_then(|column| self.types.of(column)).filter(|kind| *kind != Kind::Text);
+        let (Some(kind), Constant::Text(text)) = (kind, &constant) else { return Ok(constant) };
+        let real = Some(number::float(text.as_bytes())).filter(|real| real.is_finite()).map(Constant::Real);
+        number::integer(text.as_bytes()).map(Constant::Whole).or(real).ok_or_else(|| {
+            let (name, text) = (wording::shown(name), wording::shown(text));
+            PlanError::line(format!(
+                "--where: column '{name}' is of the type {kind}, which {text} is not; write a number"
             ))
         })
     }

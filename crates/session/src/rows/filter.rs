@@ -39,7 +39,9 @@ impl Filter {
         let mut places = BTreeMap::new();
         let mut wholes = BTreeMap::new();
         for (name, found) in types {
-            let column = columns::place(&facts.columns, name).map_err(|error| wrong(&error))?;
+            let column = columns::place(&facts.columns, name).map_err(|error| {
+                wrong(&format!("{error}; text stands between single quotes, 'like this'"))
+            })?;
             let (kind, bound) = match (known.kind(name), found) {
                 (Some(kind), _) => (kind, type_of_kind(kind)),
                 (None, Found::Text | Found::Nothing) => (Kind::Text, Type::Text),

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     answer::{Answer, Group, MOST_TOLD},
     gather::{Gathered, Need},
-    groups::Key,
+    groups::{Key, in_order},
     plan::{PlanError, Said},
     source::Wanted,
 };
@@ -132,7 +132,7 @@ impl Groups {
         if told.len() > MOST_TOLD {
             return Answer::too_many_groups();
         }
-        told.sort_unstable();
+        told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
         let (keys, written): (Vec<Key>, Vec<Vec<u8>>) = told.into_iter().unzip();
         let mut answers: Vec<Option<Group>> = keys.iter().map(|_| None).collect();
         groups.each_of(&written, |place, group| {

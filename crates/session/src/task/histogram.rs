@@ -14,10 +14,11 @@ use super::{
 };
 use crate::{
     answer::{Answer, ErrorBar, Group, MOST_TOLD},
+    field::number,
     gather::{Gathered, Need},
-    groups::Key,
+    groups::{Key, in_order},
     plan::{PlanError, Said},
-    source::Wanted,
+    source::{Kind, Wanted},
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -146,7 +147,7 @@ impl Histogram {
                 if told.len() > MOST_TOLD {
                     return Answer::too_many_groups();
                 }
-                told.sort_unstable();
+                told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
                 let group = |(key, noisy): &(Key, i64)| {
                     let low = if *noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };
                     self.group(key, *noisy, low.max(1), noisy.saturating_add(found.within))
@@ -240,23 +241,26 @@ pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>
     let mut keys: Vec<Key> = said
         .keys()
         .iter()
-        .map(|text| Ok(vec![Some(stated(text, key)?)]))
+        .map(|text| Ok(vec![Some(stated(text, said, key.column)?)]))
         .collect::<Result<_, PlanError>>()?;
-    keys.sort_unstable();
+    keys.sort_unstable_by(in_order);
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(_) => Err(PlanError::line("a key is stated twice; state each once")),
         None => Ok(Some(keys)),
     }
 }
 
-/// A stated value as the text that stands for it in rows.
-pub(super) fn stated(text: &str, of: Wanted) -> Result<String, PlanError> {
-    if !of.kind.is_whole() {
+/// A stated value as the text that stands for it in rows, by the type of its column.
+pub(super) fn stated(text: &str, said: &Said, column: usize) -> Result<String, PlanError> {
+    let Some(kind) = said.kind(column) else { return Ok(text.to_string()) };
+    if let Some(whole) = kind.read(text) {
+        return Ok(kind.write(whole));
+    }
+    // Schemas declare numbers that no whole type holds; each is written as its digits.
+    let number = !kind.is_time() && kind != Kind::Boolean && said.key(column).kind == Kind::Text;
+    if kind == Kind::Text || number && !number::float(text.as_bytes()).is_nan() {
         return Ok(text.to_string());
     }
-    let whole = of.kind.read(text).ok_or_else(|| {
-        let (shown, kind) = (wording::shown(text), of.kind);
-        PlanError::line(format!("'{shown}' was stated and is no {kind}; state values of the column's type"))
-    })?;
-    Ok(of.kind.write(whole))
+    let shown = wording::shown(text);
+    Err(PlanError::line(format!("'{shown}' was stated and is no {kind}; state values of the column's type")))
 }

@@ -91,8 +91,10 @@ impl Select {
         };
         let stated = said.among();
         if !stated.is_empty() {
-            let mut once =
-                stated.iter().map(|text| stated_value(text, of.wanted())).collect::<Result<Vec<_>, _>>()?;
+            let mut once = stated
+                .iter()
+                .map(|text| stated_value(text, said, of.wanted().column))
+                .collect::<Result<Vec<_>, _>>()?;
             once.sort_unstable();
             if once.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(PlanError::line("a candidate is stated twice; state each once"));
