@@ -25,7 +25,8 @@ use std::{fmt::Display, path::Path};
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let (request, question) = request(command);
-    let asked = Asked { file: &question.file, books: &question.books, showing: &question.showing };
+    let asked =
+        Asked { file: &question.file, books: &question.books, showing: &question.showing, questions: None };
     let plan = |facts: &DataFacts| Plan::new(&request, facts);
     answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
 }
@@ -139,7 +140,8 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let Some(file) = options.data.clone().or(named) else {
         return Err(usage("which data? Name the file after the questions, or as \"data\" in them"));
     };
-    let asked = Asked { file: &file, books: &options.books, showing: &options.showing };
+    let asked =
+        Asked { file: &file, books: &options.books, showing: &options.showing, questions: Some(path) };
     let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
     answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
 }
@@ -149,6 +151,8 @@ struct Asked<'a> {
     file: &'a Path,
     books: &'a Books,
     showing: &'a Showing,
+    /// The file of a batch.
+    questions: Option<&'a Path>,
 }
 
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
@@ -158,12 +162,12 @@ fn answer(
     header: Option<bool>,
     plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
 ) -> Result<Exit, Exit> {
-    let &Asked { file, books, showing } = asked;
+    let &Asked { file, books, showing, questions } = asked;
     let source = open(file, delimiter, header)?;
     let path = charged_ledger(books.ledger.as_deref(), file).map_err(usage)?;
     let name = data_name(file, books.name.as_deref(), &path).map_err(usage)?;
     if let Some(picture) = &showing.plot {
-        plot::check(picture, &[file, &path]).map_err(usage)?;
+        plot::check(picture, &[file, &path, questions.unwrap_or(file)]).map_err(usage)?;
     }
     let known = existing(&path)?;
     let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?.typed_by(&*source);

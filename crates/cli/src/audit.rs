@@ -1,6 +1,6 @@
 //! `equipoise audit`: claim against measurement, as a table or as JSON.
 
-use crate::{Exit, args::AuditOptions};
+use crate::{Exit, args::AuditOptions, ask::usage};
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_audit::{
     Audit, Kind, Measured, all,
@@ -21,10 +21,9 @@ pub(crate) fn run(options: &AuditOptions) -> Exit {
     let chosen = chosen(&options.only);
     if chosen.is_empty() {
         let wanted = wording::shown(&options.only.join(", "));
-        eprintln!(
-            "equipoise: no audit has a name with '{wanted}' in it; `equipoise audit --list` shows all names"
-        );
-        return Exit::Usage;
+        return usage(format!(
+            "no audit has a name with '{wanted}' in it; `equipoise audit --list` shows all names"
+        ));
     }
     if options.list {
         list(&chosen, options.json);

@@ -1,7 +1,9 @@
 //! Which ledger, and under which name it knows a file, a pattern, a folder or standard input.
 
 use equipoise_engine::{STANDARD_INPUT, expand, is_pattern};
+use equipoise_session::ledger::{DataSet, Ledger};
 use std::{
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
 };
@@ -19,24 +21,71 @@ pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf 
 }
 
 /// The ledger that a question is charged to, or one line that says why not: a folder or a pattern that nobody named a ledger for must
-/// not walk around the ledger that lies beside one of its files.
+/// not walk around the ledger that lies beside one of its files, nor a file the ledger above it that counts it with others.
 pub(crate) fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBuf, String> {
     let charged = ledger_path(named, Some(data));
     if named.is_some() || data == Path::new(STANDARD_INPUT) {
         return Ok(charged);
     }
-    for member in expand(data).unwrap_or_default() {
-        let beside = ledger_path(None, Some(&member));
+    let members = expand(data).unwrap_or_default();
+    for member in &members {
+        let beside = ledger_path(None, Some(member));
         if beside.exists() && beside.canonicalize().ok() != charged.canonicalize().ok() {
-            let shown = |path: &Path| equipoise_core::wording::shown(&path.to_string_lossy());
             return Err(format!(
                 "'{}' has a ledger beside it, '{}'; name that with --ledger, or ask of the file itself",
-                shown(&member),
+                shown(member),
                 shown(&beside)
             ));
         }
     }
-    Ok(charged)
+    match counted_above(&members, &charged) {
+        Some(above) => Err(format!(
+            "'{}' is one of the files of '{}', which is counted in the ledger '{}'; ask of those, or name that ledger with --ledger",
+            shown(&above.member),
+            shown(Path::new(&above.name)),
+            shown(&above.ledger)
+        )),
+        None => Ok(charged),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    equipoise_core::wording::shown(&path.to_string_lossy())
+}
+
+/// A file that a ledger in a folder above it counts as one of several.
+pub(crate) struct Above {
+    member: PathBuf,
+    pub name: String,
+    ledger: PathBuf,
+}
+
+/// Is one of these files part of a pattern or a folder that a ledger above it knows? A ledger that cannot be opened is another
+/// user's, who alone can charge it.
+pub(crate) fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above> {
+    let real: BTreeSet<PathBuf> = members.iter().filter_map(|member| member.canonicalize().ok()).collect();
+    let folders: BTreeSet<&Path> = real.iter().flat_map(|member| member.ancestors().skip(1)).collect();
+    let charged = charged.canonicalize().ok();
+    for folder in folders {
+        let ledger = folder.join(FILE_NAME);
+        if !ledger.is_file() || ledger.canonicalize().ok() == charged {
+            continue;
+        }
+        let known = Ledger::open_read_only(&ledger).and_then(|opened| opened.data_sets());
+        for DataSet { name, .. } in known.unwrap_or_default() {
+            let path = folder.join(&name);
+            if !is_pattern(&path) && !path.is_dir() {
+                continue;
+            }
+            let files = expand(&path).unwrap_or_default();
+            let found =
+                files.iter().filter_map(|file| file.canonicalize().ok()).find(|file| real.contains(file));
+            if let Some(member) = found {
+                return Some(Above { member, name, ledger });
+            }
+        }
+    }
+    None
 }
 
 /// The name that the budget of this data belongs to, or one line that says why it has none. Standard input has the name that

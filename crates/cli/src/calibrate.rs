@@ -1,6 +1,6 @@
 //! `equipoise calibrate`: every number that a mechanism derives from its parameters.
 
-use crate::{Exit, args::CalibrateOptions};
+use crate::{Exit, args::CalibrateOptions, ask::usage};
 use equipoise_core::{
     catalog::{self, CatalogError, Derived, Given, Number},
     ratio::Ratio,
@@ -21,10 +21,7 @@ pub(crate) fn run(options: &CalibrateOptions) -> Exit {
     match derive(name, &options.parameters) {
         Ok(numbers) if options.json => println!("{}", as_json(name, &numbers)),
         Ok(numbers) => print!("{}", as_text(&numbers)),
-        Err(error) => {
-            eprintln!("equipoise: {error}");
-            return Exit::Usage;
-        }
+        Err(error) => return usage(error),
     }
     Exit::Done
 }

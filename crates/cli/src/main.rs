@@ -34,7 +34,7 @@ use clap::Parser;
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, Signal};
 use std::{
-    fmt,
+    env, fmt,
     io::{self, Write},
     process::{self, ExitCode},
 };
@@ -68,9 +68,20 @@ fn print_line(text: fmt::Arguments<'_>) {
     }
 }
 
-/// Say what is wrong in one line; the code is one of those above.
-pub(crate) fn fail(error: &dyn std::fmt::Display, code: u8) -> Exit {
-    eprintln!("equipoise: {error}");
+/// Were answers asked for as JSON? Then what is wrong is told so too.
+fn as_json() -> bool {
+    // What follows -- belongs to another program.
+    env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json")
+}
+
+/// Say what is wrong in one line on standard error, as `{"error": .., "exit": ..}` for who asked for JSON; the code is one of
+/// those above.
+pub(crate) fn fail(error: &dyn fmt::Display, code: u8) -> Exit {
+    if as_json() {
+        eprintln!("{}", serde_json::json!({ "error": error.to_string(), "exit": code }));
+    } else {
+        eprintln!("equipoise: {error}");
+    }
     match code {
         2 => Exit::Usage,
         4 => Exit::OverBudget,
@@ -95,7 +106,17 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let exit = match args::Arguments::parse().command {
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && as_json() => {
+            let text = error.to_string();
+            let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+            let said = said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+            return ExitCode::from(fail(&said.trim_start_matches("error: "), Exit::Usage as u8) as u8);
+        }
+        Err(error) => error.exit(),
+    };
+    let exit = match arguments.command {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),

@@ -1,6 +1,6 @@
 //! `equipoise plan FILE.json`: what a fixed list of releases costs, under every accountant.
 
-use crate::{Exit, args::PlanOptions, plan_file};
+use crate::{Exit, args::PlanOptions, ask::usage, plan_file};
 use equipoise_core::{
     account::{Plan, Total},
     loss::Delta,
@@ -14,10 +14,7 @@ pub(crate) fn run(options: &PlanOptions) -> Exit {
             println!("{text}");
             Exit::Done
         }
-        Err(problem) => {
-            eprintln!("equipoise: {problem}");
-            Exit::Usage
-        }
+        Err(problem) => usage(problem),
     }
 }
 

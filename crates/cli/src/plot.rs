@@ -4,12 +4,19 @@
 
 use crate::show;
 use equipoise_core::{ratio::Ratio, wording};
+use equipoise_engine::expand;
 use plotters::{
     coord::{Shift, types::RangedCoordf64},
     prelude::*,
 };
 use serde_json::Value;
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    process,
+};
 
 const WIDTH: u32 = 760;
 const TITLE: u32 = 76;
@@ -36,7 +43,8 @@ struct Line {
     note: String,
 }
 
-/// Can a picture be written here, without the loss of any file that is kept? Asked before anything is charged.
+/// Can a picture be written here, without the loss of any file that is kept, under whatever name? A pattern or a folder stands for
+/// its files, and a ledger for what lies beside it. Asked before anything is charged.
 pub(crate) fn check(path: &Path, kept: &[&Path]) -> Result<(), String> {
     let shown = wording::shown(&path.to_string_lossy());
     if !path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
@@ -46,11 +54,18 @@ pub(crate) fn check(path: &Path, kept: &[&Path]) -> Result<(), String> {
     if !folder.is_dir() {
         return Err(format!("there is no folder for the picture '{shown}'; make it, or name another"));
     }
-    let same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
-        (Ok(picture), Ok(other)) => picture == other,
-        _ => false,
+    let identity = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let beside = |path: &Path, ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
     };
-    if path.is_dir() || kept.iter().any(same) {
+    let kept = kept.iter().flat_map(|kept| {
+        let files = expand(kept).unwrap_or_default().into_iter();
+        files.chain([beside(kept, "-wal"), beside(kept, "-shm")])
+    });
+    let picture = identity(path);
+    if path.is_dir() || kept.filter_map(|kept| identity(&kept)).any(|kept| Some(kept) == picture) {
         return Err(format!("the picture would take the place of '{shown}'; name another file"));
     }
     Ok(())
@@ -135,9 +150,10 @@ fn write(
         draw(&area)?;
         area.present()?;
     }
-    // Whole or not at all.
-    let unfinished = path.with_extension("svg.unfinished");
-    fs::write(&unfinished, svg)?;
+    // Whole or not at all, and through no link that lies in the way.
+    let unfinished = path.with_extension(format!("svg.{}.unfinished", process::id()));
+    let _ = fs::remove_file(&unfinished);
+    fs::OpenOptions::new().write(true).create_new(true).open(&unfinished)?.write_all(svg.as_bytes())?;
     Ok(fs::rename(&unfinished, path)?)
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     showing: Showing,
     /// The program and its arguments, after --
-    #[arg(last = true, required = true, value_name = "PROGRAM ARGS..")]
+    #[arg(last = true, required = true, value_name = "PROGRAM ARGS..", help_heading = None::<&str>)]
     command: Vec<OsString>,
 }
 
@@ -69,7 +69,7 @@ struct RunPrivacy {
     /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// How often the loss may be exceeded, such as 1e-6
+    /// How often the loss may be exceeded, such as 1e-6: well below one over the number of rows
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     delta: Option<String>,
     /// What one person may change: add-remove (the number of rows is private too) or replace

@@ -1,6 +1,6 @@
 //! `equipoise audit --sampled`: attack what mechanisms put out, with the operating system's coins.
 
-use crate::{Exit, args::AuditOptions};
+use crate::{Exit, args::AuditOptions, ask::usage};
 use equipoise_audit::sampled::{Entry, Expect, Found, Limits, all};
 use equipoise_core::wording;
 use equipoise_entropy::OsCoins;
@@ -18,8 +18,7 @@ pub(crate) fn run(options: &AuditOptions) -> Exit {
     if entries.is_empty() {
         let wanted = wording::shown(&options.only.join(", "));
         let next = "`equipoise audit --sampled --list` shows all names";
-        eprintln!("equipoise: no audit by sampling has a name with '{wanted}' in it; {next}");
-        return Exit::Usage;
+        return usage(format!("no audit by sampling has a name with '{wanted}' in it; {next}"));
     }
     if options.list {
         for entry in &entries {

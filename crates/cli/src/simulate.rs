@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::SimulateOptions,
     ask::{self, existing, internal, ledger, no_picture, open, usage},
-    books::{data_name, ledger_path},
+    books::{counted_above, data_name, ledger_path},
     compare, plot, progress, show,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
@@ -44,7 +44,8 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
     plan.readable_in(&*source).map_err(usage)?;
     let picture = options.plot.as_ref().or(question.showing.plot.as_ref());
     if let Some(path) = picture {
-        plot::check(path, &[&question.file]).map_err(usage)?;
+        let neighbour = options.neighbour.as_ref().unwrap_or(&question.file);
+        plot::check(path, &[&question.file, neighbour]).map_err(usage)?;
     }
     let trials = options.trials as usize;
     let values = progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(internal)?;
@@ -76,7 +77,8 @@ fn simulated(options: &SimulateOptions) -> Result<Exit, Exit> {
 }
 
 /// What is known of a file that no ledger knows; one that a ledger knows is private. Looked at are the ledger that was named
-/// and the ones beside the data, for the file and for each file that a pattern or a folder stands for.
+/// and the ones beside the data, for the file and for each file that a pattern or a folder stands for, and those above it that
+/// count it with others. A copy of private rows under another name is not recognised.
 fn public(
     file: &Path,
     name: Option<&str>,
@@ -99,6 +101,13 @@ fn public(
             }
             facts.get_or_insert(found);
         }
+    }
+    let beside = ledger_path(None, Some(file));
+    if let Some(above) = counted_above(&members, &beside) {
+        return Err(usage(format!(
+            "{} is in a ledger above it, so its rows are private; simulate on public or made-up data",
+            show::printable(&above.name)
+        )));
     }
     Ok(facts.expect("the file itself was looked up"))
 }

@@ -124,3 +124,39 @@ fn a_limit_on_file_sizes_is_a_line_and_no_signal() {
     assert!(output.status.code().is_some_and(|code| code == 1 || code == 2), "{output:?}");
     assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
 }
+
+/// A limit on a pattern held for the pattern alone: its files had ledgers of their own in the folders below.
+#[test]
+fn a_file_does_not_walk_around_the_limit_of_a_pattern_or_folder_above_it() {
+    for (asked, name) in [("y*/s.csv", "y*/s.csv"), (".", ".")] {
+        let folder = Folder::new();
+        fs::create_dir(folder.0.path().join("y1")).expect("a folder");
+        fs::create_dir(folder.0.path().join("z1")).expect("a folder");
+        for place in ["y1/s.csv", "z1/t.csv"] {
+            fs::copy(folder.0.path().join("data.csv"), folder.0.path().join(place)).expect("a copy");
+        }
+        assert_eq!(folder.run(&format!("budget set {asked} --epsilon 1")).status.code(), Some(0));
+        for line in [
+            "count y1/s.csv --epsilon 20",
+            "count y1 --epsilon 20",
+            "count y1/*.csv --epsilon 20",
+            "median y1/s.csv value --epsilon 20",
+            "count y1/s.csv --epsilon 20 --dry-run",
+            "simulate --trials 2 count y1/s.csv --epsilon 20",
+        ] {
+            let refused = folder.run(line);
+            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{line}: {refused:?}");
+            assert!(said.contains(name) && said.contains("ledger"), "{line}: {said}");
+        }
+        assert!(!folder.0.path().join("y1/equipoise.ledger").exists());
+        // The ledger above refuses what it does not know, and a file that fits nothing there has its own.
+        assert_eq!(
+            folder.run("count y1/s.csv --epsilon 20 --ledger equipoise.ledger").status.code(),
+            Some(2)
+        );
+        let other = folder.run("count z1/t.csv --epsilon 1").status.code();
+        assert_eq!(other, Some(if name == "." { 2 } else { 0 }));
+        assert_eq!(folder.run(&format!("count {asked} --epsilon 1")).status.code(), Some(0));
+    }
+}

@@ -96,17 +96,16 @@ impl Source for Ipc {
     }
 
     fn declared(&self, column: usize) -> Option<Kind> {
-        match self.meanings.get(column)? {
-            Meaning::Readable(kind) => *kind,
-            Meaning::Unreadable(_) => None,
-        }
+        self.meanings.get(column)?.kind()
+    }
+
+    fn is_only_text(&self, column: usize) -> bool {
+        self.meanings.get(column) == Some(&Meaning::Texts)
     }
 
     fn unreadable(&self, column: usize) -> Option<String> {
-        match self.meanings.get(column)? {
-            Meaning::Readable(_) => None,
-            Meaning::Unreadable(what) => Some(unreadable_line(&self.columns[column], what)),
-        }
+        let what = self.meanings.get(column)?.unreadable()?;
+        Some(unreadable_line(&self.columns[column], what))
     }
 
     /// The answer is lost if a message cannot be read, if the stream breaks off or was read before, or if a visitor panics.

@@ -14,6 +14,8 @@ pub(crate) struct Many {
     columns: Vec<String>,
     declared: Vec<Option<Kind>>,
     unreadable: Vec<Option<String>>,
+    /// By their places.
+    only_text: Vec<bool>,
 }
 
 impl Many {
@@ -24,6 +26,7 @@ impl Many {
         let columns = source.columns().to_vec();
         let places = 0..columns.len();
         let mut declared: Vec<Option<Kind>> = places.clone().map(|column| source.declared(column)).collect();
+        let mut only_text: Vec<bool> = places.clone().map(|column| source.is_only_text(column)).collect();
         let mut unreadable: Vec<Option<String>> = places.map(|column| source.unreadable(column)).collect();
         for path in rest {
             let source = open_file(path, options)?;
@@ -35,10 +38,11 @@ impl Many {
                 if source.declared(place) != declared[column] {
                     declared[column] = None;
                 }
+                only_text[column] |= source.is_only_text(place);
                 unreadable[column] = unreadable[column].take().or_else(|| source.unreadable(place));
             }
         }
-        Ok(Self { options: options.clone(), columns, declared, unreadable, files })
+        Ok(Self { options: options.clone(), columns, declared, unreadable, only_text, files })
     }
 }
 
@@ -61,6 +65,10 @@ impl Source for Many {
 
     fn declared(&self, column: usize) -> Option<Kind> {
         *self.declared.get(column)?
+    }
+
+    fn is_only_text(&self, column: usize) -> bool {
+        self.only_text.get(column) == Some(&true)
     }
 
     fn unreadable(&self, column: usize) -> Option<String> {

@@ -182,17 +182,16 @@ impl Source for Parquet {
     }
 
     fn declared(&self, column: usize) -> Option<Kind> {
-        match self.meanings.get(column)? {
-            Meaning::Readable(kind) => *kind,
-            Meaning::Unreadable(_) => None,
-        }
+        self.meanings.get(column)?.kind()
+    }
+
+    fn is_only_text(&self, column: usize) -> bool {
+        self.meanings.get(column) == Some(&Meaning::Texts)
     }
 
     fn unreadable(&self, column: usize) -> Option<String> {
-        match self.meanings.get(column)? {
-            Meaning::Readable(_) => None,
-            Meaning::Unreadable(what) => Some(unreadable_line(&self.columns[column], what)),
-        }
+        let what = self.meanings.get(column)?.unreadable()?;
+        Some(unreadable_line(&self.columns[column], what))
     }
 
     /// The answer is lost if a page cannot be read, if the file changes, or if a visitor panics.

@@ -23,6 +23,12 @@ pub trait Source: Sync {
         None
     }
 
+    /// Whether the schema says that no cell of a column can be read as anything but text, such as bytes of a fixed length.
+    fn is_only_text(&self, column: usize) -> bool {
+        let _ = column;
+        false
+    }
+
     /// Why no cell of a column can be read, such as a list in each, as one line; `None` where they can. It depends on the
     /// schema alone, so a plan refuses such a column for free.
     fn unreadable(&self, column: usize) -> Option<String> {

@@ -99,10 +99,10 @@ pub(crate) enum QuestionCommand {
         after_help = "Examples:\n  equipoise mean salaries.csv salary --epsilon 1\n  equipoise mean people.csv age --epsilon 0.5 --range 0,110\n  equipoise mean salaries.csv salary --group-by town --epsilon 2 --delta 1e-6"
     )]
     Mean(MomentOptions),
-    /// The variance of a column of numbers, without bounds
+    /// The variance of a column of numbers (their mean squared distance from the mean), without bounds
     #[command(after_help = "Example:\n  equipoise variance salaries.csv salary --epsilon 1")]
     Variance(MomentOptions),
-    /// The median of a column of numbers, without bounds
+    /// The median of a column of numbers (the lower one of the two in the middle), without bounds
     #[command(
         after_help = "Examples:\n  equipoise median salaries.csv salary --epsilon 1\n  equipoise median salaries.csv salary --epsilon 0.1 --range 0,1000000 --resolution 1 --json\n  equipoise median visits.csv visits --epsilon 1 --delta 1e-6 --mechanism stable\n\nExit codes: 0 released, 3 refused, 4 over the budget, 2 wrong request (nothing charged), 1 lost."
     )]

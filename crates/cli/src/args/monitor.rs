@@ -15,7 +15,7 @@ pub(crate) struct MonitorOptions {
     /// The privacy loss of all answers together, for ever
     #[arg(long, value_name = "E", allow_hyphen_values = true, help_heading = "Privacy")]
     pub epsilon: Option<String>,
-    /// How often the loss may be exceeded, such as 1e-6
+    /// How often the loss may be exceeded, such as 1e-6: well below one over the number of rows
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
     pub delta: Option<String>,
     /// To how many positive answers one record, or person, may add before it drops out

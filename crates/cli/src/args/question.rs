@@ -49,7 +49,7 @@ pub(crate) struct Privacy {
     /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: Option<String>,
-    /// How often the loss may be exceeded, such as 1e-6
+    /// How often the loss may be exceeded, such as 1e-6: well below one over the number of rows
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
     /// What one person may change: add-remove (the number of rows is private too) or replace
@@ -199,6 +199,7 @@ pub(crate) struct CountOptions {
     #[command(flatten)]
     pub question: Question,
     /// Count the fields of this column that are not empty, instead of all records
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     #[command(flatten)]
     pub groups: Groups,
@@ -209,6 +210,7 @@ pub(crate) struct NumberOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     #[command(flatten)]
     pub values: Values,
@@ -221,12 +223,13 @@ pub(crate) struct MomentOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     /// Rows beyond these count as these; searched privately where it is not given
-    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, help_heading = "Values")]
     pub range: Option<String>,
     /// The number of rows, where you state it as public: the error of a mean or variance can then be told beforehand
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Values")]
     pub rows: Option<String>,
     #[command(flatten)]
     pub groups: Groups,
@@ -237,11 +240,13 @@ pub(crate) struct QuantileOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     /// Which quantiles: 0.9, or several as 0.25,0.5,0.75
+    #[arg(help_heading = None::<&str>)]
     pub fraction: Option<String>,
     /// The same as a flag
-    #[arg(long = "fraction", aliases = ["quantile", "q"], value_name = "P", conflicts_with = "fraction", allow_hyphen_values = true)]
+    #[arg(long = "fraction", aliases = ["quantile", "q"], value_name = "P", conflicts_with = "fraction", allow_hyphen_values = true, help_heading = "Values")]
     pub fraction_flag: Option<String>,
     #[command(flatten)]
     pub values: Values,
@@ -254,6 +259,7 @@ pub(crate) struct TextOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     #[command(flatten)]
     pub groups: Groups,
@@ -264,6 +270,7 @@ pub(crate) struct HistogramOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column, or several as town,year
+    #[arg(help_heading = None::<&str>)]
     pub columns: Option<String>,
     #[command(flatten)]
     pub keys: Keys,
@@ -274,9 +281,16 @@ pub(crate) struct SelectOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     /// The candidates, where they are public; needs no delta
-    #[arg(long, value_name = "VALUE,..", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "VALUE,..",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Values"
+    )]
     pub among: Vec<String>,
     #[command(flatten)]
     pub groups: Groups,
@@ -287,6 +301,7 @@ pub(crate) struct SummaryOptions {
     #[command(flatten)]
     pub question: Question,
     /// The column
+    #[arg(help_heading = None::<&str>)]
     pub column: Option<String>,
     #[command(flatten)]
     pub values: Values,

@@ -9,8 +9,29 @@ use equipoise_session::source::Kind;
 pub(crate) enum Meaning {
     /// Cells that can be read, and the kind that fits them best, if one does.
     Readable(Option<Kind>),
+    /// Cells that can be read as texts and as nothing else.
+    Texts,
     /// Cells that cannot be read, in words.
     Unreadable(&'static str),
+}
+
+impl Meaning {
+    /// The kind that fits best.
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Readable(kind) => kind,
+            Self::Texts => Some(Kind::Text),
+            Self::Unreadable(_) => None,
+        }
+    }
+
+    /// What cells are that cannot be read.
+    pub fn unreadable(self) -> Option<&'static str> {
+        match self {
+            Self::Unreadable(what) => Some(what),
+            _ => None,
+        }
+    }
 }
 
 /// What a type means.
@@ -28,13 +49,9 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
         | T::Decimal256(precision, scale) => decimal(*precision, *scale),
         T::Date32 | T::Date64 => Kind::Date,
         T::Timestamp(..) => Kind::Timestamp,
-        T::Utf8
-        | T::LargeUtf8
-        | T::Utf8View
-        | T::Binary
-        | T::LargeBinary
-        | T::BinaryView
-        | T::FixedSizeBinary(_) => Kind::Text,
+        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => Kind::Text,
+        // Keys and digests, in hexadecimal digits: what looks like a number among them is none.
+        T::FixedSizeBinary(_) => return Meaning::Texts,
         T::Dictionary(_, values) => match &**values {
             T::Dictionary(..) => return Meaning::Unreadable("dictionaries of dictionaries"),
             values => return declared(values),

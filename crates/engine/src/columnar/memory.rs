@@ -2,20 +2,14 @@
 //!
 //! The one place where the types of Arrow are in the public names of this crate: whoever has such arrays has these types.
 
-use super::{
-    meaning::{Meaning, declared},
-    value::getter,
-};
+use super::{meaning::declared, value::getter};
 use arrow_array::Array;
 use arrow_schema::DataType;
 use equipoise_session::source::Kind;
 
 /// What cells of this type are, in words, where they cannot be read; nothing where they can.
 pub fn unreadable(data_type: &DataType) -> Option<&'static str> {
-    match declared(data_type) {
-        Meaning::Readable(_) => None,
-        Meaning::Unreadable(what) => Some(what),
-    }
+    declared(data_type).unreadable()
 }
 
 /// Cells as texts; what is null, empty or not UTF-8 is none.

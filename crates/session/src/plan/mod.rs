@@ -247,10 +247,19 @@ impl Plan {
 
     /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
     pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
-        match self.wanted().into_iter().find_map(|wanted| source.unreadable(wanted.column)) {
-            Some(line) => Err(PlanError::line(line)),
-            None => Ok(()),
+        for Wanted { column, kind } in self.wanted() {
+            if let Some(line) = source.unreadable(column) {
+                return Err(PlanError::line(line));
+            }
+            if kind != Kind::Text && source.is_only_text(column) {
+                let name = wording::shown(source.columns().get(column).map_or("", String::as_str));
+                return Err(PlanError::line(format!(
+                    "the column '{name}' holds bytes of a fixed length, which are texts and cannot be read as {kind}; ask for count, mode, \
+                     histogram or select, and compare it with text"
+                )));
+            }
         }
+        Ok(())
     }
 
     #[cfg(test)]
