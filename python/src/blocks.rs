@@ -53,7 +53,7 @@ impl Ballot {
         py.detach(|| {
             let paid = books.session().charge_votes(self.planned.clone(), request_id);
             match paid.map_err(|error| errors::pay(&error))? {
-                PaidVotes::Before(release) => Ok(Some(release.to_json().to_string())),
+                PaidVotes::Before(release) => Ok(Some(release.to_text())),
                 PaidVotes::Charged(charged) => {
                     *self.charged.lock().unwrap_or_else(PoisonError::into_inner) = Some(*charged);
                     Ok(None)
@@ -71,7 +71,7 @@ impl Ballot {
             charged.ok_or_else(|| errors::request("this vote was not paid for, or was counted before"))?;
         py.detach(|| {
             let release = books.session().count_votes(charged, votes).map_err(errors::lost)?;
-            Ok(release.to_json().to_string())
+            Ok(release.to_text())
         })
     }
 }

@@ -97,7 +97,7 @@ impl Books {
                 Paid::Before(release) => *release,
                 Paid::Charged(charged) => session.run(*charged, source).map_err(errors::lost)?,
             };
-            Ok(release.to_json().to_string())
+            Ok(release.to_text())
         })
     }
 

@@ -31,6 +31,8 @@ mod simulate;
 mod standing;
 
 use clap::Parser;
+#[cfg(target_os = "linux")]
+use nix::sys::signal::{SigSet, Signal};
 use std::{
     fmt,
     io::{self, Write},
@@ -81,6 +83,17 @@ fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Some(code) = equipoise_runner::sandbox::take_part() {
         return ExitCode::from(code);
+    }
+    // A file that may not grow is a disk that fails, not a death: how much is written can depend on private rows. Threads
+    // inherit this; programs that are started do not.
+    #[cfg(target_os = "linux")]
+    {
+        let mut growing = SigSet::empty();
+        growing.add(Signal::SIGXFSZ);
+        if growing.thread_block().is_err() {
+            eprintln!("equipoise: signals cannot be held back; nothing was done");
+            return ExitCode::FAILURE;
+        }
     }
     let exit = match args::Arguments::parse().command {
         args::Command::Ask(question) => ask::run(&question),

@@ -112,3 +112,15 @@ fn a_folder_or_a_pattern_does_not_walk_around_the_limit_of_its_files() {
     assert_eq!(folder.run("count y2 --epsilon 1").status.code(), Some(0));
     assert!(folder.0.path().join("y2/equipoise.ledger").exists());
 }
+
+/// A limit on the size of files (`ulimit -f`, in KiB) is a disk that fails: one line, no death by a signal, nothing charged.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_limit_on_file_sizes_is_a_line_and_no_signal() {
+    let folder = Folder::new();
+    let line = format!("ulimit -f 4; exec {} count data.csv --epsilon 1", env!("CARGO_BIN_EXE_equipoise"));
+    let output =
+        Command::new("bash").args(["-c", &line]).current_dir(folder.0.path()).output().expect("bash runs");
+    assert!(output.status.code().is_some_and(|code| code == 1 || code == 2), "{output:?}");
+    assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
+}

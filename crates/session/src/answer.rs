@@ -169,6 +169,9 @@ pub struct Group {
     pub advice: Option<String>,
 }
 
+/// A release tells at most so many groups, so that it can be kept and read in a small memory.
+pub(crate) const MOST_TOLD: usize = 1_000_000;
+
 /// The outcome of a question, before it has a receipt.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
@@ -235,6 +238,14 @@ impl Answer {
             groups: Some(groups),
             several: None,
         }
+    }
+
+    /// No answers, because there would be too many.
+    pub fn too_many_groups() -> Self {
+        Self::refused(format!(
+            "more than {MOST_TOLD} groups would be told, in this question or in a batch together; group by columns with fewer \
+             values, ask about fewer rows with --where, or state the --keys"
+        ))
     }
 
     /// Several answers, and their values as one object; where none of them has a value, a refusal.

@@ -22,7 +22,8 @@ use serde_json::Value;
 pub struct Release {
     /// Whether there is an answer.
     pub outcome: Outcome,
-    /// The answer; null after a refusal, and where the true answer is that there are no rows.
+    /// The answer; null after a refusal, and where the true answer is that there are no rows. The empty text, which no field
+    /// is, stands for fields that are not there.
     pub value: Value,
     /// What the value is, where it is no plain number or text: `date`, `timestamp`, `decimal:2`, `integer`, `boolean`, or
     /// `days` and `seconds` between two values.
@@ -143,6 +144,16 @@ impl From<&Approx> for Spent {
 }
 
 impl Release {
+    /// The text of one JSON object, made without a copy in between.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("texts and finite numbers are always JSON")
+    }
+
+    /// The same for people to read, with line breaks.
+    pub fn to_lines(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts and finite numbers are always JSON")
+    }
+
     /// One JSON object.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("texts and finite numbers are always JSON")

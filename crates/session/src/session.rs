@@ -19,9 +19,9 @@
 pub mod streams;
 
 use crate::{
-    answer::{Answer, Item, Named},
+    answer::{Answer, Item, MOST_TOLD, Named},
     gather::Gathered,
-    ledger::{ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
+    ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan, RunnerUp},
     quiet::quietly,
     release::{Left, Outcome, Promise, Release, Spent},
@@ -44,7 +44,7 @@ pub struct Session {
 #[must_use = "a charge is paid for; run it"]
 pub struct Charged {
     plan: Plan,
-    charge: crate::ledger::Charge,
+    charge: Charge,
 }
 
 /// What came of paying.
@@ -101,12 +101,44 @@ impl Session {
             let gathered = gather(&plan, source)?;
             Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
         })?;
-        let mut release = release(&plan, answers, &charge);
+        let (mut release, text) = short_enough(&plan, few_enough(answers, MOST_TOLD), &charge, LONGEST);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &text).map_err(|_| Lost)?;
         release.receipt = Some(receipt);
         Ok(release)
     }
+}
+
+/// The longest text of an answer that a ledger keeps, in bytes: an entry can be read again in a small memory.
+const LONGEST: usize = 256 << 20;
+const TOO_LONG: &str = "the answers are longer than the ledger keeps (256 MiB); ask about shorter or fewer keys, or state the --keys";
+
+/// All questions of a release together tell at most so many groups: the others are refused. Which keys are told is
+/// paid for already, and so is their number.
+fn few_enough(answers: Vec<Answer>, most: usize) -> Vec<Answer> {
+    let mut told = 0;
+    let fits = |answer: Answer| {
+        let groups = answer.groups.as_ref().map_or(0, Vec::len);
+        if told + groups > most {
+            return Answer::too_many_groups();
+        }
+        told += groups;
+        answer
+    };
+    answers.into_iter().map(fits).collect()
+}
+
+/// A release and its text, which is at most so long: a longer one is refused. It is made of what is paid for already.
+fn short_enough(plan: &Plan, answers: Vec<Answer>, charge: &Charge, longest: usize) -> (Release, String) {
+    let whole = release(plan, answers, charge);
+    let text = whole.to_text();
+    if text.len() <= longest {
+        return (whole, text);
+    }
+    let refused = plan.parts().iter().map(|_| Answer::refused(TOO_LONG)).collect();
+    let refused = release(plan, refused, charge);
+    let text = refused.to_text();
+    (refused, text)
 }
 
 /// One scan on all cores, each with coins of its own.
@@ -182,7 +214,7 @@ fn promise(plan: &Plan) -> Promise {
     }
 }
 
-fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &crate::ledger::Charge) -> Release {
+fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
     let (answer, items) = if plan.is_batch() {
         let items: Vec<Item> =
             plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();
@@ -326,6 +358,7 @@ impl From<EntropyError> for SessionError {
 mod tests {
     use super::*;
     use crate::{
+        answer::ErrorBar,
         gather::tests::Memory,
         request::Request,
         source::{Visitor, Wanted},
@@ -368,6 +401,32 @@ mod tests {
         assert_eq!(release.spent.epsilon, "3", "the lost ones are not given back");
         let verified = session.ledger().verify(None).unwrap();
         assert_eq!((verified.charges, verified.recorded, verified.lost.len()), (3, 1, 2));
+    }
+
+    fn of_groups(many: usize) -> Answer {
+        let group = |place: usize| Answer::released(json!(place), ErrorBar::exact()).into_group(&vec![None]);
+        Answer::grouped((0..many).map(group).collect(), String::new)
+    }
+
+    #[test]
+    fn questions_that_tell_too_many_groups_together_are_refused_from_there_on() {
+        let told = few_enough([3, 4, 1, 0].map(of_groups).to_vec(), 5);
+        let groups = |answer: &Answer| answer.groups.as_ref().map(Vec::len);
+        assert_eq!(told.iter().map(groups).collect::<Vec<_>>(), [Some(3), None, Some(1), Some(0)]);
+        assert!(told[1].advice.as_ref().unwrap().starts_with("more than 1000000 groups"), "{told:?}");
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_to_keep_is_a_refusal() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        let Charged { plan, charge } = charged(&mut session);
+        let kept = |longest| short_enough(&plan, vec![of_groups(9)], &charge, longest);
+        let (whole, text) = kept(LONGEST);
+        assert_eq!((whole.outcome, whole.groups.as_ref().map(Vec::len)), (Outcome::Released, Some(9)));
+        assert!(kept(text.len()) == (whole, text.clone()));
+        let (refused, shorter) = kept(text.len() - 1);
+        assert_eq!((refused.outcome, refused.groups.is_none()), (Outcome::Refused, true));
+        assert!(shorter.contains("256 MiB") && shorter == refused.to_text());
     }
 
     #[test]

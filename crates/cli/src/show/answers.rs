@@ -57,6 +57,9 @@ fn measure(value_type: Option<&str>) -> &'static str {
     }
 }
 
+/// How many groups a table shows.
+const LONGEST_TABLE: usize = 10_000;
+
 /// What the quantiles of a summary are called.
 const SUMMARY: &str = "quantiles 0.05 0.25 0.5 0.75 0.95";
 
@@ -65,7 +68,10 @@ pub(super) fn show(shown: &Shown<'_>) {
     match (shown.groups, shown.outcome) {
         (Some(groups), Outcome::Released) => {
             println!("{question}");
-            println!("{}", table(shown, groups));
+            println!("{}", table(shown, &groups[..groups.len().min(LONGEST_TABLE)]));
+            if groups.len() > LONGEST_TABLE {
+                println!("  and {} more groups, which --json shows", groups.len() - LONGEST_TABLE);
+            }
         }
         (_, Outcome::Refused) => println!("{question}: refused"),
         _ if shown.answers.is_some() => println!("{question}"),

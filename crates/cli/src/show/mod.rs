@@ -94,7 +94,7 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         Outcome::Refused => Exit::Refused,
     };
     if as_json {
-        println!("{:#}", release.to_json());
+        println!("{}", release.to_lines());
         return exit;
     }
     match &release.answers {
@@ -207,6 +207,8 @@ pub(crate) fn printable(text: &str) -> String {
 pub(crate) fn value(shown: &Value) -> String {
     match shown {
         Value::Null => "none (there are no rows)".to_string(),
+        // No field is an empty text: this stands for fields that are not there.
+        Value::String(text) if text.is_empty() => "(empty)".to_string(),
         Value::String(text) => printable(text),
         Value::Array(values) => {
             // One of several quantiles that there were too few rows for.

@@ -104,18 +104,16 @@ pub(super) fn append(connection: &Connection, link: Link<'_>) -> Fallible<Row> {
     Ok(row)
 }
 
-fn last(connection: &Connection) -> Fallible<Option<(i64, String)>> {
+/// The number of the last entry and its hash. What it says may be a long answer and is not read.
+pub(super) fn last(connection: &Connection) -> Fallible<Option<(i64, String)>> {
     let sql = "SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1";
     Ok(connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// The first entry and the last.
-pub(super) fn ends(connection: &Connection) -> Fallible<Option<(Row, Row)>> {
-    let end = |order: &str| {
-        let sql = format!("SELECT {ROW} FROM entries ORDER BY number {order} LIMIT 1");
-        connection.query_row(&sql, [], row).optional()
-    };
-    Ok(end("ASC")?.zip(end("DESC")?))
+/// The first entry.
+pub(super) fn first(connection: &Connection) -> Fallible<Option<Row>> {
+    let sql = format!("SELECT {ROW} FROM entries ORDER BY number LIMIT 1");
+    Ok(connection.query_row(&sql, [], row).optional()?)
 }
 
 /// Every entry in order, with whether its hash follows from the one before.

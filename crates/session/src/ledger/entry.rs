@@ -165,7 +165,8 @@ pub(super) fn limit_body(limit: Option<&Limit>) -> String {
 }
 
 pub(super) fn record_body(release: &str) -> String {
-    json!({ "release": release }).to_string()
+    // A release may be long: this writes it once.
+    format!("{{\"release\":{}}}", serde_json::to_string(release).expect("a text is always JSON"))
 }
 
 impl Row {

@@ -119,7 +119,7 @@ impl Ledger {
     }
 
     fn over(connection: Connection, coins: OsCoins, path: Option<&Path>, read_only: bool) -> Fallible<Self> {
-        let Some((first, _)) = chain::ends(&connection)? else {
+        let Some(first) = chain::first(&connection)? else {
             return Err(Error::damaged(0, "it has no entries"));
         };
         let file = path.map(identity).transpose()?;

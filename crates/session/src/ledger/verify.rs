@@ -76,9 +76,9 @@ impl Ledger {
     /// The last entry.
     pub fn head(&self) -> Result<Head, LedgerError> {
         self.read(|connection| {
-            let (_, last) =
-                chain::ends(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
-            Ok(Head { ledger: self.id.clone(), entries: last.number.unsigned_abs(), hash: last.hash })
+            let (number, hash) =
+                chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
+            Ok(Head { ledger: self.id.clone(), entries: number.unsigned_abs(), hash })
         })
     }
 
@@ -111,7 +111,7 @@ fn file_fault(connection: &Connection) -> Fallible<Option<String>> {
         return Ok(Some("its tables, indexes or triggers were changed".to_string()));
     }
     let secrets: i64 = connection.query_row("SELECT count(*) FROM secret", [], |row| row.get(0))?;
-    let sealed = chain::ends(connection)?.and_then(|(first, _)| first.created());
+    let sealed = chain::first(connection)?.and_then(|first| first.created());
     let good = secrets == 1
         && sealed.is_some_and(|(version, seal)| {
             version == store::VERSION

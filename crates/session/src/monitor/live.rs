@@ -42,8 +42,7 @@ impl LiveMonitor {
         let Charging::Granted(charge) = ledger.charge(&plan.charge_request(None))? else {
             unreachable!("without a request id every request is new")
         };
-        let receipt =
-            ledger.record(&charge, &release(plan, &charge).to_json().to_string()).map_err(|_| Lost)?;
+        let receipt = ledger.record(&charge, &release(plan, &charge).to_text()).map_err(|_| Lost)?;
         let running = quietly(|| Running::start(plan.calibrated(), plan.unit_column(), source, &[]))?;
         Ok((Self { running, coins, stopped: false }, receipt))
     }

@@ -345,7 +345,7 @@ fn pay(
 ) -> Result<(State, Payment), OpenError> {
     let receipt = match ledger.charge_once(&plan.charge_request(Some(id))) {
         Ok(Charging::Granted(charge)) => {
-            ledger.record(&charge, &release(plan, &charge).to_json().to_string()).map_err(|_| Lost)?
+            ledger.record(&charge, &release(plan, &charge).to_text()).map_err(|_| Lost)?
         }
         Ok(Charging::Replay(recorded)) => recorded.receipt,
         Err(error) => {

@@ -135,7 +135,7 @@ impl Session {
             unreachable!("without a request id every request is new")
         };
         let release = release(stream, facts, promise, &charge);
-        let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(|_| Lost)?;
         let coins = &mut self.coins;
         let started = match stream {
             Stream::AboveThreshold(mechanism, _) => Started::AboveThreshold(Box::new(mechanism.start(coins))),

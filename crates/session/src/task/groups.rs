@@ -14,7 +14,7 @@ use super::{
     histogram::{needs_delta, stated_keys},
 };
 use crate::{
-    answer::{Answer, Group},
+    answer::{Answer, Group, MOST_TOLD},
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
@@ -124,10 +124,13 @@ impl Groups {
         match &self.keys {
             Keys::Stated(keys) => told.extend(keys.iter().map(|key| (key.clone(), groups.written(key)))),
             Keys::Found { keys, .. } => groups.each_count(&Need::Records, |key, count| {
-                if keys.names(count, coins) {
+                if keys.names(count, coins) && told.len() <= MOST_TOLD {
                     told.push((groups.read(key), key.to_vec()));
                 }
             }),
+        }
+        if told.len() > MOST_TOLD {
+            return Answer::too_many_groups();
         }
         told.sort_unstable();
         let (keys, written): (Vec<Key>, Vec<Vec<u8>>) = told.into_iter().unzip();

@@ -13,7 +13,7 @@ use super::{
     count::{whole_noise, within},
 };
 use crate::{
-    answer::{Answer, ErrorBar, Group},
+    answer::{Answer, ErrorBar, Group, MOST_TOLD},
     gather::{Gathered, Need},
     groups::Key,
     plan::{PlanError, Said},
@@ -137,10 +137,15 @@ impl Histogram {
             Keys::Found(found) => {
                 let mut told: Vec<(Key, i64)> = Vec::new();
                 groups.each_count(&self.counted, |key, count| {
-                    if let Some(noisy) = found.told(whole(count), coins) {
+                    if let Some(noisy) = found.told(whole(count), coins)
+                        && told.len() <= MOST_TOLD
+                    {
                         told.push((groups.read(key), noisy));
                     }
                 });
+                if told.len() > MOST_TOLD {
+                    return Answer::too_many_groups();
+                }
                 told.sort_unstable();
                 let group = |(key, noisy): &(Key, i64)| {
                     let low = if *noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };

@@ -94,7 +94,7 @@ impl Mode {
         let unseen = Unseen { below: true, above: true };
         match self.stable.mode_of_counts(tally, unseen, coins) {
             Outcome::Value(Found::Value(text)) => {
-                let value = if text.is_empty() { json!(null) } else { self.of.value(&text) };
+                let value = if text.is_empty() { json!("") } else { self.of.value(&text) };
                 Answer::released(value, ErrorBar::exact())
             }
             Outcome::Value(Found::Empty) => Answer::released(json!(null), ErrorBar::exact()),

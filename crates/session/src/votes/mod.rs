@@ -433,7 +433,7 @@ impl Session {
         })?;
         let mut release = release(&plan, answer, &charge);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &release.to_json().to_string()).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(|_| Lost)?;
         release.receipt = Some(receipt);
         Ok(release)
     }
