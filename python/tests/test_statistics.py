@@ -181,6 +181,20 @@ def test_a_refusal_is_a_value() -> None:
     assert "refused" in refused._repr_html_()
 
 
+def test_intervals_of_several_quantiles() -> None:
+    # Each end has epsilon 4.75 and aims about 20 ranks off; 900 ranks more have a chance below 2^64 e^-2000.
+    release = eq.quantile(VALUES, [0.25, 0.75], epsilon=40, interval=True)
+    assert isinstance(release.interval, list) and release.error is not None and release.error["together"]
+    for (low, high), truth in zip(release.interval, (ROWS / 4, 3 * ROWS / 4), strict=True):
+        assert low <= high and abs(low - truth) < 1000 and abs(high - truth) < 1000
+    assert "from" in repr(release) and "to" in repr(release)
+    spread = eq.iqr(VALUES, epsilon=40, interval=True)
+    assert isinstance(spread.interval, tuple)
+    low, high = spread.interval
+    assert abs(low - ROWS / 2) < 2000 and abs(high - ROWS / 2) < 2000
+    assert "each quartile within" in repr(eq.iqr(VALUES, epsilon=4))
+
+
 def test_a_release_shows_itself() -> None:
     release = eq.count(VALUES, epsilon=1)
     assert "count" in repr(release) and "laplace" in repr(release) and "95 %" in repr(release)

@@ -146,7 +146,10 @@ fn paragraph(
         Some(release) => format!(
             "The released value is {}; its error: {}.",
             show::value(&release.value),
-            release.error.as_ref().map_or("not stated".to_string(), show::error_words)
+            release
+                .error
+                .as_ref()
+                .map_or("not stated".to_string(), |error| show::error_words(error, &release.value))
         ),
     };
     format!(

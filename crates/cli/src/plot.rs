@@ -267,13 +267,14 @@ fn lines(document: &Value) -> Vec<Line> {
         return groups.iter().map(|group| one(&label_of(&group["key"]), group)).collect();
     }
     let name = document["statistic"].as_str().unwrap_or_default();
+    let error = &document["error"];
     match document["value"].as_array() {
         None => vec![one(name, document)],
         Some(values) => {
             let each = |(place, value): (usize, &Value)| Line {
                 label: format!("{name} {}", place + 1),
                 value: value.as_f64(),
-                bar: None,
+                bar: error["low"][place].as_f64().zip(error["high"][place].as_f64()),
                 note: show::value(value),
             };
             values.iter().enumerate().map(each).collect()

@@ -306,6 +306,44 @@ fn an_interquartile_range_beyond_floats_is_not_told_as_no_rows() {
     assert_eq!(release["value"].as_f64(), Some(f64::MAX));
 }
 
+/// The values 1 to 1000. At epsilon 400 every end has epsilon 31 or more and aims 5 ranks off; that it is on the wrong side or 20 more
+/// off has a probability below e^-70, because between any two rows lie about as many values.
+#[test]
+fn several_quantiles_and_their_range_have_intervals_of_values() {
+    let folder = Folder::thousand();
+    let near = |value: &Value, truth: f64| (value.as_f64().expect("a number") - truth).abs() <= 60.0;
+    let list = folder
+        .json("quantile data.csv value 0.25,0.5,0.75 --epsilon 400 --interval --confidence 0.999999999");
+    assert_eq!(list["spent"]["epsilon"], "400");
+    let error = &list["error"];
+    assert_eq!((&error["kind"], &error["together"]), (&"interval".into(), &true.into()));
+    for (place, truth) in [250.0, 500.0, 750.0].into_iter().enumerate() {
+        let (low, high) = (&error["low"][place], &error["high"][place]);
+        assert!(near(low, truth) && near(high, truth), "{error}");
+        assert!(low.as_f64().unwrap() <= truth && truth <= high.as_f64().unwrap(), "{error}");
+    }
+    let line = "iqr data.csv value --epsilon 400 --confidence 0.999999999";
+    let range = folder.json(&format!("{line} --interval"));
+    let error = &range["error"];
+    assert!(near(&error["low"], 500.0) && near(&error["high"], 500.0), "{error}");
+    assert!((error["low"].as_f64().unwrap()..=error["high"].as_f64().unwrap()).contains(&500.0), "{error}");
+    let said = |line: &str| String::from_utf8(folder.run(line).stdout).expect("text");
+    assert!(said(&format!("{line} --interval")).contains(", each quartile within "), "{}", said(line));
+    assert!(said(line).contains("  error      each quartile within "), "{}", said(line));
+    let words = said("quantile data.csv value 0.25,0.75 --epsilon 400 --interval");
+    assert!(
+        words.contains("  error      the true values lie between 2") && words.contains(", all at once (95 %"),
+        "{words}"
+    );
+    assert_eq!(
+        folder
+            .fails("iqr data.csv value --epsilon 1 --interval --mechanism scale --delta 1e-6")
+            .matches("leave out --interval")
+            .count(),
+        1
+    );
+}
+
 /// Reading a file in another way is another request.
 #[test]
 fn a_request_id_covers_how_the_file_is_read() {

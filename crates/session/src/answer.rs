@@ -14,7 +14,7 @@ pub struct ErrorBar {
     pub confidence: f64,
     /// What the bar covers.
     pub kind: ErrorKind,
-    /// The true value is not below this: a number, or a text where the answer is one.
+    /// The true value is not below this: a number, a text where the answer is one, or a list where the answer is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<Value>,
     /// The true value is not above this.
@@ -33,6 +33,9 @@ pub struct ErrorBar {
     /// Every number of the answer lies within this of the true one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
+    /// Several ranks or intervals hold all at once with this confidence.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub together: bool,
 }
 
 /// What an error bar covers.
@@ -72,6 +75,11 @@ impl ErrorBar {
         Self { rank: Some(rank), ..Self::of(confidence, ErrorKind::Rank) }
     }
 
+    /// Several numbers lie so many ranks from the true ones, all at once.
+    pub fn ranks(confidence: f64, ranks: &[u64]) -> Self {
+        Self { together: true, ..Self::rank(confidence, json!(ranks)) }
+    }
+
     /// The same with an interval of values that holds the true one.
     #[must_use]
     pub fn interval(self, low: Value, high: Value) -> Self {
@@ -89,7 +97,17 @@ impl ErrorBar {
     }
 
     fn of(confidence: f64, kind: ErrorKind) -> Self {
-        Self { confidence, kind, low: None, high: None, rank: None, gap: None, range: None, scale: None }
+        Self {
+            confidence,
+            kind,
+            low: None,
+            high: None,
+            rank: None,
+            gap: None,
+            range: None,
+            scale: None,
+            together: false,
+        }
     }
 }
 

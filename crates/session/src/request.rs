@@ -36,7 +36,7 @@ pub struct Request {
     /// Answers and rows are multiples of this.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub resolution: Option<String>,
-    /// Whether half of epsilon buys an interval of values that holds the true quantile.
+    /// Whether half of epsilon buys an interval of values that holds the true quantile, or one for each of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<bool>,
     /// The number of rows, where the data holder states it.

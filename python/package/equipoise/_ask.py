@@ -25,6 +25,7 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "mechanism": ("mechanism", str),
     "range": ("range", decimals),
     "resolution": ("resolution", decimal),
+    "interval": ("interval", bool),
     "rows": ("rows", decimal),
     "where": ("where", str),
     "q": ("fraction", decimals),
@@ -116,6 +117,8 @@ def _written(written: Any, value: Any, keyword: str) -> Any:
         return written(value, keyword)
     if written is list:
         return [str(one) for one in value]
+    if written is bool:
+        return bool(value)
     if written is dict:
         return {str(name): str(word) for name, word in value.items()}
     return str(value)

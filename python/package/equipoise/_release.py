@@ -56,8 +56,11 @@ class Release:
         return self._parts.get("error")
 
     @property
-    def interval(self) -> tuple[Any, Any] | None:
-        """Where the true value lies, with the confidence of the error bar; ``None`` where it is told in ranks."""
+    def interval(self) -> tuple[Any, Any] | list[tuple[Any, Any]] | None:
+        """Where the true value lies, with the confidence of the error bar; ``None`` where it is told in ranks.
+
+        Of several quantiles one pair each, which hold all at once; a pair of ``None`` where there were too few rows.
+        """
         error = self.error
         if error is None:
             return None
@@ -65,6 +68,8 @@ class Release:
             return (float(self.value), float(self.value))
         if error.get("low") is None or error.get("high") is None:
             return None
+        if isinstance(error["low"], list):
+            return list(zip(error["low"], error["high"], strict=True))
         return (error["low"], error["high"])
 
     @property
@@ -153,11 +158,15 @@ class Release:
         if error["kind"] == "exact":
             return ", exact"
         sure = f"{100 * error['confidence']:g} %"
-        if self.interval is not None:
-            low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in self.interval)
-            return f", from {low} to {high} with {sure}"
+        interval = self.interval
+        if isinstance(interval, list):
+            pairs = ", ".join(_ends(pair) for pair in interval)
+            return f", from {pairs} with {sure}"
+        if interval is not None:
+            return f", from {_ends(interval)} with {sure}"
         if error.get("rank") is not None:
-            return f", within {_shown(error['rank'])} ranks with {sure}"
+            who = "each quartile " if isinstance(error["rank"], list) and not isinstance(self.value, list) else ""
+            return f", {who}within {_shown(error['rank'])} ranks with {sure}"
         return ""
 
     def _repr_html_(self) -> str:
@@ -182,9 +191,10 @@ class Release:
 
     def _picture(self) -> str:
         """The value on its interval, as a small drawing."""
-        if self.interval is None or self.refused or not isinstance(self.value, (int, float)):
+        interval = self.interval
+        if interval is None or isinstance(interval, list) or self.refused or not isinstance(self.value, (int, float)):
             return ""
-        low, high = self.interval
+        low, high = interval
         if isinstance(low, str) or isinstance(high, str):
             return ""
         if not (low < high and math.isfinite(low) and math.isfinite(high)):
@@ -197,6 +207,11 @@ class Release:
             f"<text x='10' y='30' font-size='10'>{low:g}</text>"
             f"<text x='190' y='30' font-size='10' text-anchor='end'>{high:g}</text></svg>"
         )
+
+
+def _ends(pair: tuple[Any, Any]) -> str:
+    low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in pair)
+    return f"{low} to {high}"
 
 
 def _shown(value: Any) -> str:

@@ -15,7 +15,7 @@ from ._errors import RequestError
 from ._release import Release
 from ._wording import decimal, short
 
-_STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram")
+_STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram", "select", "summary")
 
 
 class Query:

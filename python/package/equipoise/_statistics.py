@@ -188,6 +188,7 @@ def median(
     types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    interval: bool | None = None,
     rows: int | None = None,
     mechanism: str | None = None,
     where: str | None = None,
@@ -216,6 +217,8 @@ def median(
         boolean, number, text. Dates, moments and decimals are answered as text.
     ``range``, ``resolution``
         Answers lie between two numbers, and are multiples of a number. Not needed; they make errors smaller.
+    ``interval``
+        Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each, all at once.
     ``rows``
         The number of rows, where it is public: nothing is then paid for it.
     ``mechanism``
@@ -255,6 +258,7 @@ def quantile(
     types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    interval: bool | None = None,
     rows: int | None = None,
     mechanism: str | None = None,
     where: str | None = None,
@@ -292,6 +296,7 @@ def iqr(
     types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    interval: bool | None = None,
     rows: int | None = None,
     mechanism: str | None = None,
     where: str | None = None,

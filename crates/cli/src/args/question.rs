@@ -172,7 +172,7 @@ pub(crate) struct Values {
     /// Answers and rows are multiples of this; of dates in days, of timestamps in seconds
     #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
     pub resolution: Option<String>,
-    /// Spend half of epsilon on an interval of values that holds the true quantile
+    /// Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each
     #[arg(long)]
     pub interval: bool,
     /// The number of rows, where you state it as public

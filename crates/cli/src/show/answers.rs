@@ -1,6 +1,6 @@
 //! One answer in words: a value, a table of groups, or a refusal.
 
-use super::{end, error_words, percent, printable, question, value};
+use super::{between, error_words, percent, printable, question, ranks, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Group, Item},
@@ -89,7 +89,7 @@ pub(super) fn show(shown: &Shown<'_>) {
         let name = if item.statistic == "quantiles" { SUMMARY } else { item.statistic.as_str() };
         match (item.outcome, &item.error) {
             (Outcome::Released, error) => {
-                let error = error.as_ref().map_or(String::new(), error_words);
+                let error = error.as_ref().map_or(String::new(), |error| error_words(error, &item.value));
                 println!("  {name:<34} {}", value(&item.value));
                 println!("    error    {error}");
             }
@@ -100,7 +100,7 @@ pub(super) fn show(shown: &Shown<'_>) {
     }
     if let Some(error) = shown.error {
         let rows = shown.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
-        println!("  error      {}{rows}", error_words(error));
+        println!("  error      {}{rows}", error_words(error, shown.value));
     }
     if let Some(advice) = shown.advice {
         println!("  advice     {advice}");
@@ -125,7 +125,8 @@ fn table(shown: &Shown<'_>, groups: &[Group]) -> Table {
         };
         let (answer, error) = match (group.outcome, &group.error) {
             (Outcome::Released, error) => {
-                (value(&group.value), error.as_ref().map_or(String::new(), short_error))
+                let error = error.as_ref().map_or(String::new(), |error| short_error(error, &group.value));
+                (value(&group.value), error)
             }
             (Outcome::Refused, _) => ("refused".to_string(), String::new()),
         };
@@ -144,15 +145,11 @@ fn key(key: &Value) -> String {
 }
 
 /// An error bar in a cell of a table.
-fn short_error(error: &ErrorBar) -> String {
+fn short_error(error: &ErrorBar, of: &Value) -> String {
     match error.kind {
         ErrorKind::Exact => "exact".to_string(),
-        ErrorKind::Noise | ErrorKind::Interval => {
-            format!("{} to {}", end(error.low.as_ref()), end(error.high.as_ref()))
-        }
+        ErrorKind::Noise | ErrorKind::Interval => between(error, "to"),
         ErrorKind::Gap => format!("at most {} rows fewer", error.gap.unwrap_or_default()),
-        ErrorKind::Rank => {
-            format!("within {} ranks", error.rank.as_ref().map_or(String::new(), value))
-        }
+        ErrorKind::Rank => ranks(error, of),
     }
 }

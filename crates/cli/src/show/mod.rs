@@ -223,8 +223,8 @@ pub(crate) fn value(shown: &Value) -> String {
     }
 }
 
-/// What an error bar says, as a clause.
-pub(crate) fn error_words(error: &ErrorBar) -> String {
+/// What an error bar says of a value, as a clause.
+pub(crate) fn error_words(error: &ErrorBar, of: &Value) -> String {
     let sure = percent(error.confidence);
     match error.kind {
         ErrorKind::Exact => "none: this is the exact value".to_string(),
@@ -241,20 +241,85 @@ pub(crate) fn error_words(error: &ErrorBar) -> String {
             format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
         }
         ErrorKind::Interval => {
-            let (low, high) = (end(error.low.as_ref()), end(error.high.as_ref()));
-            let ranks = error.rank.as_ref().map_or(String::new(), value);
-            format!(
-                "the true value lies between {low} and {high}, the answer within {ranks} ranks of it ({sure} confidence)"
-            )
+            let (between, within) = (between(error, "and"), ranks(error, of));
+            match Several::of(error, of) {
+                Several::One => format!(
+                    "the true value lies between {between}, the answer {within} of it ({sure} confidence)"
+                ),
+                Several::List => format!(
+                    "the true values lie between {between}, {within} of the answer, all at once ({sure} confidence)"
+                ),
+                Several::Quartiles => {
+                    format!(
+                        "the true value lies between {between}, {within} of the true one ({sure} confidence)"
+                    )
+                }
+            }
         }
         ErrorKind::Gap => {
             let gap = error.gap.unwrap_or_default();
             format!("the most frequent value has at most {gap} rows more ({sure} confidence)")
         }
         ErrorKind::Rank => {
-            let ranks = error.rank.as_ref().map_or(String::new(), value);
-            format!("within {ranks} ranks of the true one ({sure} confidence)")
+            let at_once = if Several::of(error, of) == Several::List { ", all at once" } else { "" };
+            format!("{} of the true one{at_once} ({sure} confidence)", ranks(error, of))
         }
+    }
+}
+
+/// What the ranks of an error bar are about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Several {
+    One,
+    /// A list of quantiles.
+    List,
+    /// The two quartiles whose difference was told.
+    Quartiles,
+}
+
+impl Several {
+    fn of(error: &ErrorBar, of: &Value) -> Self {
+        match error.rank {
+            Some(Value::Array(_)) if of.is_array() => Self::List,
+            Some(Value::Array(_)) => Self::Quartiles,
+            _ => Self::One,
+        }
+    }
+}
+
+/// How many ranks off: one number where all are the same.
+fn ranks(error: &ErrorBar, of: &Value) -> String {
+    let who = match Several::of(error, of) {
+        Several::One => "",
+        Several::List => "each ",
+        Several::Quartiles => "each quartile ",
+    };
+    match &error.rank {
+        Some(Value::Array(each)) if each.iter().all(|one| *one == each[0]) => {
+            format!("{who}within {} ranks", each.first().map_or(String::new(), value))
+        }
+        Some(Value::Array(each)) => {
+            let each: Vec<String> = each.iter().map(value).collect();
+            format!("{who}within {} ranks in turn", each.join(", "))
+        }
+        one => format!("within {} ranks", one.as_ref().map_or(String::new(), value)),
+    }
+}
+
+/// Both ends of an interval, or of each of a list.
+fn between(error: &ErrorBar, word: &str) -> String {
+    let pair = |low: &Value, high: &Value| {
+        if low.is_null() {
+            "too few rows".to_string()
+        } else {
+            format!("{} {word} {}", value(low), value(high))
+        }
+    };
+    match (&error.low, &error.high) {
+        (Some(Value::Array(low)), Some(Value::Array(high))) => {
+            low.iter().zip(high).map(|(low, high)| pair(low, high)).collect::<Vec<_>>().join(", ")
+        }
+        (low, high) => format!("{} {word} {}", end(low.as_ref()), end(high.as_ref())),
     }
 }
 

@@ -249,7 +249,11 @@ impl<'a> Said<'a> {
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
         let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
-            ("interval", self.interval(), matches!(self.statistic(), "median" | "quantile")),
+            (
+                "interval",
+                self.interval(),
+                matches!(self.statistic(), "median" | "quantile" | "iqr" | "summary"),
+            ),
             ("among", !self.among().is_empty(), self.statistic() == "select"),
             ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),

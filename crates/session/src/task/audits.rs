@@ -151,6 +151,32 @@ fn whole_answers_keep_what_they_promise() {
     }
 }
 
+/// Intervals of two quantiles: half of epsilon buys the answers, and an eighth each of the four ends. A mutant that promises
+/// the price of two ends only is caught, and one that promises 1 for the difference of quartiles, which shows less.
+#[test]
+fn intervals_of_several_quantiles_keep_what_they_promise() {
+    for adjacency in Adjacency::ALL {
+        let asked = |statistic: &str, fraction: Option<&str>| Request {
+            fraction: fraction.map(str::to_string),
+            interval: Some(true),
+            rows: Some("100".into()),
+            range: Some("0,1".into()),
+            resolution: Some("1".into()),
+            ..request(statistic, Some("salary"), "24", adjacency)
+        };
+        for request in [asked("iqr", None), asked("quantile", Some("0.25,0.75"))] {
+            let plan = plan(&request);
+            let audit = |eps: &Ratio| worst(plan.task(), adjacency, eps, &[EMPTY, 0, 2], 2);
+            assert_eq!(*plan.cost().eps.ratio(), Ratio::from(24u64));
+            let measured = audit(plan.cost().eps.ratio());
+            assert!(measured.upper() <= "1e-5".parse().unwrap(), "{}", measured.to_f64());
+            let (promised, caught) = if request.statistic == "iqr" { ("1", "0.5") } else { ("6", "0.005") };
+            let measured = audit(&promised.parse().unwrap());
+            assert!(measured.lower() > caught.parse().unwrap(), "{}", measured.to_f64());
+        }
+    }
+}
+
 /// The price of the core's mechanism is that of the whole answer, bar and refusal included; and a mutant that promises half
 /// of its epsilon is caught.
 #[test]
@@ -371,6 +397,12 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
             stable,
             by_town(request("mode", Some("town"), "1", adjacency)),
         ];
+        for (statistic, fraction) in [("iqr", None), ("quantile", Some("0.25,0.5,0.9")), ("median", None)] {
+            let fraction = fraction.map(str::to_string);
+            let asked = Request { fraction, ..request(statistic, Some("salary"), "7", adjacency) };
+            let asked = Request { interval: Some(true), ..asked };
+            requests.extend([range(asked.clone()), asked.clone(), by_town(asked)]);
+        }
         for statistic in ["sum", "mean", "variance", "summary"] {
             let asked = request(statistic, Some("salary"), "1", adjacency);
             requests.extend([range(asked.clone()), asked.clone()]);
@@ -386,6 +418,7 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
                 Task::Moments(task) => in_steps(task.spent()),
                 Task::Groups(task) => in_steps(task.spent()),
                 Task::Summary(task) => task.spent(in_steps),
+                Task::Quantiles(task) => task.cost(),
                 _ => unreachable!("one of these"),
             };
             let Loss::Approx(spent) = spent else { panic!("an (epsilon, delta) price") };

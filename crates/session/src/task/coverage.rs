@@ -325,6 +325,38 @@ fn bars_of_several_quantiles_hold_together() {
     }
 }
 
+/// Bought intervals of a list hold all at once; those of an interquartile range come from both quartiles.
+#[test]
+fn intervals_of_several_quantiles_hold_together() {
+    let mut words = FixedWords(11);
+    let rows = whole_salaries(&mut words);
+    let memory = Memory::new(rows.clone(), &["a"]);
+    for confidence in ["0.9", "0.95"] {
+        let bought = |request: Request| Request { interval: Some(true), ..on_a_grid(request) };
+        let list = Request {
+            fraction: Some("0.1,0.5,0.9".into()),
+            ..bought(request("quantile", "salary", "4", confidence))
+        };
+        let held_together = held(&plan(&list), &memory, &mut words, |answer| {
+            let error = answer.error.as_ref().unwrap();
+            assert!(error.together);
+            let ends = |ends: &Option<serde_json::Value>| ends.as_ref().unwrap().as_array().unwrap().clone();
+            let mut each =
+                [100, 500, 900].into_iter().zip(ends(&error.low).into_iter().zip(ends(&error.high)));
+            each.all(|(rank, (low, high))| {
+                let truth = row(&rows, rank);
+                low.as_f64().is_none_or(|low| low <= truth) && high.as_f64().is_none_or(|high| truth <= high)
+            })
+        });
+        check("quantiles (three) --interval, together", confidence, held_together, false);
+        let spread = row(&rows, 750) - row(&rows, 250);
+        let iqr = plan(&bought(request("iqr", "salary", "4", confidence)));
+        let held_range =
+            held(&iqr, &memory, &mut words, |answer| between(answer.error.as_ref().unwrap(), spread));
+        check("iqr --interval", confidence, held_range, false);
+    }
+}
+
 /// Every mechanism that `--mechanism` names, where the bar is in values.
 #[test]
 fn bars_of_other_mechanisms_hold_as_often_as_they_say() {

@@ -8,6 +8,7 @@ mod clip;
 mod count;
 #[cfg(test)]
 mod coverage;
+mod ends;
 mod even;
 mod exact;
 mod groups;

@@ -5,6 +5,7 @@
 
 use super::{
     Expected,
+    ends::Ends,
     even::{Even, Likely},
     guard::{self, Guard},
     noised::{self, Noised},
@@ -28,9 +29,10 @@ use equipoise_core::{
     },
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::{Answer as Found, Quantile, Reach, reachable::Target},
+    stability::{Answer as Found, Quantile, Reach},
 };
 use serde_json::{Value, json};
+use std::slice;
 
 /// Quantiles of one column.
 #[derive(Clone, Debug)]
@@ -52,13 +54,14 @@ enum Kind {
         rank_error: u64,
         /// There is an answer from so many rows on.
         needed: u64,
-        ends: Option<Box<Ends>>,
+        ends: Option<Ends>,
     },
     Several {
         mechanism: Together,
         guard: Guard,
         rank_errors: Vec<u64>,
         needed: Vec<u64>,
+        ends: Option<Ends>,
     },
     Stable {
         mechanism: stable::Calibrated,
@@ -98,14 +101,6 @@ impl Together {
             }
         }
     }
-}
-
-/// Two more quantiles, below and above the wanted one by as many ranks as they may be off: between them lies the true
-/// one, unless one of them is farther off, which happens with half of the failure probability for each.
-#[derive(Clone, Debug)]
-struct Ends {
-    low: inverse_sensitivity::Calibrated,
-    high: inverse_sensitivity::Calibrated,
 }
 
 /// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
@@ -148,7 +143,7 @@ impl Quantiles {
             _ => &noised::NAMES,
         };
         said.accepts(names, also)?;
-        if said.interval() && (several || said.mechanism() == Some("stable")) {
+        if said.interval() && said.mechanism() == Some("stable") {
             return Err(no_interval());
         }
         let kind = match said.mechanism() {
@@ -169,19 +164,13 @@ impl Quantiles {
     }
 
     pub fn cost(&self) -> Loss {
-        let with_guard = |loss: Loss, guard: &Guard| match guard.cost() {
-            Some(rows) => loss.compose(&rows),
-            None => loss,
+        let with_more = |answer: Loss, guard: &Guard, ends: &Option<Ends>| {
+            let more = guard.cost().into_iter().chain(ends.as_ref().map(Ends::cost));
+            more.fold(answer, |sum, cost| sum.compose(&cost))
         };
         match &self.kind {
-            Kind::One { mechanism, guard, ends, .. } => {
-                let answer = with_guard(mechanism.cost(), guard);
-                match ends {
-                    Some(ends) => answer.compose(&ends.low.cost()).compose(&ends.high.cost()),
-                    None => answer,
-                }
-            }
-            Kind::Several { mechanism, guard, .. } => with_guard(mechanism.cost(), guard),
+            Kind::One { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
+            Kind::Several { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
             Kind::Stable { mechanism, .. } => mechanism.cost(),
         }
     }
@@ -222,15 +211,25 @@ impl Quantiles {
                     words: format!("within {rank_error} ranks{interval}; {}", guard.words(*needed)),
                 }
             }
-            Kind::Several { guard, rank_errors, needed, .. } => {
+            Kind::Several { guard, rank_errors, needed, ends, .. } => {
                 let worst = largest(rank_errors);
-                let told = match self.shape {
-                    Shape::List => guard.list_words(needed),
-                    _ => guard.words(largest(needed)),
+                let (each, interval, told) = match self.shape {
+                    Shape::List => {
+                        ("each", "intervals of values that hold all true ones", guard.list_words(needed))
+                    }
+                    _ => (
+                        "each quartile",
+                        "an interval of values that holds the true range",
+                        guard.words(largest(needed)),
+                    ),
+                };
+                let interval = match ends {
+                    Some(_) => format!("; half of epsilon buys {interval}"),
+                    None => String::new(),
                 };
                 Expected {
-                    error: Some(self.rank_bar(json!(rank_errors))),
-                    words: format!("each within {worst} ranks; {told}"),
+                    error: Some(ErrorBar::ranks(self.confidence, rank_errors)),
+                    words: format!("{each} within {worst} ranks{interval}; {told}"),
                 }
             }
             Kind::Stable { changes, .. } => Expected {
@@ -246,42 +245,38 @@ impl Quantiles {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
                 let counted = guard.count(self.counted(rows), coins);
                 let place = self.draw(mechanism, rows, coins);
-                let interval = ends.as_ref().map(|ends| {
-                    let (low, high) = (self.draw(&ends.low, rows, coins), self.draw(&ends.high, rows, coins));
-                    (low.min(high), low.max(high))
-                });
+                let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
                     let ranks = self.rank_bar(json!(rank_error));
-                    let error = match interval {
-                        Some((low, high)) => ranks.interval(self.space.value(low), self.space.value(high)),
-                        None => ranks,
-                    };
+                    let error = self.with_interval(ranks, interval.as_deref());
                     Answer::released(self.value(&[place]), error)
                 } else {
                     Answer::refused(guard.advice(*rank_error, *needed))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
-            Kind::Several { mechanism, guard, rank_errors, needed } => {
+            Kind::Several { mechanism, guard, rank_errors, needed, ends } => {
                 let counted = guard.count(self.counted(rows), coins);
-                let places = mechanism.run(&rows.places(&self.space, self.adjacency), coins);
-                let enough = |&needed: &u64| counted.at_least(needed);
-                let told = match self.shape {
-                    Shape::List => needed.iter().any(enough),
-                    _ => needed.iter().all(enough),
+                let all = rows.places(&self.space, self.adjacency);
+                let places = mechanism.run(&all, coins);
+                let interval = ends.as_ref().map(|ends| ends.draw(|end| end.run_integers(&all, coins)));
+                let enough: Vec<bool> = needed.iter().map(|&needed| counted.at_least(needed)).collect();
+                let (told, needed) = match self.shape {
+                    Shape::List => (enough.contains(&true), needed.iter().min()),
+                    _ => (!enough.contains(&false), needed.iter().max()),
                 };
                 let answer = if told {
+                    let ranks = ErrorBar::ranks(self.confidence, rank_errors);
+                    let mut error = self.with_interval(ranks, interval.as_deref());
                     let mut value = self.value(&places);
-                    // A list tells those that there are rows enough for.
-                    if let Value::Array(values) = &mut value {
-                        let untold = values.iter_mut().zip(needed).filter(|(_, needed)| !enough(needed));
-                        untold.for_each(|(value, _)| *value = Value::Null);
+                    for list in
+                        [Some(&mut value), error.low.as_mut(), error.high.as_mut()].into_iter().flatten()
+                    {
+                        leave_out(list, &enough);
                     }
-                    Answer::released(value, self.rank_bar(json!(rank_errors)))
+                    Answer::released(value, error)
                 } else {
-                    let needed = needed.iter().copied();
-                    let needed = if self.shape == Shape::List { needed.min() } else { needed.max() };
-                    Answer::refused(guard.advice(largest(rank_errors), needed.unwrap_or_default()))
+                    Answer::refused(guard.advice(largest(rank_errors), needed.copied().unwrap_or_default()))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
@@ -326,6 +321,24 @@ impl Quantiles {
         }
     }
 
+    /// The bar in ranks with the interval between both ends of each quantile, where they were bought.
+    fn with_interval(&self, ranks: ErrorBar, ends: Option<&[(i64, i64)]>) -> ErrorBar {
+        let Some(ends) = ends else { return ranks };
+        let value = |place: i64| self.space.value(place);
+        let ((first_low, first_high), (last_low, last_high)) = (ends[0], ends[ends.len() - 1]);
+        let (low, high) = match self.shape {
+            Shape::Single => (value(first_low), value(first_high)),
+            Shape::List => {
+                (ends.iter().map(|end| value(end.0)).collect(), ends.iter().map(|end| value(end.1)).collect())
+            }
+            // At its shortest from the upper end of the first quartile to the lower end of the last.
+            Shape::Difference => {
+                (self.space.distance(first_high, last_low), self.space.distance(first_low, last_high))
+            }
+        };
+        ranks.interval(low, high)
+    }
+
     fn rank_bar(&self, rank: Value) -> ErrorBar {
         ErrorBar::rank(self.confidence, rank)
     }
@@ -342,10 +355,17 @@ pub(super) fn plan_noised(said: &Said) -> Result<Noised, PlanError> {
     Noised::plan(said, said.mechanism().unwrap_or_default(), &fractions[0])
 }
 
-fn no_interval() -> PlanError {
-    PlanError::line(
-        "an interval is of one quantile by inverse-sensitivity; leave --interval out, or ask for one",
-    )
+/// The other mechanisms tell the exact value, or a bar in values as it is.
+pub(super) fn no_interval() -> PlanError {
+    PlanError::line("an interval is bought by inverse-sensitivity; leave out --interval or --mechanism")
+}
+
+/// A list tells those that there are rows enough for.
+fn leave_out(list: &mut Value, enough: &[bool]) {
+    if let Value::Array(values) = list {
+        let untold = values.iter_mut().zip(enough).filter(|(_, enough)| !**enough);
+        untold.for_each(|(value, _)| *value = Value::Null);
+    }
 }
 
 /// How far off the answer is on rows that lie evenly over a declared range.
@@ -359,7 +379,8 @@ fn likely(said: &Said, space: &Space, kind: &Kind, shape: Shape) -> Result<Optio
         // Two quartiles that are drawn apart; halves of the rows do no worse where they are taken.
         Kind::Several { .. } if shape == Shape::Difference => {
             let half = Ratio::new(1, 2);
-            let eps = Eps::new(said.eps().ratio() * &half)?;
+            let share = Ratio::new(1, if said.interval() { 4 } else { 2 });
+            let eps = Eps::new(said.eps().ratio() * &share)?;
             let target = Quantile::new(&Ratio::new(1, 4))?.into();
             let error = even.inverse_error(&eps, target, said.adjacency(), &(said.failure() * &half));
             Some(even.likely(2.0 * error))
@@ -370,28 +391,34 @@ fn likely(said: &Said, space: &Space, kind: &Kind, shape: Shape) -> Result<Optio
 
 fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
-    let quantile = Quantile::new(fraction)?;
-    let at = |parts: u64, shift: i64| {
-        let eps = Eps::new(eps.ratio() / &Ratio::from(parts))?;
-        let target = Target::shifted(quantile, shift);
-        let (range, adjacency) = (space.range(), said.adjacency());
-        InverseSensitivity { eps, target, range, adjacency }.calibrate()
-    };
-    let mechanism = at(if said.interval() { 2 } else { 1 }, 0)?;
+    let (eps, ends) = with_ends(said, eps, space, slice::from_ref(fraction))?;
+    let target = Quantile::new(fraction)?.into();
+    let (range, adjacency) = (space.range(), said.adjacency());
+    let mechanism = InverseSensitivity { eps, target, range, adjacency }.calibrate()?;
     let rank_error = mechanism.accuracy(said.failure())?;
     let needed = guard::needed(rank_error, fraction);
     guard.check_declared(rank_error, needed)?;
-    let ends = if said.interval() {
-        let off = at(4, 0)?.accuracy(&(said.failure() / &Ratio::from(2u64)))?.cast_signed();
-        Some(Box::new(Ends { low: at(4, -off)?, high: at(4, off)? }))
-    } else {
-        None
-    };
     Ok(Kind::One { mechanism, guard, rank_error, needed, ends })
+}
+
+/// The epsilon of the answer, and the ends of intervals, which get as much where they were asked for.
+fn with_ends(
+    said: &Said,
+    eps: Eps,
+    space: &Space,
+    fractions: &[Ratio],
+) -> Result<(Eps, Option<Ends>), PlanError> {
+    if !said.interval() {
+        return Ok((eps, None));
+    }
+    let half = Eps::new(eps.ratio() / &Ratio::from(2u64))?;
+    let ends = Ends::plan(said, &half, space, fractions)?;
+    Ok((half, Some(ends)))
 }
 
 fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -> Result<Kind, PlanError> {
     let (guard, eps) = Guard::plan(said)?;
+    let (eps, ends) = with_ends(said, eps, space, fractions)?;
     let (range, adjacency) = (space.range(), said.adjacency());
     let each = Each::plan(said, &eps, space, fractions);
     let halves = quantiles::Quantiles { eps, fractions: fractions.to_vec(), range, adjacency }.calibrate();
@@ -407,7 +434,7 @@ fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -
     let first = needed.iter().copied().min().unwrap_or_default();
     guard
         .check_declared(largest(&rank_errors), if shape == Shape::List { first } else { largest(&needed) })?;
-    Ok(Kind::Several { mechanism, guard, rank_errors, needed })
+    Ok(Kind::Several { mechanism, guard, rank_errors, needed, ends })
 }
 
 /// More quantiles than this are better drawn by halves of the rows, whose epsilon is shared by levels only.

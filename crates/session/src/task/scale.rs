@@ -3,6 +3,7 @@
 use super::{
     Expected,
     even::{Even, Likely},
+    quantiles::no_interval,
 };
 use crate::{
     answer::{Answer, ErrorBar},
@@ -43,11 +44,15 @@ pub(crate) struct Scale {
 
 impl Scale {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        said.accepts(&["scale"], &["inverse-sensitivity"])?;
         let column = said.column()?;
         if said.delta().is_zero() {
             return Err(PlanError::line(
                 "the mechanism scale needs a delta above 0; give --delta 1e-6, or leave the mechanism to auto",
             ));
+        }
+        if said.interval() {
+            return Err(no_interval());
         }
         let need = said.numbers(column)?;
         let kind = said.kind(column).unwrap_or(Kind::Float);

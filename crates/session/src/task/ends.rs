@@ -1,0 +1,63 @@
+//! Intervals of values that hold true quantiles: for each two more quantiles, one to either side.
+//!
+//! # Why
+//!
+//! 1. The end below aims as many ranks before the wanted quantile as it may be off, so it lies at or below the true one
+//!    unless it is farther off; the end above likewise.
+//! 2. Of k quantiles there are 2k ends. Each fails with one part in 2k of the failure probability, so all intervals
+//!    hold together with the stated confidence; and each costs one part in 2k of the epsilon for them.
+//! 3. Where every end is on its side, it still is when the lower and the upper ends are sorted, as the true ones are.
+
+use crate::{
+    plan::{PlanError, Said},
+    space::Space,
+};
+use equipoise_core::{
+    loss::{Eps, Loss},
+    mechanism::inverse_sensitivity::{Calibrated, InverseSensitivity},
+    ratio::Ratio,
+    stability::{Quantile, reachable::Target},
+};
+
+/// The ends of all intervals, in the order of their quantiles.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    low: Vec<Calibrated>,
+    high: Vec<Calibrated>,
+}
+
+impl Ends {
+    /// For this epsilon in all.
+    pub fn plan(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio]) -> Result<Self, PlanError> {
+        let many = Ratio::from(2 * fractions.len() as u64);
+        let failure = said.failure() / &many;
+        let of = |target| {
+            let eps = Eps::new(eps.ratio() / &many)?;
+            InverseSensitivity { eps, target, range: space.range(), adjacency: said.adjacency() }.calibrate()
+        };
+        let quantiles = fractions.iter().map(Quantile::new).collect::<Result<Vec<_>, _>>()?;
+        // One calibration serves all, because only their quantiles differ.
+        let first = of(quantiles[0].into())?;
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for quantile in quantiles {
+            let off = first.at(quantile.into()).accuracy(&failure)?.cast_signed();
+            low.push(first.at(Target::shifted(quantile, -off)));
+            high.push(first.at(Target::shifted(quantile, off)));
+        }
+        Ok(Self { low, high })
+    }
+
+    pub fn cost(&self) -> Loss {
+        let costs = self.low.iter().chain(&self.high).map(Calibrated::cost);
+        costs.reduce(|sum, cost| sum.compose(&cost)).expect("two ends of one quantile at least")
+    }
+
+    /// The places of both ends of each interval.
+    pub fn draw(&self, one: impl FnMut(&Calibrated) -> i64) -> Vec<(i64, i64)> {
+        let mut drawn: Vec<i64> = self.low.iter().chain(&self.high).map(one).collect();
+        let (low, high) = drawn.split_at_mut(self.low.len());
+        low.sort_unstable();
+        high.sort_unstable();
+        low.iter().zip(high).map(|(&low, &mut high)| (low.min(high), low.max(high))).collect()
+    }
+}
