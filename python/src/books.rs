@@ -8,9 +8,10 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Eps},
 };
+use equipoise_engine::books::{self, Looking};
 use equipoise_session::{
     answer::ErrorBar,
-    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Earlier, Fault, Ledger, LedgerError, Limit},
+    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Earlier, Ledger, LedgerError, Limit},
     plan::{DataFacts, Plan},
     release::{Left, Spent},
     request::Request,
@@ -326,20 +327,26 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
     })
 }
 
-/// The files that a path, a pattern or a folder stands for.
+/// The ledger that questions about a file, a pattern or a folder are charged to where none is named, as on the command line.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
-pub fn files(path: PathBuf) -> Vec<PathBuf> {
-    equipoise_engine::expand(&path).unwrap_or_default()
+pub fn charged_ledger(py: Python<'_>, data: PathBuf) -> PyResult<PathBuf> {
+    py.detach(|| books::charged_ledger(None, &data)).map_err(errors::request)
 }
 
-/// Does the ledger of this path know a data set of this name?
+/// The name under which a ledger knows a file, a pattern or a folder.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
-pub fn is_registered(py: Python<'_>, ledger: PathBuf, data: &str) -> PyResult<bool> {
-    py.detach(|| match Ledger::open_read_only(&ledger) {
-        Ok(ledger) => Ok(ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some()),
-        Err(LedgerError { fault: Fault::Missing, .. }) => Ok(false),
-        Err(error) => Err(errors::ledger(&error)),
+pub fn data_name(py: Python<'_>, data: PathBuf, ledger: PathBuf) -> PyResult<String> {
+    py.detach(|| books::data_name(&data, None, &ledger)).map_err(errors::data)
+}
+
+/// The name under which a ledger knows the data or a part of it, if one does; else their rows count as public.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
+pub fn known_as(py: Python<'_>, data: PathBuf, ledger: Option<PathBuf>) -> PyResult<Option<String>> {
+    py.detach(|| books::known_as(&data, None, ledger.as_deref())).map_err(|error| match error {
+        Looking::Named(line) => errors::data(line),
+        Looking::Ledger(error) => errors::ledger(&error),
     })
 }

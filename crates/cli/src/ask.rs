@@ -7,11 +7,14 @@ use crate::{
         QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
         Values,
     },
-    books::{charged_ledger, data_name},
     fail, plot, progress, show,
 };
 use equipoise_core::wording;
-use equipoise_engine::{OpenOptions, csv::Header};
+use equipoise_engine::{
+    OpenOptions,
+    books::{charged_ledger, data_name},
+    csv::Header,
+};
 use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},

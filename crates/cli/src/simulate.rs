@@ -4,11 +4,14 @@ use crate::{
     Exit,
     args::SimulateOptions,
     ask::{self, existing, internal, ledger, no_picture, open, usage},
-    books::{counted_above, data_name, ledger_path},
     compare, plot, progress, show,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
-use equipoise_engine::{STANDARD_INPUT, expand};
+use equipoise_engine::{
+    STANDARD_INPUT,
+    books::{counted_above, data_name, ledger_path},
+    expand,
+};
 use equipoise_session::{
     plan::{DataFacts, Plan},
     request::Request,

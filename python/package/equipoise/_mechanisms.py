@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from . import _books, _equipoise
@@ -88,12 +87,8 @@ def simulate(statistic: str, data: Any, column: str | None = None, *, trials: in
     if isinstance(trials, bool) or not isinstance(trials, int) or not 0 <= trials <= 10_000_000:
         raise RequestError("trials is not accepted; give a whole number up to ten million")
     ledger = keywords.pop("ledger", None)
-    if is_path(data):
-        # A pattern or a folder stands for its files, each of which may be somebody's.
-        for file in (data, *_equipoise.files(data)):
-            for path in {_books.beside(file), os.fspath(ledger) if ledger is not None else _books.beside(file)}:
-                if os.path.exists(path) and _equipoise.is_registered(path, _books.name_of(file, path, None)):
-                    raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
+    if is_path(data) and _equipoise.known_as(data, ledger) is not None:
+        raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
     books = _equipoise.Books(None, None)
     question = Question(statistic, data, column, books=books, name="simulation", **keywords)
     return Simulation(statistic, question.simulate(trials))
