@@ -3,14 +3,16 @@
 use super::{
     Task,
     audits::{EMPTY, request, worst_above},
+    groups::Groups,
     moments::Moments,
+    summary::Summary,
 };
 use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan, Said},
     request::Request,
 };
-use equipoise_core::adjacency::Adjacency;
+use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
 
 fn facts() -> DataFacts {
     let columns = vec!["salary".into(), "town".into()];
@@ -72,6 +74,33 @@ fn exact_sums_keep_what_they_promise_and_cheaper_ones_do_not() {
                 assert!(measured.lower() > "0.01".parse().unwrap(), "{kind} {statistic} {adjacency}");
             }
         }
+    }
+}
+
+/// Sums, a quantile and the noisy number of its rows for each group, stated or found. A mutant that charges for one of the
+/// halves only, sums or quantiles, is caught.
+#[test]
+fn summaries_by_group_keep_what_they_promise_and_half_prices_do_not() {
+    let adjacency = Adjacency::AddRemove;
+    for (keys, delta) in [(vec!["beech".to_string()], "0"), (Vec::new(), "0.1")] {
+        let asked = Request {
+            range: Some("0,1".into()),
+            keys,
+            delta: Some(delta.into()),
+            group_by: vec!["town".into()],
+            ..typed("integer", request("summary", Some("salary"), "40", adjacency))
+        };
+        let facts = facts();
+        let said = Said::new(&asked, &facts).unwrap();
+        let one = |inner: &Said| Ok(Task::Summary(Box::new(Summary::of(inner, &[50])?)));
+        let task = Task::Groups(Box::new(Groups::of(&said, one).unwrap()));
+        let audit = |eps: &Ratio| worst_above("1e-7", &task, adjacency, eps, &[1], 2);
+        let delta: Ratio = delta.parse().unwrap();
+        let measured = audit(said.eps().ratio());
+        for eps in ["5", "10", "20"] {
+            println!("SUM {eps} {}", audit(&eps.parse().unwrap()).to_f64());
+        }
+        assert!(measured.upper() <= &delta + &"1e-3".parse().unwrap(), "{}", measured.to_f64());
     }
 }
 
