@@ -92,7 +92,7 @@ fn select(options: &SelectOptions) -> (Request, &Question) {
 
 fn summary(options: &SummaryOptions) -> (Request, &Question) {
     let request = Request { column: options.column.clone(), ..Request::new("summary") };
-    (with_values(request, &options.values), &options.question)
+    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
 fn with_groups(request: Request, groups: &Groups) -> Request {

@@ -264,7 +264,7 @@ fn lines(document: &Value) -> Vec<Line> {
         return answers.iter().flat_map(lines).collect();
     }
     if let Some(groups) = document["groups"].as_array() {
-        return groups.iter().map(|group| one(&label_of(&group["key"]), group)).collect();
+        return groups.iter().flat_map(of_group).collect();
     }
     let name = document["statistic"].as_str().unwrap_or_default();
     let error = &document["error"];
@@ -280,6 +280,15 @@ fn lines(document: &Value) -> Vec<Line> {
             values.iter().enumerate().map(each).collect()
         }
     }
+}
+
+/// The one answer of a group, or those of its summary.
+fn of_group(group: &Value) -> Vec<Line> {
+    let key = label_of(&group["key"]);
+    if group["answers"].is_null() {
+        return vec![one(&key, group)];
+    }
+    lines(group).into_iter().map(|line| Line { label: format!("{key}: {}", line.label), ..line }).collect()
 }
 
 fn one(label: &str, answer: &Value) -> Line {
@@ -339,6 +348,18 @@ mod tests {
         let svg = drawn(&groups);
         assert!(svg.contains("Ayr") && svg.contains("Bath, north") && svg.contains("refused"));
         assert_eq!(lines(&document(&json!([1, 2, 3]))).len(), 3);
+        let mut intervals = document(&json!([1, 2]));
+        intervals["error"] = json!({ "low": [0.5, null], "high": [1.5, null] });
+        assert_eq!(
+            lines(&intervals).iter().map(|line| line.bar).collect::<Vec<_>>(),
+            [Some((0.5, 1.5)), None]
+        );
+        groups["groups"] = json!([{ "key": "Ayr", "outcome": "released", "value": {}, "answers": [
+            { "statistic": "count", "outcome": "released", "value": 5 },
+            { "statistic": "quantiles", "outcome": "released", "value": [1, 2] },
+        ] }]);
+        let labels: Vec<String> = lines(&groups).into_iter().map(|line| line.label).collect();
+        assert_eq!(labels, ["Ayr: count", "Ayr: quantiles 1", "Ayr: quantiles 2"]);
     }
 
     #[test]

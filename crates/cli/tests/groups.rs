@@ -131,6 +131,52 @@ fn a_summary_is_several_answers_for_one_price() {
     assert!(text.starts_with("summary of value\n  count "), "{text}");
 }
 
+/// At epsilon 400 a group's answers have 160 for sums and 160 for quantiles: farther off than this with a probability below e^-50.
+#[test]
+fn a_summary_by_group_has_all_answers_for_each_group() {
+    let folder = folder();
+    let line = "summary data.csv value --group-by town --epsilon 400 --delta 1e-13";
+    let release = json(&folder, line);
+    assert_eq!(
+        (keys(&release), &release["spent"]["epsilon"]),
+        (vec!["Ayr".into(), "Bath".into()], &"400".into())
+    );
+    assert!(release["value"].is_null() && release["answers"].is_null());
+    for (group, rows) in release["groups"].as_array().unwrap().iter().zip([1000.0, 2000.0]) {
+        let names: Vec<&Value> =
+            group["answers"].as_array().unwrap().iter().map(|one| &one["statistic"]).collect();
+        assert_eq!(names, ["count", "mean", "standard-deviation", "quantiles"]);
+        let near = |value: &Value, truth: f64| (value.as_f64().unwrap() - truth).abs() < 100.0;
+        let value = &group["value"];
+        assert!(near(&value["count"], rows) && near(&value["mean"], 1500.0), "{group}");
+        assert!(near(&value["standard-deviation"], 866.0) && near(&value["quantiles"][2], 1500.0), "{group}");
+        assert!(group["answers"][0]["error"]["low"].is_number() && group["error"].is_null(), "{group}");
+        assert_eq!(group["answers"][3]["error"]["together"], true);
+    }
+    let text = String::from_utf8(run(&folder, line).stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "summary of value by town");
+    let heads: Vec<&str> = lines[1].split_whitespace().collect();
+    assert_eq!(heads, ["town", "count", "mean", "standard-deviation", "0.05", "0.25", "0.5", "0.75", "0.95"]);
+    assert!(
+        lines[2].starts_with("   Ayr ") && lines[3].contains(" to ") && lines[3].contains(" ranks"),
+        "{text}"
+    );
+    assert!(lines[6].starts_with("  error      below each answer"), "{text}");
+    let stated = json(&folder, "summary data.csv value --group-by town --keys Ayr --epsilon 400 --interval");
+    assert_eq!((&stated["guarantee"]["delta"], keys(&stated)), (&"0".into(), vec!["Ayr".into()]));
+    assert_eq!(stated["groups"][0]["answers"][3]["error"]["kind"], "interval");
+    let questions = r#"{"epsilon": 400, "delta": "1e-13", "questions": [
+        {"statistic": "summary", "column": "value", "group-by": "town", "weight": 9}, {"statistic": "count"}]}"#;
+    fs::write(folder.path().join("questions.json"), questions).unwrap();
+    let batch = json(&folder, "batch questions.json data.csv --plot out.svg");
+    assert_eq!(batch["answers"][0]["groups"][1]["answers"][3]["statistic"], "quantiles", "{batch}");
+    assert!(fs::read_to_string(folder.path().join("out.svg")).unwrap().contains("Ayr: mean"));
+    let people = "--group-by town --unit year --max-groups-per-unit 2 --dry-run";
+    let planned = json(&folder, &format!("summary data.csv value --epsilon 40 --delta 1e-6 {people}"));
+    assert_eq!((&planned["outcome"], &planned["group_by"][0]), (&"planned".into(), &"town".into()));
+}
+
 #[test]
 fn no_key_is_a_refusal() {
     let folder = tempfile::tempdir().expect("a folder");

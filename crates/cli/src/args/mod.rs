@@ -114,7 +114,7 @@ pub(crate) enum QuestionCommand {
     Quantile(QuantileOptions),
     /// The interquartile range of a column of numbers, without bounds
     #[command(
-        after_help = "Examples:\n  equipoise iqr salaries.csv salary --epsilon 1\n  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1"
+        after_help = "Examples:\n  equipoise iqr salaries.csv salary --epsilon 1\n  equipoise iqr salaries.csv salary --epsilon 2 --interval\n  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1"
     )]
     Iqr(NumberOptions),
     /// The most frequent value of a column, exact, or a refusal where it leads by too little
@@ -131,6 +131,8 @@ pub(crate) enum QuestionCommand {
     )]
     Select(SelectOptions),
     /// Count, mean, standard deviation and quantiles of a column, for one price in one scan
-    #[command(after_help = "Example:\n  equipoise summary salaries.csv salary --epsilon 2")]
+    #[command(
+        after_help = "Examples:\n  equipoise summary salaries.csv salary --epsilon 2\n  equipoise summary salaries.csv salary --group-by town --epsilon 8 --delta 1e-6"
+    )]
     Summary(SummaryOptions),
 }

@@ -305,6 +305,8 @@ pub(crate) struct SummaryOptions {
     pub column: Option<String>,
     #[command(flatten)]
     pub values: Values,
+    #[command(flatten)]
+    pub groups: Groups,
 }
 
 /// A question, asked many times of data that is not private.

@@ -1,6 +1,7 @@
 //! Plans and releases in words, or as one JSON object.
 
 mod answers;
+mod summary;
 
 use crate::Exit;
 use equipoise_core::ratio::Ratio;

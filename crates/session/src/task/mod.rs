@@ -99,6 +99,11 @@ impl Task {
         })
     }
 
+    /// How many answers it has for each group.
+    fn answers(&self) -> usize {
+        if let Self::Summary(_) = self { summary::ANSWERS } else { 1 }
+    }
+
     /// The columns that it groups by.
     pub fn group_by(&self) -> &[Wanted] {
         match self {
