@@ -1,6 +1,9 @@
 //! Plans and releases in words, or as one JSON object.
 
 mod answers;
+mod simulation;
+
+pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::Exit;
 use equipoise_core::ratio::Ratio;

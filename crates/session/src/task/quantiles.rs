@@ -104,7 +104,7 @@ impl Together {
 }
 
 /// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
-const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
+pub(crate) const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
 
 /// How the quantiles become an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
