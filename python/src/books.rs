@@ -16,9 +16,13 @@ use equipoise_session::{
     release::{Left, Spent},
     request::Request,
     session::{self, Paid, Session},
+    simulate::{Series, Simulation},
     source::{Kind, Source, Wanted},
 };
-use pyo3::{prelude::*, types::PyList};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyList},
+};
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
@@ -285,7 +289,8 @@ fn on_source<T: Send>(
     py.detach(|| work(&memory))
 }
 
-/// The question on public data, many times: the values, `None` where refused. Charges nothing.
+/// The question on public data, many times: the values, `None` where refused; their error bars; and what each number and
+/// text came to, as a JSON text. Charges nothing.
 #[pyfunction]
 pub fn simulate<'py>(
     py: Python<'py>,
@@ -293,17 +298,20 @@ pub fn simulate<'py>(
     source: &Bound<'py, PyAny>,
     rows: usize,
     trials: usize,
-) -> PyResult<Bound<'py, PyList>> {
-    let values =
+) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>, String)> {
+    let simulation =
         on_source(py, planned, source, rows, |source| session_simulate(&planned.plan, source, trials))?;
-    let list = PyList::empty(py);
-    for value in &values {
-        list.append(value.as_ref().map(|value| to_python(py, value)).transpose()?)?;
+    let (values, errors) = (PyList::empty(py), PyList::empty(py));
+    for trial in &simulation.trials {
+        values.append(trial.value().map(|value| to_python(py, &value)).transpose()?)?;
+        let error = trial.error().and_then(|error| serde_json::to_value(error).ok());
+        errors.append(error.map(|error| to_python(py, &error)).transpose()?)?;
     }
-    Ok(list)
+    let series: Vec<Value> = simulation.series.iter().map(Series::summary).collect();
+    Ok((values, errors, Value::Array(series).to_string()))
 }
 
-fn session_simulate(plan: &Plan, source: &dyn Source, trials: usize) -> PyResult<Vec<Option<Value>>> {
+fn session_simulate(plan: &Plan, source: &dyn Source, trials: usize) -> PyResult<Simulation> {
     equipoise_session::simulate::simulate(plan, source, trials).map_err(errors::lost)
 }
 
@@ -323,7 +331,13 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
             }
             list.into_any()
         }
-        Value::Object(_) => value.to_string().into_pyobject(py)?.into_any(),
+        Value::Object(fields) => {
+            let dict = PyDict::new(py);
+            for (name, value) in fields {
+                dict.set_item(name, to_python(py, value)?)?;
+            }
+            dict.into_any()
+        }
     })
 }
 

@@ -23,7 +23,10 @@ use equipoise_session::{
     session::{self, Paid, Session},
     source::Source,
 };
-use std::{fmt::Display, path::Path};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
@@ -135,6 +138,15 @@ pub(crate) fn batch(options: &BatchOptions) -> Exit {
 }
 
 fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
+    let (batch, file) = questions(options)?;
+    let (books, showing) = (&options.books, &options.showing);
+    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions) };
+    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
+    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+}
+
+/// The questions of a batch, and about which file.
+pub(crate) fn questions(options: &BatchOptions) -> Result<(Batch, PathBuf), Exit> {
     let path = &options.questions;
     let unreadable = |error| usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -143,10 +155,7 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let Some(file) = options.data.clone().or(named) else {
         return Err(usage("which data? Name the file after the questions, or as \"data\" in them"));
     };
-    let asked =
-        Asked { file: &file, books: &options.books, showing: &options.showing, questions: Some(path) };
-    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
-    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+    Ok((batch, file))
 }
 
 /// About which file, charged where, shown how.

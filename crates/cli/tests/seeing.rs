@@ -57,12 +57,119 @@ fn a_simulation_charges_nothing_and_shows_every_answer() {
     let shown = folder
         .json("simulate --trials 50 --json --plot out.svg median data.csv value --epsilon 5 --range 0,50");
     assert_eq!((&shown["outcome"], &shown["trials"]), (&"simulated".into(), &50.into()));
-    assert_eq!(shown["values"].as_array().expect("values").len(), 50);
+    assert_eq!(shown["answers"].as_array().expect("answers").len(), 50);
     assert!(svg(&folder.path("out.svg")).contains("simulated, not released"));
     assert!(!folder.path("equipoise.ledger").exists());
     let words = String::from_utf8(folder.run("simulate --trials 20 count data.csv --epsilon 1").stdout)
         .expect("text");
     assert!(words.contains("simulated; nothing was charged") && words.contains("truth      1000"), "{words}");
+}
+
+/// The words without the spaces that fill the ends of lines.
+fn words(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+}
+
+/// At epsilon 1000 the noise of a count, a rank or a lead is not zero with a chance below e^-190 for each answer.
+#[test]
+fn a_simulation_shows_every_number_and_text_of_the_answers() {
+    let folder = Folder::new();
+    folder.write("towns.csv", &format!("town\n{}{}", "Ayr\n".repeat(300), "Bath\n".repeat(60)));
+    let shown = |line: &str| {
+        let output = folder.run(line);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        words(&output)
+    };
+    assert_eq!(
+        shown("simulate --trials 20 histogram data.csv town --epsilon 1000 --delta 1e-6"),
+        "histogram by town, epsilon 1000 (simulated; nothing was charged or released)\n\
+         \x20 trials     20, 0 refused\n\
+         \x20        told      median  nine of ten between  truth  bars held\n\
+         \x20  Ayr   20 of 20  500     500 and 500          500    20 of 20\n\
+         \x20  Bath  20 of 20  500     500 and 500          500    20 of 20\n\
+         \x20 bars       each says that it holds (95 % confidence)\n"
+    );
+    assert_eq!(
+        shown("simulate --trials 20 quantile data.csv value 0.25,0.5 --epsilon 1000"),
+        "quantile of value, epsilon 1000 (simulated; nothing was charged or released)\n\
+         \x20 trials     20, 0 refused\n\
+         \x20                 told      median  nine of ten between  truth  bars held\n\
+         \x20  quantile 0.25  20 of 20  12      12 and 12            12     20 of 20\n\
+         \x20  quantile 0.5   20 of 20  24      24 and 24            24     20 of 20\n\
+         \x20 bars       each says that it holds (95 % confidence)\n"
+    );
+    assert_eq!(
+        shown("simulate --trials 20 mode towns.csv town --epsilon 1000 --delta 1e-6"),
+        "mode of town, epsilon 1000 (simulated; nothing was charged or released)\n\
+         \x20 trials     20, 0 refused\n\
+         \x20 answers    Ayr in 20 of 20\n\
+         \x20 truth      Ayr\n\
+         \x20 bars       20 of 20 held\n"
+    );
+    let select = shown("simulate --trials 20 select towns.csv town --among Ayr,Bath --epsilon 1000");
+    assert!(
+        select.contains("answers    Ayr in 20 of 20") && select.contains("bars       20 of 20"),
+        "{select}"
+    );
+    let summary = shown("simulate --trials 20 summary data.csv value --epsilon 1000 --range 0,50");
+    for part in ["count", "mean", "standard-deviation", "quantile 0.05", "quantile 0.95"] {
+        assert!(summary.contains(&format!("   {part} ")), "{part}: {summary}");
+    }
+    let many = shown("simulate --trials 5 histogram data.csv value --epsilon 1000 --delta 1e-6");
+    assert!(many.contains("more       38 more lines; --json has all"), "{many}");
+    folder.write("few.csv", &format!("town\n{}Bath\n", "Ayr\n".repeat(300)));
+    // A key of a single row is told with a probability of at most delta.
+    let unsaid = shown("simulate --trials 5 histogram few.csv town --epsilon 1000 --delta 1e-20");
+    assert!(unsaid.contains("unsaid     1 key that rows have was told in no trial"), "{unsaid}");
+}
+
+#[test]
+fn a_simulation_as_json_has_bars_and_series() {
+    let folder = Folder::new();
+    let shown = folder.json("simulate --trials 20 --json mean data.csv value --epsilon 5 --range 0,50");
+    let answers = shown["answers"].as_array().expect("answers");
+    assert_eq!(answers.len(), 20);
+    let bars = |answer: &Value| answer["error"]["low"].is_number() && answer["error"]["high"].is_number();
+    // A mean is refused where a noisy count of 1,000 rows is below 1: a chance below e^-700.
+    assert!(answers.iter().all(bars), "{shown}");
+    let series = &shown["series"][0];
+    assert_eq!((&series["told"], &series["truth"]), (&20.into(), &24.5.into()), "{series}");
+    assert_eq!(series["bars"]["judged"], 20);
+    let shown = folder
+        .json("simulate --trials 9 --json median data.csv value --group-by town --keys Ayr,Bath --epsilon 5");
+    let keys: Vec<&Value> =
+        shown["series"].as_array().expect("series").iter().map(|one| &one["key"]).collect();
+    assert_eq!(keys, ["Ayr", "Bath"]);
+    assert_eq!(shown["answers"][0]["groups"].as_array().expect("groups").len(), 2);
+}
+
+#[test]
+fn a_batch_is_simulated_and_drawn() {
+    let folder = Folder::new();
+    let questions = r#"{"epsilon": 1000, "delta": "1e-6", "questions":
+        [{"statistic": "count"}, {"statistic": "histogram", "column": "town"}]}"#;
+    folder.write("questions.json", questions);
+    let output = folder.run("simulate --trials 20 --plot out.svg batch questions.json data.csv");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let shown = words(&output);
+    // At epsilon 500 for each, noise is zero but for e^-400.
+    for part in
+        ["batch, epsilon 1000 (simulated", "truth      1000; half of the answers are within 0", "   Ayr "]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let picture = svg(&folder.path("out.svg"));
+    for part in ["question 2: count: nine answers of ten", "Ayr", "told in 20 of 20"] {
+        assert!(picture.contains(part), "{part}");
+    }
+    let shown = folder.json("simulate --trials 20 --json batch questions.json data.csv");
+    assert_eq!(shown["questions"][1]["series"][0]["truth"], 500, "{shown}");
+    assert_eq!(shown["answers"][0].as_array().expect("two answers").len(), 2);
+    // What a ledger knows is private for a batch too.
+    assert_eq!(folder.run("count data.csv --epsilon 1").status.code(), Some(0));
+    let refused = folder.run("simulate --trials 20 batch questions.json data.csv");
+    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0));
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Batch(BatchOptions),
     /// The same question on public or made-up data, many times: what answers to expect. Never on private rows
     #[command(
-        after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so what the ledger beside the data or the named one knows by its path is refused; copies and\nother ledgers are not seen."
+        after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate histogram made-up.csv town --epsilon 1 --delta 1e-6\n  equipoise simulate --trials 200 batch questions.json made-up.csv\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so what the ledger beside the data or the named one knows by its path is refused; copies and\nother ledgers are not seen."
     )]
     Simulate(SimulateOptions),
     /// What a file holds, exactly and not privately: for its holder, to find out why answers are bad

@@ -34,6 +34,7 @@ use crate::{
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 pub use even::Likely;
+pub(crate) use summary::SUMMARY;
 
 /// A mechanism with its parameters, calibrated from public facts.
 #[derive(Clone, Debug)]

@@ -18,8 +18,8 @@ use equipoise_core::{
 /// Count, mean, standard deviation, and the quantiles together.
 pub(super) const ANSWERS: usize = 4;
 
-/// The quantiles, in hundredths. The extremes themselves hang on single rows.
-const QUANTILES: [i64; 5] = [5, 25, 50, 75, 95];
+/// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
+pub(crate) const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
 
 /// What describes a column.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        Self::of(said, &QUANTILES)
+        Self::of(said, &SUMMARY)
     }
 
     /// The same with other quantiles; few can be enumerated.
