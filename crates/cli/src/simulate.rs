@@ -3,14 +3,13 @@
 use crate::{
     Exit,
     args::{SimulateCommand, SimulateOptions},
-    ask::{self, existing, internal, ledger, no_picture, open, usage},
+    ask::{self, internal, ledger, no_picture, open, usage},
     compare, plot, progress, show,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
 use equipoise_engine::{
     STANDARD_INPUT,
-    books::{counted_above, data_name, ledger_path},
-    expand,
+    books::{self, Looking, data_name, ledger_path},
 };
 use equipoise_session::{
     plan::{DataFacts, Plan, PlanError},
@@ -133,31 +132,18 @@ fn public(
     named: Option<&Path>,
     columns: &[String],
 ) -> Result<DataFacts, Exit> {
-    let mut facts = None;
-    let members =
-        if file == Path::new(STANDARD_INPUT) { Vec::new() } else { expand(file).unwrap_or_default() };
-    let all = members.iter().map(|member| (&**member, None));
-    for (one, name) in std::iter::once((file, name)).chain(all) {
-        for path in [ledger_path(named, Some(one)), ledger_path(None, Some(one))] {
-            let name = data_name(one, name, &path).map_err(usage)?;
-            let found = session::facts(existing(&path)?.as_ref(), &name, columns).map_err(ledger)?;
-            if found.registered.is_some() {
-                let name = show::printable(&name);
-                return Err(usage(format!(
-                    "{name} is in the ledger, so its rows are private; simulate on public or made-up data"
-                )));
-            }
-            facts.get_or_insert(found);
-        }
-    }
-    let beside = ledger_path(None, Some(file));
-    if let Some(above) = counted_above(&members, &beside) {
+    let known = books::known_as(file, name, named).map_err(|error| match error {
+        Looking::Named(line) => usage(line),
+        Looking::Ledger(error) => ledger(error),
+    })?;
+    if let Some(known) = known {
+        let known = show::printable(&known);
         return Err(usage(format!(
-            "{} is in a ledger above it, so its rows are private; simulate on public or made-up data",
-            show::printable(&above.name)
+            "{known} is in a ledger, so its rows are private; simulate on public or made-up data"
         )));
     }
-    Ok(facts.expect("the file itself was looked up"))
+    let account = data_name(file, name, &ledger_path(named, Some(file))).map_err(usage)?;
+    session::facts(None, &account, columns).map_err(ledger)
 }
 
 /// What the answers give away beside those on a neighbour.

@@ -179,7 +179,7 @@ fn a_data_set_of_a_ledger_is_not_simulated() {
     let refused = folder.run("simulate count data.csv --epsilon 1");
     let said = String::from_utf8(refused.stderr).expect("text");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said.contains("is in the ledger, so its rows are private"), "{said}");
+    assert!(said.contains("is in a ledger, so its rows are private"), "{said}");
     assert!(refused.stdout.is_empty());
     // Nor as a neighbour, nor behind a pattern, nor with another ledger named.
     folder.write("public.csv", "value,town\n1,Ayr\n");
