@@ -11,7 +11,7 @@ mod truth;
 pub use series::{Series, Spread};
 
 use crate::{
-    answer::{Answer, ErrorBar, Group, Named},
+    answer::{Answer, ErrorBar, Group, Item, Named},
     gather::Gathered,
     groups::{Key, in_order},
     plan::Plan,
@@ -308,29 +308,36 @@ fn flat(answer: &Answer, question: &Question) -> Vec<(Option<Value>, Vec<Told>)>
             // More keys than a release tells.
             return Vec::new();
         }
-        let told = numbers(answer.value.as_ref(), answer.error.as_ref(), answer.several.as_deref(), many);
+        let named = |Named { statistic, answer, .. }: &Named| {
+            numbers(answer.value.as_ref(), answer.error.as_ref(), many_of(statistic))
+        };
+        let told = match &answer.several {
+            Some(several) => several.iter().flat_map(named).collect(),
+            None => numbers(answer.value.as_ref(), answer.error.as_ref(), many),
+        };
         return vec![(None, told)];
     };
+    let released = |outcome: Outcome| outcome == Outcome::Released;
+    let item = |item: &Item| {
+        let value = released(item.outcome).then_some(&item.value);
+        numbers(value, item.error.as_ref(), many_of(&item.statistic))
+    };
     let one = |group: &Group| {
-        let value = (group.outcome == Outcome::Released).then_some(&group.value);
-        (Some(group.key.clone()), numbers(value, group.error.as_ref(), None, many))
+        let told = match &group.answers {
+            Some(answers) => answers.iter().flat_map(item).collect(),
+            None => numbers(released(group.outcome).then_some(&group.value), group.error.as_ref(), many),
+        };
+        (Some(group.key.clone()), told)
     };
     groups.iter().map(one).collect()
 }
 
-fn numbers(
-    value: Option<&Value>,
-    error: Option<&ErrorBar>,
-    several: Option<&[Named]>,
-    many: usize,
-) -> Vec<Told> {
-    if let Some(several) = several {
-        let each = |named: &Named| {
-            let many = if named.statistic == "quantiles" { SUMMARY.len() } else { 1 };
-            numbers(named.answer.value.as_ref(), named.answer.error.as_ref(), None, many)
-        };
-        return several.iter().flat_map(each).collect();
-    }
+/// How many numbers this answer of a summary has.
+fn many_of(statistic: &str) -> usize {
+    if statistic == "quantiles" { SUMMARY.len() } else { 1 }
+}
+
+fn numbers(value: Option<&Value>, error: Option<&ErrorBar>, many: usize) -> Vec<Told> {
     match value {
         // What a list does not tell is null.
         Some(Value::Array(values)) => {

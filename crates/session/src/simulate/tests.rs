@@ -85,6 +85,12 @@ fn every_number_of_an_answer_is_a_series_with_what_is_true() {
         [("0.05", 50.0), ("0.25", 250.0), ("0.5", 500.0), ("0.75", 750.0), ("0.95", 950.0)]
             .map(|(fraction, truth)| (&*format!("quantile {fraction}").leak(), json!(truth)))
     );
+    // Thirty of each hundred salaries are those of b: the median is the 150th of 300.
+    let by_town = series(&grouped(asked("summary", "salary", "1000")), 2);
+    let told =
+        |name: &str| by_town.iter().find(|one| one.name == name && one.key == Some(json!("b"))).unwrap();
+    assert_eq!((by_town.len(), told("count").truth(), told("count").bars), (24, Some(json!(300)), 2));
+    assert_eq!(told("quantile 0.5").truth(), Some(json!(499.0)));
     let mode = series(&Request { delta: Some("1e-6".into()), ..asked("mode", "town", "1000") }, 4);
     assert_eq!(mode[0].frequent(), [(json!("a"), 4)]);
     assert_eq!((mode[0].truth(), mode[0].held), (Some(json!("a")), 4));
