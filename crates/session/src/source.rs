@@ -56,6 +56,10 @@ impl<S: Source + ?Sized> Source for &S {
         (**self).declared(column)
     }
 
+    fn is_only_text(&self, column: usize) -> bool {
+        (**self).is_only_text(column)
+    }
+
     fn unreadable(&self, column: usize) -> Option<String> {
         (**self).unreadable(column)
     }
