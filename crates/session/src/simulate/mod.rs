@@ -11,7 +11,7 @@ mod truth;
 pub use series::{Series, Spread};
 
 use crate::{
-    answer::{Answer, ErrorBar, Group, Named},
+    answer::{Answer, ErrorBar, Group, Item, Named},
     gather::Gathered,
     groups::{Key, in_order},
     plan::Plan,
@@ -313,9 +313,24 @@ fn flat(answer: &Answer, question: &Question) -> Vec<(Option<Value>, Vec<Told>)>
     };
     let one = |group: &Group| {
         let value = (group.outcome == Outcome::Released).then_some(&group.value);
-        (Some(group.key.clone()), numbers(value, group.error.as_ref(), None, many))
+        let told = match &group.answers {
+            None => numbers(value, group.error.as_ref(), None, many),
+            Some(items) => items.iter().flat_map(of_summary).collect(),
+        };
+        (Some(group.key.clone()), told)
     };
     groups.iter().map(one).collect()
+}
+
+/// One answer of a group's summary.
+fn of_summary(item: &Item) -> Vec<Told> {
+    let value = (item.outcome == Outcome::Released).then_some(&item.value);
+    numbers(value, item.error.as_ref(), None, parts(&item.statistic))
+}
+
+/// How many numbers an answer of a summary has.
+fn parts(statistic: &str) -> usize {
+    if statistic == "quantiles" { SUMMARY.len() } else { 1 }
 }
 
 fn numbers(
@@ -326,7 +341,7 @@ fn numbers(
 ) -> Vec<Told> {
     if let Some(several) = several {
         let each = |named: &Named| {
-            let many = if named.statistic == "quantiles" { SUMMARY.len() } else { 1 };
+            let many = parts(named.statistic);
             numbers(named.answer.value.as_ref(), named.answer.error.as_ref(), None, many)
         };
         return several.iter().flat_map(each).collect();

@@ -85,6 +85,12 @@ fn every_number_of_an_answer_is_a_series_with_what_is_true() {
         [("0.05", 50.0), ("0.25", 250.0), ("0.5", 500.0), ("0.75", 750.0), ("0.95", 950.0)]
             .map(|(fraction, truth)| (&*format!("quantile {fraction}").leak(), json!(truth)))
     );
+    let by_town = series(&grouped(asked("summary", "salary", "1000")), 2);
+    let count = by_town.iter().find(|one| one.label(false) == "a, count").expect("a town that was told");
+    assert_eq!(
+        (by_town.len(), &count.values, count.truth()),
+        (3 * 8, &vec![json!(600); 2], Some(json!(600)))
+    );
     let mode = series(&Request { delta: Some("1e-6".into()), ..asked("mode", "town", "1000") }, 4);
     assert_eq!(mode[0].frequent(), [(json!("a"), 4)]);
     assert_eq!((mode[0].truth(), mode[0].held), (Some(json!("a")), 4));
