@@ -78,11 +78,13 @@ fn between(low: &Value, high: &Value) -> String {
 
 /// A number in five digits, or in as many as it has before the point; anything else as it is.
 fn short(shown: &Value, round: fn(f64) -> f64) -> String {
-    let number =
-        shown.as_f64().filter(|number| (1e-4..1e15).contains(&number.abs()) && number.fract() != 0.0);
-    let Some(number) = number else { return value(shown) };
-    #[expect(clippy::cast_possible_truncation, reason = "between -4 and 15")]
+    let number = shown.as_f64().filter(|number| number.fract() != 0.0 || number.abs() >= 1e15);
+    let Some(number) = number.filter(|number| number.abs() > 1e-300) else { return value(shown) };
+    #[expect(clippy::cast_possible_truncation, reason = "between -300 and 308")]
     let before = number.abs().log10().floor() as i32;
+    if !(-4..15).contains(&before) {
+        return format!("{:.4}e{before}", round(number / 10f64.powi(before) * 1e4) / 1e4);
+    }
     let digits = usize::try_from(4 - before).unwrap_or(0);
     let scale = 10f64.powi(4 - before).max(1.0);
     let text = format!("{:.digits$}", round(number * scale) / scale);
@@ -103,7 +105,10 @@ mod tests {
             (json!(-0.012_345_67), "-0.012346"),
             (json!(40.0), "40"),
             (json!(1000), "1000"),
-            (json!(1e300), "1e+300"),
+            (json!(1e300), "1.0000e300"),
+            (json!(-4.447_006_655e190), "-4.4470e190"),
+            (json!(5e-324), "5e-324"),
+            (json!(0.0), "0"),
             (json!("12.50"), "12.50"),
         ] {
             assert_eq!(short(&number, f64::round), said);
