@@ -8,16 +8,21 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Eps},
 };
+use equipoise_engine::books::{self, Looking};
 use equipoise_session::{
     answer::ErrorBar,
-    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Earlier, Fault, Ledger, LedgerError, Limit},
+    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Earlier, Ledger, LedgerError, Limit},
     plan::{DataFacts, Plan},
     release::{Left, Spent},
     request::Request,
     session::{self, Paid, Session},
+    simulate::{Series, Simulation},
     source::{Kind, Source, Wanted},
 };
-use pyo3::{prelude::*, types::PyList};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyList},
+};
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
@@ -284,7 +289,8 @@ fn on_source<T: Send>(
     py.detach(|| work(&memory))
 }
 
-/// The question on public data, many times: the values, `None` where refused. Charges nothing.
+/// The question on public data, many times: the values, `None` where refused; their error bars; and what each number and
+/// text came to, as a JSON text. Charges nothing.
 #[pyfunction]
 pub fn simulate<'py>(
     py: Python<'py>,
@@ -292,17 +298,20 @@ pub fn simulate<'py>(
     source: &Bound<'py, PyAny>,
     rows: usize,
     trials: usize,
-) -> PyResult<Bound<'py, PyList>> {
-    let values =
+) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>, String)> {
+    let simulation =
         on_source(py, planned, source, rows, |source| session_simulate(&planned.plan, source, trials))?;
-    let list = PyList::empty(py);
-    for value in &values {
-        list.append(value.as_ref().map(|value| to_python(py, value)).transpose()?)?;
+    let (values, errors) = (PyList::empty(py), PyList::empty(py));
+    for trial in &simulation.trials {
+        values.append(trial.value().map(|value| to_python(py, &value)).transpose()?)?;
+        let error = trial.error().and_then(|error| serde_json::to_value(error).ok());
+        errors.append(error.map(|error| to_python(py, &error)).transpose()?)?;
     }
-    Ok(list)
+    let series: Vec<Value> = simulation.series.iter().map(Series::summary).collect();
+    Ok((values, errors, Value::Array(series).to_string()))
 }
 
-fn session_simulate(plan: &Plan, source: &dyn Source, trials: usize) -> PyResult<Vec<Option<Value>>> {
+fn session_simulate(plan: &Plan, source: &dyn Source, trials: usize) -> PyResult<Simulation> {
     equipoise_session::simulate::simulate(plan, source, trials).map_err(errors::lost)
 }
 
@@ -322,24 +331,36 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
             }
             list.into_any()
         }
-        Value::Object(_) => value.to_string().into_pyobject(py)?.into_any(),
+        Value::Object(fields) => {
+            let dict = PyDict::new(py);
+            for (name, value) in fields {
+                dict.set_item(name, to_python(py, value)?)?;
+            }
+            dict.into_any()
+        }
     })
 }
 
-/// The files that a path, a pattern or a folder stands for.
+/// The ledger that questions about a file, a pattern or a folder are charged to where none is named, as on the command line.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
-pub fn files(path: PathBuf) -> Vec<PathBuf> {
-    equipoise_engine::expand(&path).unwrap_or_default()
+pub fn charged_ledger(py: Python<'_>, data: PathBuf) -> PyResult<PathBuf> {
+    py.detach(|| books::charged_ledger(None, &data)).map_err(errors::request)
 }
 
-/// Does the ledger of this path know a data set of this name?
+/// The name under which a ledger knows a file, a pattern or a folder.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
-pub fn is_registered(py: Python<'_>, ledger: PathBuf, data: &str) -> PyResult<bool> {
-    py.detach(|| match Ledger::open_read_only(&ledger) {
-        Ok(ledger) => Ok(ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some()),
-        Err(LedgerError { fault: Fault::Missing, .. }) => Ok(false),
-        Err(error) => Err(errors::ledger(&error)),
+pub fn data_name(py: Python<'_>, data: PathBuf, ledger: PathBuf) -> PyResult<String> {
+    py.detach(|| books::data_name(&data, None, &ledger)).map_err(errors::data)
+}
+
+/// The name under which a ledger knows the data or a part of it, if one does; else their rows count as public.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
+pub fn known_as(py: Python<'_>, data: PathBuf, ledger: Option<PathBuf>) -> PyResult<Option<String>> {
+    py.detach(|| books::known_as(&data, None, ledger.as_deref())).map_err(|error| match error {
+        Looking::Named(line) => errors::data(line),
+        Looking::Ledger(error) => errors::ledger(&error),
     })
 }

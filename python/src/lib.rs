@@ -24,7 +24,7 @@ mod _equipoise {
     #[pymodule_export]
     use crate::{
         blocks::{Ballot, deal_people, deal_rows},
-        books::{Books, Planned, files, is_registered, simulate},
+        books::{Books, Planned, charged_ledger, data_name, known_as, simulate},
         catalog::{audit, audits, calibrate, mechanisms},
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},

@@ -42,8 +42,28 @@ def test_simulate_charges_nothing_and_says_so() -> None:
     assert eq.simulate("count", [1.0], trials=0, epsilon=1).values == []
     texts = eq.simulate("mode", ["a"] * 500, trials=5, epsilon=1, delta=1e-6)
     assert texts.values == ["a"] * 5
+    assert texts.series[0]["answers"] == [{"value": "a", "trials": 5}] and texts.series[0]["truth"] == "a"
     with pytest.raises(eq.RequestError):
         eq.simulate("median", [1.0], trials=-1, epsilon=1)
+
+
+def test_simulate_tells_what_each_number_came_to() -> None:
+    # At epsilon 1000 a count is off with a chance of about e^-850.
+    count = eq.simulate("count", [1.0] * 50, trials=4, epsilon=1000)
+    assert count.values == [50] * 4 and [error and error["low"] for error in count.errors] == [50.0] * 4
+    (one,) = count.series
+    assert (one["told"], one["refused"], one["median"], one["truth"]) == (4, 0, 50, 50)
+    assert one["bars"] == {"confidence": 0.95, "judged": 4, "held": 4}
+    groups = eq.simulate("histogram", ["a", "a", "b"] * 100, trials=3, epsilon=1000, delta=1e-6)
+    assert [group["key"] for group in groups.values[0]] == ["a", "b"]
+    assert [(one["key"], one["told"], one["truth"]) for one in groups.series] == [("a", 3, 200), ("b", 3, 100)]
+    assert groups.errors == [None] * 3
+    spread = eq.simulate("std", [0.0, 100.0] * 200, trials=2, epsilon=1000, range=(0, 100))
+    # Noise of about a thousandth of the range over 400 rows.
+    assert spread.series[0]["truth"] == 50.0 and abs(spread.values[0] - 50.0) < 1.0
+    lists = eq.simulate("quantile", np.arange(1000.0), trials=3, epsilon=50, q=[0.25, 0.5])
+    assert [one["statistic"] for one in lists.series] == ["quantile 0.25", "quantile 0.5"]
+    assert [one["truth"] for one in lists.series] == [249.0, 499.0]
 
 
 def test_audits_run_from_python() -> None:

@@ -193,3 +193,37 @@ def test_the_steward_begins_anew_for_another_unit_and_nothing_is_forgotten(tmp_p
     again = eq.Session(path, privacy_unit="person", budget=5, anew=True)
     assert again.spent["epsilon"] == "1/3" and again.remaining_budget == {"epsilon": "14/3", "delta": "0"}
     assert repr(again).endswith("epsilon 14/3 left, epsilon 1/3 spent>")
+
+
+def test_folders_and_patterns_do_not_walk_around_a_limit(tmp_path: Path) -> None:
+    lower = tmp_path / "y1"
+    lower.mkdir()
+    file = lower / "s.csv"
+    file.write_text("v\n" + "7\n" * 50)
+    eq.Session(file, budget=1)
+    # The folder has the ledger of its files, and a pattern from above is another account than the one beside a file.
+    with pytest.raises(eq.RequestError, match="registered"):
+        eq.count(lower, epsilon=20)
+    with pytest.raises(eq.RequestError, match="has a ledger beside it"):
+        eq.count(str(tmp_path / "y*" / "s.csv"), epsilon=20)
+    with pytest.raises(eq.RequestError, match="leave out name="):
+        eq.count(file, epsilon=0.1, name="other", ledger=tmp_path / "own.ledger")
+    for data in (file, lower, str(tmp_path / "y*" / "s.csv")):
+        with pytest.raises(eq.RequestError, match="simulate on public"):
+            eq.simulate("count", data, trials=2, epsilon=1)
+    assert not (tmp_path / "equipoise.ledger").exists()
+
+
+def test_a_limit_on_a_pattern_holds_for_its_files(tmp_path: Path) -> None:
+    lower = tmp_path / "y1"
+    lower.mkdir()
+    file = lower / "s.csv"
+    file.write_text("v\n" + "7\n" * 50)
+    pattern = str(tmp_path / "y*" / "s.csv")
+    eq.Session(pattern, budget=1).count(epsilon=0.5).release()
+    for data in (file, lower):
+        with pytest.raises(eq.RequestError, match="is one of the files of"):
+            eq.count(data, epsilon=20)
+        with pytest.raises(eq.RequestError, match="simulate on public"):
+            eq.simulate("count", data, trials=2, epsilon=1)
+    assert eq.Session(pattern).spent["epsilon"] == "0.5"

@@ -181,6 +181,24 @@ def test_a_refusal_is_a_value() -> None:
     assert "refused" in refused._repr_html_()
 
 
+def test_summaries_by_group() -> None:
+    towns = ["Bern" if i % 4 else "Basel" for i in range(ROWS)]
+    frame = pd.DataFrame({"age": VALUES, "town": towns})
+    release = eq.summary(frame, "age", epsilon=40, group_by="town", keys=["Bern", "Basel"])
+    assert release.groups is not None and release.value is None
+    assert [group["key"] for group in release.groups] == ["Basel", "Bern"]
+    names = ["count", "mean", "standard-deviation", "quantiles"]
+    assert [answer["statistic"] for answer in release.groups[0]["answers"]] == names
+    table = pd.DataFrame([{"town": group["key"], **group["value"]} for group in release.groups])
+    assert list(table.columns) == ["town", *names]
+    # Each count has an epsilon above 1: off by 1,000 with a chance below e^-1000, and so are means and medians.
+    assert abs(table["count"][1] - 3 * ROWS / 4) < 1000 and abs(table["mean"][1] - ROWS / 2) < 2000
+    assert abs(table["quantiles"][1][2] - ROWS / 2) < 2000
+    session = eq.Session(frame)
+    again = session.group_by("town", keys=["Bern"]).summary("age", epsilon=40).release()
+    assert again.groups is not None and len(again.groups) == 1
+
+
 def test_intervals_of_several_quantiles() -> None:
     # Each end has epsilon 4.75 and aims about 20 ranks off; 900 ranks more have a chance below 2^64 e^-2000.
     release = eq.quantile(VALUES, [0.25, 0.75], epsilon=40, interval=True)

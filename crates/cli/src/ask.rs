@@ -7,11 +7,14 @@ use crate::{
         QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
         Values,
     },
-    books::{charged_ledger, data_name},
     fail, plot, progress, show,
 };
 use equipoise_core::wording;
-use equipoise_engine::{OpenOptions, csv::Header};
+use equipoise_engine::{
+    OpenOptions,
+    books::{charged_ledger, data_name},
+    csv::Header,
+};
 use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
@@ -20,7 +23,10 @@ use equipoise_session::{
     session::{self, Paid, Session},
     source::Source,
 };
-use std::{fmt::Display, path::Path};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
@@ -89,7 +95,7 @@ fn select(options: &SelectOptions) -> (Request, &Question) {
 
 fn summary(options: &SummaryOptions) -> (Request, &Question) {
     let request = Request { column: options.column.clone(), ..Request::new("summary") };
-    (with_values(request, &options.values), &options.question)
+    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
 }
 
 fn with_groups(request: Request, groups: &Groups) -> Request {
@@ -132,6 +138,15 @@ pub(crate) fn batch(options: &BatchOptions) -> Exit {
 }
 
 fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
+    let (batch, file) = questions(options)?;
+    let (books, showing) = (&options.books, &options.showing);
+    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions) };
+    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
+    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+}
+
+/// The questions of a batch, and about which file.
+pub(crate) fn questions(options: &BatchOptions) -> Result<(Batch, PathBuf), Exit> {
     let path = &options.questions;
     let unreadable = |error| usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -140,10 +155,7 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let Some(file) = options.data.clone().or(named) else {
         return Err(usage("which data? Name the file after the questions, or as \"data\" in them"));
     };
-    let asked =
-        Asked { file: &file, books: &options.books, showing: &options.showing, questions: Some(path) };
-    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
-    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+    Ok((batch, file))
 }
 
 /// About which file, charged where, shown how.

@@ -4,7 +4,6 @@ use crate::{
     Exit,
     args::{BooksOptions, BudgetCommand, LimitOptions, VerifyOptions},
     ask::{internal, ledger, open, usage},
-    books::{data_name, ledger_path, no_file},
     fail,
     show::{amount, left_words, printable},
     standing,
@@ -14,7 +13,11 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Zcdp},
 };
-use equipoise_engine::{OpenError, STANDARD_INPUT, expand};
+use equipoise_engine::{
+    OpenError, STANDARD_INPUT,
+    books::{data_name, ledger_path, no_file},
+    expand,
+};
 use equipoise_session::{
     columns,
     ledger::{

@@ -4,10 +4,10 @@ use crate::{
     Exit,
     args::ExplainOptions,
     ask::{internal, ledger, usage},
-    books::ledger_path,
     budget, show,
 };
 use equipoise_core::wording;
+use equipoise_engine::books::ledger_path;
 use equipoise_session::{
     ledger::{Entry, Event, Ledger},
     release::{Outcome, Promise, Release, Spent},

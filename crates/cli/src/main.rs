@@ -10,7 +10,6 @@ macro_rules! println {
 mod args;
 mod ask;
 mod audit;
-mod books;
 mod budget;
 mod calibrate;
 mod check;

@@ -4,11 +4,15 @@ use crate::{
     Exit,
     args::MonitorOptions,
     ask::{delimiter, existing, internal, ledger, usage},
-    books::{charged_ledger, data_name},
     fail, progress,
 };
 use equipoise_core::wording;
-use equipoise_engine::{OpenError, OpenOptions, STANDARD_INPUT, csv::Header, expand, is_pattern};
+use equipoise_engine::{
+    OpenError, OpenOptions, STANDARD_INPUT,
+    books::{charged_ledger, data_name},
+    csv::Header,
+    expand, is_pattern,
+};
 use equipoise_session::{
     ledger::Ledger,
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},

@@ -2,6 +2,10 @@
 //!
 //! A picture shows what the release or the simulation says and nothing else, so it needs no privacy of its own.
 
+mod simulation;
+
+pub(crate) use simulation::simulation;
+
 use crate::show;
 use equipoise_core::{ratio::Ratio, wording};
 use equipoise_engine::expand;
@@ -34,12 +38,14 @@ const BINS: usize = 40;
 type Failed = Box<dyn std::error::Error>;
 type Picture<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// One answer of a release: its label, its value and the ends of its bar.
+/// One answer: its label, its value and the ends of its bar.
 #[derive(Clone, Debug, PartialEq)]
 struct Line {
     label: String,
     value: Option<f64>,
     bar: Option<(f64, f64)>,
+    /// What is true, where that is known.
+    truth: Option<f64>,
     note: String,
 }
 
@@ -85,56 +91,6 @@ pub(crate) fn release(document: &Value, path: &Path) -> Result<(), Failed> {
         bars(&body, &lines)?;
         budget(&foot, document)
     })
-}
-
-/// Draw the answers of a simulation: how often each came, how many were refused, and the true answer.
-pub(crate) fn simulation(
-    title: &str,
-    values: &[Option<f64>],
-    truth: Option<f64>,
-    path: &Path,
-) -> Result<(), Failed> {
-    let answers: Vec<f64> = values.iter().copied().flatten().filter(|value| value.is_finite()).collect();
-    let refused = values.iter().filter(|value| value.is_none()).count();
-    write(path, 380, |area| {
-        let (head, body) = area.split_vertically(TITLE);
-        text(&head, title, 20, (20, 12), BLACK)?;
-        let share = 100.0 * refused as f64 / values.len().max(1) as f64;
-        let said =
-            format!("{} trials, {refused} refused ({share:.1} %); simulated, not released", values.len());
-        text(&head, &said, 13, (20, 42), GREY)?;
-        if answers.is_empty() {
-            return text(&body, "no trial had an answer in numbers", 15, (20, 20), GREY);
-        }
-        histogram(&body, &answers, truth)
-    })
-}
-
-fn histogram(body: &Picture<'_>, answers: &[f64], truth: Option<f64>) -> Result<(), Failed> {
-    let (low, high) = around(answers.iter().copied().chain(truth));
-    let step = (high - low) / BINS as f64;
-    let mut counts = [0u32; BINS];
-    for answer in answers {
-        // Compared instead of converted: the last edge that is not above the answer.
-        let bin = (0..BINS).rev().find(|&bin| low + step * bin as f64 <= *answer).unwrap_or_default();
-        counts[bin] += 1;
-    }
-    let most = f64::from(counts.iter().copied().max().unwrap_or(1));
-    let mut chart = ChartBuilder::on(body)
-        .margin(16)
-        .x_label_area_size(34)
-        .y_label_area_size(48)
-        .build_cartesian_2d(low..high, 0.0..most * 1.05)?;
-    chart.configure_mesh().disable_x_mesh().light_line_style(WHITE).x_labels(7).y_labels(5).draw()?;
-    chart.draw_series(counts.iter().enumerate().map(|(bin, &count)| {
-        let left = low + step * bin as f64;
-        Rectangle::new([(left, 0.0), (left + step * 0.92, f64::from(count))], INK.filled())
-    }))?;
-    if let Some(truth) = truth {
-        let style = RED.stroke_width(2);
-        chart.draw_series([PathElement::new(vec![(truth, 0.0), (truth, most * 1.05)], style)])?;
-    }
-    Ok(())
 }
 
 /// Draw into memory first, so that a picture that fails leaves no half a file.
@@ -184,7 +140,7 @@ fn title(head: &Picture<'_>, document: &Value, left_out: usize) -> Result<(), Fa
 }
 
 fn bars(body: &Picture<'_>, lines: &[Line]) -> Result<(), Failed> {
-    let ends = lines.iter().flat_map(|line| line.value.into_iter().chain(ends(line)));
+    let ends = lines.iter().flat_map(|line| line.value.into_iter().chain(line.truth).chain(ends(line)));
     let (low, high) = around(ends);
     let many = lines.len().max(1) as f64;
     let mut chart = ChartBuilder::on(body)
@@ -201,6 +157,10 @@ fn bars(body: &Picture<'_>, lines: &[Line]) -> Result<(), Failed> {
         }
         if let Some(value) = line.value {
             chart.draw_series([Circle::new((value, y), 5, INK.filled())])?;
+        }
+        if let Some(truth) = line.truth {
+            let style = RED.stroke_width(2);
+            chart.draw_series([PathElement::new(vec![(truth, y - 0.3), (truth, y + 0.3)], style)])?;
         }
         label(body, &chart, line, y)?;
     }
@@ -264,7 +224,7 @@ fn lines(document: &Value) -> Vec<Line> {
         return answers.iter().flat_map(lines).collect();
     }
     if let Some(groups) = document["groups"].as_array() {
-        return groups.iter().map(|group| one(&label_of(&group["key"]), group)).collect();
+        return groups.iter().flat_map(of_group).collect();
     }
     let name = document["statistic"].as_str().unwrap_or_default();
     let error = &document["error"];
@@ -275,6 +235,7 @@ fn lines(document: &Value) -> Vec<Line> {
                 label: format!("{name} {}", place + 1),
                 value: value.as_f64(),
                 bar: error["low"][place].as_f64().zip(error["high"][place].as_f64()),
+                truth: None,
                 note: show::value(value),
             };
             values.iter().enumerate().map(each).collect()
@@ -282,12 +243,21 @@ fn lines(document: &Value) -> Vec<Line> {
     }
 }
 
+/// The one answer of a group, or those of its summary.
+fn of_group(group: &Value) -> Vec<Line> {
+    let key = label_of(&group["key"]);
+    if group["answers"].is_null() {
+        return vec![one(&key, group)];
+    }
+    lines(group).into_iter().map(|line| Line { label: format!("{key}: {}", line.label), ..line }).collect()
+}
+
 fn one(label: &str, answer: &Value) -> Line {
     let refused = answer["outcome"] == "refused";
     let error = &answer["error"];
     let bar = error["low"].as_f64().zip(error["high"].as_f64());
     let note = if refused { "refused".to_string() } else { show::value(&answer["value"]) };
-    Line { label: label.to_string(), value: answer["value"].as_f64(), bar, note }
+    Line { label: label.to_string(), value: answer["value"].as_f64(), bar, truth: None, note }
 }
 
 fn label_of(key: &Value) -> String {
@@ -339,6 +309,18 @@ mod tests {
         let svg = drawn(&groups);
         assert!(svg.contains("Ayr") && svg.contains("Bath, north") && svg.contains("refused"));
         assert_eq!(lines(&document(&json!([1, 2, 3]))).len(), 3);
+        let mut intervals = document(&json!([1, 2]));
+        intervals["error"] = json!({ "low": [0.5, null], "high": [1.5, null] });
+        assert_eq!(
+            lines(&intervals).iter().map(|line| line.bar).collect::<Vec<_>>(),
+            [Some((0.5, 1.5)), None]
+        );
+        groups["groups"] = json!([{ "key": "Ayr", "outcome": "released", "value": {}, "answers": [
+            { "statistic": "count", "outcome": "released", "value": 5 },
+            { "statistic": "quantiles", "outcome": "released", "value": [1, 2] },
+        ] }]);
+        let labels: Vec<String> = lines(&groups).into_iter().map(|line| line.label).collect();
+        assert_eq!(labels, ["Ayr: count", "Ayr: quantiles 1", "Ayr: quantiles 2"]);
     }
 
     #[test]
@@ -363,17 +345,5 @@ mod tests {
         let mut groups = document(&Value::Null);
         groups["groups"] = many;
         assert!(drawn(&groups).contains("440 more lines are not drawn"));
-    }
-
-    #[test]
-    fn a_simulation_shows_answers_refusals_and_truth() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.svg");
-        simulation("median", &[Some(1.0), Some(2.0), None], Some(1.5), &path).unwrap();
-        let svg = fs::read_to_string(&path).unwrap();
-        assert!(svg.contains("3 trials, 1 refused (33.3 %); simulated, not released"), "{svg}");
-        simulation("mode", &[None, None], None, &path).unwrap();
-        assert!(fs::read_to_string(&path).unwrap().contains("no trial had an answer"));
-        assert!(simulation("mode", &[], None, &folder.path().join("no/such/folder.svg")).is_err());
     }
 }

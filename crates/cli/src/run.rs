@@ -4,11 +4,14 @@ use crate::{
     Exit,
     args::{Books, Showing},
     ask::{delimiter, existing, internal, ledger, usage},
-    books::{charged_ledger, data_name},
     fail, show,
 };
 use clap::{Args, ValueEnum};
-use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
+use equipoise_engine::{
+    BlockFormat, OpenOptions,
+    books::{charged_ledger, data_name},
+    csv::Header,
+};
 use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},

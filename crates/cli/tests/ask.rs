@@ -1,77 +1,26 @@
 //! Questions about files as a user asks them: answers, charges, and what a wrong request says.
 
+mod support;
+
 use serde_json::Value;
-use std::{
-    fmt::Write as _,
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-};
-use tempfile::TempDir;
+use std::{fmt::Write as _, fs, path::Path, process::Command};
+use support::Folder;
 
 /// A folder with one data file in it.
-struct Folder {
-    folder: TempDir,
-}
-
-impl Folder {
-    fn new(content: &[u8]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        fs::write(folder.path().join("data.csv"), content).expect("a file");
-        Self { folder }
+/// A thousand rows: values 1 to 1000, and a town.
+fn thousand() -> Folder {
+    let mut text = String::from("value,town\n");
+    for value in 1..=1000 {
+        writeln!(text, "{value},{}", if value % 3 == 0 { "Ayr" } else { "Bath" }).expect("a string");
     }
-
-    /// A thousand rows: values 1 to 1000, and a town.
-    fn thousand() -> Self {
-        let mut text = String::from("value,town\n");
-        for value in 1..=1000 {
-            writeln!(text, "{value},{}", if value % 3 == 0 { "Ayr" } else { "Bath" }).expect("a string");
-        }
-        Self::new(text.as_bytes())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn run(&self, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_equipoise"))
-            .args(line.split_whitespace())
-            .current_dir(self.folder.path())
-            .env_remove("EQUIPOISE_LEDGER")
-            .env_remove("EQUIPOISE_ANALYST")
-            .output()
-            .expect("the program runs")
-    }
-
-    fn json(&self, line: &str) -> Value {
-        let output = self.run(&format!("{line} --json"));
-        let text = String::from_utf8_lossy(&output.stdout);
-        serde_json::from_str(&text)
-            .unwrap_or_else(|_| panic!("{line}: {text}{}", String::from_utf8_lossy(&output.stderr)))
-    }
-
-    /// Exit code and the one line of standard error.
-    fn fails(&self, line: &str) -> String {
-        let output = self.run(line);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.stdout.is_empty(), "{line}: {}", String::from_utf8_lossy(&output.stdout));
-        format!("{line}\n  exit {}: {}", output.status.code().expect("no signal"), error.trim_end())
-    }
-
-    fn charges(&self) -> u64 {
-        if !self.path("equipoise.ledger").exists() {
-            return 0;
-        }
-        self.json("budget verify")["charges"].as_u64().expect("a number")
-    }
+    Folder::new(text)
 }
 
 /// A median 100 ranks off has a probability of about e^(-0.95·100/2) < 1e-20, a count 20 off e^(-100), a noisy number of
 /// rows 800 off e^(-40); the mode leads by so much that its gate is open for certain.
 #[test]
 fn answers_lie_where_their_error_bars_say() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let median = folder.json("median data.csv value --epsilon 1");
     assert_eq!(median["outcome"], "released");
     let value = median["value"].as_f64().expect("a number");
@@ -110,7 +59,7 @@ fn a_handful_of_rows_is_refused_and_charged() {
 
 #[test]
 fn the_same_request_id_gives_the_same_answer_for_free() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let line = "median data.csv value --epsilon 1 --request-id monday";
     let first = folder.json(line);
     assert_eq!(folder.json(line), first);
@@ -121,7 +70,7 @@ fn the_same_request_id_gives_the_same_answer_for_free() {
 
 #[test]
 fn a_plan_reads_nothing_and_makes_no_ledger() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let plan = folder.json("median data.csv value --epsilon 1 --dry-run");
     assert_eq!(plan["outcome"], "planned");
     assert!(!folder.path("equipoise.ledger").exists());
@@ -132,7 +81,7 @@ fn a_plan_reads_nothing_and_makes_no_ledger() {
 
 #[test]
 fn a_limit_is_never_exceeded_and_an_odometer_only_counts() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     assert_eq!(folder.run("count data.csv --epsilon 1").status.code(), Some(0));
     assert_eq!(folder.run("budget set data.csv --epsilon 2.5").status.code(), Some(0));
     assert_eq!(folder.run("count data.csv --epsilon 1.5").status.code(), Some(0));
@@ -149,7 +98,7 @@ fn a_limit_is_never_exceeded_and_an_odometer_only_counts() {
 
 #[test]
 fn registered_replace_converts_add_remove_upwards() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     assert_eq!(folder.run("budget set data.csv --epsilon 10 --adjacency replace").status.code(), Some(0));
     let own = folder.json("median data.csv value --epsilon 1");
     assert_eq!((&own["guarantee"]["adjacency"], &own["spent"]["epsilon"]), (&"replace".into(), &"1".into()));
@@ -162,7 +111,7 @@ fn registered_replace_converts_add_remove_upwards() {
 
 #[test]
 fn explanations_name_the_promise() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let release = folder.json("median data.csv value --epsilon 1");
     let id = release["receipt"]["id"].as_str().expect("an id").to_string();
     let output = folder.run(&format!("explain {}", &id[..8]));
@@ -178,7 +127,7 @@ fn explanations_name_the_promise() {
 
 #[test]
 fn wrong_requests_are_one_line_with_the_next_step_and_cost_nothing() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     fs::create_dir(folder.path("folder")).expect("a folder");
     fs::write(folder.path("empty.csv"), b"").expect("a file");
     let lines = [
@@ -218,7 +167,7 @@ fn wrong_requests_are_one_line_with_the_next_step_and_cost_nothing() {
 
 #[test]
 fn a_ledger_that_cannot_be_used_is_one_line() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     fs::write(
         folder.path("notes.txt"),
         b"These are notes and not a ledger, and longer than a header would be.",
@@ -262,7 +211,7 @@ fn one_bad_record_is_one_record() {
     ];
     for line in bad {
         for at in [11, 11 + 6 * 200, good.len()] {
-            let folder = Folder::new(&[&good[..at], line, &good[at..]].concat());
+            let folder = Folder::new([&good[..at], line, &good[at..]].concat());
             let median = folder.json("median data.csv value --epsilon 1 --delta 1e-6 --mechanism stable");
             assert_eq!(
                 median["value"],
@@ -310,7 +259,7 @@ fn an_interquartile_range_beyond_floats_is_not_told_as_no_rows() {
 /// off has a probability below e^-70, because between any two rows lie about as many values.
 #[test]
 fn several_quantiles_and_their_range_have_intervals_of_values() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let near = |value: &Value, truth: f64| (value.as_f64().expect("a number") - truth).abs() <= 60.0;
     let list = folder
         .json("quantile data.csv value 0.25,0.5,0.75 --epsilon 400 --interval --confidence 0.999999999");
@@ -360,7 +309,7 @@ fn a_request_id_covers_how_the_file_is_read() {
 #[test]
 fn links_do_not_split_a_budget() {
     use std::os::unix::fs::symlink;
-    let folder = Folder::thousand();
+    let folder = thousand();
     fs::create_dir(folder.path("elsewhere")).expect("a folder");
     folder.json("count data.csv --epsilon 1");
     symlink("../data.csv", folder.path("elsewhere/link.csv")).expect("a link");
@@ -380,12 +329,12 @@ fn links_do_not_split_a_budget() {
 #[test]
 fn a_name_that_is_not_text_has_no_budget() {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
-    let folder = Folder::thousand();
+    let folder = thousand();
     let name = OsStr::from_bytes(b"data\xff.csv");
-    fs::copy(folder.path("data.csv"), folder.folder.path().join(name)).expect("a copy");
+    fs::copy(folder.path("data.csv"), folder.root().join(name)).expect("a copy");
     let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
         .args([OsStr::new("count"), name, OsStr::new("--epsilon"), OsStr::new("1")])
-        .current_dir(folder.folder.path())
+        .current_dir(folder.root())
         .env_remove("EQUIPOISE_LEDGER")
         .output()
         .expect("the program runs");
@@ -396,11 +345,11 @@ fn a_name_that_is_not_text_has_no_budget() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_one_line_and_no_panic() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
     let output = Command::new(env!("CARGO_BIN_EXE_equipoise"))
         .args("count data.csv --epsilon 1".split_whitespace())
-        .current_dir(folder.folder.path())
+        .current_dir(folder.root())
         .env_remove("EQUIPOISE_LEDGER")
         .stdout(full)
         .output()
@@ -414,7 +363,7 @@ fn output_that_cannot_be_written_is_one_line_and_no_panic() {
 #[cfg(unix)]
 #[test]
 fn pipes_and_missing_folders_are_refused_at_once() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     let made = Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo runs");
     assert!(made.success());
     for line in [
@@ -431,7 +380,7 @@ fn pipes_and_missing_folders_are_refused_at_once() {
 /// A receipt is what most people keep; its hash alone must tell an older copy.
 #[test]
 fn a_receipt_tells_a_restored_old_copy() {
-    let folder = Folder::thousand();
+    let folder = thousand();
     folder.json("count data.csv --epsilon 1");
     fs::copy(folder.path("equipoise.ledger"), folder.path("old")).expect("a copy");
     let later = folder.json("count data.csv --epsilon 1");

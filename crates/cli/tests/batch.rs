@@ -1,45 +1,13 @@
 //! Several questions at once, and prices that follow from a wanted error.
 
-use serde_json::Value;
-use std::{
-    fmt::Write as _,
-    fs,
-    process::{Command, Output},
-};
-use tempfile::TempDir;
+mod support;
 
-/// Three thousand rows in two towns and two years, and one row of its own.
-fn folder() -> TempDir {
-    let mut text = String::from("value,town,year\n1,Zed,2020\n");
-    for value in 1..=3000 {
-        let town = if value % 3 == 0 { "Ayr" } else { "Bath" };
-        writeln!(text, "{value},{town},{}", 2020 + value % 2).expect("a string");
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("data.csv"), text).expect("a file");
-    folder
-}
+use std::fs;
+use support::Folder;
 
-fn run(folder: &TempDir, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_equipoise"))
-        .args(line.split_whitespace())
-        .current_dir(folder.path())
-        .env_remove("EQUIPOISE_LEDGER")
-        .env_remove("EQUIPOISE_ANALYST")
-        .output()
-        .expect("the program runs")
-}
-
-fn json(folder: &TempDir, line: &str) -> Value {
-    let output = run(folder, &format!("{line} --json"));
-    let text = String::from_utf8_lossy(&output.stdout);
-    serde_json::from_str(&text)
-        .unwrap_or_else(|_| panic!("{line}: {text}{}", String::from_utf8_lossy(&output.stderr)))
-}
-
-fn with_questions(text: &str) -> TempDir {
-    let folder = folder();
-    fs::write(folder.path().join("questions.json"), text).expect("a file");
+fn with_questions(text: &str) -> Folder {
+    let folder = Folder::of_towns();
+    fs::write(folder.path("questions.json"), text).expect("a file");
     folder
 }
 
@@ -53,7 +21,7 @@ const QUESTIONS: &str = r#"{"data": "data.csv", "epsilon": 60, "delta": "1e-13",
 #[test]
 fn a_batch_is_one_charge_and_one_release() {
     let folder = with_questions(QUESTIONS);
-    let release = json(&folder, "batch questions.json --request-id monday");
+    let release = folder.json("batch questions.json --request-id monday");
     assert_eq!((&release["outcome"], &release["statistic"]), (&"released".into(), &"batch".into()));
     assert_eq!(
         (&release["spent"]["epsilon"], &release["spent"]["delta"]),
@@ -66,9 +34,9 @@ fn a_batch_is_one_charge_and_one_release() {
     assert!((1400.0..1600.0).contains(&median), "{median}");
     assert_eq!(answers[1]["groups"].as_array().unwrap().len(), 2);
     assert_eq!(answers[3]["groups"].as_array().unwrap().len(), 2);
-    assert_eq!(json(&folder, "batch questions.json --request-id monday"), release, "asked again, it is free");
-    assert_eq!(json(&folder, "budget verify")["charges"], 1);
-    let shown = String::from_utf8(run(&folder, "batch questions.json").stdout).expect("text");
+    assert_eq!(folder.json("batch questions.json --request-id monday"), release, "asked again, it is free");
+    assert_eq!(folder.json("budget verify")["charges"], 1);
+    let shown = String::from_utf8(folder.run("batch questions.json").stdout).expect("text");
     assert!(shown.starts_with("4 of 4 questions answered\nmedian of value: "), "{shown}");
     assert!(shown.contains("\nhistogram by town\n") && shown.contains("\nin all\n"), "{shown}");
 }
@@ -76,7 +44,7 @@ fn a_batch_is_one_charge_and_one_release() {
 #[test]
 fn a_planned_batch_shows_every_price_and_charges_nothing() {
     let folder = with_questions(QUESTIONS);
-    let plan = json(&folder, "batch questions.json --dry-run");
+    let plan = folder.json("batch questions.json --dry-run");
     assert_eq!((&plan["outcome"], &plan["charge"]["epsilon"]), (&"planned".into(), &"60".into()));
     let costs: Vec<f64> = plan["questions"]
         .as_array()
@@ -85,20 +53,20 @@ fn a_planned_batch_shows_every_price_and_charges_nothing() {
         .map(|question| question["cost"]["epsilon"].as_str().unwrap().parse().unwrap())
         .collect();
     assert!((costs.iter().sum::<f64>() - 60.0).abs() < 1e-9 && costs[0] > 2.9 * costs[1], "{costs:?}");
-    assert!(!folder.path().join("equipoise.ledger").exists());
+    assert!(!folder.path("equipoise.ledger").exists());
 }
 
 /// The least epsilon for an error of ten rows is charged and shown; the bar is then ten rows wide.
 #[test]
 fn a_wanted_error_finds_its_price() {
-    let folder = folder();
-    let plan = json(&folder, "count data.csv --target-error 10 --dry-run");
+    let folder = Folder::of_towns();
+    let plan = folder.json("count data.csv --target-error 10 --dry-run");
     assert_eq!((&plan["charge"]["epsilon"], &plan["error"]["high"]), (&"0.284349".into(), &10.0.into()));
-    let median = json(&folder, "median data.csv value --target-error 100 --dry-run");
+    let median = folder.json("median data.csv value --target-error 100 --dry-run");
     assert_eq!(median["error"]["rank"], 100);
-    let sum = json(&folder, "sum data.csv value --range 0,100 --target-error 1000 --dry-run");
+    let sum = folder.json("sum data.csv value --range 0,100 --target-error 1000 --dry-run");
     assert!(sum["charge"]["epsilon"].as_str().unwrap().starts_with("0.3"), "{sum}");
-    let mean = json(&folder, "mean data.csv value --range 0,100 --rows 2000 --target-error 1 --dry-run");
+    let mean = folder.json("mean data.csv value --range 0,100 --rows 2000 --target-error 1 --dry-run");
     assert!(mean["error"]["high"].as_f64().is_some_and(|error| error <= 1.0 && error > 0.97), "{mean}");
 }
 
@@ -131,9 +99,9 @@ fn wrong_batches_and_targets_are_one_line() {
     ];
     let said = lines.map(|(questions, line)| {
         let folder = with_questions(questions);
-        let output = run(&folder, line);
+        let output = folder.run(line);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!folder.path().join("equipoise.ledger").exists(), "nothing was charged");
+        assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
         format!(
             "{line} {questions}\n  exit {}: {}",
             output.status.code().expect("no signal"),

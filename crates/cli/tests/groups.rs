@@ -1,41 +1,10 @@
 //! Answers for groups as a user asks for them.
 
+mod support;
+
 use serde_json::Value;
-use std::{
-    fmt::Write as _,
-    fs,
-    process::{Command, Output},
-};
-use tempfile::TempDir;
-
-/// Three thousand rows in two towns and two years, and one row of its own.
-fn folder() -> TempDir {
-    let mut text = String::from("value,town,year\n1,Zed,2020\n");
-    for value in 1..=3000 {
-        let town = if value % 3 == 0 { "Ayr" } else { "Bath" };
-        writeln!(text, "{value},{town},{}", 2020 + value % 2).expect("a string");
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("data.csv"), text).expect("a file");
-    folder
-}
-
-fn run(folder: &TempDir, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_equipoise"))
-        .args(line.split_whitespace())
-        .current_dir(folder.path())
-        .env_remove("EQUIPOISE_LEDGER")
-        .env_remove("EQUIPOISE_ANALYST")
-        .output()
-        .expect("the program runs")
-}
-
-fn json(folder: &TempDir, line: &str) -> Value {
-    let output = run(folder, &format!("{line} --json"));
-    let text = String::from_utf8_lossy(&output.stdout);
-    serde_json::from_str(&text)
-        .unwrap_or_else(|_| panic!("{line}: {text}{}", String::from_utf8_lossy(&output.stderr)))
-}
+use std::fs;
+use support::Folder;
 
 fn keys(release: &Value) -> Vec<Value> {
     release["groups"].as_array().expect("groups").iter().map(|group| group["key"].clone()).collect()
@@ -44,15 +13,15 @@ fn keys(release: &Value) -> Vec<Value> {
 /// The key of one row is told with probability 1e-13; a key of a thousand rows is missed with one below e^-1000.
 #[test]
 fn keys_are_found_and_the_rare_one_stays_unsaid() {
-    let folder = folder();
-    let release = json(&folder, "histogram data.csv town --epsilon 2 --delta 1e-13");
+    let folder = Folder::of_towns();
+    let release = folder.json("histogram data.csv town --epsilon 2 --delta 1e-13");
     assert_eq!((&release["outcome"], &release["value"]), (&"released".into(), &Value::Null));
     assert_eq!(keys(&release), ["Ayr", "Bath"]);
     let ayr = &release["groups"][0];
     let (low, high) = (ayr["error"]["low"].as_f64().unwrap(), ayr["error"]["high"].as_f64().unwrap());
     let value = ayr["value"].as_f64().unwrap();
     assert!(low <= value && value <= high && (value - 1000.0).abs() < 30.0, "{ayr}");
-    let both = json(&folder, "count data.csv --group-by town,year --epsilon 2 --delta 1e-13");
+    let both = folder.json("count data.csv --group-by town,year --epsilon 2 --delta 1e-13");
     assert_eq!(keys(&both).len(), 4);
     assert_eq!(keys(&both)[0], serde_json::json!(["Ayr", "2020"]));
     assert_eq!(
@@ -63,8 +32,8 @@ fn keys_are_found_and_the_rare_one_stays_unsaid() {
 
 #[test]
 fn stated_keys_need_no_delta_and_all_have_a_count() {
-    let folder = folder();
-    let release = json(&folder, "histogram data.csv town --keys Bath,Ayr,Nowhere --epsilon 2");
+    let folder = Folder::of_towns();
+    let release = folder.json("histogram data.csv town --keys Bath,Ayr,Nowhere --epsilon 2");
     assert_eq!(keys(&release), ["Ayr", "Bath", "Nowhere"]);
     assert_eq!(release["guarantee"]["delta"], "0");
     assert!(release["groups"][2]["value"].as_i64().unwrap().abs() < 30);
@@ -73,7 +42,7 @@ fn stated_keys_need_no_delta_and_all_have_a_count() {
 /// At epsilon 100 an answer beyond the rows has a probability below e^-100.
 #[test]
 fn statistics_by_group() {
-    let folder = folder();
+    let folder = Folder::of_towns();
     for (line, low, high) in [
         ("median data.csv value", 1000.0, 2000.0),
         ("mean data.csv value", 1000.0, 2000.0),
@@ -82,17 +51,17 @@ fn statistics_by_group() {
         ("quantile data.csv value 0.9", 2000.0, 3000.0),
         ("iqr data.csv value", 1000.0, 2000.0),
     ] {
-        let release = json(&folder, &format!("{line} --group-by town --epsilon 100 --delta 1e-13"));
+        let release = folder.json(&format!("{line} --group-by town --epsilon 100 --delta 1e-13"));
         assert_eq!(keys(&release), ["Ayr", "Bath"], "{line}");
         for group in release["groups"].as_array().unwrap() {
             let value = group["value"].as_f64().unwrap_or_else(|| panic!("{line}: {group}"));
             assert!((low..high).contains(&value), "{line}: {value}");
         }
     }
-    let mode = json(&folder, "mode data.csv year --group-by town --epsilon 100 --delta 1e-13");
+    let mode = folder.json("mode data.csv year --group-by town --epsilon 100 --delta 1e-13");
     // Both years have five hundred rows in Ayr: a tie is refused, and the other group answers.
     assert_eq!(mode["groups"][0]["outcome"], "refused");
-    let text = run(&folder, "median data.csv value --group-by town --epsilon 100 --delta 1e-13");
+    let text = folder.run("median data.csv value --group-by town --epsilon 100 --delta 1e-13");
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.starts_with("median of value by town\n") && text.contains("\n   town "), "{text}");
 }
@@ -100,23 +69,23 @@ fn statistics_by_group() {
 /// Bath leads by a thousand rows: at epsilon 2 another is chosen with a probability below e^-500.
 #[test]
 fn select_names_the_most_frequent_value() {
-    let folder = folder();
-    let stated = json(&folder, "select data.csv town --among Ayr,Bath,Nowhere --epsilon 2");
+    let folder = Folder::of_towns();
+    let stated = folder.json("select data.csv town --among Ayr,Bath,Nowhere --epsilon 2");
     assert_eq!((&stated["value"], &stated["guarantee"]["delta"]), (&"Bath".into(), &"0".into()));
     assert_eq!((&stated["mechanism"], &stated["error"]["kind"]), (&"permute-and-flip".into(), &"gap".into()));
-    let found = json(&folder, "select data.csv town --epsilon 2 --delta 1e-13");
+    let found = folder.json("select data.csv town --epsilon 2 --delta 1e-13");
     assert_eq!(found["value"], "Bath");
     assert!(found["error"]["gap"].as_u64().unwrap() < 100);
     let by_year =
-        json(&folder, "select data.csv town --among Ayr,Bath --group-by year --keys 2020,2021 --epsilon 2");
+        folder.json("select data.csv town --among Ayr,Bath --group-by year --keys 2020,2021 --epsilon 2");
     assert_eq!((&by_year["groups"][0]["value"], &by_year["spent"]["epsilon"]), (&"Bath".into(), &"6".into()));
 }
 
 /// At epsilon 200 the count is off by more than one with a probability below e^-20, the rest by a few rows.
 #[test]
 fn a_summary_is_several_answers_for_one_price() {
-    let folder = folder();
-    let release = json(&folder, "summary data.csv value --epsilon 200");
+    let folder = Folder::of_towns();
+    let release = folder.json("summary data.csv value --epsilon 200");
     assert_eq!(release["spent"]["epsilon"], "200");
     let value = &release["value"];
     let number = |name: &str| value[name].as_f64().unwrap_or_else(|| panic!("{name}: {value}"));
@@ -127,22 +96,67 @@ fn a_summary_is_several_answers_for_one_price() {
     assert_eq!(quantiles.len(), 5);
     assert!((quantiles[2].as_f64().unwrap() - 1500.0).abs() < 50.0);
     assert_eq!(release["answers"].as_array().expect("answers").len(), 4);
-    let text = String::from_utf8(run(&folder, "summary data.csv value --epsilon 200").stdout).unwrap();
+    let text = String::from_utf8(folder.run("summary data.csv value --epsilon 200").stdout).unwrap();
     assert!(text.starts_with("summary of value\n  count "), "{text}");
+}
+
+/// At epsilon 400 a group's answers have 160 for sums and 160 for quantiles: farther off than this with a probability below e^-50.
+#[test]
+fn a_summary_by_group_has_all_answers_for_each_group() {
+    let folder = Folder::of_towns();
+    let line = "summary data.csv value --group-by town --epsilon 400 --delta 1e-13";
+    let release = folder.json(line);
+    assert_eq!(
+        (keys(&release), &release["spent"]["epsilon"]),
+        (vec!["Ayr".into(), "Bath".into()], &"400".into())
+    );
+    assert!(release["value"].is_null() && release["answers"].is_null());
+    for (group, rows) in release["groups"].as_array().unwrap().iter().zip([1000.0, 2000.0]) {
+        let names: Vec<&Value> =
+            group["answers"].as_array().unwrap().iter().map(|one| &one["statistic"]).collect();
+        assert_eq!(names, ["count", "mean", "standard-deviation", "quantiles"]);
+        let near = |value: &Value, truth: f64| (value.as_f64().unwrap() - truth).abs() < 100.0;
+        let value = &group["value"];
+        assert!(near(&value["count"], rows) && near(&value["mean"], 1500.0), "{group}");
+        assert!(near(&value["standard-deviation"], 866.0) && near(&value["quantiles"][2], 1500.0), "{group}");
+        assert!(group["answers"][0]["error"]["low"].is_number() && group["error"].is_null(), "{group}");
+        assert_eq!(group["answers"][3]["error"]["together"], true);
+    }
+    let text = String::from_utf8(folder.run(line).stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "summary of value by town");
+    let heads: Vec<&str> = lines[1].split_whitespace().collect();
+    assert_eq!(heads, ["town", "count", "mean", "standard-deviation", "0.05", "0.25", "0.5", "0.75", "0.95"]);
+    assert!(
+        lines[2].starts_with("   Ayr ") && lines[3].contains(" to ") && lines[3].contains(" ranks"),
+        "{text}"
+    );
+    assert!(lines[6].starts_with("  error      below each answer"), "{text}");
+    let stated = folder.json("summary data.csv value --group-by town --keys Ayr --epsilon 400 --interval");
+    assert_eq!((&stated["guarantee"]["delta"], keys(&stated)), (&"0".into(), vec!["Ayr".into()]));
+    assert_eq!(stated["groups"][0]["answers"][3]["error"]["kind"], "interval");
+    let questions = r#"{"epsilon": 400, "delta": "1e-13", "questions": [
+        {"statistic": "summary", "column": "value", "group-by": "town", "weight": 9}, {"statistic": "count"}]}"#;
+    fs::write(folder.path("questions.json"), questions).unwrap();
+    let batch = folder.json("batch questions.json data.csv --plot out.svg");
+    assert_eq!(batch["answers"][0]["groups"][1]["answers"][3]["statistic"], "quantiles", "{batch}");
+    assert!(fs::read_to_string(folder.path("out.svg")).unwrap().contains("Ayr: mean"));
+    let people = "--group-by town --unit year --max-groups-per-unit 2 --dry-run";
+    let planned = folder.json(&format!("summary data.csv value --epsilon 40 --delta 1e-6 {people}"));
+    assert_eq!((&planned["outcome"], &planned["group_by"][0]), (&"planned".into(), &"town".into()));
 }
 
 #[test]
 fn no_key_is_a_refusal() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("data.csv"), "town\nAyr\nBath\n").expect("a file");
-    let output = run(&folder, "histogram data.csv town --epsilon 1 --delta 1e-13");
+    let folder = Folder::new("town\nAyr\nBath\n");
+    let output = folder.run("histogram data.csv town --epsilon 1 --delta 1e-13");
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stdout).contains("no key was told"));
 }
 
 #[test]
 fn wrong_requests_for_groups_are_one_line() {
-    let folder = folder();
+    let folder = Folder::of_towns();
     let lines = [
         "histogram data.csv --epsilon 1 --delta 1e-6",
         "histogram data.csv town --epsilon 1",
@@ -161,10 +175,10 @@ fn wrong_requests_for_groups_are_one_line() {
         "summary data.csv value --epsilon 1 --mechanism laplace",
     ];
     let said = lines.map(|line| {
-        let output = run(&folder, line);
+        let output = folder.run(line);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         format!("{line}\n  exit {}: {}", output.status.code().expect("no signal"), error.trim_end())
     });
     insta::assert_snapshot!(said.join("\n"));
-    assert!(!folder.path().join("equipoise.ledger").exists(), "nothing was charged");
+    assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
 }

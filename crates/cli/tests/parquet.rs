@@ -44,7 +44,7 @@ fn bytes_of_a_fixed_length_are_no_numbers_and_saying_so_is_free() {
         assert!(matches!(folder.code(line), 0 | 3), "{line}");
     }
     let words = ["count", "data.parquet", "--where", "digest = '00112233'", "--epsilon", "1"];
-    assert_eq!(folder.run_words(words).status.code(), Some(0));
+    assert_eq!(folder.run_words(&words).status.code(), Some(0));
 }
 
 /// The codec stands in the footer, where this changes it; the pages stay as they are, and are never reached.

@@ -1,60 +1,36 @@
 //! People with many rows, and rows that take part only where a condition is true, as a user asks for them.
 
+mod support;
+
 use serde_json::Value;
 use std::{
     fmt::Write as _,
     fs,
     io::{BufWriter, Write as _},
-    path::{Path, PathBuf},
-    process::{Command, Output},
+    path::Path,
+    process::Command,
 };
-use tempfile::TempDir;
+use support::Folder;
 
-struct Folder(TempDir);
-
-impl Folder {
-    /// Visits of 500 people: person p came p % 7 + 1 times, and `minutes` is p each time; some ids are missing.
-    fn visits() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut text = String::from("person,minutes,ward\n");
-        for person in 1..=500 {
-            for visit in 0..=person % 7 {
-                let ward = if visit == 0 { "east" } else { "west" };
-                // Space around an id is not part of it.
-                let space = if visit % 2 == 0 { "" } else { " " };
-                writeln!(text, "{space}p{person}{space},{person},{ward}").expect("a string");
-            }
+/// Visits of 500 people: person p came p % 7 + 1 times, and `minutes` is p each time; some ids are missing.
+fn visits() -> Folder {
+    let mut text = String::from("person,minutes,ward\n");
+    for person in 1..=500 {
+        for visit in 0..=person % 7 {
+            let ward = if visit == 0 { "east" } else { "west" };
+            // Space around an id is not part of it.
+            let space = if visit % 2 == 0 { "" } else { " " };
+            writeln!(text, "{space}p{person}{space},{person},{ward}").expect("a string");
         }
-        text.push_str(",1,east\n  ,2,west\n");
-        fs::write(folder.path().join("visits.csv"), text).expect("a file");
-        Self(folder)
     }
+    text.push_str(",1,east\n  ,2,west\n");
+    Folder::with("visits.csv", text)
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_equipoise"))
-            .args(words)
-            .current_dir(self.0.path())
-            .env_remove("EQUIPOISE_LEDGER")
-            .env_remove("EQUIPOISE_ANALYST")
-            .output()
-            .expect("the program runs")
-    }
-
-    fn json(&self, words: &[&str]) -> Value {
-        let output = self.run(&[words, &["--json"]].concat());
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{words:?}: {}", String::from_utf8_lossy(&output.stderr)))
-    }
-
-    fn fails(&self, words: &[&str]) -> String {
-        let output = self.run(words);
-        assert_eq!(output.status.code(), Some(2), "{words:?}");
-        String::from_utf8(output.stderr).expect("text")
-    }
+fn fails(folder: &Folder, words: &[&str]) -> String {
+    let output = folder.run_words(words);
+    assert_eq!(output.status.code(), Some(2), "{words:?}");
+    String::from_utf8(output.stderr).expect("text")
 }
 
 fn near(release: &Value, truth: i64, within: i64) {
@@ -65,20 +41,20 @@ fn near(release: &Value, truth: i64, within: i64) {
 /// At epsilon 20, noise on a count of people exceeds 3 with a probability below e^-60.
 #[test]
 fn a_count_with_a_unit_counts_people_and_their_rows_up_to_the_bound() {
-    let folder = Folder::visits();
+    let folder = visits();
     let people = ["count", "visits.csv", "--unit", "person", "--epsilon", "20"];
-    let release = folder.json(&people);
+    let release = folder.json_words(&people);
     near(&release, 500, 3);
     assert_eq!(release["guarantee"]["unit"], "person");
     assert_eq!(release["guarantee"]["max_rows_per_unit"], 1);
     // Person p has p % 7 + 1 rows, of which at most three take part.
     let rows: i64 = (1..=500).map(|person| (person % 7 + 1).min(3)).sum();
-    let three = folder.json(&[&people[..5], &["60", "--max-rows-per-unit", "3"]].concat());
+    let three = folder.json_words(&[&people[..5], &["60", "--max-rows-per-unit", "3"]].concat());
     near(&three, rows, 3);
-    let east = folder.json(&[&people[..], &["--where", "ward = 'east'"]].concat());
+    let east = folder.json_words(&[&people[..], &["--where", "ward = 'east'"]].concat());
     near(&east, 500, 3);
     assert_eq!(east["where"], "ward = 'east'");
-    let few = folder.json(&[&people[..], &["--where", "minutes <= 100 and ward = 'west'"]].concat());
+    let few = folder.json_words(&[&people[..], &["--where", "minutes <= 100 and ward = 'west'"]].concat());
     near(&few, (1..=100).map(|person| i64::from(person % 7 > 0)).sum(), 3);
     assert_eq!(few["spent"]["epsilon"], "120");
 }
@@ -87,7 +63,7 @@ fn a_count_with_a_unit_counts_people_and_their_rows_up_to_the_bound() {
 /// theirs elsewhere only by chance. At epsilon 20 the answer is within 3 ranks with probability 1 - 1e-9.
 #[test]
 fn a_median_over_people_is_one_over_one_row_of_each() {
-    let folder = Folder::visits();
+    let folder = visits();
     let words = [
         "median",
         "visits.csv",
@@ -99,11 +75,11 @@ fn a_median_over_people_is_one_over_one_row_of_each() {
         "--confidence",
         "0.999999999",
     ];
-    let release = folder.json(&words);
+    let release = folder.json_words(&words);
     assert_eq!(release["outcome"], "released");
     let rank = release["error"]["rank"].as_i64().expect("a rank");
     near(&release, 250, rank + 1);
-    let plan = folder.run(&[&words[..], &["--dry-run", "--max-rows-per-unit", "2"]].concat());
+    let plan = folder.run_words(&[&words[..], &["--dry-run", "--max-rows-per-unit", "2"]].concat());
     let text = String::from_utf8(plan.stdout).expect("text");
     assert!(text.contains("  rows       at most 2 rows of each person, drawn at random\n"), "{text}");
     assert!(text.contains("for all rows of one person, added or removed"), "{text}");
@@ -111,37 +87,37 @@ fn a_median_over_people_is_one_over_one_row_of_each() {
 
 #[test]
 fn a_data_set_keeps_its_unit_and_a_budget_of_rows_pays_two_steps() {
-    let folder = Folder::visits();
-    let set = folder.run(&["budget", "set", "visits.csv", "--unit", "person", "--epsilon", "50"]);
+    let folder = visits();
+    let set = folder.run_words(&["budget", "set", "visits.csv", "--unit", "person", "--epsilon", "50"]);
     assert_eq!(set.status.code(), Some(0));
-    let release = folder.json(&["count", "visits.csv", "--epsilon", "20"]);
+    let release = folder.json_words(&["count", "visits.csv", "--epsilon", "20"]);
     near(&release, 500, 3);
     assert_eq!(
         (&release["guarantee"]["unit"], &release["spent"]["epsilon"]),
         (&"person".into(), &"20".into())
     );
-    let other = folder.fails(&["count", "visits.csv", "--unit", "ward", "--epsilon", "1"]);
+    let other = fails(&folder, &["count", "visits.csv", "--unit", "ward", "--epsilon", "1"]);
     assert!(other.contains("registered with the unit person"), "{other}");
 
-    let rows = Folder::visits();
-    rows.json(&["count", "visits.csv", "--epsilon", "1"]);
-    let release = rows.json(&["count", "visits.csv", "--unit", "person", "--epsilon", "2"]);
+    let rows = visits();
+    rows.json_words(&["count", "visits.csv", "--epsilon", "1"]);
+    let release = rows.json_words(&["count", "visits.csv", "--unit", "person", "--epsilon", "2"]);
     assert_eq!(
         (&release["guarantee"]["unit"], &release["guarantee"]["epsilon"]),
         (&"person".into(), &"2".into())
     );
     assert_eq!(release["spent"]["epsilon"], "5", "one, and two steps of two");
-    let slip = rows.fails(&["budget", "set", "visits.csv", "--unit", "persom", "--epsilon", "5"]);
+    let slip = fails(&rows, &["budget", "set", "visits.csv", "--unit", "persom", "--epsilon", "5"]);
     assert!(slip.contains("did you mean 'person'?"), "{slip}");
 }
 
 /// Under replace a filter makes the number of rows private: the price is what was said, the noise is that of two steps.
 #[test]
 fn replace_with_a_filter_runs_in_two_steps_and_costs_what_was_said() {
-    let folder = Folder::visits();
+    let folder = visits();
     let words = ["median", "visits.csv", "minutes", "--epsilon", "2", "--adjacency", "replace", "--dry-run"];
-    let all = folder.json(&words);
-    let some = folder.json(&[&words[..], &["--where", "minutes > 3"]].concat());
+    let all = folder.json_words(&words);
+    let some = folder.json_words(&[&words[..], &["--where", "minutes > 3"]].concat());
     for plan in [&all, &some] {
         assert_eq!(
             (&plan["charge"]["epsilon"], &plan["guarantee"]["adjacency"]),
@@ -152,16 +128,16 @@ fn replace_with_a_filter_runs_in_two_steps_and_costs_what_was_said() {
     assert!(words(&all).contains("refused with fewer than"), "{}", words(&all));
     assert!(words(&some).contains("noisy count"), "{}", words(&some));
     // How many rows there are is public; how many pass is not.
-    let all = folder.fails(&["count", "visits.csv", "--epsilon", "1", "--adjacency", "replace"]);
+    let all = fails(&folder, &["count", "visits.csv", "--epsilon", "1", "--adjacency", "replace"]);
     assert!(all.contains("is public"), "{all}");
     let some =
         ["count", "visits.csv", "--epsilon", "20", "--adjacency", "replace", "--where", "ward = 'east'"];
-    near(&folder.json(&some), 501, 3);
+    near(&folder.json_words(&some), 501, 3);
 }
 
 #[test]
 fn wrong_words_are_one_line_and_cost_nothing() {
-    let folder = Folder::visits();
+    let folder = visits();
     for (words, said) in [
         (&["--unit", "persn"][..], "--unit: no column is called 'persn'; did you mean 'person'?"),
         (&["--unit", "person", "--max-rows-per-unit", "0"], "max-rows-per-unit 0 is not accepted"),
@@ -169,7 +145,7 @@ fn wrong_words_are_one_line_and_cost_nothing() {
         (&["--where", "ward = "], "--where: "),
         (&["--where", "wad = 'x'"], "--where: no column is called 'wad'; did you mean 'ward'?"),
     ] {
-        let error = folder.fails(&[&["count", "visits.csv", "--epsilon", "1"], words].concat());
+        let error = fails(&folder, &[&["count", "visits.csv", "--epsilon", "1"], words].concat());
         assert!(error.contains(said) && error.lines().count() == 1, "{error}");
     }
     assert!(!folder.path("equipoise.ledger").exists());
@@ -212,13 +188,14 @@ fn write_big(path: &Path, rows: u64) {
 /// Noise for a row at epsilon 100 is a whole number other than zero with a chance below 1e-43.
 #[test]
 fn people_take_part_in_as_many_groups_as_is_said() {
-    let folder = Folder::visits();
+    let folder = visits();
     let by_ward = ["count", "visits.csv", "--group-by", "ward", "--keys", "east,west", "--unit", "person"];
     let counts = |release: &Value| -> Vec<i64> {
         let groups = release["groups"].as_array().expect("groups");
         groups.iter().map(|group| group["value"].as_i64().expect("a count")).collect()
     };
-    let both = folder.json(&[&by_ward[..], &["--max-groups-per-unit", "2", "--epsilon", "200"]].concat());
+    let both =
+        folder.json_words(&[&by_ward[..], &["--max-groups-per-unit", "2", "--epsilon", "200"]].concat());
     // One person in seven came once, to the east.
     assert_eq!(counts(&both), [500, 429]);
     let promise = &both["guarantee"];
@@ -226,16 +203,18 @@ fn people_take_part_in_as_many_groups_as_is_said() {
         (promise["max_groups_per_unit"].as_u64(), promise["max_rows_per_unit"].as_u64()),
         (Some(2), Some(2))
     );
-    let one = folder.json(&[&by_ward[..], &["--max-groups-per-unit", "1", "--epsilon", "100"]].concat());
+    let one =
+        folder.json_words(&[&by_ward[..], &["--max-groups-per-unit", "1", "--epsilon", "100"]].concat());
     assert_eq!(counts(&one).iter().sum::<i64>(), 500);
-    let text = folder.run(&[&by_ward[..], &["--max-groups-per-unit", "2", "--epsilon", "200"]].concat());
+    let text =
+        folder.run_words(&[&by_ward[..], &["--max-groups-per-unit", "2", "--epsilon", "200"]].concat());
     let text = String::from_utf8(text.stdout).expect("text");
     assert!(text.contains("at most 2 rows of each person in at most 2 groups, drawn at random"), "{text}");
     let questions = r#"{"data": "visits.csv", "epsilon": 400, "unit": "person", "max-groups-per-unit": 2, "questions": [
         {"statistic": "count", "group-by": "ward", "keys": ["east", "west"]},
         {"statistic": "median", "column": "minutes", "group-by": "ward", "keys": ["east", "west"]}]}"#;
     fs::write(folder.path("questions.json"), questions).expect("a file");
-    assert_eq!(counts(&folder.json(&["batch", "questions.json"])["answers"][0]), [500, 429]);
+    assert_eq!(counts(&folder.json_words(&["batch", "questions.json"])["answers"][0]), [500, 429]);
     fs::write(
         folder.path("unlike.json"),
         questions.replace(
@@ -251,7 +230,7 @@ fn people_take_part_in_as_many_groups_as_is_said() {
             "is for answers by group",
         ),
     ] {
-        let line = folder.fails(words);
+        let line = fails(&folder, words);
         assert!(line.contains(said), "{line}");
     }
 }

@@ -5,6 +5,8 @@
 //! middle would have to be 100 ranks off, which has a chance below 2^64·e^-900. At epsilon 1000 a sum has at least 283 of it,
 //! and noise is other than zero with a chance below 2·e^-42 where a row counts for at most 20 units.
 
+mod support;
+
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int64Array, RecordBatch, TimestampMicrosecondArray,
 };
@@ -13,10 +15,9 @@ use serde_json::{Value, json};
 use std::{
     fmt::Write as _,
     fs::{self, File},
-    process::{Command, Output},
     sync::Arc,
 };
-use tempfile::TempDir;
+use support::Folder;
 
 const LARGE: i64 = 9_007_199_254_740_993;
 /// What CSV says of its columns.
@@ -33,41 +34,21 @@ const TYPES: [&str; 10] = [
     "member=boolean",
 ];
 
-struct Folder(TempDir);
+/// The same people as text and by a schema.
+fn people() -> Folder {
+    let folder = Folder::with("people.csv", csv());
+    let file = File::create(folder.path("people.parquet")).expect("a file");
+    let batch = batch();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+    folder
+}
 
-impl Folder {
-    fn new() -> Self {
-        let folder = Self(tempfile::tempdir().expect("a folder"));
-        fs::write(folder.0.path().join("people.csv"), csv()).expect("a file");
-        let file = File::create(folder.0.path().join("people.parquet")).expect("a file");
-        let batch = batch();
-        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
-        writer.write(&batch).expect("written");
-        writer.close().expect("closed");
-        folder
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_equipoise"))
-            .args(words)
-            .current_dir(self.0.path())
-            .env_remove("EQUIPOISE_LEDGER")
-            .env_remove("EQUIPOISE_ANALYST")
-            .output()
-            .expect("the program runs")
-    }
-
-    fn json(&self, words: &[&str]) -> Value {
-        let output = self.run(&[words, &["--json"]].concat());
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{words:?}: {}", String::from_utf8_lossy(&output.stderr)))
-    }
-
-    fn text(&self, words: &[&str]) -> String {
-        let output = self.run(words);
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("text")
-    }
+fn text(folder: &Folder, words: &[&str]) -> String {
+    let output = folder.run_words(words);
+    assert_eq!(output.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
 }
 
 /// 0 is low, 1 the middle, 2 high.
@@ -119,14 +100,14 @@ fn batch() -> RecordBatch {
 fn both(folder: &Folder, words: &[&str]) -> [Value; 2] {
     let with = |file: &str, types: &[&str]| {
         let words: Vec<&str> = words.iter().map(|&word| if word == "FILE" { file } else { word }).collect();
-        folder.json(&[&words, types].concat())
+        folder.json_words(&[&words, types].concat())
     };
     [with("people.csv", &TYPES), with("people.parquet", &[])]
 }
 
 #[test]
 fn order_statistics_of_every_type_are_values_of_that_type() {
-    let folder = Folder::new();
+    let folder = people();
     for (column, name, middle) in [
         ("hired", "date", json!("2015-02-28")),
         ("seen", "timestamp", json!("2015-02-28T12:30:00.5Z")),
@@ -160,13 +141,13 @@ fn order_statistics_of_every_type_are_values_of_that_type() {
             assert_eq!((&release["value"], &release["type"]), (&range, &unit), "{column}");
         }
     }
-    let said = folder.text(&[&["iqr", "people.csv", "hired", "--epsilon", "60"], &TYPES[..]].concat());
+    let said = text(&folder, &[&["iqr", "people.csv", "hired", "--epsilon", "60"], &TYPES[..]].concat());
     assert!(said.starts_with("iqr of hired: 8274 days\n"), "{said}");
 }
 
 #[test]
 fn sums_and_shares_are_exact_where_noise_is_none() {
-    let folder = Folder::new();
+    let folder = people();
     for (words, value) in [
         (&["mean", "FILE", "member"][..], json!(0.7)),
         (&["sum", "FILE", "member"], json!(700)),
@@ -194,7 +175,7 @@ fn sums_and_shares_are_exact_where_noise_is_none() {
 
 #[test]
 fn keys_candidates_and_conditions_are_values_of_their_types() {
-    let folder = Folder::new();
+    let folder = people();
     for release in both(&folder, &["histogram", "FILE", "pay", "--epsilon", "20", "--delta", "1e-6"]) {
         let keys: Vec<&Value> =
             release["groups"].as_array().expect("groups").iter().map(|g| &g["key"]).collect();
@@ -239,16 +220,16 @@ fn keys_candidates_and_conditions_are_values_of_their_types() {
 
 #[test]
 fn batches_plans_simulations_and_checks_know_types() {
-    let folder = Folder::new();
+    let folder = people();
     let questions = r#"{"data": "people.csv", "epsilon": 60, "types": {"hired": "date", "id": "integer"}, "questions": [
         {"statistic": "median", "column": "hired"}, {"statistic": "median", "column": "id"},
         {"statistic": "count", "target-error": 1}], "where": "hired < 2020-01-01"}"#;
-    fs::write(folder.0.path().join("questions.json"), questions).expect("a file");
-    let release = folder.json(&["batch", "questions.json"]);
+    fs::write(folder.path("questions.json"), questions).expect("a file");
+    let release = folder.json_words(&["batch", "questions.json"]);
     let values: Vec<&Value> =
         release["answers"].as_array().expect("answers").iter().map(|a| &a["value"]).collect();
     assert_eq!(values[..2], [&json!("2015-02-28"), &json!(LARGE)]);
-    let planned = folder.json(&[
+    let planned = folder.json_words(&[
         "median",
         "people.csv",
         "hired",
@@ -259,13 +240,14 @@ fn batches_plans_simulations_and_checks_know_types() {
         "--dry-run",
     ]);
     assert_eq!((&planned["outcome"], &planned["type"]), (&json!("planned"), &json!("date")));
-    let fewer = folder.json(&["median", "people.csv", "hired", "--epsilon", "1", "--dry-run"]);
+    let fewer = folder.json_words(&["median", "people.csv", "hired", "--epsilon", "1", "--dry-run"]);
     assert!(
         planned["error"]["rank"].as_u64() < fewer["error"]["rank"].as_u64(),
         "days are fewer than floats"
     );
-    fs::copy(folder.0.path().join("people.csv"), folder.0.path().join("public.csv")).expect("a copy");
-    let simulated = folder.text(
+    fs::copy(folder.path("people.csv"), folder.path("public.csv")).expect("a copy");
+    let simulated = text(
+        &folder,
         &[&["simulate", "--trials", "20", "median", "public.csv", "seen", "--epsilon", "20"], &TYPES[..]]
             .concat(),
     );
@@ -278,19 +260,19 @@ fn batches_plans_simulations_and_checks_know_types() {
         simulated.contains(&format!("{middle}; half of the answers are within 0 seconds")),
         "{simulated}"
     );
-    let checked = folder.text(&["check", "people.csv", "--type", "hired=date", "--type", "seen=date"]);
+    let checked = text(&folder, &["check", "people.csv", "--type", "hired=date", "--type", "seen=date"]);
     assert!(checked.contains("hired as date: every field that is not empty"), "{checked}");
     assert!(
         checked
             .contains("seen as date: 1000 fields are none and count as empty, in records 1, 2, 3, 4, 5, ...")
     );
-    let found = folder.json(&["check", "people.csv", "--type", "seen=date"]);
+    let found = folder.json_words(&["check", "people.csv", "--type", "seen=date"]);
     assert_eq!(found["declared"][0]["unfit"], json!(1000));
 }
 
 #[test]
 fn what_is_wrong_with_a_type_is_one_line_and_free() {
-    let folder = Folder::new();
+    let folder = people();
     for (words, said) in [
         ("median people.csv hired --type hired", "COLUMN=TYPE, such as hired=date"),
         ("median people.csv hired --type hired=day", "no type is called 'day'"),
@@ -320,7 +302,7 @@ fn what_is_wrong_with_a_type_is_one_line_and_free() {
     ] {
         let words: Vec<&str> = words.split(' ').collect();
         let priced = [&words[..], &["--epsilon", "1"]].concat();
-        let output = folder.run(if words[0] == "check" { &words } else { &priced });
+        let output = folder.run_words(if words[0] == "check" { &words } else { &priced });
         let line = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {line}");
         assert!(line.contains(said), "{words:?}: {line}");
@@ -331,27 +313,27 @@ fn what_is_wrong_with_a_type_is_one_line_and_free() {
         ("hired < seen", "'hired' is date and 'seen' is timestamp; declare one type for both with --type"),
         ("member = 7", "write true or false"),
     ] {
-        let output = folder.run(&["count", "people.parquet", "--epsilon", "1", "--where", condition]);
+        let output = folder.run_words(&["count", "people.parquet", "--epsilon", "1", "--where", condition]);
         let line = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{condition}: {line}");
         assert!(line.contains(said) && line.trim_end().lines().count() == 1, "{condition}: {line}");
     }
-    assert!(!folder.0.path().join("equipoise.ledger").exists(), "nothing was charged");
+    assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
 }
 
 /// Days that do not exist, numbers beyond 64 bits and words are nulls, one by one; days beyond the year 9999 are moved to its end.
 #[test]
 fn values_that_are_not_of_the_type_are_empty_and_far_ones_are_moved() {
-    let folder = Folder::new();
+    let folder = people();
     let mut text = String::from("day,pay\n");
     for row in 0..1000 {
         text.push_str(
             ["2024-02-30,1e30\n", "soon,much\n", "+12026-01-01,7.005\n", "+12026-01-01,7.005\n"][row % 4],
         );
     }
-    fs::write(folder.0.path().join("odd.csv"), text).expect("a file");
+    fs::write(folder.path("odd.csv"), text).expect("a file");
     let types = ["--type", "day=date", "--type", "pay=decimal:2", "--epsilon", "100"];
-    let ask = |words: &[&str]| folder.json(&[words, &types].concat())["value"].clone();
+    let ask = |words: &[&str]| folder.json_words(&[words, &types].concat())["value"].clone();
     assert_eq!(ask(&["count", "odd.csv", "day"]), json!(500));
     assert_eq!(ask(&["count", "odd.csv", "pay"]), json!(500));
     assert_eq!(ask(&["median", "odd.csv", "day"]), json!("9999-12-31"));
@@ -367,10 +349,10 @@ fn values_that_are_not_of_the_type_are_empty_and_far_ones_are_moved() {
 /// refused before the charge. At epsilon 1000 noise on a count is other than zero with a chance below 2·e^-1000.
 #[test]
 fn stated_values_and_quoted_numbers_are_read_by_the_type() {
-    let folder = Folder::new();
+    let folder = people();
     let counts = |file: &str, types: &[&str], column: &str, keys: &str| {
         let words = ["histogram", file, column, "--epsilon", "1000", "--keys", keys];
-        let groups = folder.json(&[&words, types].concat())["groups"].clone();
+        let groups = folder.json_words(&[&words, types].concat())["groups"].clone();
         let count = |group: &Value| (group["key"].clone(), group["value"].clone());
         groups.as_array().expect("groups").iter().map(count).collect::<Vec<_>>()
     };
@@ -386,23 +368,24 @@ fn stated_values_and_quoted_numbers_are_read_by_the_type() {
         assert_eq!(counts(file, types, "seen", "2015-02-28T13:30:00.5+01:00"), [moment]);
         for (column, wrong) in [("hired", "someday"), ("member", "maybe"), ("id", "five")] {
             let words = ["histogram", file, column, "--epsilon", "1", "--keys", wrong];
-            let output = folder.run(&[&words, types].concat());
+            let output = folder.run_words(&[&words, types].concat());
             let said = String::from_utf8(output.stderr).expect("text");
             assert_eq!(output.status.code(), Some(2), "{column}");
             assert!(said.contains("was stated and is no"), "{said}");
         }
-        let select =
-            folder.json(&[&["select", file, "id", "--epsilon", "1000", "--among", "-05,77"], types].concat());
+        let select = folder
+            .json_words(&[&["select", file, "id", "--epsilon", "1000", "--among", "-05,77"], types].concat());
         assert_eq!(select["value"], json!(-5));
     }
     let count = |filter: &str| {
-        folder.json(&["count", "people.parquet", "--epsilon", "1000", "--where", filter])["value"].clone()
+        folder.json_words(&["count", "people.parquet", "--epsilon", "1000", "--where", filter])["value"]
+            .clone()
     };
     assert_eq!(
         [count("pay = '0.1'"), count("id = '-5'"), count("id < '9'")],
         [300; 3].map(|many| json!(many))
     );
-    let output = folder.run(&["count", "people.parquet", "--epsilon", "1", "--where", "id = 'five'"]);
+    let output = folder.run_words(&["count", "people.parquet", "--epsilon", "1", "--where", "id = 'five'"]);
     let said = String::from_utf8(output.stderr).expect("text");
     assert!(
         output.status.code() == Some(2) && said.contains("is of the type integer, which five is not"),

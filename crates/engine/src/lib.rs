@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod block;
+pub mod books;
 mod bytes;
 mod columnar;
 pub mod csv;

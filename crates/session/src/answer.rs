@@ -3,6 +3,7 @@
 use crate::{
     groups::Key,
     release::{Outcome, Spent},
+    session::shaped,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -172,12 +173,22 @@ pub struct Group {
     /// The number of rows, where a noisy one was paid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<i64>,
+    /// The answers of a summary, each with its error; `value` has their values by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Item>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
-/// A release tells at most so many groups, so that it can be kept and read in a small memory.
+impl Group {
+    /// How many answers it has.
+    pub(crate) fn told(&self) -> usize {
+        self.answers.as_ref().map_or(1, Vec::len)
+    }
+}
+
+/// A release tells at most so many answers for groups, so that it can be kept and read in a small memory.
 pub(crate) const MOST_TOLD: usize = 1_000_000;
 
 /// The outcome of a question, before it has a receipt.
@@ -203,6 +214,13 @@ pub(crate) struct Named {
     pub statistic: &'static str,
     pub mechanism: &'static str,
     pub answer: Answer,
+}
+
+impl Named {
+    /// The same for a group, whose question names the column.
+    fn into_item(self) -> Item {
+        shaped(self.statistic, None, self.mechanism, self.answer)
+    }
 }
 
 impl Answer {
@@ -251,7 +269,7 @@ impl Answer {
     /// No answers, because there would be too many.
     pub fn too_many_groups() -> Self {
         Self::refused(format!(
-            "more than {MOST_TOLD} groups would be told, in this question or in a batch together; group by columns with fewer \
+            "more than {MOST_TOLD} answers for groups would be told, in this question or in a batch together; group by columns with fewer \
              values, ask about fewer rows with --where, or state the --keys"
         ))
     }
@@ -283,6 +301,7 @@ impl Answer {
             value: self.value.unwrap_or_default(),
             error: self.error,
             rows: self.rows,
+            answers: self.several.map(|several| several.into_iter().map(Named::into_item).collect()),
             advice: self.advice,
         }
     }

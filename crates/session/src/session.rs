@@ -19,7 +19,7 @@
 pub mod streams;
 
 use crate::{
-    answer::{Answer, Item, MOST_TOLD, Named},
+    answer::{Answer, Group, Item, MOST_TOLD, Named},
     gather::Gathered,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan, RunnerUp},
@@ -113,12 +113,12 @@ impl Session {
 const LONGEST: usize = 256 << 20;
 const TOO_LONG: &str = "the answers are longer than the ledger keeps (256 MiB); ask about shorter or fewer keys, or state the --keys";
 
-/// All questions of a release together tell at most so many groups: the others are refused. Which keys are told is
+/// All questions of a release together tell at most so many answers for groups: the others are refused. Which keys are told is
 /// paid for already, and so is their number.
 fn few_enough(answers: Vec<Answer>, most: usize) -> Vec<Answer> {
     let mut told = 0;
     let fits = |answer: Answer| {
-        let groups = answer.groups.as_ref().map_or(0, Vec::len);
+        let groups = answer.groups.iter().flatten().map(Group::told).sum::<usize>();
         if told + groups > most {
             return Answer::too_many_groups();
         }
@@ -267,7 +267,7 @@ fn named(several: Vec<Named>, column: Option<&str>) -> Vec<Item> {
     several.into_iter().map(|one| shaped(one.statistic, column, one.mechanism, one.answer)).collect()
 }
 
-fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
+pub(crate) fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
     let outcome = answer.outcome();
     let Answer { value, error, rows, advice, groups, several } = answer;
     Item {
@@ -413,7 +413,7 @@ mod tests {
         let told = few_enough([3, 4, 1, 0].map(of_groups).to_vec(), 5);
         let groups = |answer: &Answer| answer.groups.as_ref().map(Vec::len);
         assert_eq!(told.iter().map(groups).collect::<Vec<_>>(), [Some(3), None, Some(1), Some(0)]);
-        assert!(told[1].advice.as_ref().unwrap().starts_with("more than 1000000 groups"), "{told:?}");
+        assert!(told[1].advice.as_ref().unwrap().starts_with("more than 1000000 answers"), "{told:?}");
     }
 
     #[test]

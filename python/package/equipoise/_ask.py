@@ -84,13 +84,29 @@ class Question:
             _books.counted(self._adjacency, self._unit, release.spent)
         return _root(release) if self._asked == "std" else release
 
-    def simulate(self, trials: int) -> list[Any]:
-        """The outcomes of many trials on public data; nothing is charged."""
+    def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
+        """Outcomes of many trials on public data, their error bars, and what each number came to; nothing is charged."""
         source = self.table.source(self.planned.wanted)
-        values = _equipoise.simulate(self.planned, source, self.table.rows, trials)
+        values, errors, text = _equipoise.simulate(self.planned, source, self.table.rows, trials)
+        series: list[dict[str, Any]] = json.loads(text)
         if self._asked == "std":
-            return [None if value is None else math.sqrt(max(0.0, value)) for value in values]
-        return values
+            values = [_root_of(value) for value in values]
+            errors = [error and dict(error, low=_root_of(error["low"]), high=_root_of(error["high"])) for error in errors]
+            roots = ("median", "nine_of_ten_between", "truth")
+            series = [dict(one, statistic="std", **{name: _root_of(one[name]) for name in roots}) for one in series]
+        return values, errors, series
+
+
+def _root_of(value: Any) -> Any:
+    """The square root of a number, of each answer of a list, or of the answers of groups."""
+    if isinstance(value, list):
+        return [_root_of(one) for one in value]
+    if isinstance(value, dict):
+        error = value["error"]
+        if error is not None:
+            error = dict(error, low=_root_of(error["low"]), high=_root_of(error["high"]))
+        return dict(value, value=_root_of(value["value"]), error=error)
+    return None if value is None else math.sqrt(max(0.0, value))
 
 
 def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,6 @@ from . import _equipoise
 from ._data import is_path
 from ._errors import RequestError
 
-_FILE_NAME = "equipoise.ledger"
-
 #: Ledgers that are open, by process: what was opened before a fork is left alone in the child.
 _OPEN: dict[tuple[int, str | None, str | None], _equipoise.Books] = {}
 #: What the odometer of this process, or of the one that it was forked from, has written down, by adjacency and unit.
@@ -69,17 +67,16 @@ def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> 
 
 
 def beside(data: str | os.PathLike[str]) -> str:
-    """The ledger that lies beside a file, as on the command line."""
-    return os.path.join(os.path.dirname(os.path.realpath(os.fspath(data))), _FILE_NAME)
+    """The ledger that a file, a pattern or a folder is charged to, by the same rule as on the command line."""
+    return os.fspath(_equipoise.charged_ledger(data))
 
 
 def name_of(data: Any, ledger: str | os.PathLike[str], name: str | None) -> str:
     """The name that the budget of the data belongs to; for files the same as on the command line."""
-    if name is not None:
-        return name
-    if not is_path(data):
+    if is_path(data):
+        if name is not None:
+            raise RequestError("a file goes by its path; leave out name=")
+        return _equipoise.data_name(data, ledger)
+    if name is None:
         raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
-    path = os.path.realpath(os.fspath(data))
-    folder = os.path.dirname(os.path.realpath(os.fspath(ledger)))
-    inside = os.path.relpath(path, folder)
-    return path if inside.startswith(os.pardir) else inside
+    return name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from . import _books, _equipoise
@@ -52,11 +51,23 @@ def mechanisms() -> dict[str, dict[str, Any]]:
 class Simulation:
     """Outcomes of many trials on public data. Nothing was charged, and nothing here may be published as private."""
 
-    def __init__(self, statistic: str, values: list[Any]) -> None:
+    def __init__(
+        self,
+        statistic: str,
+        values: list[Any],
+        errors: list[dict[str, Any] | None],
+        series: list[dict[str, Any]],
+    ) -> None:
         #: What was asked for.
         self.statistic = statistic
-        #: One outcome for each trial; ``None`` where it was refused.
+        #: One outcome for each trial; ``None`` where it was refused, a list of dicts where there are groups.
         self.values = values
+        #: The error bar of each outcome; ``None`` where it was refused, and where each group has its own.
+        self.errors = errors
+        #: One dict for each number or text of the answers (each quantile, part of a summary, key): in how many trials it was
+        #: ``told`` and ``refused``, its ``median`` and the ``nine_of_ten_between`` (for texts the ``answers`` and how often
+        #: each came), the ``truth`` of these rows, and how many error ``bars`` held.
+        self.series = series
 
     @property
     def released(self) -> list[Any]:
@@ -84,19 +95,17 @@ def simulate(statistic: str, data: Any, column: str | None = None, *, trials: in
     >>> outcome = eq.simulate("median", list(range(1000)), trials=100, epsilon=1)
     >>> len(outcome.values)
     100
+    >>> outcome.series[0]["truth"]
+    499.0
     """
     if isinstance(trials, bool) or not isinstance(trials, int) or not 0 <= trials <= 10_000_000:
         raise RequestError("trials is not accepted; give a whole number up to ten million")
     ledger = keywords.pop("ledger", None)
-    if is_path(data):
-        # A pattern or a folder stands for its files, each of which may be somebody's.
-        for file in (data, *_equipoise.files(data)):
-            for path in {_books.beside(file), os.fspath(ledger) if ledger is not None else _books.beside(file)}:
-                if os.path.exists(path) and _equipoise.is_registered(path, _books.name_of(file, path, None)):
-                    raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
+    if is_path(data) and _equipoise.known_as(data, ledger) is not None:
+        raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
     books = _equipoise.Books(None, None)
     question = Question(statistic, data, column, books=books, name="simulation", **keywords)
-    return Simulation(statistic, question.simulate(trials))
+    return Simulation(statistic, *question.simulate(trials))
 
 
 def audit(name: str) -> list[dict[str, Any]]:

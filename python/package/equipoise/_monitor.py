@@ -159,10 +159,8 @@ class ThresholdMonitor:
         _counted(adjacency, privacy_unit, ledger)
 
     def _watch_file(self, rows: FileTable, words: dict[str, Any], ledger: Any, name: str | None, state: Any) -> None:
-        if name is not None:
-            raise RequestError("a file goes by its path; leave out name=")
         ledger = _books.beside(rows.path) if ledger is None else ledger
-        account = _books.name_of(rows.path, ledger, None)
+        account = _books.name_of(rows.path, ledger, name)
         words.update(rows.reading)
         pattern = any(sign in rows.path for sign in "*?[") and not os.path.exists(rows.path)
         if pattern and (state is None or fnmatch.fnmatch(os.path.abspath(state), os.path.abspath(rows.path))):

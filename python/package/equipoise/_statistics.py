@@ -418,6 +418,7 @@ def summary(
     column: str | None = None,
     *,
     epsilon: Number,
+    delta: Number | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
@@ -425,7 +426,10 @@ def summary(
     types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    interval: bool | None = None,
     where: str | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
     confidence: Number | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
@@ -434,6 +438,9 @@ def summary(
     request_id: str | None = None,
 ) -> Release:
     """Count, mean, standard deviation and five quantiles of a column for one price: ``answers`` of the release.
+
+    With ``group_by`` each of its ``groups`` has them, and their values by name as its ``value``: a table is
+    ``pandas.DataFrame([{"town": group["key"], **group["value"]} for group in release.groups])``.
 
     >>> import equipoise as eq
     >>> release = eq.summary(list(range(10_000)), epsilon=4)

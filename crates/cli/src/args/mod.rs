@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Batch(BatchOptions),
     /// The same question on public or made-up data, many times: what answers to expect. Never on private rows
     #[command(
-        after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so what the ledger beside the data or the named one knows by its path is refused; copies and\nother ledgers are not seen."
+        after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate histogram made-up.csv town --epsilon 1 --delta 1e-6\n  equipoise simulate --trials 200 batch questions.json made-up.csv\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so what the ledger beside the data or the named one knows by its path is refused; copies and\nother ledgers are not seen."
     )]
     Simulate(SimulateOptions),
     /// What a file holds, exactly and not privately: for its holder, to find out why answers are bad
@@ -114,7 +114,7 @@ pub(crate) enum QuestionCommand {
     Quantile(QuantileOptions),
     /// The interquartile range of a column of numbers, without bounds
     #[command(
-        after_help = "Examples:\n  equipoise iqr salaries.csv salary --epsilon 1\n  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1"
+        after_help = "Examples:\n  equipoise iqr salaries.csv salary --epsilon 1\n  equipoise iqr salaries.csv salary --epsilon 2 --interval\n  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1"
     )]
     Iqr(NumberOptions),
     /// The most frequent value of a column, exact, or a refusal where it leads by too little
@@ -131,6 +131,8 @@ pub(crate) enum QuestionCommand {
     )]
     Select(SelectOptions),
     /// Count, mean, standard deviation and quantiles of a column, for one price in one scan
-    #[command(after_help = "Example:\n  equipoise summary salaries.csv salary --epsilon 2")]
+    #[command(
+        after_help = "Examples:\n  equipoise summary salaries.csv salary --epsilon 2\n  equipoise summary salaries.csv salary --group-by town --epsilon 8 --delta 1e-6"
+    )]
     Summary(SummaryOptions),
 }

@@ -1,7 +1,7 @@
 //! Options of questions about a file.
 
 use super::QuestionCommand;
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// A question about a file; every verb takes these.
@@ -306,6 +306,8 @@ pub(crate) struct SummaryOptions {
     pub column: Option<String>,
     #[command(flatten)]
     pub values: Values,
+    #[command(flatten)]
+    pub groups: Groups,
 }
 
 /// A question, asked many times of data that is not private.
@@ -324,7 +326,18 @@ pub(crate) struct SimulateOptions {
     #[arg(long, value_name = "OUT.svg")]
     pub plot: Option<PathBuf>,
     #[command(subcommand)]
-    pub question: QuestionCommand,
+    pub question: SimulateCommand,
+}
+
+/// What is simulated.
+#[derive(Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a run of the program")]
+pub(crate) enum SimulateCommand {
+    #[command(flatten)]
+    Ask(QuestionCommand),
+    /// Several questions in one JSON file
+    #[command(after_help = "Example:\n  equipoise simulate --trials 200 batch questions.json made-up.csv")]
+    Batch(BatchOptions),
 }
 
 #[derive(Args, Debug)]

@@ -1,6 +1,6 @@
 //! One answer in words: a value, a table of groups, or a refusal.
 
-use super::{between, error_words, percent, printable, question, ranks, value};
+use super::{between, error_words, percent, printable, question, ranks, summary, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Group, Item},
@@ -81,7 +81,15 @@ pub(super) fn show(shown: &Shown<'_>) {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
             println!("  error      each holds on its own ({} confidence)", percent(confidence));
         }
-        if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref()) {
+        if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence)) {
+            println!(
+                "  error      below each answer; each holds on its own, and the quantiles of a group all at once ({} \
+                 confidence); --json has all digits, and the ranges that rows were moved into",
+                percent(confidence)
+            );
+        }
+        if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref().or(summary::advice(group)))
+        {
             println!("  advice     for groups that were refused: {advice}");
         }
     }
@@ -115,14 +123,23 @@ fn table(shown: &Shown<'_>, groups: &[Group]) -> Table {
         "" => "answer".to_string(),
         measure => format!("answer in{measure}"),
     };
-    let head = shown.group_by.iter().map(|name| printable(name)).chain([answer, "error".into()]);
+    let columns = match groups.iter().find_map(|group| group.answers.as_deref()) {
+        Some(answers) => summary::columns(answers),
+        None => vec![answer, "error".into()],
+    };
+    let head = shown.group_by.iter().map(|name| printable(name)).chain(columns);
     // Indented like everything else, in the first column.
     table.set_header(head.enumerate().map(|(place, text)| indented(place, &text)));
     for group in groups {
-        let keys = match &group.key {
+        let keys: Vec<String> = match &group.key {
             Value::Array(keys) => keys.iter().map(key).collect(),
             one => vec![key(one)],
         };
+        if let Some(answers) = &group.answers {
+            let cells = keys.into_iter().chain(summary::cells(answers));
+            table.add_row(cells.enumerate().map(|(place, text)| indented(place, &text)));
+            continue;
+        }
         let (answer, error) = match (group.outcome, &group.error) {
             (Outcome::Released, error) => {
                 let error = error.as_ref().map_or(String::new(), |error| short_error(error, &group.value));

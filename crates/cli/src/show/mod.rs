@@ -1,6 +1,10 @@
 //! Plans and releases in words, or as one JSON object.
 
 mod answers;
+mod simulation;
+mod summary;
+
+pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::Exit;
 use equipoise_core::ratio::Ratio;

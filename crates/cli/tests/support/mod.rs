@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 use std::{
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -46,18 +47,28 @@ impl Folder {
         self.0.path()
     }
 
+    /// With three thousand rows in `data.csv`: two towns and two years, and one row of its own.
+    pub fn of_towns() -> Self {
+        let mut text = String::from("value,town,year\n1,Zed,2020\n");
+        for value in 1..=3000 {
+            let town = if value % 3 == 0 { "Ayr" } else { "Bath" };
+            writeln!(text, "{value},{town},{}", 2020 + value % 2).expect("a string");
+        }
+        Self::new(text)
+    }
+
     /// The program with these words, apart at spaces.
     pub fn run(&self, line: &str) -> Output {
-        self.run_words(line.split_whitespace())
+        self.run_words(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     /// The program with these words, which may hold spaces.
-    pub fn run_words<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Output {
+    pub fn run_words(&self, words: &[&str]) -> Output {
         self.command(words).output().expect("the program runs")
     }
 
     /// The same, not yet started.
-    pub fn command<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Command {
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise"));
         command
             .args(words)
@@ -76,6 +87,12 @@ impl Folder {
     pub fn json(&self, line: &str) -> Value {
         let output = self.run(&format!("{line} --json"));
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{line}: {output:?}"))
+    }
+
+    /// The same of words that may hold spaces.
+    pub fn json_words(&self, words: &[&str]) -> Value {
+        let output = self.run_words(&[words, &["--json"]].concat());
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{words:?}: {output:?}"))
     }
 
     /// Exit code and the one line of standard error.

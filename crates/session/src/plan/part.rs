@@ -105,6 +105,11 @@ impl Part {
     pub(crate) fn task(&self) -> &Task {
         &self.task
     }
+
+    /// What was said, read as what it is.
+    pub(crate) fn said(&self) -> Result<Said<'_>, PlanError> {
+        Said::new(&self.request, &self.facts)
+    }
 }
 
 /// A mechanism that was not taken.

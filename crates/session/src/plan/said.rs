@@ -247,7 +247,6 @@ impl<'a> Said<'a> {
         }
         let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
         let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
-        let grouped = !self.request.group_by.is_empty();
         for (name, said, taken) in [
             (
                 "interval",
@@ -255,7 +254,6 @@ impl<'a> Said<'a> {
                 matches!(self.statistic(), "median" | "quantile" | "iqr" | "summary"),
             ),
             ("among", !self.among().is_empty(), self.statistic() == "select"),
-            ("group-by", grouped, self.statistic() != "summary"),
             ("range", self.range().is_some(), numeric),
             ("resolution", self.resolution().is_some(), ranked),
             (

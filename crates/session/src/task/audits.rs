@@ -400,6 +400,7 @@ fn no_rows_make_an_answer_panic() {
             ("summary", None, None),
             ("median by town", None, None),
             ("mean by town", None, None),
+            ("summary by town", None, None),
         ] {
             let (statistic, by) = statistic.split_once(" by ").unwrap_or((statistic, ""));
             let group_by: Vec<String> = (!by.is_empty()).then(|| by.to_string()).into_iter().collect();
@@ -449,6 +450,9 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
             grouped("median"),
             stable,
             by_town(request("mode", Some("town"), "1", adjacency)),
+            grouped("summary"),
+            Request { interval: Some(true), ..grouped("summary") },
+            Request { keys: vec!["ash".into()], ..range(grouped("summary")) },
         ];
         for (statistic, fraction) in [("iqr", None), ("quantile", Some("0.25,0.5,0.9")), ("median", None)] {
             let fraction = fraction.map(str::to_string);

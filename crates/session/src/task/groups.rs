@@ -48,6 +48,11 @@ enum Keys {
 
 impl Groups {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        Self::of(said, Task::plan)
+    }
+
+    /// The same with another task for each group.
+    pub fn of(said: &Said, task: impl FnOnce(&Said) -> Result<Task, PlanError>) -> Result<Self, PlanError> {
         let by: Vec<Wanted> = said.group_by().iter().map(|&column| said.key(column)).collect();
         let single = said.in_single_steps()?;
         let groups = Ratio::from(said.groups_per_unit());
@@ -71,7 +76,7 @@ impl Groups {
             let told_from = keys.count_for(&Ratio::new(19, 20));
             (Keys::Found { keys: Box::new(keys), told_from }, eps - &share, delta - &keys_delta)
         };
-        let task = Task::plan(&single.part(Eps::new(eps / groups.clone())?, Delta::new(delta / groups)?))?;
+        let task = task(&single.part(Eps::new(eps / groups.clone())?, Delta::new(delta / groups)?))?;
         // Whether delta is spent is known from the mechanism that was taken, not from its name.
         let pure = matches!(keys, Keys::Stated(_))
             && matches!(task.cost(), Loss::Approx(cost) if cost.delta.is_zero());
@@ -98,9 +103,13 @@ impl Groups {
     /// What the keys and the answer of one group cost under add/remove, added up.
     #[cfg(test)]
     pub fn spent(&self) -> Loss {
+        let task = match &self.task {
+            Task::Summary(task) => task.spent(Adjacency::AddRemove),
+            task => task.cost(),
+        };
         match &self.keys {
-            Keys::Stated(_) => self.task.cost(),
-            Keys::Found { keys, .. } => keys.cost().compose(&self.task.cost()),
+            Keys::Stated(_) => task,
+            Keys::Found { keys, .. } => keys.cost().compose(&task),
         }
     }
 
@@ -121,15 +130,16 @@ impl Groups {
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
         let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
+        let most = MOST_TOLD / self.task.answers();
         match &self.keys {
             Keys::Stated(keys) => told.extend(keys.iter().map(|key| (key.clone(), groups.written(key)))),
             Keys::Found { keys, .. } => groups.each_count(&Need::Records, |key, count| {
-                if keys.names(count, coins) && told.len() <= MOST_TOLD {
+                if keys.names(count, coins) && told.len() <= most {
                     told.push((groups.read(key), key.to_vec()));
                 }
             }),
         }
-        if told.len() > MOST_TOLD {
+        if told.len() > most {
             return Answer::too_many_groups();
         }
         told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));

@@ -36,6 +36,7 @@ use crate::{
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 pub use even::Likely;
+pub(crate) use summary::SUMMARY;
 
 /// A mechanism with its parameters, calibrated from public facts.
 #[derive(Clone, Debug)]
@@ -99,6 +100,11 @@ impl Task {
             "median" | "quantile" | "iqr" => Self::Quantiles(Box::new(quantiles::Quantiles::plan(said)?)),
             other => return Err(PlanError::unknown("statistic", other, &STATISTICS)),
         })
+    }
+
+    /// How many answers it has for each group.
+    fn answers(&self) -> usize {
+        if let Self::Summary(_) = self { summary::ANSWERS } else { 1 }
     }
 
     /// The columns that it groups by.

@@ -103,9 +103,6 @@ impl Together {
     }
 }
 
-/// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
-const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
-
 /// How the quantiles become an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -124,8 +121,9 @@ impl Quantiles {
     }
 
     /// What a summary tells of the shape of a column.
-    pub fn summary(said: &Said) -> Result<Self, PlanError> {
-        let fractions: Vec<Ratio> = SUMMARY.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
+    pub fn summary(said: &Said, hundredths: &[i64]) -> Result<Self, PlanError> {
+        let fractions: Vec<Ratio> =
+            hundredths.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
         Self::of(said, &fractions, Shape::List)
     }
 

@@ -1,6 +1,7 @@
 //! Several statistics of one column for one price: count, mean, standard deviation and five quantiles.
 //!
-//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles.
+//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. By group
+//! the same for each group, with what the keys left ([`groups`](super::groups)).
 
 use super::{Expected, moments::Moments, quantiles::Quantiles};
 use crate::{
@@ -16,6 +17,12 @@ use equipoise_core::{
     ratio::Ratio,
 };
 
+/// Count, mean, standard deviation, and the quantiles together.
+pub(super) const ANSWERS: usize = 4;
+
+/// The quantiles of a summary, in hundredths. The extremes themselves hang on single rows.
+pub(crate) const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
+
 /// What describes a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
@@ -26,9 +33,14 @@ pub(crate) struct Summary {
 
 impl Summary {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        Self::of(said, &SUMMARY)
+    }
+
+    /// The same with other quantiles; few can be enumerated.
+    pub fn of(said: &Said, hundredths: &[i64]) -> Result<Self, PlanError> {
         said.accepts(&[], &["auto"])?;
         let half = said.part(Eps::new(said.eps().ratio() / &Ratio::from(2u64))?, Delta::zero());
-        let (moments, quantiles) = (Moments::plan(&half)?, Quantiles::summary(&half)?);
+        let (moments, quantiles) = (Moments::plan(&half)?, Quantiles::summary(&half, hundredths)?);
         Ok(Self { moments, quantiles, eps: said.eps().clone() })
     }
 

@@ -3,14 +3,16 @@
 use super::{
     Task,
     audits::{EMPTY, request, worst_above},
+    groups::Groups,
     moments::Moments,
+    summary::Summary,
 };
 use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan, Said},
     request::Request,
 };
-use equipoise_core::adjacency::Adjacency;
+use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
 
 fn facts() -> DataFacts {
     let columns = vec!["salary".into(), "town".into()];
@@ -72,6 +74,35 @@ fn exact_sums_keep_what_they_promise_and_cheaper_ones_do_not() {
                 assert!(measured.lower() > "0.01".parse().unwrap(), "{kind} {statistic} {adjacency}");
             }
         }
+    }
+}
+
+/// Sums, a quantile and the noisy number of its rows for each group, stated or found. A mutant that promises the price of one half,
+/// sums or quantiles, is caught; where a key that one row has is told with delta, one that promises a quarter.
+#[test]
+fn summaries_by_group_keep_what_they_promise_and_cheaper_ones_do_not() {
+    let adjacency = Adjacency::AddRemove;
+    for (keys, delta, promised, size) in
+        [(vec!["beech".to_string()], "0", "20", 1), (Vec::new(), "0.1", "10", 2)]
+    {
+        let asked = Request {
+            range: Some("0,1".into()),
+            keys,
+            delta: Some(delta.into()),
+            group_by: vec!["town".into()],
+            ..typed("integer", request("summary", Some("salary"), "40", adjacency))
+        };
+        let facts = facts();
+        let said = Said::new(&asked, &facts).unwrap();
+        let one = |inner: &Said| Ok(Task::Summary(Box::new(Summary::of(inner, &[50])?)));
+        let task = Task::Groups(Box::new(Groups::of(&said, one).unwrap()));
+        let audit = |floor, eps: &Ratio| worst_above(floor, &task, adjacency, eps, &[1], size);
+        let delta: Ratio = delta.parse().unwrap();
+        // What is cut off on one side is as rare on the other: the bracket stays narrow.
+        let measured = audit("1", said.eps().ratio());
+        assert!(measured.upper() <= &delta + &"1e-3".parse().unwrap(), "{}", measured.to_f64());
+        let measured = audit("1e-7", &promised.parse().unwrap());
+        assert!(measured.lower() > &delta + &"0.1".parse().unwrap(), "{}", measured.to_f64());
     }
 }
 

@@ -1,7 +1,9 @@
-//! Which ledger, and under which name it knows a file, a pattern, a folder or standard input.
+//! Which ledger, and under which name it knows a file, a pattern, a folder or standard input: one rule for the command line and for
+//! Python, because a second one would be a way around a limit.
 
-use equipoise_engine::{STANDARD_INPUT, expand, is_pattern};
-use equipoise_session::ledger::{DataSet, Ledger};
+use crate::{STANDARD_INPUT, expand, is_pattern};
+use equipoise_core::wording;
+use equipoise_session::ledger::{DataSet, Fault, Ledger, LedgerError};
 use std::{
     collections::BTreeSet,
     io,
@@ -12,7 +14,7 @@ use std::{
 const FILE_NAME: &str = "equipoise.ledger";
 
 /// The ledger that was named, or the one beside the data, or the one in this folder.
-pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
+pub fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
     match (named, data) {
         (Some(path), _) => path.to_path_buf(),
         (None, Some(data)) => home(data).join(FILE_NAME),
@@ -22,7 +24,7 @@ pub(crate) fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf 
 
 /// The ledger that a question is charged to, or one line that says why not: a folder or a pattern that nobody named a ledger for must
 /// not walk around the ledger that lies beside one of its files, nor a file the ledger above it that counts it with others.
-pub(crate) fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBuf, String> {
+pub fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBuf, String> {
     let charged = ledger_path(named, Some(data));
     if named.is_some() || data == Path::new(STANDARD_INPUT) {
         return Ok(charged);
@@ -50,19 +52,60 @@ pub(crate) fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBu
 }
 
 fn shown(path: &Path) -> String {
-    equipoise_core::wording::shown(&path.to_string_lossy())
+    wording::shown(&path.to_string_lossy())
 }
 
 /// A file that a ledger in a folder above it counts as one of several.
-pub(crate) struct Above {
-    member: PathBuf,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Above {
+    /// The file.
+    pub member: PathBuf,
+    /// The pattern or folder, as the ledger names it.
     pub name: String,
-    ledger: PathBuf,
+    /// The ledger.
+    pub ledger: PathBuf,
+}
+
+/// The name under which a ledger knows this data, or one of its files, or what they are part of: their rows are private. It is
+/// looked for in the ledger that was named and in those beside and above the files.
+pub fn known_as(data: &Path, given: Option<&str>, named: Option<&Path>) -> Result<Option<String>, Looking> {
+    let members =
+        if data == Path::new(STANDARD_INPUT) { Vec::new() } else { expand(data).unwrap_or_default() };
+    let files = members.iter().map(|member| (&**member, None));
+    for (one, given) in std::iter::once((data, given)).chain(files) {
+        for ledger in [ledger_path(named, Some(one)), ledger_path(None, Some(one))] {
+            let name = data_name(one, given, &ledger).map_err(Looking::Named)?;
+            let known = match Ledger::open_read_only(&ledger) {
+                Ok(opened) => opened.data_set(&name)?.is_some(),
+                Err(LedgerError { fault: Fault::Missing, .. }) => false,
+                Err(error) => return Err(error.into()),
+            };
+            if known {
+                return Ok(Some(name));
+            }
+        }
+    }
+    Ok(counted_above(&members, &ledger_path(None, Some(data))).map(|above| above.name))
+}
+
+/// Why it is not known whether a ledger knows some data. `Display` is one line.
+#[derive(Debug)]
+pub enum Looking {
+    /// The data has no name.
+    Named(String),
+    /// A ledger cannot be read.
+    Ledger(LedgerError),
+}
+
+impl From<LedgerError> for Looking {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
 }
 
 /// Is one of these files part of a pattern or a folder that a ledger above it knows? A ledger that cannot be opened is another
 /// user's, who alone can charge it.
-pub(crate) fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above> {
+pub fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above> {
     let real: BTreeSet<PathBuf> = members.iter().filter_map(|member| member.canonicalize().ok()).collect();
     let folders: BTreeSet<&Path> = real.iter().flat_map(|member| member.ancestors().skip(1)).collect();
     let charged = charged.canonicalize().ok();
@@ -90,7 +133,7 @@ pub(crate) fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above
 
 /// The name that the budget of this data belongs to, or one line that says why it has none. Standard input has the name that
 /// is given; everything else goes by its path, so that nobody renames what was spent on.
-pub(crate) fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<String, String> {
+pub fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<String, String> {
     match (data == Path::new(STANDARD_INPUT), given) {
         (true, Some(name)) => Ok(name.to_string()),
         (true, None) => {
@@ -103,8 +146,9 @@ pub(crate) fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Resu
     }
 }
 
-pub(crate) fn no_file(file: &Path, error: &io::Error) -> String {
-    let shown = equipoise_core::wording::shown(&file.to_string_lossy());
+/// Why a file cannot be asked about, as one line.
+pub fn no_file(file: &Path, error: &io::Error) -> String {
+    let shown = wording::shown(&file.to_string_lossy());
     match error.kind() {
         io::ErrorKind::NotFound => format!("there is no file '{shown}'; check the path"),
         io::ErrorKind::InvalidFilename => format!("'{shown}' is not UTF-8 text; rename the file"),

@@ -1,0 +1,146 @@
+//! What many trials came to, in words: a few lines for one number or text, a table for several.
+
+use super::{printable, question, value};
+use comfy_table::{Table, presets::NOTHING};
+use equipoise_session::{
+    plan::{Part, Plan},
+    simulate::{Series, Simulation},
+};
+
+/// So many lines of a table are shown.
+const MOST: usize = 12;
+/// So many different texts are shown of one answer.
+const MOST_TEXTS: usize = 5;
+
+/// What was asked, at which price.
+pub(crate) fn simulation_title(plan: &Plan) -> String {
+    let asked = if plan.is_batch() { "batch".to_string() } else { asked(&plan.parts()[0]) };
+    format!("{asked}, epsilon {}", plan.cost().eps)
+}
+
+fn asked(part: &Part) -> String {
+    question(&part.request().statistic, part.request().column.as_deref(), part.group_by())
+}
+
+/// Show what each question came to.
+pub(crate) fn simulation(plan: &Plan, simulation: &Simulation) {
+    println!("{} (simulated; nothing was charged or released)", simulation_title(plan));
+    for (number, part) in plan.parts().iter().enumerate() {
+        if plan.is_batch() {
+            println!("{}", asked(part));
+        }
+        println!("  trials     {}, {} refused", simulation.trials.len(), simulation.refused(number));
+        let series: Vec<&Series> = simulation.of(number).collect();
+        match series[..] {
+            [one] if one.key.is_none() => alone(one, simulation.trials.len()),
+            [] => {}
+            _ => table(&series, simulation.trials.len()),
+        }
+    }
+    if let Some(unsaid) = simulation.unsaid.filter(|&unsaid| unsaid > 0) {
+        println!("  unsaid     {}", unsaid_words(unsaid));
+    }
+}
+
+fn unsaid_words(keys: u64) -> String {
+    match keys {
+        1 => "1 key that rows have was told in no trial".to_string(),
+        many => format!("{many} keys that rows have were told in no trial"),
+    }
+}
+
+/// One number or text.
+fn alone(series: &Series, trials: usize) {
+    if let Some(spread) = series.spread() {
+        let [median, low, high] = [&spread.median, &spread.low, &spread.high].map(value);
+        println!("  answers    median {median}, nine of ten between {low} and {high}");
+    } else if !series.values.is_empty() {
+        println!("  answers    {}", texts(series, trials));
+    }
+    if let Some(truth) = series.truth() {
+        let half = half_within(series, series.number(&truth));
+        let half = half.map_or_else(String::new, |half| format!("; half of the answers are within {half}"));
+        println!("  truth      {}{half}", value(&truth));
+    }
+    if series.bars > 0 {
+        println!("  bars       {} of {} held{}", series.held, series.bars, promised(series));
+    }
+}
+
+/// How often the bars say that they hold.
+fn promised(series: &Series) -> String {
+    let stated = series.confidence.filter(|&confidence| confidence < 1.0);
+    stated.map_or_else(String::new, |confidence| format!(" ({} confidence)", super::percent(confidence)))
+}
+
+/// The most frequent answers and their shares.
+fn texts(series: &Series, trials: usize) -> String {
+    let answers = series.frequent();
+    let more = answers.len().saturating_sub(MOST_TEXTS);
+    let mut said: Vec<String> = answers
+        .iter()
+        .take(MOST_TEXTS)
+        .map(|(answer, times)| format!("{} in {times} of {trials}", value(answer)))
+        .collect();
+    if more > 0 {
+        said.push(format!("{more} others"));
+    }
+    said.join(", ")
+}
+
+/// How far half of the answers are from the true one at most.
+fn half_within(series: &Series, truth: f64) -> Option<String> {
+    if series.frequent || !truth.is_finite() {
+        return None;
+    }
+    let mut errors: Vec<f64> = series.numbers().iter().map(|number| (number - truth).abs()).collect();
+    errors.sort_unstable_by(f64::total_cmp);
+    let half = errors.get(errors.len() / 2)?;
+    Some(match series.value_type.as_deref() {
+        Some("date" | "days") => format!("{half} days"),
+        Some("timestamp" | "seconds") => format!("{half} seconds"),
+        _ => half.to_string(),
+    })
+}
+
+/// Several numbers and texts, a line each.
+fn table(series: &[&Series], trials: usize) {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    let texts_only = series[0].frequent;
+    table.set_header(if texts_only {
+        vec!["", "told", "answers", "truth", "bars held"]
+    } else {
+        vec!["", "told", "median", "nine of ten between", "truth", "bars held"]
+    });
+    let name = &series[0].name;
+    let alike = series.iter().all(|series| &series.name == name);
+    for series in series.iter().take(MOST) {
+        let refused =
+            if series.refused > 0 { format!(", {} refused", series.refused) } else { String::new() };
+        let mut cells = vec![
+            format!("  {}", printable(&series.label(alike))),
+            format!("{} of {trials}{refused}", series.values.len()),
+        ];
+        match series.spread() {
+            _ if texts_only => cells.push(texts(series, trials)),
+            Some(spread) => {
+                cells.push(value(&spread.median));
+                cells.push(format!("{} and {}", value(&spread.low), value(&spread.high)));
+            }
+            None => cells.extend([String::new(), String::new()]),
+        }
+        cells.push(series.truth().map_or_else(String::new, |truth| value(&truth)));
+        let bars = format!("{} of {}", series.held, series.bars);
+        cells.push(if series.bars > 0 { bars } else { String::new() });
+        table.add_row(cells);
+    }
+    println!("{table}");
+    if series.len() > MOST {
+        println!("  more       {} more lines; --json has all", series.len() - MOST);
+    }
+    let judged = series.iter().find(|series| series.bars > 0);
+    if let Some(confidence) = judged.map(|series| promised(series)).filter(|words| !words.is_empty()) {
+        println!("  bars       each says that it holds{confidence}");
+    }
+}

@@ -1,0 +1,139 @@
+//! The summaries of groups as cells of a table: each answer above its error, in five digits.
+
+use super::value;
+use equipoise_session::{
+    answer::{ErrorBar, Group, Item},
+    release::Outcome,
+};
+use serde_json::Value;
+
+/// What the quantiles of a summary are called.
+const QUANTILES: [&str; 5] = ["0.05", "0.25", "0.5", "0.75", "0.95"];
+
+/// The error of the first answer of a group's summary that has one.
+pub(super) fn error(group: &Group) -> Option<&ErrorBar> {
+    group.answers.iter().flatten().find_map(|item| item.error.as_ref())
+}
+
+/// What to do about the first answer of a group's summary that was refused.
+pub(super) fn advice(group: &Group) -> Option<&String> {
+    group.answers.iter().flatten().find_map(|item| item.advice.as_ref())
+}
+
+/// The heads of the columns.
+pub(super) fn columns(answers: &[Item]) -> Vec<String> {
+    let names = answers.iter().flat_map(|item| match item.statistic.as_str() {
+        "quantiles" => QUANTILES.to_vec(),
+        name => vec![name],
+    });
+    names.map(str::to_string).collect()
+}
+
+/// The cells of one group.
+pub(super) fn cells(answers: &[Item]) -> Vec<String> {
+    answers
+        .iter()
+        .flat_map(|item| if item.statistic == "quantiles" { quantiles(item) } else { vec![one(item)] })
+        .collect()
+}
+
+fn one(item: &Item) -> String {
+    match (item.outcome, &item.error) {
+        (Outcome::Refused, _) => "refused".to_string(),
+        (Outcome::Released, Some(ErrorBar { low: Some(low), high: Some(high), .. })) => {
+            format!("{}\n{}", short(&item.value, f64::round), between(low, high))
+        }
+        (Outcome::Released, _) => short(&item.value, f64::round),
+    }
+}
+
+/// One cell for each, told or not; with a bought interval, or how many ranks off.
+fn quantiles(item: &Item) -> Vec<String> {
+    if item.outcome == Outcome::Refused {
+        return QUANTILES.map(|_| "refused".to_string()).to_vec();
+    }
+    let of = |list: Option<&Value>, place: usize| {
+        list.and_then(|list| list.get(place)).cloned().unwrap_or_default()
+    };
+    let cell = |place: usize| {
+        let told = of(Some(&item.value), place);
+        let Some(error) = item.error.as_ref().filter(|_| !told.is_null()) else {
+            return "too few rows".to_string();
+        };
+        let [low, high] = [&error.low, &error.high].map(|ends| of(ends.as_ref(), place));
+        let within = if low.is_null() {
+            format!("{} ranks", value(&of(error.rank.as_ref(), place)))
+        } else {
+            between(&low, &high)
+        };
+        format!("{}\n{within}", short(&told, f64::round))
+    };
+    (0..QUANTILES.len()).map(cell).collect()
+}
+
+/// Both ends, rounded outwards.
+fn between(low: &Value, high: &Value) -> String {
+    format!("{} to {}", short(low, f64::floor), short(high, f64::ceil))
+}
+
+/// A number in five digits, or in as many as it has before the point; anything else as it is.
+fn short(shown: &Value, round: fn(f64) -> f64) -> String {
+    let number =
+        shown.as_f64().filter(|number| (1e-4..1e15).contains(&number.abs()) && number.fract() != 0.0);
+    let Some(number) = number else { return value(shown) };
+    #[expect(clippy::cast_possible_truncation, reason = "between -4 and 15")]
+    let before = number.abs().log10().floor() as i32;
+    let digits = usize::try_from(4 - before).unwrap_or(0);
+    let scale = 10f64.powi(4 - before).max(1.0);
+    let text = format!("{:.digits$}", round(number * scale) / scale);
+    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn five_digits_and_ends_outwards() {
+        for (number, said) in [
+            (json!(12_345.678), "12346"),
+            (json!(1_234_567.8), "1234568"),
+            (json!(1.234_56), "1.2346"),
+            (json!(-0.012_345_67), "-0.012346"),
+            (json!(40.0), "40"),
+            (json!(1000), "1000"),
+            (json!(1e300), "1e+300"),
+            (json!("12.50"), "12.50"),
+        ] {
+            assert_eq!(short(&number, f64::round), said);
+        }
+        assert_eq!(between(&json!(1.234_56), &json!(1.234_51)), "1.2345 to 1.2346");
+    }
+
+    #[test]
+    fn answers_stand_above_their_errors() {
+        let item = |statistic: &str, value: Value, error: Value| -> Item {
+            serde_json::from_value(json!({
+                "statistic": statistic, "mechanism": "laplace", "outcome": "released", "value": value, "error": error,
+            }))
+            .expect("an answer")
+        };
+        let bar = json!({ "confidence": 0.95, "kind": "noise", "low": 990, "high": 1010 });
+        let ranks = json!({ "confidence": 0.95, "kind": "rank", "rank": [9, 9, 9, 9, 9], "together": true });
+        let ends = json!({ "confidence": 0.95, "kind": "interval", "rank": [9, 9, 9, 9, 9], "together": true,
+            "low": [null, 1, 2, 3, null], "high": [null, 3, 4, 5, null] });
+        let list = json!([null, 2, 3, 4, null]);
+        let mut answers = vec![item("count", json!(1000), bar), item("quantiles", list.clone(), ranks)];
+        assert_eq!(columns(&answers), ["count", "0.05", "0.25", "0.5", "0.75", "0.95"]);
+        let few = "too few rows";
+        assert_eq!(
+            cells(&answers),
+            ["1000\n990 to 1010", few, "2\n9 ranks", "3\n9 ranks", "4\n9 ranks", few]
+        );
+        answers[1] = item("quantiles", list, ends);
+        assert_eq!(cells(&answers)[1..3], [few, "2\n1 to 3"]);
+        answers[1].outcome = Outcome::Refused;
+        assert_eq!(cells(&answers)[5], "refused");
+    }
+}

@@ -1,0 +1,362 @@
+//! What is true of public rows, without noise: the plain functions that simulated answers and their error bars are held
+//! against. Nothing here is private, and nothing here is ever released.
+
+use crate::{
+    answer::{ErrorBar, ErrorKind},
+    gather::{Gathered, Need},
+    plan::{Part, PlanError},
+    source::{Kind, Wanted},
+    space::Space,
+    task::SUMMARY,
+};
+use equipoise_core::{adjacency::Adjacency, ratio::Ratio, stability::Quantile};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, iter};
+
+/// Floats that are added in another order differ by less than this part of them.
+const ROUNDING: f64 = 1e-10;
+
+/// One question as somebody without privacy would ask it.
+pub(super) struct Question {
+    /// The columns of the keys; none where all rows are one group.
+    pub by: Vec<Wanted>,
+    /// Each number or text of an answer, by its name.
+    pub measures: Vec<(String, Measure)>,
+    /// What each of them is, where it is no plain number or text.
+    pub types: Vec<Option<String>>,
+    look: Look,
+}
+
+/// What is looked at in the rows.
+enum Look {
+    Count(Need),
+    /// Numbers, and where ranks are asked for, where they lie among the possible answers.
+    Numbers {
+        need: Need,
+        ranked: Option<(Space, Adjacency)>,
+    },
+    Texts {
+        wanted: Wanted,
+        kind: Option<Kind>,
+        /// Only these are looked at, where they were stated.
+        among: Vec<String>,
+        with_empty: bool,
+    },
+}
+
+/// One number or text of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Count,
+    Sum,
+    Mean,
+    Variance,
+    Deviation,
+    Quantile(Quantile),
+    /// The third quartile less the first.
+    Spread,
+    /// The most frequent text.
+    Frequent,
+}
+
+/// What was found in the rows of a question, or of one of its groups.
+pub(super) struct Facts {
+    count: u64,
+    /// How many rows have no value.
+    empty: u64,
+    numbers: Vec<f64>,
+    /// The sum of a column of whole numbers, in its units.
+    whole_sum: Option<i128>,
+    /// Sorted.
+    places: Vec<i64>,
+    texts: BTreeMap<String, u64>,
+    /// The true answer of each measure; nothing where there are no rows for one.
+    pub truths: Vec<Option<Value>>,
+}
+
+impl Question {
+    pub fn new(part: &Part) -> Result<Self, PlanError> {
+        let said = part.said()?;
+        let by = part.task().group_by().to_vec();
+        // By group, replaced rows are rows that go and rows that come.
+        let adjacency = if by.is_empty() { said.adjacency() } else { Adjacency::AddRemove };
+        let statistic = said.statistic();
+        let measures = measures(statistic, said.fraction().unwrap_or_default())?;
+        let look = match measures[0].1 {
+            Measure::Frequent => {
+                let column = said.column()?;
+                let kind = said.kind(column).filter(|kind| kind.is_whole());
+                let with_empty = statistic == "mode" && adjacency == Adjacency::Replace;
+                let same = |text: &String| {
+                    let whole = kind.and_then(|kind| Some(kind.write(kind.read(text)?)));
+                    whole.unwrap_or_else(|| text.clone())
+                };
+                let among = said.among().iter().map(same).collect();
+                Look::Texts { wanted: said.key(column), kind, among, with_empty }
+            }
+            Measure::Count if statistic != "summary" => {
+                let column = said.optional_column()?;
+                Look::Count(column.map_or(Need::Records, |column| Need::Present(said.key(column))))
+            }
+            _ => {
+                let column = said.column()?;
+                let ranks = |(_, measure): &(String, Measure)| {
+                    matches!(measure, Measure::Quantile(_) | Measure::Spread)
+                };
+                let space =
+                    || Space::of(said.kind(column).unwrap_or(Kind::Float), said.range(), said.resolution());
+                let ranked = measures.iter().any(ranks).then(space).transpose()?;
+                Look::Numbers { need: said.numbers(column)?, ranked: ranked.map(|space| (space, adjacency)) }
+            }
+        };
+        let value_type = |(_, measure): &(String, Measure)| match (&look, measure) {
+            // A summary has answers of several types.
+            (Look::Numbers { ranked: Some((space, _)), .. }, Measure::Quantile(_)) => {
+                space.kind().map(|kind| kind.to_string())
+            }
+            _ => part.answer_type(),
+        };
+        let types = measures.iter().map(value_type).collect();
+        Ok(Self { by, measures, types, look })
+    }
+
+    /// What is counted in each group to find its key.
+    pub fn counted(&self) -> Need {
+        match &self.look {
+            Look::Count(need) => need.clone(),
+            _ => Need::Records,
+        }
+    }
+
+    /// Look at the rows that were gathered, of all or of one group.
+    pub fn facts(&self, gathered: &Gathered<'_>) -> Facts {
+        let mut facts = Facts {
+            count: 0,
+            empty: 0,
+            numbers: Vec::new(),
+            whole_sum: None,
+            places: Vec::new(),
+            texts: BTreeMap::new(),
+            truths: Vec::new(),
+        };
+        match &self.look {
+            Look::Count(Need::Present(wanted)) => facts.count = gathered.present(wanted.column),
+            Look::Count(_) => facts.count = gathered.records(),
+            Look::Numbers { need, ranked } => {
+                let values = gathered.values(need);
+                facts.count = values.count(false);
+                facts.empty = values.count(true) - facts.count;
+                if let Some((space, adjacency)) = ranked {
+                    facts.places = values.places(space, *adjacency);
+                    facts.places.sort_unstable();
+                }
+                if self.measures.iter().any(|(_, measure)| measure.is_moment()) {
+                    values.each_number(|some| {
+                        facts.numbers.extend(some.iter().filter(|number| !number.is_nan()));
+                    });
+                    values.each_whole(|some| {
+                        let sum = some.iter().map(|&whole| i128::from(whole)).sum::<i128>();
+                        facts.whole_sum = Some(facts.whole_sum.unwrap_or_default() + sum);
+                    });
+                }
+            }
+            Look::Texts { wanted, among, with_empty, .. } => {
+                let counts = |text: &str| {
+                    (among.is_empty() || among.iter().any(|one| one == text))
+                        && (*with_empty || !text.is_empty())
+                };
+                gathered.each_text(*wanted, |text, count| {
+                    if count > 0 && counts(text) {
+                        facts.texts.insert(text.to_string(), count);
+                    }
+                });
+            }
+        }
+        let truths = self.measures.iter().map(|&(_, measure)| self.truth(measure, &facts));
+        facts.truths = truths.collect();
+        facts
+    }
+
+    fn truth(&self, measure: Measure, facts: &Facts) -> Option<Value> {
+        let place = |quantile: Quantile| {
+            let rank = quantile.rank(facts.places.len() as u64);
+            facts.places.get(usize::try_from(rank - 1).ok()?).copied()
+        };
+        match (measure, &self.look) {
+            (Measure::Count, _) => Some(json!(facts.count)),
+            (Measure::Sum, Look::Numbers { need, .. }) => {
+                let kind = need.wanted().map(|wanted| wanted.kind).filter(|kind| kind.is_whole());
+                let kind = kind.map(|kind| if kind == Kind::Boolean { Kind::Integer } else { kind });
+                let whole = facts.whole_sum.and_then(|sum| i64::try_from(sum).ok());
+                match (kind, whole) {
+                    (Some(kind), Some(whole)) => Some(kind.value(whole)),
+                    _ => finite(moment(Measure::Sum, &facts.numbers)?),
+                }
+            }
+            (Measure::Quantile(quantile), Look::Numbers { ranked: Some((space, _)), .. }) => {
+                Some(space.value(place(quantile)?))
+            }
+            (Measure::Spread, Look::Numbers { ranked: Some((space, _)), .. }) => {
+                let [low, high] = quartiles();
+                Some(space.distance(place(low)?, place(high)?))
+            }
+            (Measure::Frequent, Look::Texts { kind, .. }) => {
+                let most = facts.most()?;
+                let (text, _) = facts.texts.iter().find(|(_, count)| **count == most)?;
+                let whole = kind.and_then(|kind| Some(kind.value(kind.read(text)?)));
+                Some(whole.unwrap_or_else(|| json!(text)))
+            }
+            (measure, _) => finite(moment(measure, &facts.numbers)?),
+        }
+    }
+
+    /// Does the bar of an answer hold? Nothing where there is no telling.
+    pub fn holds(&self, place: usize, facts: &Facts, value: &Value, error: &ErrorBar) -> Option<bool> {
+        let measure = self.measures[place].1;
+        let number = |value: &Value| number(value, self.types[place].as_deref());
+        match error.kind {
+            ErrorKind::Exact => Some(match &facts.truths[place] {
+                Some(truth) => value == truth || (number(value) - number(truth)).abs() <= 0.0,
+                None => value.is_null(),
+            }),
+            ErrorKind::Gap => {
+                let text = match value {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                let rows = facts.texts.get(&text).copied().unwrap_or_default();
+                Some(facts.most().unwrap_or_default() - rows <= error.gap?)
+            }
+            ErrorKind::Rank => {
+                let (low, high) = self.between_ranks(measure, facts, error.rank.as_ref()?)?;
+                Some(number(&low) <= number(value) && number(value) <= number(&high))
+            }
+            ErrorKind::Noise | ErrorKind::Interval => {
+                let (low, high) = (number(error.low.as_ref()?), number(error.high.as_ref()?));
+                let truth = match (error.range, error.empty_as) {
+                    _ if !measure.is_moment() => number(facts.truths[place].as_ref()?),
+                    (None, None) => number(facts.truths[place].as_ref()?),
+                    // The bar is about the rows as they were moved into the range that it tells, and filled.
+                    (range, empty_as) => {
+                        let [least, most] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+                        let moved = facts.numbers.iter().map(|number| number.clamp(least, most));
+                        let empty = usize::try_from(facts.empty).unwrap_or(usize::MAX);
+                        let filled = empty_as.into_iter().flat_map(|number| iter::repeat_n(number, empty));
+                        moment(measure, &moved.chain(filled).collect::<Vec<f64>>())?
+                    }
+                };
+                let room = if measure.is_moment() { ROUNDING * low.abs().max(high.abs()) } else { 0.0 };
+                Some(low - room <= truth && truth <= high + room)
+            }
+        }
+    }
+
+    /// The answers that the rows so many ranks before and after the true one would give.
+    fn between_ranks(&self, measure: Measure, facts: &Facts, ranks: &Value) -> Option<(Value, Value)> {
+        let Look::Numbers { ranked: Some((space, _)), .. } = &self.look else { return None };
+        let rows = i64::try_from(facts.places.len()).ok()?;
+        // Beyond the rows the ends of the range stand for them.
+        let at = |quantile: Quantile, off: i64| {
+            let rank = i64::try_from(quantile.rank(facts.places.len() as u64)).ok()?.saturating_add(off);
+            Some(match usize::try_from(rank - 1) {
+                Err(_) => space.range().lo(),
+                Ok(_) if rank > rows => space.range().hi(),
+                Ok(place) => facts.places[place],
+            })
+        };
+        match measure {
+            Measure::Quantile(quantile) => {
+                let off = ranks.as_i64()?;
+                Some((space.value(at(quantile, -off)?), space.value(at(quantile, off)?)))
+            }
+            Measure::Spread => {
+                let [first, third] = quartiles();
+                let [low, high] = [ranks.get(0)?.as_i64()?, ranks.get(1)?.as_i64()?];
+                let least = space.distance(at(first, low)?, at(third, -high)?);
+                Some((least, space.distance(at(first, -low)?, at(third, high)?)))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Measure {
+    fn is_moment(self) -> bool {
+        matches!(self, Self::Sum | Self::Mean | Self::Variance | Self::Deviation)
+    }
+}
+
+impl Facts {
+    fn most(&self) -> Option<u64> {
+        self.texts.values().copied().max()
+    }
+}
+
+/// The numbers and texts that an answer has.
+fn measures(statistic: &str, fractions: &str) -> Result<Vec<(String, Measure)>, PlanError> {
+    let quantile = |fraction: &str| {
+        let ratio: Ratio = fraction.parse().map_err(|_| PlanError::line("a fraction that is no number"))?;
+        Ok::<_, PlanError>((format!("quantile {fraction}"), Measure::Quantile(Quantile::new(&ratio)?)))
+    };
+    let one = |measure: Measure| Ok(vec![(statistic.to_string(), measure)]);
+    match statistic {
+        "sum" => one(Measure::Sum),
+        "mean" => one(Measure::Mean),
+        "variance" => one(Measure::Variance),
+        "median" => one(quantile("0.5")?.1),
+        "quantile" => fractions.split(',').map(|fraction| quantile(fraction.trim())).collect(),
+        "iqr" => one(Measure::Spread),
+        "mode" | "select" => one(Measure::Frequent),
+        "summary" => {
+            let sums = [
+                ("count", Measure::Count),
+                ("mean", Measure::Mean),
+                ("standard-deviation", Measure::Deviation),
+            ];
+            let mut all = sums.map(|(name, measure)| (name.to_string(), measure)).to_vec();
+            for hundredths in SUMMARY {
+                all.push(quantile(&Ratio::new(hundredths, 100).to_short_up(2, 4))?);
+            }
+            Ok(all)
+        }
+        // A histogram counts too.
+        _ => Ok(vec![("count".to_string(), Measure::Count)]),
+    }
+}
+
+fn quartiles() -> [Quantile; 2] {
+    [1, 3].map(|quarters| Quantile::new(&Ratio::new(quarters, 4)).expect("between 0 and 1"))
+}
+
+/// A sum, mean, variance or standard deviation; nothing where there are no rows to divide by.
+fn moment(measure: Measure, numbers: &[f64]) -> Option<f64> {
+    let sum: f64 = numbers.iter().sum();
+    if measure == Measure::Sum {
+        return Some(sum);
+    }
+    let rows = numbers.len() as f64;
+    let mean = (!numbers.is_empty()).then(|| sum / rows)?;
+    let variance = || numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / rows;
+    match measure {
+        Measure::Mean => Some(mean),
+        Measure::Variance => Some(variance()),
+        Measure::Deviation => Some(variance().sqrt()),
+        _ => None,
+    }
+}
+
+fn finite(number: f64) -> Option<Value> {
+    number.is_finite().then(|| json!(number))
+}
+
+/// An answer as a number: of a date the days since 1970, of a moment the seconds; not-a-number where it is none.
+pub(super) fn number(value: &Value, value_type: Option<&str>) -> f64 {
+    match value {
+        Value::Bool(yes) => f64::from(u8::from(*yes)),
+        Value::String(text) => {
+            let kind = value_type.and_then(Kind::named);
+            kind.and_then(|kind| Some(kind.number(kind.read(text)?))).unwrap_or(f64::NAN)
+        }
+        other => other.as_f64().unwrap_or(f64::NAN),
+    }
+}
