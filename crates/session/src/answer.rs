@@ -31,6 +31,12 @@ pub struct ErrorBar {
     /// Rows beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Rows without a value count as this, which the bar does not cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty_as: Option<f64>,
+    /// The bar holds if so many rows have a value, as was stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_rows: Option<u64>,
     /// Every number of the answer lies within this of the true one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -106,6 +112,8 @@ impl ErrorBar {
             rank: None,
             gap: None,
             range: None,
+            empty_as: None,
+            stated_rows: None,
             scale: None,
             together: false,
         }

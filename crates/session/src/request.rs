@@ -39,7 +39,7 @@ pub struct Request {
     /// Whether half of epsilon buys an interval of values that holds the true quantile, or one for each of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<bool>,
-    /// The number of rows, where the data holder states it.
+    /// The number of rows, where the data holder states it. Means and variances over a declared range are divided by it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub rows: Option<String>,
     /// The character between fields, where it is not a comma.

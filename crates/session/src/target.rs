@@ -102,6 +102,7 @@ mod tests {
         let range = || Some("0,100".to_string());
         let rows = || Some("5000".to_string());
         let delta = || Some("1e-6".to_string());
+        let replace = || Some("replace".to_string());
         let town = || vec!["town".to_string()];
         for (request, target) in [
             (aimed("count", "10"), 10.0),
@@ -112,6 +113,9 @@ mod tests {
             (Request { range: range(), group_by: town(), delta: delta(), ..aimed("sum", "1000") }, 1000.0),
             (Request { range: range(), rows: rows(), ..aimed("mean", "0.5") }, 0.5),
             (Request { range: range(), rows: rows(), ..aimed("variance", "20") }, 20.0),
+            (Request { range: range(), rows: rows(), adjacency: replace(), ..aimed("mean", "0.5") }, 0.5),
+            // A bought number of rows is off by 1 or by 0, and all of epsilon 29 was paid for the second.
+            (Request { range: Some("0,1000000".into()), rows: rows(), ..aimed("mean", "20") }, 20.0),
             (aimed("median", "50"), 50.0),
             (Request { range: range(), resolution: Some("1".into()), ..aimed("median", "50") }, 50.0),
             (Request { fraction: Some("0.9".into()), ..aimed("quantile", "50") }, 50.0),

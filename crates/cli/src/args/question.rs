@@ -228,7 +228,8 @@ pub(crate) struct MomentOptions {
     /// Rows beyond these count as these; searched privately where it is not given
     #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, help_heading = "Values")]
     pub range: Option<String>,
-    /// The number of rows, where you state it as public: the error of a mean or variance can then be told beforehand
+    /// How many rows have a value, exactly, where you state it as public: a mean or variance over a --range of all rows is
+    /// divided by it instead of by a noisy count, and is right if it is right; its error can then be told beforehand
     #[arg(long, value_name = "N", help_heading = "Values")]
     pub rows: Option<String>,
     #[command(flatten)]

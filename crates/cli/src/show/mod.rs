@@ -241,8 +241,13 @@ pub(crate) fn error_words(error: &ErrorBar, of: &Value) -> String {
                 let (low, high) = (value(&json!(low)), value(&json!(high)));
                 format!("; not covered: rows were moved into {low} to {high}")
             });
+            let empty = error
+                .empty_as
+                .map_or(String::new(), |number| format!("; empty fields count as {}", value(&json!(number))));
+            let stated =
+                error.stated_rows.map_or(String::new(), |rows| format!(" if {rows} rows have a value"));
             let (low, high) = (end(error.low.as_ref()), end(error.high.as_ref()));
-            format!("the true value lies between {low} and {high} ({sure} confidence){moved}")
+            format!("the true value lies between {low} and {high}{stated} ({sure} confidence){moved}{empty}")
         }
         ErrorKind::Interval => {
             let (between, within) = (between(error, "and"), ranks(error, of));

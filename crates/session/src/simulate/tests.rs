@@ -112,6 +112,22 @@ fn keys_that_no_trial_told_are_counted() {
     assert_eq!(simulate(&planned(&asked("count", "", "1")), &towns(), 5).unwrap().unsaid, None);
 }
 
+/// Where the number of rows is public, a mean and its bar are about rows with the middle in the place of empty fields. One row
+/// moves the sum by 10 units, so at epsilon 1000 it has noise with a chance below 2e^-99.
+#[test]
+fn a_bar_over_all_rows_is_held_against_rows_that_were_filled() {
+    let request = Request {
+        types: [("salary".to_string(), "integer".to_string())].into(),
+        range: Some("0,10".into()),
+        adjacency: Some("replace".into()),
+        ..asked("mean", "salary", "1000")
+    };
+    let rows = (0..1000).map(|row| if row % 2 == 0 { f64::NAN } else { 1.0 }).collect();
+    let simulation = simulate(&planned(&request), &Memory::new(rows, &["a"]), 4).unwrap();
+    let mean = &simulation.series[0];
+    assert_eq!((mean.values.clone(), mean.held, mean.bars), (vec![json!(3.0); 4], 4, 4));
+}
+
 #[test]
 fn a_trial_has_values_with_their_bars() {
     let simulation = simulate(&planned(&asked("count", "", "1000")), &towns(), 2).unwrap();

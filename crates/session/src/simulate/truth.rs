@@ -11,7 +11,7 @@ use crate::{
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio, stability::Quantile};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 /// Floats that are added in another order differ by less than this part of them.
 const ROUNDING: f64 = 1e-10;
@@ -62,6 +62,8 @@ pub(super) enum Measure {
 /// What was found in the rows of a question, or of one of its groups.
 pub(super) struct Facts {
     count: u64,
+    /// How many rows have no value.
+    empty: u64,
     numbers: Vec<f64>,
     /// The sum of a column of whole numbers, in its units.
     whole_sum: Option<i128>,
@@ -130,6 +132,7 @@ impl Question {
     pub fn facts(&self, gathered: &Gathered<'_>) -> Facts {
         let mut facts = Facts {
             count: 0,
+            empty: 0,
             numbers: Vec::new(),
             whole_sum: None,
             places: Vec::new(),
@@ -142,6 +145,7 @@ impl Question {
             Look::Numbers { need, ranked } => {
                 let values = gathered.values(need);
                 facts.count = values.count(false);
+                facts.empty = values.count(true) - facts.count;
                 if let Some((space, adjacency)) = ranked {
                     facts.places = values.places(space, *adjacency);
                     facts.places.sort_unstable();
@@ -229,14 +233,17 @@ impl Question {
             }
             ErrorKind::Noise | ErrorKind::Interval => {
                 let (low, high) = (number(error.low.as_ref()?), number(error.high.as_ref()?));
-                let truth = match error.range.filter(|_| measure.is_moment()) {
-                    // The bar is about the rows as they were moved into the range that it tells.
-                    Some([least, most]) => {
-                        let moved: Vec<f64> =
-                            facts.numbers.iter().map(|number| number.clamp(least, most)).collect();
-                        moment(measure, &moved)?
+                let truth = match (error.range, error.empty_as) {
+                    _ if !measure.is_moment() => number(facts.truths[place].as_ref()?),
+                    (None, None) => number(facts.truths[place].as_ref()?),
+                    // The bar is about the rows as they were moved into the range that it tells, and filled.
+                    (range, empty_as) => {
+                        let [least, most] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+                        let moved = facts.numbers.iter().map(|number| number.clamp(least, most));
+                        let empty = usize::try_from(facts.empty).unwrap_or(usize::MAX);
+                        let filled = empty_as.into_iter().flat_map(|number| iter::repeat_n(number, empty));
+                        moment(measure, &moved.chain(filled).collect::<Vec<f64>>())?
                     }
-                    None => number(facts.truths[place].as_ref()?),
                 };
                 let room = if measure.is_moment() { ROUNDING * low.abs().max(high.abs()) } else { 0.0 };
                 Some(low - room <= truth && truth <= high + room)

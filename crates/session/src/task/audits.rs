@@ -323,6 +323,59 @@ fn moments_keep_what_they_promise_and_a_mutant_does_not() {
     }
 }
 
+/// Where the number of rows is public or was stated, all of epsilon buys sums. Empty fields lie in the middle, so that every
+/// replaced row moves them. Mutants: noise for one step where a row goes from end to end, a number of rows that leaves empty
+/// fields out, and a public number of rows where rows come and go.
+#[test]
+fn sums_over_a_known_number_of_rows_keep_what_they_promise_and_mutants_do_not() {
+    let facts = facts();
+    let codes = [EMPTY, 0, 2];
+    let [slack, caught]: [Ratio; 2] = ["1e-3", "0.05"].map(|text| text.parse().unwrap());
+    for (statistic, law) in ["sum", "mean", "variance"]
+        .into_iter()
+        .flat_map(|statistic| ["laplace", "gaussian"].map(|law| (statistic, law)))
+    {
+        let delta: Ratio = if law == "gaussian" { Ratio::new(1, 10) } else { Ratio::zero() };
+        let planned = |adjacency: Adjacency| {
+            let request = Request {
+                range: Some(if statistic == "sum" { "-1,2" } else { "0,2" }.into()),
+                rows: (statistic != "sum").then(|| "3".to_string()),
+                mechanism: Some(law.into()),
+                delta: Some("0.1".into()),
+                ..request(statistic, Some("salary"), "3", adjacency)
+            };
+            let said = Said::new(&request, &facts).unwrap();
+            Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()))
+        };
+        let audit = |task: &Task, adjacency: Adjacency| {
+            worst_above("1e-7", task, adjacency, &Ratio::from(3u64), &codes, 2)
+        };
+        for adjacency in Adjacency::ALL {
+            let measured = audit(&planned(adjacency), adjacency);
+            assert!(
+                measured.upper() <= &delta + &slack,
+                "{statistic} {law} {adjacency}: {}",
+                measured.to_f64()
+            );
+        }
+        if statistic == "sum" {
+            continue;
+        }
+        let [added, replaced] = [Adjacency::AddRemove, Adjacency::Replace].map(planned);
+        // From end to end squares stay as they are, so that noise for one step would be enough for a variance here.
+        if statistic == "mean" {
+            let measured = audit(&added, Adjacency::Replace);
+            assert!(measured.lower() > &delta + &caught, "{statistic} {law}: {}", measured.to_f64());
+        }
+        let measured = audit(&replaced, Adjacency::AddRemove);
+        assert!(measured.lower() > &delta + &caught, "{statistic} {law}: {}", measured.to_f64());
+        let floor = "1e-9".parse().unwrap();
+        let [without_empty, with] = [&[0][..], &[0, 2]].map(|codes| distribution(&replaced, codes, &floor));
+        let measured = delta_between(&Ratio::from(3u64), &without_empty, &with);
+        assert!(measured.lower() > &delta + &caught, "{statistic} {law}: {}", measured.to_f64());
+    }
+}
+
 /// After the charge nothing may fail, whatever the rows: a panic is an answer that was paid for and lost.
 #[test]
 fn no_rows_make_an_answer_panic() {
@@ -419,9 +472,9 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
         for request in requests {
             let plan = plan(&request);
             let spent = match plan.task() {
-                Task::Moments(task) => in_steps(task.spent()),
+                Task::Moments(task) => task.spent(adjacency),
                 Task::Groups(task) => in_steps(task.spent()),
-                Task::Summary(task) => task.spent(in_steps),
+                Task::Summary(task) => task.spent(adjacency),
                 Task::Quantiles(task) => task.cost(),
                 _ => unreachable!("one of these"),
             };

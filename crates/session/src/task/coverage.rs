@@ -406,6 +406,40 @@ fn predictions_for_stated_rows_hold_as_often_as_they_say() {
     }
 }
 
+/// Where the number of rows is public, with empty fields in the middle of the range, or was stated and is right, only the sums
+/// have noise: the bar of a mean is as wide as it says and no wider.
+#[test]
+fn bars_over_a_known_number_of_rows_hold_as_often_as_they_say() {
+    let mut words = FixedWords(12);
+    let rows: Vec<f64> = (0..400).map(|i| if i % 7 == 0 { f64::NAN } else { f64::from(i % 37) }).collect();
+    let values: Vec<f64> = rows.iter().copied().filter(|row| !row.is_nan()).collect();
+    let filled: Vec<f64> = rows.iter().map(|row| if row.is_nan() { 50.0 } else { *row }).collect();
+    let stated = values.len().to_string();
+    let memory = Memory::new(rows, &["a"]);
+    for confidence in ["0.9", "0.95"] {
+        for (adjacency, truth) in [("replace", moments(&filled)), ("add-remove", moments(&values))] {
+            for (statistic, law, truth) in [
+                ("mean", "laplace", truth.0),
+                ("variance", "laplace", truth.1),
+                ("mean", "gaussian", truth.0),
+                ("variance", "gaussian", truth.1),
+            ] {
+                let asked = Request {
+                    range: Some("0,100".into()),
+                    adjacency: Some(adjacency.into()),
+                    rows: (adjacency == "add-remove").then(|| stated.clone()),
+                    ..request(statistic, "salary", "1", confidence)
+                };
+                let task = plan(&by(law, asked));
+                let held =
+                    held(&task, &memory, &mut words, |answer| between(answer.error.as_ref().unwrap(), truth));
+                let name = format!("{statistic} by {law} over known rows, {adjacency}");
+                check(&name, confidence, held, statistic == "mean");
+            }
+        }
+    }
+}
+
 /// Mean and variance.
 fn moments(rows: &[f64]) -> (f64, f64) {
     let many = rows.len() as f64;

@@ -27,6 +27,11 @@ impl Exact {
         self.farthest
     }
 
+    /// How far a replaced row moves a sum of distances, where a row without a value counts nothing.
+    pub fn span(&self) -> i64 {
+        (self.high - self.centre).max(0) - (self.low - self.centre).min(0)
+    }
+
     /// The ends and the centre as numbers.
     pub fn clip(&self, kind: Kind) -> Clip {
         Clip { low: kind.number(self.low), high: kind.number(self.high), middle: kind.number(self.centre) }
@@ -59,7 +64,12 @@ mod tests {
         let middle = Exact::new(0, 20, false, 100).unwrap();
         assert_eq!((middle.farthest(), sums(middle)), (10, (-10 - 7 + 10, 100 + 49 + 100)));
         let odd = Exact::new(-3, 0, false, 100).unwrap();
-        assert_eq!((odd.centre, odd.farthest), (-2, 2));
+        assert_eq!((odd.centre, odd.farthest, odd.span()), (-2, 2, 3));
+        assert_eq!(
+            [(0, 20), (5, 20), (-3, 20), (-9, -4)]
+                .map(|(low, high)| Exact::new(low, high, true, 100).unwrap().span()),
+            [20, 20, 23, 9]
+        );
         assert_eq!(Exact::new(0, 101, true, 100), None);
         assert_eq!(Exact::new(0, 0, true, 100), None);
         assert_eq!(Exact::new(i64::MIN, i64::MAX, false, i64::MAX), None);

@@ -104,7 +104,7 @@ impl Groups {
     #[cfg(test)]
     pub fn spent(&self) -> Loss {
         let task = match &self.task {
-            Task::Summary(task) => task.spent(|sums| sums),
+            Task::Summary(task) => task.spent(Adjacency::AddRemove),
             task => task.cost(),
         };
         match &self.keys {

@@ -2,12 +2,14 @@
 
 #[cfg(test)]
 mod audits;
+mod bar;
 pub(crate) mod candidates;
 mod choice;
 mod clip;
 mod count;
 #[cfg(test)]
 mod coverage;
+mod divisor;
 mod ends;
 mod even;
 mod exact;

@@ -2,14 +2,18 @@
 //!
 //! Each row becomes one whole number of steps between public ends; how floats round on the way does not matter,
 //! because one row gives one such number. Where a column has a whole type and a declared range, the steps are its own
-//! units, and nothing is rounded. Under replace the add/remove form runs at half of epsilon: a replaced
-//! row is one that goes and one that comes. The noise of the sums is `laplace`, or `gaussian` where there is a delta, which
+//! units, and nothing is rounded. The noise of the sums is `laplace`, or `gaussian` where there is a delta, which
 //! goes to the sums alone.
+//!
+//! Under replace a row that has a value takes the place of another, or of one that has none and counts nothing: the sum of
+//! distances from the centre moves by the whole range, that of squares by the largest square, the number of values by one. A
+//! range is then searched by the add/remove form at half of its share: a replaced row is one that goes and one that comes.
 
 use super::{
     Expected,
+    bar::Bar,
     clip::{Clip, FINE, Search},
-    count::{whole_noise, within},
+    divisor::{Divisor, Known},
     exact::Exact,
     guard,
     noise::{LAWS, Noise},
@@ -23,9 +27,9 @@ use crate::{
     space,
 };
 use equipoise_core::{
+    adjacency::Adjacency,
     coins::Coins,
     loss::{Delta, Eps, Loss},
-    mechanism::laplace,
     ratio::Ratio,
 };
 
@@ -37,6 +41,10 @@ const SEARCHED: [u64; 4] = [15, 9, 5, 47];
 const DECLARED: [u64; 2] = [15, 85];
 /// The same for a sum, which needs the number of rows for nothing but how far rounding may add up.
 const DECLARED_SUM: [u64; 2] = [1, 99];
+/// The same where the number of rows is public or was stated.
+const KNOWN: [u64; 2] = [0, 100];
+/// What doubles lose on the way from a row to its steps, in parts of the farthest row or of the farthest end.
+const FLOATING: f64 = 1.0 / (1u64 << 49) as f64;
 
 /// Which moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +67,7 @@ pub(crate) struct Moments {
     exact: Option<Exact>,
     cost: Loss,
     range: RangeBy,
-    rows: laplace::Calibrated,
-    rows_within: i64,
+    divisor: Divisor,
     /// Noise for the sum of rows, and of their squares where a variance is due.
     first: Noise,
     first_within: i64,
@@ -92,15 +99,6 @@ impl Moments {
             "mean" => Moment::Mean,
             _ => Moment::Variance,
         };
-        let single = said.in_single_steps()?;
-        let share =
-            |hundredths: u64| Eps::new(single.eps().ratio() * &Ratio::new(hundredths.cast_signed(), 100));
-        // Each of the error bars' parts may fail with an equal share; in a sum nearly all of it is that of the sum.
-        let failure = said.failure() / &Ratio::from(if moment == Moment::Variance { 3u64 } else { 2 });
-        let (rows_failure, failure) = match moment {
-            Moment::Sum => (said.failure() / &Ratio::from(100u64), said.failure() * &Ratio::new(99, 100)),
-            Moment::Mean | Moment::Variance => (failure.clone(), failure),
-        };
         // A yes or no has public ends.
         let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1"));
         let exact = match said_range {
@@ -111,32 +109,52 @@ impl Moments {
             let far = exact.farthest();
             (far, far.checked_mul(far).filter(|&squared| squared <= steps).unwrap_or(steps))
         });
-        let (range, rows_share, sums_share) = if let Some(text) = said_range {
+        let share =
+            |eps: &Eps, hundredths: u64| Eps::new(eps.ratio() * &Ratio::new(hundredths.cast_signed(), 100));
+        let (range, known, [rows_share, sums_share]) = if let Some(text) = said_range {
             let clip = if let Some(exact) = exact {
                 exact.clip(kind)
             } else {
                 let (low, high) = space::float_ends(text)?;
                 Clip { low, high, middle: low / 2.0 + high / 2.0 }
             };
-            let [rows, sums] = if moment == Moment::Sum { DECLARED_SUM } else { DECLARED };
-            (RangeBy::Declared(clip), rows, sums)
+            let known = Known::plan(said)?;
+            let shares = match (known, moment) {
+                (Known::Public | Known::Stated(_), _) => KNOWN,
+                (Known::No, Moment::Sum) => DECLARED_SUM,
+                (Known::No, Moment::Mean | Moment::Variance) => DECLARED,
+            };
+            (RangeBy::Declared(clip), known, shares)
         } else {
-            let search = Search::new(&share(SEARCHED[0])?, &share(SEARCHED[1])?, said.failure(), FINE)?;
-            (RangeBy::Searched(Box::new(search)), SEARCHED[2], SEARCHED[3])
+            let single = said.in_single_steps()?;
+            let [quartile, end] = [SEARCHED[0], SEARCHED[1]].map(|part| share(single.eps(), part));
+            let search = Search::new(&quartile?, &end?, said.failure(), FINE)?;
+            (RangeBy::Searched(Box::new(search)), Known::No, [SEARCHED[2], SEARCHED[3]])
         };
-        let rows = whole_noise(&share(rows_share)?)?;
-        let sums = share(sums_share)?;
+        let (rows_failure, failure) = failures(said.failure(), moment, known);
+        let divisor = match known {
+            Known::Public => Divisor::Public,
+            Known::Stated(rows) => Divisor::Stated(rows),
+            Known::No => Divisor::bought(&share(said.eps(), rows_share)?, &rows_failure)?,
+        };
+        let sums = share(said.eps(), sums_share)?;
         // The sum of squares is what a variance is mostly made of.
         let (first_share, second_share) = match moment {
             Moment::Variance => (Ratio::new(1, 3), Some(Ratio::new(2, 3))),
             Moment::Sum | Moment::Mean => (Ratio::one(), None),
         };
-        let noise = |share: &Ratio, steps: i64| {
-            let (eps, delta) = (Eps::new(sums.ratio() * share)?, Delta::new(single.delta().ratio() * share)?);
-            let noise = Noise::plan(said, &eps, &delta, steps)?;
+        let noise = |share: &Ratio, moved: i64| {
+            let (eps, delta) = (Eps::new(sums.ratio() * share)?, Delta::new(said.delta().ratio() * share)?);
+            let noise = Noise::plan(said, &eps, &delta, moved)?;
             noise.within(&failure).map(|within| (noise, within))
         };
-        let (first, first_within) = noise(&first_share, steps)?;
+        let moved = match (said.adjacency(), &range, exact) {
+            (Adjacency::AddRemove, ..) => steps,
+            (Adjacency::Replace, RangeBy::Searched(_), _) => 2 * steps,
+            (Adjacency::Replace, RangeBy::Declared(_), Some(exact)) => exact.span(),
+            (Adjacency::Replace, RangeBy::Declared(clip), None) => Frame::new(moment, clip).span(clip, steps),
+        };
+        let (first, first_within) = noise(&first_share, moved)?;
         let second = second_share.map(|share| noise(&share, square_steps)).transpose()?;
         let cost = match first {
             Noise::Laplace(_) => Loss::pure(said.eps()),
@@ -150,8 +168,7 @@ impl Moments {
             square_steps,
             exact,
             range,
-            rows_within: within(&rows, &rows_failure)?,
-            rows,
+            divisor,
             first_within,
             first,
             second,
@@ -165,6 +182,9 @@ impl Moments {
     /// Too few stated rows need no data to be refused.
     fn with_rows_enough(self) -> Result<Self, PlanError> {
         match (&self.range, self.stated_rows) {
+            (_, Some(0)) => {
+                Err(PlanError::line("no rows have no mean; state --rows as a whole number above 0"))
+            }
             (RangeBy::Searched(search), Some(rows)) if rows < needed(search) => {
                 Err(PlanError::line(format!(
                     "{rows} rows are too few: a range is found from about {} rows on; raise epsilon, or declare --range",
@@ -183,15 +203,17 @@ impl Moments {
         self.cost.clone()
     }
 
-    /// What the parts cost under add/remove, added up.
+    /// What the parts cost under the adjacency that was asked for, added up.
     #[cfg(test)]
-    pub fn spent(&self) -> Loss {
-        let sums = self.rows.cost().compose(&self.first.cost());
-        let sums = self.second.iter().fold(sums, |sum, (noise, _)| sum.compose(&noise.cost()));
-        match &self.range {
-            RangeBy::Declared(_) => sums,
-            RangeBy::Searched(search) => sums.compose(&search.spent()),
-        }
+    pub fn spent(&self, adjacency: Adjacency) -> Loss {
+        let search = match (&self.range, adjacency) {
+            (RangeBy::Declared(_), _) => None,
+            (RangeBy::Searched(search), Adjacency::AddRemove) => Some(search.spent()),
+            (RangeBy::Searched(search), Adjacency::Replace) => Some(search.spent().compose(&search.spent())),
+        };
+        let second = self.second.as_ref().map(|(noise, _)| noise.cost());
+        let parts = [self.divisor.cost(), second, search];
+        parts.into_iter().flatten().fold(self.first.cost(), |sum, part| sum.compose(&part))
     }
 
     pub fn need(&self) -> Need {
@@ -215,11 +237,12 @@ impl Moments {
             return Some(self.noise_share() * clip.low.abs().max(clip.high.abs()));
         }
         // The noisy number of rows, by which sums are divided, may be that much smaller.
-        let rows = self.stated_rows? as f64 - self.rows_within as f64;
+        let rows_within = self.divisor.within() as f64;
+        let rows = self.stated_rows? as f64 - rows_within;
         if rows < 1.0 {
             return None;
         }
-        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + self.rows_within as f64) / rows;
+        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + rows_within) / rows;
         let mean = parts(self.first_within, self.steps);
         Some(match &self.second {
             None => mean * half,
@@ -254,16 +277,27 @@ impl Moments {
             RangeBy::Declared(clip) => {
                 let half = clip.high / 2.0 - clip.low / 2.0;
                 let per_row = if self.predicted().is_some() { "" } else { per_row };
-                let (error, refused) = match self.moment {
-                    Moment::Sum => (share * clip.low.abs().max(clip.high.abs()), "never refused"),
-                    Moment::Mean => (share * half, "refused when a noisy count of the rows is below 1"),
-                    Moment::Variance => {
-                        (share * half * half, "refused when a noisy count of the rows is below 1")
-                    }
+                let error = match self.moment {
+                    Moment::Sum => share * clip.low.abs().max(clip.high.abs()),
+                    Moment::Mean => share * half,
+                    Moment::Variance => share * half * half,
                 };
                 let error = self.predicted().unwrap_or(error);
+                let (given, refused) = match (self.moment, &self.divisor) {
+                    (Moment::Sum, _) => (String::new(), "never refused".to_string()),
+                    (_, Divisor::Bought { .. }) => {
+                        (String::new(), "refused when a noisy count of the rows is below 1".to_string())
+                    }
+                    (_, Divisor::Public) => {
+                        let empty = format!("empty fields count as {}; refused without rows", clip.middle);
+                        (String::new(), empty)
+                    }
+                    (_, Divisor::Stated(rows)) => {
+                        (format!(" if {rows} rows have a value, as was stated"), "never refused".to_string())
+                    }
+                };
                 format!(
-                    "off by at most {error:.6}{per_row}; rows beyond the range are moved into it; {refused}"
+                    "off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
                 )
             }
             RangeBy::Searched(search) => {
@@ -287,7 +321,7 @@ impl Moments {
     /// one over the number of rows except for a sum. A noisy number of rows moves a mean of at most one by one part.
     pub fn noise_share(&self) -> f64 {
         let parts = |within: i64, steps: i64| within as f64 / steps as f64;
-        let (first, rows) = (parts(self.first_within, self.steps), self.rows_within as f64);
+        let (first, rows) = (parts(self.first_within, self.steps), self.divisor.within() as f64);
         match (self.moment, &self.second) {
             (Moment::Sum, _) => first,
             (_, None) => first + rows,
@@ -302,8 +336,8 @@ impl Moments {
             Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
             Err(refused) => refused,
         };
-        // Too little is spent on it there for the number to be of use.
-        answer.with_rows((!self.is_declared_sum()).then_some(rows))
+        // Too little is spent on it in a sum for the number to be of use.
+        answer.with_rows((self.divisor.is_bought() && !self.is_declared_sum()).then_some(rows))
     }
 
     /// A sum of rows in a declared range is never refused.
@@ -314,8 +348,9 @@ impl Moments {
     /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
     pub fn summary<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
         let (measured, rows) = self.measure(gathered, coins);
-        let count = Bar::around(rows as f64, self.rows_within as f64);
-        let count = Answer::released(rows.into(), self.error_bar(count.at_least_zero(), None));
+        let count = Bar::around(rows, self.divisor.within()).at_least_zero();
+        let count = ErrorBar::noise(self.confidence, count.low, count.high);
+        let count = Answer::released(rows.into(), count);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
             Ok(measured) => self.released(take(measured), &measured.clip),
             Err(refused) => refused.clone(),
@@ -329,29 +364,25 @@ impl Moments {
     fn measure<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
         // Records that are not numbers do not take part.
         let numbers = gathered.values(&self.need);
-        let count = i64::try_from(numbers.count(false)).unwrap_or(i64::MAX);
-        let rows = self.rows.run_whole(count, coins);
+        let rows = self.divisor.count(numbers, coins);
         let (clip, needed) = match &self.range {
             RangeBy::Declared(clip) => (*clip, 1),
             RangeBy::Searched(search) => {
                 (search.run(numbers, rows, coins), i64::try_from(needed(search)).unwrap_or(i64::MAX))
             }
         };
-        let centre = if self.moment == Moment::Sum { 0.0 } else { clip.middle };
-        let farthest = match self.exact {
-            Some(exact) => self.kind.number(exact.farthest()),
-            None => (clip.high - centre).abs().max((centre - clip.low).abs()).max(f64::MIN_POSITIVE),
-        };
+        let frame = self.frame(&clip);
         // Bars stay in shares of the farthest until the end: sums of large floats would overflow.
-        let most_rows = rows.saturating_add(self.rows_within).max(0) as f64;
+        let most_rows = rows.saturating_add(self.divisor.within()).max(0) as f64;
         let shares = |noisy: i64, within: i64, steps: i64, rounded: bool| {
-            // Where rows are rounded, each is by up to half a step.
-            let rounding = if rounded { most_rows / 2.0 } else { 0.0 };
-            Bar::around(noisy as f64, within as f64 + rounding).times((steps as f64).recip())
+            let bar = Bar::around(noisy, within);
+            let bar =
+                if rounded { bar.widened(most_rows * self.rounding(&frame, &clip, steps)) } else { bar };
+            bar.over(Bar::exact(steps as f64))
         };
         let first = match self.exact {
             Some(exact) => exact.sum(numbers, false),
-            None => sum(numbers, &clip, self.steps, |row| (row - centre) / farthest),
+            None => sum(numbers, &clip, |row| frame.place(row, self.steps)),
         };
         let noisy = self.first.run(first, coins);
         let first = shares(noisy, self.first_within, self.steps, self.exact.is_none());
@@ -359,20 +390,40 @@ impl Moments {
             let whole = self.exact.filter(|exact| exact.farthest().checked_pow(2) == Some(self.square_steps));
             let squares = match whole {
                 Some(exact) => exact.sum(numbers, true),
-                None => sum(numbers, &clip, self.square_steps, |row| ((row - centre) / farthest).powi(2)),
+                None => sum(numbers, &clip, |row| steps_of(frame.share(row).powi(2), self.square_steps)),
             };
             shares(noise.run(squares, coins), *within, self.square_steps, whole.is_none())
         });
         if rows < needed && !self.is_declared_sum() {
             return (Err(Answer::refused(self.too_few(needed))), rows);
         }
-        let count = Bar::around(rows as f64, self.rows_within as f64);
+        let count = Bar::around(rows, self.divisor.within());
+        // The whole numbers that exact sums were taken of may be no doubles.
+        let bar = if self.exact.is_some() { Bar::of_whole } else { Bar::exact };
+        let (centre, farthest) = (bar(frame.centre), bar(frame.farthest));
         (Ok(Measured { count, noisy, first, second, centre, farthest, clip }), rows)
+    }
+
+    fn frame(&self, clip: &Clip) -> Frame {
+        let frame = Frame::new(self.moment, clip);
+        match self.exact {
+            // Doubles may hold neither the ends nor their distance.
+            Some(exact) => Frame { farthest: self.kind.number(exact.farthest()), ..frame },
+            None => frame,
+        }
+    }
+
+    /// By how much the steps of a row, or of its square, are rounded at most.
+    fn rounding(&self, frame: &Frame, clip: &Clip, steps: i64) -> f64 {
+        // A row of a whole type is rounded to a double before.
+        let ends = if self.kind.is_whole() { clip.low.abs().max(clip.high.abs()) } else { 0.0 };
+        0.5 + steps as f64 * FLOATING * (1.0 + ends / frame.farthest)
     }
 
     /// What to do where the noisy number of rows is below what is needed.
     fn too_few(&self, needed: i64) -> String {
         match &self.range {
+            RangeBy::Declared(_) if !self.divisor.is_bought() => "there are no rows".to_string(),
             RangeBy::Declared(_) => {
                 "too few rows: a noisy count of them found none; raise epsilon, or bring more rows"
                     .to_string()
@@ -412,11 +463,28 @@ impl Moments {
         };
         // Nothing lies beyond a yes or no.
         let range = (self.kind != Kind::Boolean).then_some([clip.low, clip.high]);
-        Answer::number(bar.value, self.error_bar(bar, range))
+        let (empty_as, stated_rows) = match self.divisor {
+            _ if self.moment == Moment::Sum => (None, None),
+            Divisor::Bought { .. } => (None, None),
+            Divisor::Public => (Some(clip.middle), None),
+            Divisor::Stated(rows) => (None, Some(rows)),
+        };
+        let error = ErrorBar::noise(self.confidence, bar.low, bar.high);
+        Answer::number(bar.value, ErrorBar { range, empty_as, stated_rows, ..error })
     }
+}
 
-    fn error_bar(&self, bar: Bar, range: Option<[f64; 2]>) -> ErrorBar {
-        ErrorBar { range, ..ErrorBar::noise(self.confidence, bar.low, bar.high) }
+/// How often the number of rows and each of the sums may be farther off than a bar says. In a sum nearly all of it is that of
+/// the sum.
+fn failures(whole: &Ratio, moment: Moment, known: Known) -> (Ratio, Ratio) {
+    let sums = if moment == Moment::Variance { 2u64 } else { 1 };
+    match (known, moment) {
+        (Known::Public | Known::Stated(_), _) => (Ratio::zero(), whole / &Ratio::from(sums)),
+        (Known::No, Moment::Sum) => (whole / &Ratio::from(100u64), whole * &Ratio::new(99, 100)),
+        (Known::No, Moment::Mean | Moment::Variance) => {
+            let each = whole / &Ratio::from(sums + 1);
+            (each.clone(), each)
+        }
     }
 }
 
@@ -430,15 +498,46 @@ fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Opti
     }
 }
 
-/// The exact sum of whole steps, one number of at most `most` for each row.
-fn sum(numbers: Rows<'_, '_>, clip: &Clip, most: i64, share: impl Fn(f64) -> f64) -> i64 {
+/// What rows are measured from, and the farthest that they lie from there.
+struct Frame {
+    centre: f64,
+    farthest: f64,
+}
+
+impl Frame {
+    fn new(moment: Moment, clip: &Clip) -> Self {
+        let centre = if moment == Moment::Sum { 0.0 } else { clip.middle };
+        let farthest = (clip.high - centre).abs().max((centre - clip.low).abs()).max(f64::MIN_POSITIVE);
+        Self { centre, farthest }
+    }
+
+    fn share(&self, row: f64) -> f64 {
+        (row - self.centre) / self.farthest
+    }
+
+    /// The steps of a row. Larger rows never have fewer.
+    fn place(&self, row: f64, most: i64) -> i64 {
+        steps_of(self.share(row), most)
+    }
+
+    /// How far a replaced row moves a sum of steps, where a row without a value counts nothing.
+    fn span(&self, clip: &Clip, most: i64) -> i64 {
+        // Ends so near that steps cannot tell them apart still get some noise.
+        (self.place(clip.high, most).max(0) - self.place(clip.low, most).min(0)).max(1)
+    }
+}
+
+/// The whole steps of a share between -1 and 1.
+fn steps_of(share: f64, most: i64) -> i64 {
     let most = most as f64;
-    let steps = |&row: &f64| {
-        let share = share(row.clamp(clip.low, clip.high));
-        #[expect(clippy::cast_possible_truncation, reason = "clamped; not a number becomes zero")]
-        let steps = (share * most).round().clamp(-most, most) as i64;
-        i128::from(steps)
-    };
+    #[expect(clippy::cast_possible_truncation, reason = "clamped; not a number becomes zero")]
+    let steps = (share * most).round().clamp(-most, most) as i64;
+    steps
+}
+
+/// The exact sum of whole steps, one number for each row that has a value.
+fn sum(numbers: Rows<'_, '_>, clip: &Clip, steps: impl Fn(f64) -> i64) -> i64 {
+    let steps = |&row: &f64| i128::from(steps(row.clamp(clip.low, clip.high)));
     let mut sum = 0;
     numbers.each_number(|some| sum += some.iter().filter(|row| !row.is_nan()).map(steps).sum::<i128>());
     i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
@@ -451,8 +550,8 @@ struct Measured {
     noisy: i64,
     first: Bar,
     second: Option<Bar>,
-    centre: f64,
-    farthest: f64,
+    centre: Bar,
+    farthest: Bar,
     clip: Clip,
 }
 
@@ -475,124 +574,6 @@ fn needed(search: &Search) -> u64 {
     guard::needed(search.ranks(), &Ratio::new(1, 4))
 }
 
-/// A number and where the true one lies.
-#[derive(Clone, Copy, Debug)]
-struct Bar {
-    value: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Bar {
-    fn around(value: f64, within: f64) -> Self {
-        Self { value, low: value - within, high: value + within }
-    }
-
-    fn times(self, factor: f64) -> Self {
-        Self { value: self.value * factor, low: self.low * factor, high: self.high * factor }
-    }
-
-    fn at_least_zero(self) -> Self {
-        Self { low: self.low.max(0.0), high: self.high.max(0.0), ..self }
-    }
-
-    fn between(self, low: f64, high: f64) -> Self {
-        let moved = |value: f64| value.clamp(low, high);
-        Self { value: moved(self.value), low: moved(self.low), high: moved(self.high) }
-    }
-
-    /// The root of what is not negative.
-    fn sqrt(self) -> Self {
-        let root = |value: f64| value.max(0.0).sqrt();
-        Self { value: root(self.value), low: root(self.low), high: root(self.high) }
-    }
-
-    fn plus(self, more: f64) -> Self {
-        Self { value: self.value + more, low: self.low + more, high: self.high + more }
-    }
-
-    /// The quotient by a count, which is at least one.
-    fn over(self, count: Self) -> Self {
-        let (few, many) = (count.low.max(1.0), count.high.max(1.0));
-        let ends = [self.low / few, self.low / many, self.high / few, self.high / many];
-        Self {
-            value: self.value / count.value.max(1.0),
-            low: ends.iter().copied().fold(f64::INFINITY, f64::min),
-            high: ends.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-
-    /// The difference to a square, which is not negative.
-    fn minus_square(self, other: Self) -> Self {
-        let squares = [other.low * other.low, other.high * other.high];
-        let least = if other.low <= 0.0 && other.high >= 0.0 { 0.0 } else { squares[0].min(squares[1]) };
-        Self {
-            value: (self.value - other.value * other.value).max(0.0),
-            low: (self.low - squares[0].max(squares[1])).max(0.0),
-            high: (self.high - least).max(0.0),
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        gather::tests::{FixedWords, Memory, all_rows},
-        plan::DataFacts,
-        request::Request,
-    };
-
-    fn moments(statistic: &str, range: Option<&str>, eps: &str) -> Moments {
-        let facts = DataFacts {
-            name: "people".into(),
-            columns: vec!["salary".into()],
-            registered: None,
-            kinds: Vec::new(),
-        };
-        let request = Request {
-            column: Some("salary".into()),
-            epsilon: Some(eps.into()),
-            range: range.map(str::to_string),
-            ..Request::new(statistic)
-        };
-        Moments::plan(&Said::new(&request, &facts).unwrap()).unwrap()
-    }
-
-    fn ask(task: &Moments, rows: &[f64], coins: &mut FixedWords) -> Answer {
-        let memory = Memory::new(rows.to_vec(), &["a"]);
-        task.answer(&all_rows(&memory, &[task.need()], 1), coins)
-    }
-
-    /// An infinite answer is null in JSON and then reads as "there are no rows"; an infinite square minus another was
-    /// told as a variance of zero, surely.
-    #[test]
-    fn an_answer_beyond_floats_is_refused_and_never_null_or_zero() {
-        let mut coins = FixedWords(7);
-        let far: Vec<f64> = (0..2000).map(|i| if i % 2 == 0 { 1.0e308 } else { -1.7e308 }).collect();
-        for (statistic, range) in
-            [("sum", None), ("mean", None), ("variance", None), ("variance", Some("-1e200,3e200"))]
-        {
-            let answer = ask(&moments(statistic, range, "5"), &far, &mut coins);
-            let Some(value) = answer.value else { continue };
-            let value = value.as_f64().unwrap_or_else(|| panic!("{statistic}: not a number"));
-            let error = answer.error.expect("a bar");
-            let [low, high] = [error.low, error.high].map(|end| end.unwrap().as_f64().unwrap());
-            assert!(statistic == "mean" || statistic == "sum", "{statistic}: {value}");
-            assert!(
-                low.is_finite() && high.is_finite() && low <= value && value <= high,
-                "{statistic} {value}"
-            );
-        }
-        // A mean of huge numbers is a number, though their sum is none.
-        let answer = ask(&moments("mean", Some("-1.7e308,1.7e308"), "5"), &far, &mut coins);
-        assert!(answer.value.and_then(|value| value.as_f64()).is_some_and(|mean| mean < -1e307));
-    }
-
-    #[test]
-    fn a_declared_range_is_not_advised_to_be_declared() {
-        let task = moments("mean", Some("0,1"), "1");
-        assert!(!task.expected().words.contains("never refused"), "{}", task.expected().words);
-        assert!(!task.too_few(1).contains("--range"));
-    }
-}
+#[path = "moments_tests.rs"]
+mod tests;

@@ -9,6 +9,8 @@ use crate::{
     gather::{Gathered, Need},
     plan::{PlanError, Said},
 };
+#[cfg(test)]
+use equipoise_core::adjacency::Adjacency;
 use equipoise_core::{
     coins::Coins,
     loss::{Delta, Eps, Loss},
@@ -46,10 +48,10 @@ impl Summary {
         Loss::pure(&self.eps)
     }
 
-    /// What the parts cost, added up: the sums in two steps under replace.
+    /// What the parts cost, added up.
     #[cfg(test)]
-    pub fn spent(&self, in_steps: impl Fn(Loss) -> Loss) -> Loss {
-        in_steps(self.moments.spent()).compose(&self.quantiles.cost())
+    pub fn spent(&self, adjacency: Adjacency) -> Loss {
+        self.moments.spent(adjacency).compose(&self.quantiles.cost())
     }
 
     pub fn needs(&self) -> Vec<Need> {

@@ -1,0 +1,145 @@
+//! A number and where the true one lies. Ends are rounded outwards at every step, so that rounding never loses the true one.
+
+/// How far the numbers of a whole type are rounded at most, in parts: digits to a double, and by a power of ten.
+const WHOLE_TO_FLOAT: f64 = 1.0 / (1u64 << 52) as f64;
+
+/// A number and where the true one lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bar {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Bar {
+    /// A whole number that is off by at most so much.
+    pub fn around(value: i64, within: i64) -> Self {
+        let (value, within) = (i128::from(value), i128::from(within));
+        let float = |whole: i128, outwards: fn(f64) -> f64| {
+            let float = whole as f64;
+            #[expect(clippy::cast_possible_truncation, reason = "far from the ends of 128 bits")]
+            let exact = float as i128 == whole;
+            if exact { float } else { outwards(float) }
+        };
+        Self {
+            value: value as f64,
+            low: float(value - within, f64::next_down),
+            high: float(value + within, f64::next_up),
+        }
+    }
+
+    /// A number that is what it says.
+    pub fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+
+    /// A number of a whole type, as the double next to it or the one after that.
+    pub fn of_whole(value: f64) -> Self {
+        Self::exact(value).widened(value.abs() * WHOLE_TO_FLOAT)
+    }
+
+    /// The same where the true one may be farther off by this.
+    pub fn widened(self, by: f64) -> Self {
+        Self { low: self.low - by, high: self.high + by, ..self }.outwards()
+    }
+
+    /// The product with a number that is not negative.
+    pub fn times(self, factor: Self) -> Self {
+        let ends = [self.low, self.high].map(|end| [end * factor.low.max(0.0), end * factor.high]);
+        Self::spanning(self.value * factor.value, ends.as_flattened())
+    }
+
+    /// The quotient by a number of at least one.
+    pub fn over(self, count: Self) -> Self {
+        let (few, many) = (count.low.max(1.0), count.high.max(1.0));
+        let ends = [self.low / few, self.low / many, self.high / few, self.high / many];
+        Self::spanning(self.value / count.value.max(1.0), &ends)
+    }
+
+    /// The sum.
+    pub fn plus(self, more: Self) -> Self {
+        Self { value: self.value + more.value, low: self.low + more.low, high: self.high + more.high }
+            .outwards()
+    }
+
+    /// The difference to a square, which is not negative.
+    pub fn minus_square(self, other: Self) -> Self {
+        let squares = [other.low * other.low, other.high * other.high];
+        let least = if other.low <= 0.0 && other.high >= 0.0 { 0.0 } else { squares[0].min(squares[1]) };
+        let most = squares[0].max(squares[1]);
+        let difference = Self {
+            value: self.value - other.value * other.value,
+            low: self.low - most.next_up(),
+            high: self.high - least.next_down().max(0.0),
+        };
+        difference.outwards().at_least_zero()
+    }
+
+    /// The root of what is not negative.
+    pub fn sqrt(self) -> Self {
+        let root = |value: f64| value.max(0.0).sqrt();
+        Self { value: root(self.value), low: root(self.low), high: root(self.high) }
+            .outwards()
+            .at_least_zero()
+    }
+
+    pub fn at_least_zero(self) -> Self {
+        self.between(0.0, f64::INFINITY)
+    }
+
+    pub fn between(self, low: f64, high: f64) -> Self {
+        let moved = |value: f64| value.clamp(low, high);
+        Self { value: moved(self.value), low: moved(self.low), high: moved(self.high) }
+    }
+
+    fn spanning(value: f64, ends: &[f64]) -> Self {
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self { value, low, high }.outwards()
+    }
+
+    /// An operation rounds its ends by at most half of the way to the next double.
+    fn outwards(self) -> Self {
+        Self { low: self.low.next_down(), high: self.high.next_up(), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use equipoise_core::ratio::Ratio;
+
+    fn holds(bar: Bar, truth: &Ratio) -> bool {
+        let exactly = |end: f64| Ratio::from_f64_exact(end).expect("a number");
+        exactly(bar.low) <= *truth && *truth <= exactly(bar.high)
+    }
+
+    #[test]
+    fn whole_numbers_stay_as_they_are_where_doubles_hold_them() {
+        let bar = Bar::around(1000, 30);
+        assert_eq!(format!("{bar:?}"), "Bar { value: 1000.0, low: 970.0, high: 1030.0 }");
+        let odd = (1i64 << 53) + 1;
+        assert!(holds(Bar::around(odd, 0), &Ratio::from(odd)));
+        assert!(Bar::around(i64::MAX, i64::MAX).high >= 2.0 * 9.2e18);
+    }
+
+    /// Thirds and sevenths are no doubles: every operation holds what it would be without rounding.
+    #[test]
+    fn every_operation_holds_what_it_would_be_without_rounding() {
+        for (a, b) in [(1, 3), (-5, 7), (22, 49), (-1_000_003, 10), (9_007_199_254_740_993, 3)] {
+            let whole = |number: i64| (Bar::around(number, 0), Ratio::from(number));
+            let ((x, exact_x), (y, exact_y)) = (whole(a), whole(b));
+            let (quotient, exact_quotient) = (x.over(y), exact_x / exact_y);
+            assert!(holds(quotient, &exact_quotient), "{a}/{b}");
+            let (sum, exact_sum) = (quotient.plus(quotient), &exact_quotient + &exact_quotient);
+            assert!(holds(sum, &exact_sum), "{a}/{b}");
+            let (third, exact_third) = (Bar::around(1, 0).over(Bar::around(3, 0)), Ratio::new(1, 3));
+            assert!(holds(quotient.times(third), &(&exact_quotient * &exact_third)), "{a}/{b}");
+            let less = sum.minus_square(third);
+            let exact = &exact_sum - &(&exact_third * &exact_third);
+            assert!(exact.is_negative() || holds(less, &exact), "{a}/{b}");
+            let root = third.sqrt();
+            assert!(root.low * root.low <= 1.0 / 3.0 && root.high * root.high >= 1.0 / 3.0);
+        }
+    }
+}

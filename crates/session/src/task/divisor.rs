@@ -1,0 +1,86 @@
+//! How many rows a mean is over: what sums are divided by.
+//!
+//! Where a row can only be replaced and all rows take part, their number is public. A stated number is a constant: dividing
+//! by it reveals nothing, and the answer is the mean if it is right, which the error bar says. It is believed only where it is
+//! about all rows, with a declared range: a number that is left over from a question without `--where` would be wrong by far,
+//! and over a searched range, whose middle is near the mean, a bought number costs next to nothing.
+
+use super::count::{whole_noise, within};
+use crate::{
+    plan::{PlanError, Said},
+    rows::values::Values,
+};
+#[cfg(test)]
+use equipoise_core::loss::Loss;
+use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::laplace, ratio::Ratio};
+
+/// How the number of rows is known.
+#[derive(Clone, Debug)]
+pub(super) enum Divisor {
+    /// That of rows with a value, bought: noise, and how far it goes.
+    Bought { noise: Box<laplace::Calibrated>, within: i64 },
+    /// That of all rows, which is public. Rows without a value count as the centre.
+    Public,
+    /// That of rows with a value, as it was stated.
+    Stated(u64),
+}
+
+/// The same before there is a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    No,
+    Public,
+    Stated(u64),
+}
+
+impl Known {
+    /// Whether sums over a declared range need no bought number of rows. A summary tells the number, so it buys it.
+    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+        Ok(match (said.adjacency(), said.rows()?) {
+            _ if said.statistic() == "summary" => Self::No,
+            (Adjacency::Replace, _) => Self::Public,
+            (Adjacency::AddRemove, Some(rows)) if said.takes_all_rows() => Self::Stated(rows),
+            _ => Self::No,
+        })
+    }
+}
+
+impl Divisor {
+    /// A number of rows that costs `eps`, and may be farther off with this probability.
+    pub fn bought(eps: &Eps, failure: &Ratio) -> Result<Self, PlanError> {
+        let noise = whole_noise(eps)?;
+        let within = within(&noise, failure)?;
+        Ok(Self::Bought { noise: Box::new(noise), within })
+    }
+
+    /// What it costs, where it is bought. A row has a value or none, so replacing one moves it by one at most.
+    #[cfg(test)]
+    pub fn cost(&self) -> Option<Loss> {
+        match self {
+            Self::Bought { noise, .. } => Some(noise.cost()),
+            Self::Public | Self::Stated(_) => None,
+        }
+    }
+
+    /// How far off the number may be.
+    pub fn within(&self) -> i64 {
+        match self {
+            Self::Bought { within, .. } => *within,
+            Self::Public | Self::Stated(_) => 0,
+        }
+    }
+
+    pub fn is_bought(&self) -> bool {
+        matches!(self, Self::Bought { .. })
+    }
+
+    /// How many rows there are for these values.
+    pub fn count<C: Coins>(&self, values: Values<'_, '_>, coins: &mut C) -> i64 {
+        let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        match self {
+            Self::Bought { noise, .. } => noise.run_whole(whole(values.count(false)), coins),
+            Self::Public => whole(values.count(true)),
+            Self::Stated(rows) => whole(*rows),
+        }
+    }
+}

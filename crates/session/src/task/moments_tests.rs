@@ -1,0 +1,154 @@
+//! Sums, means and variances: what they are divided by, how far rows move them, and what their bars hold.
+
+use super::*;
+use crate::{
+    gather::tests::{FixedWords, Memory, all_rows},
+    plan::DataFacts,
+    request::Request,
+};
+
+fn request(statistic: &str, eps: &str) -> Request {
+    Request { column: Some("salary".into()), epsilon: Some(eps.into()), ..Request::new(statistic) }
+}
+
+fn plan_of(request: &Request) -> Result<Moments, PlanError> {
+    let facts = DataFacts {
+        name: "people".into(),
+        columns: vec!["salary".into()],
+        registered: None,
+        kinds: Vec::new(),
+    };
+    Moments::plan(&Said::new(request, &facts).unwrap())
+}
+
+fn planned(request: &Request) -> Moments {
+    plan_of(request).unwrap_or_else(|error| panic!("{}: {error}", request.to_json()))
+}
+
+fn moments(statistic: &str, range: Option<&str>, eps: &str) -> Moments {
+    planned(&Request { range: range.map(str::to_string), ..request(statistic, eps) })
+}
+
+fn ask(task: &Moments, rows: &[f64], coins: &mut FixedWords) -> Answer {
+    let memory = Memory::new(rows.to_vec(), &["a"]);
+    task.answer(&all_rows(&memory, &[task.need()], 1), coins)
+}
+
+/// An infinite answer is null in JSON and then reads as "there are no rows"; an infinite square minus another was
+/// told as a variance of zero, surely.
+#[test]
+fn an_answer_beyond_floats_is_refused_and_never_null_or_zero() {
+    let mut coins = FixedWords(7);
+    let far: Vec<f64> = (0..2000).map(|i| if i % 2 == 0 { 1.0e308 } else { -1.7e308 }).collect();
+    for (statistic, range) in
+        [("sum", None), ("mean", None), ("variance", None), ("variance", Some("-1e200,3e200"))]
+    {
+        let answer = ask(&moments(statistic, range, "5"), &far, &mut coins);
+        let Some(value) = answer.value else { continue };
+        let value = value.as_f64().unwrap_or_else(|| panic!("{statistic}: not a number"));
+        let error = answer.error.expect("a bar");
+        let [low, high] = [error.low, error.high].map(|end| end.unwrap().as_f64().unwrap());
+        assert!(statistic == "mean" || statistic == "sum", "{statistic}: {value}");
+        assert!(low.is_finite() && high.is_finite() && low <= value && value <= high, "{statistic} {value}");
+    }
+    // A mean of huge numbers is a number, though their sum is none.
+    let answer = ask(&moments("mean", Some("-1.7e308,1.7e308"), "5"), &far, &mut coins);
+    assert!(answer.value.and_then(|value| value.as_f64()).is_some_and(|mean| mean < -1e307));
+}
+
+/// The mean of these is 2^53 + 5, which is no double: the bar held the double next to it and nothing else.
+#[test]
+fn the_bar_of_a_mean_that_is_no_double_holds_it() {
+    let odd = (1i64 << 53) + 5;
+    let rows: Vec<f64> = (0..2000).map(|row| (odd - 1 + 2 * (row % 2)) as f64).collect();
+    for (range, truth) in [(Some("9007199254740993,9007199254741001"), odd), (None, odd)] {
+        let asked = Request {
+            types: [("salary".to_string(), "integer".to_string())].into(),
+            rows: Some("2000".into()),
+            range: range.map(str::to_string),
+            ..request("mean", "200")
+        };
+        let task = planned(&asked);
+        for seed in 0..20 {
+            let error = ask(&task, &rows, &mut FixedWords(seed)).error.expect("a bar");
+            let [low, high] = [error.low, error.high]
+                .map(|end| Ratio::from_f64_exact(end.unwrap().as_f64().unwrap()).unwrap());
+            assert!(low <= Ratio::from(truth) && Ratio::from(truth) <= high, "{low} {high}");
+            assert!(range.is_none() || &high - &low <= Ratio::from(16u64), "{low} {high}");
+        }
+    }
+}
+
+/// Under replace one row moves a sum over 0,100 by 100, not twice; a sum of squares around the middle by 2500.
+#[test]
+fn a_replaced_row_moves_sums_by_their_span() {
+    let within = |request: Request| {
+        let task = planned(&Request { range: Some("0,100".into()), ..request });
+        let in_units = |within: i64, steps: i64| within as f64 / steps as f64;
+        let second = task.second.as_ref().map(|(_, within)| in_units(*within, task.square_steps));
+        (in_units(task.first_within, task.steps), second)
+    };
+    let by = |statistic: &str, adjacency: &str| Request {
+        adjacency: Some(adjacency.into()),
+        rows: (statistic != "sum").then(|| "100".to_string()),
+        ..request(statistic, "1")
+    };
+    let ratio = |statistic: &str| {
+        let (added, replaced) = (within(by(statistic, "add-remove")), within(by(statistic, "replace")));
+        (replaced.0 / added.0, replaced.1.zip(added.1).map(|(replaced, added)| replaced / added))
+    };
+    // A sum under add/remove pays a hundredth of epsilon, and of failure, for the number of rows.
+    assert!((0.98..1.0).contains(&ratio("sum").0), "{:?}", ratio("sum"));
+    assert!((ratio("mean").0 - 2.0).abs() < 1e-6);
+    let (first, second) = ratio("variance");
+    assert!((first - 2.0).abs() < 1e-6 && (second.unwrap() - 1.0).abs() < 1e-6);
+}
+
+/// What sums are divided by, from what was said. A number that is stated beside a filter may be that of the whole file.
+#[test]
+fn a_known_number_of_rows_is_not_bought() {
+    let base = Request { range: Some("0,100".into()), ..request("mean", "1") };
+    let stated = Request { rows: Some("50".into()), ..base.clone() };
+    let replace = Request { adjacency: Some("replace".into()), ..base.clone() };
+    let filter = || Some("salary > 3".to_string());
+    let by = |request: &Request| match planned(request).divisor {
+        Divisor::Bought { .. } => "bought",
+        Divisor::Public => "public",
+        Divisor::Stated(_) => "stated",
+    };
+    for (request, said) in [
+        (base.clone(), "bought"),
+        (stated.clone(), "stated"),
+        (replace.clone(), "public"),
+        (Request { rows: Some("50".into()), ..replace.clone() }, "public"),
+        (Request { filter: filter(), ..stated.clone() }, "bought"),
+        (Request { filter: filter(), ..replace.clone() }, "bought"),
+        (Request { unit: Some("salary".into()), ..stated.clone() }, "bought"),
+        (Request { range: None, rows: Some("5000".into()), ..base.clone() }, "bought"),
+        (Request { range: None, ..replace.clone() }, "bought"),
+        (Request { statistic: "summary".into(), ..replace.clone() }, "bought"),
+    ] {
+        assert_eq!(by(&request), said, "{}", request.to_json());
+    }
+    let (stated, replace) = (planned(&stated), planned(&replace));
+    let words = stated.expected().words;
+    assert!(words.contains("if 50 rows have a value, as was stated") && words.contains("never refused"));
+    let words = replace.expected().words;
+    assert!(words.contains("empty fields count as 50; refused without rows"), "{words}");
+    let mut coins = FixedWords(3);
+    let error = ask(&stated, &[1.0; 50], &mut coins).error.unwrap();
+    assert_eq!((error.stated_rows, error.empty_as), (Some(50), None));
+    let answer = ask(&replace, &[f64::NAN; 50], &mut coins);
+    let error = answer.error.unwrap();
+    assert_eq!((error.stated_rows, error.empty_as, answer.rows), (None, Some(50.0), None));
+    assert_eq!(ask(&replace, &[], &mut coins).advice.as_deref(), Some("there are no rows"));
+    let none = Request { rows: Some("0".into()), ..base };
+    assert!(plan_of(&none).unwrap_err().to_string().contains("above 0"));
+}
+
+#[test]
+fn a_declared_range_is_not_advised_to_be_declared() {
+    let task = moments("mean", Some("0,1"), "1");
+    assert!(!task.expected().words.contains("never refused"), "{}", task.expected().words);
+    assert!(!task.too_few(1).contains("--range"));
+}
