@@ -63,6 +63,14 @@ impl Guard {
         }
     }
 
+    /// The number of rows is at most so far below what it seems, but for this chance.
+    pub fn margin(&self, failure: &Ratio) -> Result<u64, PlanError> {
+        match self {
+            Self::Public | Self::Declared(_) => Ok(0),
+            Self::Bought { noise, .. } => Ok(within(noise, failure)?.unsigned_abs()),
+        }
+    }
+
     /// A declared number of rows that is too small needs no data to be refused.
     pub fn check_declared(&self, rank_error: u64, needed: u64) -> Result<(), PlanError> {
         match self {

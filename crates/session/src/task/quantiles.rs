@@ -211,6 +211,11 @@ impl Quantiles {
             }
             Kind::Several { guard, rank_errors, needed, ends, .. } => {
                 let worst = largest(rank_errors);
+                let within = if rank_errors.iter().all(|error| *error == worst) {
+                    worst.to_string()
+                } else {
+                    rank_errors.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+                };
                 let (each, interval, told) = match self.shape {
                     Shape::List => {
                         ("each", "intervals of values that hold all true ones", guard.list_words(needed))
@@ -227,7 +232,7 @@ impl Quantiles {
                 };
                 Expected {
                     error: Some(ErrorBar::ranks(self.confidence, rank_errors)),
-                    words: format!("{each} within {worst} ranks{interval}; {told}"),
+                    words: format!("{each} within {within} ranks{interval}; {told}"),
                 }
             }
             Kind::Stable { changes, .. } => Expected {
@@ -259,9 +264,9 @@ impl Quantiles {
                 let places = mechanism.run(&all, coins);
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| end.run_integers(&all, coins)));
                 let enough: Vec<bool> = needed.iter().map(|&needed| counted.at_least(needed)).collect();
-                let (told, needed) = match self.shape {
-                    Shape::List => (enough.contains(&true), needed.iter().min()),
-                    _ => (!enough.contains(&false), needed.iter().max()),
+                let told = match self.shape {
+                    Shape::List => enough.contains(&true),
+                    _ => !enough.contains(&false),
                 };
                 let answer = if told {
                     let ranks = ErrorBar::ranks(self.confidence, rank_errors);
@@ -274,7 +279,8 @@ impl Quantiles {
                     }
                     Answer::released(value, error)
                 } else {
-                    Answer::refused(guard.advice(largest(rank_errors), needed.copied().unwrap_or_default()))
+                    let (error, rows) = first_told(rank_errors, needed, self.shape);
+                    Answer::refused(guard.advice(error, rows))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
@@ -418,20 +424,22 @@ fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -
     let (guard, eps) = Guard::plan(said)?;
     let (eps, ends) = with_ends(said, eps, space, fractions)?;
     let (range, adjacency) = (space.range(), said.adjacency());
-    let each = Each::plan(said, &eps, space, fractions);
+    let each = Each::plan(said, &eps, space, fractions, &guard);
     let halves = quantiles::Quantiles { eps, fractions: fractions.to_vec(), range, adjacency }.calibrate();
     let halves = halves.and_then(|halves| halves.accuracy(said.failure()).map(|errors| (halves, errors)));
-    let better = |each: &Each| halves.as_ref().map_or(true, |(_, errors)| each.rank_error < largest(errors));
-    let (mechanism, rank_errors) = match (each.filter(better).and_then(Each::calibrate), halves) {
+    let better = |each: &Each| {
+        halves.as_ref().map_or(true, |(_, errors)| largest(&each.rank_errors) < largest(errors))
+    };
+    let (mechanism, rank_errors, rising_from) = match (each.filter(better).and_then(Each::calibrate), halves)
+    {
         (Some(each), _) => each,
-        (None, Ok((halves, errors))) => (Together::Halves(Box::new(halves)), errors),
+        (None, Ok((halves, errors))) => (Together::Halves(Box::new(halves)), errors, 0),
         (None, Err(error)) => return Err(error.into()),
     };
-    let needed: Vec<u64> =
-        rank_errors.iter().zip(fractions).map(|(&error, fraction)| guard::needed(error, fraction)).collect();
-    let first = needed.iter().copied().min().unwrap_or_default();
-    guard
-        .check_declared(largest(&rank_errors), if shape == Shape::List { first } else { largest(&needed) })?;
+    let enough = |(&error, fraction): (&u64, &Ratio)| guard::needed(error, fraction).max(rising_from);
+    let needed: Vec<u64> = rank_errors.iter().zip(fractions).map(enough).collect();
+    let (error, rows) = first_told(&rank_errors, &needed, shape);
+    guard.check_declared(error, rows)?;
     Ok(Kind::Several { mechanism, guard, rank_errors, needed, ends })
 }
 
@@ -439,15 +447,24 @@ fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -
 const FEW: usize = 16;
 
 /// Each with its share of epsilon: how far off they are is known before anything is calibrated.
+///
+/// They are sorted, and each error still is that of its fraction: of numbers that lie between lower and upper ends, the i-th
+/// smallest lies between the i-th smallest of either. With n rows the ends of a fraction p that may be e ranks off are
+/// p·n - e and p·n + e, rounded up, and both rise with p where n is at least (|e' - e| + 1) / (p' - p) for every two that are
+/// neighbours with different errors.
 struct Each {
     mechanisms: Vec<InverseSensitivity>,
-    /// Where all are within the largest error of any, they still are when sorted.
-    rank_error: u64,
+    rank_errors: Vec<u64>,
+    /// The ends rise where there seem to be so many rows.
+    rising_from: u64,
 }
+
+/// One part in this many of the failure is kept for a number of rows that is smaller than it seems.
+const RARE: u64 = 100;
 
 impl Each {
     /// None where they are many.
-    fn plan(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio]) -> Option<Self> {
+    fn plan(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio], guard: &Guard) -> Option<Self> {
         if fractions.len() > FEW {
             return None;
         }
@@ -459,19 +476,44 @@ impl Each {
             Some(InverseSensitivity { eps: eps.clone(), target, range, adjacency })
         };
         let mechanisms: Vec<InverseSensitivity> = fractions.iter().map(one).collect::<Option<_>>()?;
-        let failure = said.failure() / &many;
-        let errors = mechanisms.iter().map(|one| one.ranks_for(&failure).ok());
-        let rank_error = largest(&errors.collect::<Option<Vec<_>>>()?);
-        Some(Self { mechanisms, rank_error })
+        let errors = |failure: &Ratio| -> Option<Vec<u64>> {
+            mechanisms.iter().map(|one| one.ranks_for(&(failure / &many)).ok()).collect()
+        };
+        let rank_errors = errors(said.failure())?;
+        if rising_from(&rank_errors, fractions) == 0 {
+            return Some(Self { mechanisms, rank_errors, rising_from: 0 });
+        }
+        let rare = said.failure() / &Ratio::from(RARE);
+        let rank_errors = errors(&(said.failure() - &rare))?;
+        let rising_from = rising_from(&rank_errors, fractions).saturating_add(guard.margin(&rare).ok()?);
+        Some(Self { mechanisms, rank_errors, rising_from })
     }
 
     /// One calibration serves all, because only their quantiles differ. None where the share is too small for it.
-    fn calibrate(self) -> Option<(Together, Vec<u64>)> {
-        let errors = vec![self.rank_error; self.mechanisms.len()];
+    fn calibrate(self) -> Option<(Together, Vec<u64>, u64)> {
         let first = self.mechanisms[0].clone().calibrate().ok()?;
         let each = self.mechanisms.iter().map(|one| first.at(one.target)).collect();
-        Some((Together::Each(each), errors))
+        Some((Together::Each(each), self.rank_errors, self.rising_from))
     }
+}
+
+/// From how many rows on the ends of these errors rise with the fractions.
+fn rising_from(errors: &[u64], fractions: &[Ratio]) -> u64 {
+    let pairs = errors.windows(2).zip(fractions.windows(2));
+    let rows = pairs.filter(|(errors, _)| errors[0] != errors[1]).map(|(errors, fractions)| {
+        let ranks = Ratio::from(errors[0].abs_diff(errors[1]).saturating_add(1));
+        let rows = ranks / (&fractions[1] - &fractions[0]);
+        rows.ceil_i64().and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX)
+    });
+    rows.max().unwrap_or_default()
+}
+
+/// The error that decides whether there is an answer, and the rows that it takes: of a list the least, else the most.
+fn first_told(errors: &[u64], needed: &[u64], shape: Shape) -> (u64, u64) {
+    let pairs = errors.iter().copied().zip(needed.iter().copied());
+    let by_rows = |&(_, rows): &(u64, u64)| rows;
+    let told = if shape == Shape::List { pairs.min_by_key(by_rows) } else { pairs.max_by_key(by_rows) };
+    told.unwrap_or_default()
 }
 
 fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {
@@ -529,4 +571,62 @@ fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
 
 fn largest(errors: &[u64]) -> u64 {
     errors.iter().copied().max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        plan::{DataFacts, Plan},
+        request::Request,
+    };
+
+    #[test]
+    fn ends_of_different_errors_rise_with_the_fractions_from_there_on() {
+        let fractions = [5, 25, 50, 75, 95].map(|hundredths| Ratio::new(hundredths, 100));
+        assert_eq!(rising_from(&[7; 5], &fractions), 0);
+        for errors in [[473, 373, 249, 373, 473], [1, 900, 2, 3, 4], [5, 4, 3, 2, 1]] {
+            let from = rising_from(&errors, &fractions);
+            for rows in from..from + 300 {
+                let rank =
+                    |fraction: &Ratio| (fraction * &Ratio::from(rows)).ceil_i64().unwrap().cast_unsigned();
+                let ends = |sign: i64| {
+                    let end = |(fraction, error): (&Ratio, &u64)| {
+                        rank(fraction).cast_signed() + sign * error.cast_signed()
+                    };
+                    fractions.iter().zip(&errors).map(end).collect::<Vec<i64>>()
+                };
+                assert!(ends(-1).is_sorted() && ends(1).is_sorted(), "{rows} {errors:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_median_in_a_list_is_told_with_its_own_error() {
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
+        let planned = |fraction: &str, epsilon: &str| {
+            let request = Request {
+                column: Some("salary".into()),
+                fraction: Some(fraction.into()),
+                epsilon: Some(epsilon.into()),
+                ..Request::new("quantile")
+            };
+            let expected = Plan::new(&request, &facts).unwrap().expected();
+            (expected.error.unwrap().rank.unwrap(), expected.words)
+        };
+        let (ranks, words) = planned("0.05,0.25,0.5,0.75,0.95", "1");
+        let ranks: Vec<u64> = serde_json::from_value(ranks).unwrap();
+        // A row more moves the rank of the median by half, that of extreme quantiles by nearly one.
+        assert!(ranks[2] < ranks[1] && ranks[1] < ranks[0], "{ranks:?}");
+        assert!(ranks[2] * 10 < ranks[0] * 6 && ranks[0] == ranks[4] && ranks[1] == ranks[3], "{ranks:?}");
+        // With the whole epsilon for itself it is five times as good, but for what all hold at once costs.
+        let alone = planned("0.5", "1").0.as_u64().unwrap();
+        assert!(alone * 5 <= ranks[2] && ranks[2] < alone * 6, "{alone} {ranks:?}");
+        assert!(words.starts_with(&format!("each within {}, ", ranks[0])), "{words}");
+    }
 }
