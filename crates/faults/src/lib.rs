@@ -133,6 +133,9 @@ pub fn mark() {
 pub fn run(program: &Program, start: Start, fault: Fault) -> Run {
     let mut child = spawn(program);
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process id"));
+    // A shell that prints has been started to the end: its own start would otherwise be taken for the program's, now and then.
+    let mut stdout = child.stdout.take().expect("a pipe");
+    stdout.read_exact(&mut [0]).expect("the shell prints a line");
     let options = Options::PTRACE_O_TRACESYSGOOD
         | Options::PTRACE_O_TRACEEXEC
         | Options::PTRACE_O_TRACECLONE
@@ -165,14 +168,14 @@ pub fn run(program: &Program, start: Start, fault: Fault) -> Run {
         stderr: String::new(),
     };
     let readable = "the program prints text";
-    child.stdout.take().expect("a pipe").read_to_string(&mut run.stdout).expect(readable);
+    stdout.read_to_string(&mut run.stdout).expect(readable);
     child.stderr.take().expect("a pipe").read_to_string(&mut run.stderr).expect(readable);
     run
 }
 
 fn spawn(program: &Program) -> Child {
     Command::new("/bin/sh")
-        .args(["-c", "read line; exec \"$@\"", "sh"])
+        .args(["-c", "echo; read line; exec \"$@\"", "sh"])
         .arg(&program.path)
         .args(&program.arguments)
         .envs(program.variables.iter().map(|(name, value)| (name, value)))
