@@ -106,6 +106,20 @@ fn a_limit_on_file_sizes_is_a_line_and_no_signal() {
     assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
 }
 
+/// A file that a ledger further up counts by itself had a second one beside it for the asking.
+#[test]
+fn a_file_does_not_walk_around_its_own_ledger_above_it() {
+    let folder = ten_rows();
+    folder.write("y1/s.csv", "value\n7\n");
+    assert_eq!(folder.code("budget set y1/s.csv --epsilon 1 --ledger equipoise.ledger"), 0);
+    for line in ["count y1/s.csv --epsilon 20", "simulate --trials 2 count y1/s.csv --epsilon 20"] {
+        let said = folder.fails(line);
+        assert!(said.contains("exit 2") && said.contains("ledger"), "{said}");
+    }
+    assert!(!folder.path("y1/equipoise.ledger").exists());
+    assert_eq!(folder.code("count y1/s.csv --epsilon 1 --ledger equipoise.ledger"), 0);
+}
+
 /// A limit on a pattern held for the pattern alone: its files had ledgers of their own in the folders below.
 #[test]
 fn a_file_does_not_walk_around_the_limit_of_a_pattern_or_folder_above_it() {

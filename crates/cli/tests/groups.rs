@@ -182,3 +182,18 @@ fn wrong_requests_for_groups_are_one_line() {
     insta::assert_snapshot!(said.join("\n"));
     assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
 }
+
+/// At epsilon 1000 noise on a count is other than zero with a chance below 2·e^-1000.
+#[test]
+fn an_empty_key_is_that_of_rows_without_a_value_and_no_candidate() {
+    let folder = Folder::new("value,town\n1,a\n2,\n3,\"\"\n4,b\n");
+    let release = folder.json("histogram data.csv town --keys ,a --epsilon 1000");
+    let counts: Vec<(Value, Value)> = release["groups"]
+        .as_array()
+        .expect("groups")
+        .iter()
+        .map(|group| (group["key"].clone(), group["value"].clone()))
+        .collect();
+    assert_eq!(counts, [(Value::Null, 2.into()), ("a".into(), 1.into())]);
+    assert!(folder.fails("select data.csv town --among ,a --epsilon 1").contains("is no candidate"));
+}

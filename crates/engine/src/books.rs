@@ -40,27 +40,28 @@ pub fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBuf, Stri
             ));
         }
     }
-    match counted_above(&members, &charged) {
-        Some(above) => Err(format!(
-            "'{}' is one of the files of '{}', which is counted in the ledger '{}'; ask of those, or name that ledger with --ledger",
-            shown(&above.member),
-            shown(Path::new(&above.name)),
-            shown(&above.ledger)
-        )),
-        None => Ok(charged),
-    }
+    let Some(Above { member, name, ledger }) = counted_above(&members, &charged) else { return Ok(charged) };
+    let (member, ledger, name) = (shown(&member), shown(&ledger), Path::new(&name));
+    Err(if is_pattern(name) || folder(Path::new(&ledger)).join(name).is_dir() {
+        let name = shown(name);
+        format!(
+            "'{member}' is one of the files of '{name}', which is counted in the ledger '{ledger}'; ask of those, or name that ledger with --ledger"
+        )
+    } else {
+        format!("'{member}' is counted in the ledger '{ledger}'; name that ledger with --ledger")
+    })
 }
 
 fn shown(path: &Path) -> String {
     wording::shown(&path.to_string_lossy())
 }
 
-/// A file that a ledger in a folder above it counts as one of several.
+/// A file that a ledger in a folder above it counts, by itself or as one of several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Above {
     /// The file.
     pub member: PathBuf,
-    /// The pattern or folder, as the ledger names it.
+    /// The file, pattern or folder, as the ledger names it.
     pub name: String,
     /// The ledger.
     pub ledger: PathBuf,
@@ -103,7 +104,7 @@ impl From<LedgerError> for Looking {
     }
 }
 
-/// Is one of these files part of a pattern or a folder that a ledger above it knows? A ledger that cannot be opened is another
+/// Is one of these files known to a ledger above it, or part of a pattern or a folder that is? A ledger that cannot be opened is another
 /// user's, who alone can charge it.
 pub fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above> {
     let real: BTreeSet<PathBuf> = members.iter().filter_map(|member| member.canonicalize().ok()).collect();
@@ -116,11 +117,7 @@ pub fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above> {
         }
         let known = Ledger::open_read_only(&ledger).and_then(|opened| opened.data_sets());
         for DataSet { name, .. } in known.unwrap_or_default() {
-            let path = folder.join(&name);
-            if !is_pattern(&path) && !path.is_dir() {
-                continue;
-            }
-            let files = expand(&path).unwrap_or_default();
+            let files = expand(&folder.join(&name)).unwrap_or_default();
             let found =
                 files.iter().filter_map(|file| file.canonicalize().ok()).find(|file| real.contains(file));
             if let Some(member) = found {

@@ -241,7 +241,8 @@ pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>
     let mut keys: Vec<Key> = said
         .keys()
         .iter()
-        .map(|text| Ok(vec![Some(stated(text, said, key.column)?)]))
+        // An empty text is the key of rows that have none.
+        .map(|text| Ok(vec![if text.is_empty() { None } else { Some(stated(text, said, key.column)?) }]))
         .collect::<Result<_, PlanError>>()?;
     keys.sort_unstable_by(in_order);
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {

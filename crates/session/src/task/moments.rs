@@ -232,9 +232,9 @@ impl Moments {
     /// How far noise moves the answer where the range was declared, and for all but sums the number of rows too.
     pub fn predicted(&self) -> Option<f64> {
         let RangeBy::Declared(clip) = &self.range else { return None };
-        let half = clip.high / 2.0 - clip.low / 2.0;
+        let farthest = self.frame(clip).farthest;
         if self.moment == Moment::Sum {
-            return Some(self.noise_share() * clip.low.abs().max(clip.high.abs()));
+            return Some(self.noise_share() * farthest);
         }
         // The noisy number of rows, by which sums are divided, may be that much smaller.
         let rows_within = self.divisor.within() as f64;
@@ -245,9 +245,9 @@ impl Moments {
         let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + rows_within) / rows;
         let mean = parts(self.first_within, self.steps);
         Some(match &self.second {
-            None => mean * half,
+            None => mean * farthest,
             // A square is off by twice the mean, which is at most one, and the square of the error.
-            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * half * half,
+            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * farthest.powi(2),
         })
     }
 
@@ -275,12 +275,11 @@ impl Moments {
         };
         let words = match &self.range {
             RangeBy::Declared(clip) => {
-                let half = clip.high / 2.0 - clip.low / 2.0;
+                let farthest = self.frame(clip).farthest;
                 let per_row = if self.predicted().is_some() { "" } else { per_row };
                 let error = match self.moment {
-                    Moment::Sum => share * clip.low.abs().max(clip.high.abs()),
-                    Moment::Mean => share * half,
-                    Moment::Variance => share * half * half,
+                    Moment::Sum | Moment::Mean => share * farthest,
+                    Moment::Variance => share * farthest.powi(2),
                 };
                 let error = self.predicted().unwrap_or(error);
                 let (given, refused) = match (self.moment, &self.divisor) {
@@ -303,8 +302,8 @@ impl Moments {
             RangeBy::Searched(search) => {
                 let of = match self.moment {
                     Moment::Sum => "its farther end",
-                    Moment::Mean => "its half",
-                    Moment::Variance => "the square of its half",
+                    Moment::Mean => "the distance from its centre to its farther end",
+                    Moment::Variance => "the square of the distance from its centre to its farther end",
                 };
                 format!(
                     "a range is searched privately and told with the answer; the noise is at most {share:.3} times \

@@ -56,6 +56,35 @@ fn an_answer_beyond_floats_is_refused_and_never_null_or_zero() {
     assert!(answer.value.and_then(|value| value.as_f64()).is_some_and(|mean| mean < -1e307));
 }
 
+/// The centre of a whole type's range is whole, so that one end may lie farther from it than half of the range: of yes and no
+/// twice as far. What was said beforehand was half of what the bar then said.
+#[test]
+fn what_is_said_beforehand_is_what_the_bar_says() {
+    for (kind, range) in [
+        ("boolean", None),
+        ("integer", Some("6,7")),
+        ("integer", Some("5,20")),
+        ("decimal:1", Some("0,0.1")),
+        ("number", Some("0,1")),
+    ] {
+        let request = Request {
+            types: [("salary".to_string(), kind.to_string())].into(),
+            range: range.map(str::to_string),
+            rows: Some("200".into()),
+            ..request("mean", "1")
+        };
+        let task = planned(&request);
+        let answer = ask(&task, &[1.0; 200], &mut FixedWords(3));
+        let (value, error) =
+            (answer.value.expect("an answer").as_f64().unwrap(), answer.error.expect("a bar"));
+        let [low, high] = [error.low, error.high].map(|end| end.unwrap().as_f64().unwrap());
+        // An end beyond the range is moved to it.
+        let (said, bar) = (task.predicted().expect("a prediction"), (high - value).max(value - low));
+        // Rows of plain numbers are rounded, which only the bar covers.
+        assert!(said <= bar && bar < said * 1.000_001, "{kind} {range:?}: said {said}, told {bar}");
+    }
+}
+
 /// The mean of these is 2^53 + 5, which is no double: the bar held the double next to it and nothing else.
 #[test]
 fn the_bar_of_a_mean_that_is_no_double_holds_it() {

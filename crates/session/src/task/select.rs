@@ -91,6 +91,11 @@ impl Select {
         };
         let stated = said.among();
         if !stated.is_empty() {
+            if stated.iter().any(String::is_empty) {
+                return Err(PlanError::line(
+                    "a field that is empty is no candidate; leave it out of --among",
+                ));
+            }
             let mut once = stated
                 .iter()
                 .map(|text| stated_value(text, said, of.wanted().column))
