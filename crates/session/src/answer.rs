@@ -5,6 +5,7 @@ use crate::{
     release::{Outcome, Spent},
     session::shaped,
 };
+use equipoise_core::adjacency::Adjacency;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -34,6 +35,9 @@ pub struct ErrorBar {
     /// Rows without a value count as this, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_as: Option<f64>,
+    /// Rows without a value count as the lowest one, which the bar does not cover.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empty_lowest: bool,
     /// The bar holds if so many rows have a value, as was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_rows: Option<u64>,
@@ -113,6 +117,7 @@ impl ErrorBar {
             gap: None,
             range: None,
             empty_as: None,
+            empty_lowest: false,
             stated_rows: None,
             scale: None,
             together: false,
@@ -309,6 +314,12 @@ impl Answer {
     /// Whether there is a value.
     pub fn outcome(&self) -> Outcome {
         if self.value.is_some() { Outcome::Released } else { Outcome::Refused }
+    }
+
+    /// The same where rows without a value were the lowest, as they are where the number of rows is public.
+    pub fn with_empty_lowest(self, adjacency: Adjacency) -> Self {
+        let empty_lowest = adjacency == Adjacency::Replace;
+        Self { error: self.error.map(|error| ErrorBar { empty_lowest, ..error }), ..self }
     }
 
     /// The same with the noisy number of rows.

@@ -229,6 +229,11 @@ pub(crate) fn value(shown: &Value) -> String {
 
 /// What an error bar says of a value, as a clause.
 pub(crate) fn error_words(error: &ErrorBar, of: &Value) -> String {
+    let empty = if error.empty_lowest { "; empty fields count as the lowest value" } else { "" };
+    covered(error, of) + empty
+}
+
+fn covered(error: &ErrorBar, of: &Value) -> String {
     let sure = percent(error.confidence);
     match error.kind {
         ErrorKind::Exact => "none: this is the exact value".to_string(),

@@ -148,6 +148,10 @@ impl Noised {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
+    }
+
+    fn drawn<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let rows = gathered.values(&self.need);
         let window = |reach: Reach| rows.window_in(&self.space, self.quantile.into(), reach, self.adjacency);
         let value = |window: &Window| Ratio::from(window.target().or(window.range().lo()));

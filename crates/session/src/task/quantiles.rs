@@ -198,6 +198,15 @@ impl Quantiles {
     }
 
     pub fn expected(&self) -> Expected {
+        let Expected { error, words } = self.foreseen();
+        let empty = match self.adjacency {
+            Adjacency::AddRemove => "",
+            Adjacency::Replace => "; empty fields count as the lowest value",
+        };
+        Expected { error, words: words + empty }
+    }
+
+    fn foreseen(&self) -> Expected {
         match &self.kind {
             Kind::One { guard, rank_error, needed, ends, .. } => {
                 let interval = match ends {
@@ -243,6 +252,10 @@ impl Quantiles {
     }
 
     pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
+    }
+
+    fn drawn<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let rows = gathered.values(&self.need);
         match &self.kind {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
@@ -479,12 +492,12 @@ impl Each {
         let errors = |failure: &Ratio| -> Option<Vec<u64>> {
             mechanisms.iter().map(|one| one.ranks_for(&(failure / &many)).ok()).collect()
         };
-        let rank_errors = errors(said.failure())?;
+        let rank_errors = evened(errors(said.failure())?, fractions);
         if rising_from(&rank_errors, fractions) == 0 {
             return Some(Self { mechanisms, rank_errors, rising_from: 0 });
         }
         let rare = said.failure() / &Ratio::from(RARE);
-        let rank_errors = errors(&(said.failure() - &rare))?;
+        let rank_errors = evened(errors(&(said.failure() - &rare))?, fractions);
         let rising_from = rising_from(&rank_errors, fractions).saturating_add(guard.margin(&rare).ok()?);
         Some(Self { mechanisms, rank_errors, rising_from })
     }
@@ -500,12 +513,32 @@ impl Each {
 /// From how many rows on the ends of these errors rise with the fractions.
 fn rising_from(errors: &[u64], fractions: &[Ratio]) -> u64 {
     let pairs = errors.windows(2).zip(fractions.windows(2));
-    let rows = pairs.filter(|(errors, _)| errors[0] != errors[1]).map(|(errors, fractions)| {
-        let ranks = Ratio::from(errors[0].abs_diff(errors[1]).saturating_add(1));
-        let rows = ranks / (&fractions[1] - &fractions[0]);
-        rows.ceil_i64().and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX)
-    });
-    rows.max().unwrap_or_default()
+    pairs.map(|(errors, fractions)| pair_rises_from(errors, fractions)).max().unwrap_or_default()
+}
+
+/// The same for two neighbours.
+fn pair_rises_from(errors: &[u64], fractions: &[Ratio]) -> u64 {
+    if errors[0] == errors[1] {
+        return 0;
+    }
+    let ranks = Ratio::from(errors[0].abs_diff(errors[1]).saturating_add(1));
+    let rows = ranks / (&fractions[1] - &fractions[0]);
+    rows.ceil_i64().and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX)
+}
+
+/// The same errors, but one for both of two neighbours that lie so close that different ones would need more rows than either
+/// of them does.
+fn evened(mut errors: Vec<u64>, fractions: &[Ratio]) -> Vec<u64> {
+    loop {
+        let close = (1..errors.len()).find(|&place| {
+            let pair = place - 1..=place;
+            let alone = pair.clone().map(|place| guard::needed(errors[place], &fractions[place]));
+            pair_rises_from(&errors[pair.clone()], &fractions[pair]) > alone.max().unwrap_or_default()
+        });
+        let Some(place) = close else { return errors };
+        let larger = errors[place - 1].max(errors[place]);
+        errors[place - 1..=place].fill(larger);
+    }
 }
 
 /// The error that decides whether there is an answer, and the rows that it takes: of a list the least, else the most.
@@ -599,6 +632,18 @@ mod tests {
                 assert!(ends(-1).is_sorted() && ends(1).is_sorted(), "{rows} {errors:?}");
             }
         }
+    }
+
+    /// Quantiles that lie close together were refused fifty times as long as with one error for all.
+    #[test]
+    fn neighbours_that_lie_close_share_an_error() {
+        let fractions = [4999, 5000, 5001].map(|parts| Ratio::new(parts, 10_000));
+        assert_eq!(evened(vec![77, 76, 77], &fractions), [77; 3]);
+        let fractions = [1, 5000, 5001, 9000].map(|parts| Ratio::new(parts, 10_000));
+        assert_eq!(evened(vec![90, 50, 51, 80], &fractions), [90, 51, 51, 80]);
+        let apart = [5, 25, 50, 75, 95].map(|hundredths| Ratio::new(hundredths, 100));
+        let errors = vec![473, 373, 249, 373, 473];
+        assert_eq!(evened(errors.clone(), &apart), errors);
     }
 
     #[test]
