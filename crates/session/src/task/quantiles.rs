@@ -634,6 +634,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn under_replace_the_bar_says_that_empty_fields_are_lowest() {
+        for (adjacency, lowest) in [(Adjacency::AddRemove, false), (Adjacency::Replace, true)] {
+            let answer =
+                Answer::released(json!(7), ErrorBar::rank(0.95, json!(1))).with_empty_lowest(adjacency);
+            let error = serde_json::to_value(answer.error.unwrap()).unwrap();
+            assert_eq!(error.get("empty_lowest"), lowest.then_some(&json!(true)));
+        }
+    }
+
     /// Quantiles that lie close together were refused fifty times as long as with one error for all.
     #[test]
     fn neighbours_that_lie_close_share_an_error() {
