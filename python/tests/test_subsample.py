@@ -143,9 +143,9 @@ def test_a_crash_is_a_default_vote(how: dict[str, Any]) -> None:
 
 
 def test_a_late_answer_is_a_default_vote() -> None:
-    from equipoise._workers import _pickled, _Worker
+    from equipoise._workers import _Answer, _Worker
 
-    worker = _Worker(_pickled(slow))
+    worker = _Worker(_Answer(slow, None, False))
     assert worker.vote(np.array([180.0]), None) == 1.0
     # A block that sleeps for ten minutes has no answer at once, whatever the machine does meanwhile.
     assert worker.vote(np.array([151.0]), 0) is None

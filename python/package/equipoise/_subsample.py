@@ -39,6 +39,7 @@ def subsample(
     n_jobs: int | None = None,
     time_limit: float | None = None,
     progress: bool = False,
+    show_output: bool = False,
     ledger: str | os.PathLike[str] | None = None,
     name: str | None = None,
     analyst: str | None = None,
@@ -65,6 +66,9 @@ def subsample(
     ``n_jobs``
         As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
         processes of our own; a block that crashes or is late is a default vote.
+    ``show_output``
+        What ``f`` prints, warns of or logs may quote rows, so that it is swallowed: at the file descriptors of the process
+        that runs it, for all of its threads while ``f`` runs. ``True`` shows it, to whoever may see rows.
 
     >>> import equipoise as eq
     >>> import numpy as np
@@ -94,7 +98,15 @@ def subsample(
     return vote(
         words,
         lambda ballot: _deal(ballot, rows, people),
-        lambda dealt: votes_of(f, _Blocks(data, dealt), n_jobs=n_jobs, time_limit=time_limit, progress=progress),
+        lambda dealt: votes_of(
+            f,
+            _Blocks(data, dealt),
+            n_jobs=n_jobs,
+            time_limit=time_limit,
+            progress=progress,
+            read=reader(words["output"]),
+            show_output=show_output,
+        ),
         ledger=ledger,
         analyst=analyst,
         request_id=request_id,
@@ -110,7 +122,7 @@ def vote(
     analyst: str | None = None,
     request_id: str | None = None,
 ) -> Release:
-    """Plan, pay, deal, run, count, in this order."""
+    """Plan, pay, deal, run, count, in this order. What runs gives votes as :func:`reader` reads them."""
     if importlib.util.find_spec("numpy") is None:
         raise RequestError("blocks are dealt with numpy; install it")
     books = _books.books(ledger, analyst)
@@ -118,9 +130,7 @@ def vote(
     before = ballot.charge(books, request_id)
     if before is not None:
         return Release._of_json(before)
-    kind = words["output"]
-    given = [_voted(value, kind) for value in run(deal(ballot))]
-    release = Release._of_json(ballot.count(books, given))
+    release = Release._of_json(ballot.count(books, run(deal(ballot))))
     if ledger is None:
         _books.counted(words["adjacency"], words["unit"], release.spent)
     return release
@@ -232,16 +242,18 @@ def rows_of(data: Any, places: Any) -> Any:
     return [data[int(place)] for place in places]
 
 
-def _voted(value: Any, kind: str) -> Any:
-    """A vote as the compiled part takes it; nothing where it is something else."""
-    if value is None:
-        return None
-    with contextlib.suppress(Exception):
-        if kind == "label":
-            return _text(value)
-        if kind == "number":
-            return float(value)
-        import numpy as np
+def reader(kind: str) -> Callable[[Any], Any]:
+    """What makes a vote of what a function gives, as the compiled part takes it; it fails where that is something else."""
+    readers: dict[str, Callable[[Any], Any]] = {"label": _label, "number": float}
+    return readers.get(kind, _numbers)
 
-        return [float(number) for number in np.ravel(value)]
-    return None
+
+def _label(value: Any) -> str | None:
+    text = _text(value)
+    return None if text is None else str(text)
+
+
+def _numbers(value: Any) -> list[float]:
+    import numpy as np
+
+    return [float(number) for number in np.ravel(value)]

@@ -5,33 +5,59 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
 from ._errors import RequestError
+from ._quiet import settle, silence
 
 
 def votes_of(
-    f: Callable[[Any], Any], blocks: Any, *, n_jobs: int | None, time_limit: float | None, progress: bool
+    f: Callable[[Any], Any],
+    blocks: Any,
+    *,
+    n_jobs: int | None,
+    time_limit: float | None,
+    progress: bool,
+    read: Callable[[Any], Any] | None = None,
+    show_output: bool = False,
 ) -> list[Any]:
-    """One vote for each block, in their order; nothing where the function failed, crashed or was late."""
+    """One vote for each block, in their order; nothing where the function failed, crashed or was late.
+
+    ``read`` makes a vote of what the function gives, where the function ran: that may be code of the caller's too.
+    """
+    answer = _Answer(f, read, show_output)
+    try:
+        return _votes(answer, blocks, n_jobs, time_limit, progress)
+    finally:
+        settle()
+
+
+def _votes(answer: _Answer, blocks: Any, n_jobs: int | None, time_limit: float | None, progress: bool) -> list[Any]:
     if time_limit is not None:
-        return _in_processes(f, blocks, _workers(n_jobs), time_limit, progress)
+        return _in_processes(answer, blocks, _workers(n_jobs), time_limit, progress)
     try:
         from joblib import Parallel, delayed
     except ImportError:
         if n_jobs in (None, 1):
-            return [_vote(f, block) for block in _shown(blocks, progress)]
-        return _in_processes(f, blocks, _workers(n_jobs), None, progress)
+            return [answer(block) for block in _shown(blocks, progress)]
+        return _in_processes(answer, blocks, _workers(n_jobs), None, progress)
     try:
-        found: list[Any] = list(Parallel(n_jobs=n_jobs)(delayed(_vote)(f, block) for block in _shown(blocks, progress)))
+        # Blocks are used once: a file of theirs, from which large ones would be read, has no place on a disk.
+        pool = Parallel(n_jobs=n_jobs, max_nbytes=None)
+        with warnings.catch_warnings():
+            # A worker that dies is no vote; that one died is nobody's business.
+            warnings.filterwarnings("ignore", module="joblib")
+            found: list[Any] = list(pool(delayed(answer)(block) for block in _shown(blocks, progress)))
         return found
     except Exception:
         # A worker that dies takes its pool with it: each block again, where only its own vote is lost.
-        return _in_processes(f, blocks, _workers(n_jobs), None, False)
+        return _in_processes(answer, blocks, _workers(n_jobs), None, False)
 
 
 def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | None) -> None:
@@ -39,7 +65,7 @@ def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | No
     if time_limit is None and (n_jobs in (None, 1) or _has_joblib()):
         return
     try:
-        written = _pickled(f)
+        written = _dumps()(f)
     except Exception:
         written = b""
     if not written or (_dumps() is pickle.dumps and getattr(f, "__module__", None) == "__main__"):
@@ -52,13 +78,21 @@ def _has_joblib() -> bool:
     return find_spec("joblib") is not None
 
 
-def _vote(f: Callable[[Any], Any], block: Any) -> Any:
-    try:
-        return f(block)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # sys.exit() too: its message may quote rows
-        return None
+class _Answer:
+    """A function as it is run on a block: in silence, and without an error."""
+
+    def __init__(self, f: Callable[[Any], Any], read: Callable[[Any], Any] | None, show_output: bool) -> None:
+        self.f, self.read, self.show_output = f, read, show_output
+
+    def __call__(self, block: Any) -> Any:
+        with silence(not self.show_output):
+            try:
+                found = self.f(block)
+                return found if self.read is None else self.read(found)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt from None
+            except BaseException:  # sys.exit() too: its message may quote rows
+                return None
 
 
 def _shown(blocks: Any, progress: bool) -> Any:
@@ -98,20 +132,16 @@ def _dumps() -> Callable[[Any], bytes]:
     return found
 
 
-def _pickled(f: Callable[[Any], Any]) -> bytes:
-    return _dumps()(f)
-
-
 def serve(handle: int) -> None:
     """A worker: where to find modules and the function, then blocks in, votes out."""
     from multiprocessing.connection import Connection
 
     pipe: Connection = Connection(handle)
     sys.path[:], function = pipe.recv()
-    f = pickle.loads(function)
+    answer: _Answer = pickle.loads(function)
     pipe.send(_READY)
     while True:
-        vote = _vote(f, pipe.recv())
+        vote = answer(pipe.recv())
         try:
             pipe.send(vote)
         except (pickle.PicklingError, TypeError, AttributeError):
@@ -128,14 +158,14 @@ class _Worker:
     Not one of multiprocessing's: those run the caller's script again where it has no guard, questions included.
     """
 
-    def __init__(self, function: bytes) -> None:
-        self._function = function
+    def __init__(self, answer: _Answer) -> None:
+        self._function = _dumps()(answer)
+        self._output = None if answer.show_output else subprocess.DEVNULL
         self._process: Any = None
         self._pipe: Any = None
 
     def _start(self) -> None:
         import socket
-        import subprocess
         from multiprocessing.connection import Connection
 
         ours, other = socket.socketpair()
@@ -145,8 +175,8 @@ class _Worker:
                 [sys.executable, "-c", f"from equipoise._workers import serve; serve({other.fileno()})"],
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             )
         self._pipe.send((sys.path, self._function))
@@ -172,10 +202,7 @@ class _Worker:
             self._process = None
 
 
-def _in_processes(
-    f: Callable[[Any], Any], blocks: Any, workers: int, time_limit: float | None, progress: bool
-) -> list[Any]:
-    function = _pickled(f)
+def _in_processes(answer: _Answer, blocks: Any, workers: int, time_limit: float | None, progress: bool) -> list[Any]:
     votes: list[Any] = [None] * len(blocks)
     waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     for place, block in enumerate(_shown(blocks, progress)):
@@ -184,7 +211,7 @@ def _in_processes(
         waiting.put(None)
 
     def work() -> None:
-        worker = _Worker(function)
+        worker = _Worker(answer)
         while (task := waiting.get()) is not None:
             votes[task[0]] = worker.vote(task[1], time_limit)
         worker.stop()

@@ -13,7 +13,7 @@ to be known about how it is fitted: no bounds, no clipping, no changes to the mo
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -27,8 +27,9 @@ from . import _statistics
 from ._books import books, name_of, odometer
 from ._data import _text
 from ._errors import DataError, RefusedError, RequestError
+from ._quiet import silence
 from ._release import Release
-from ._subsample import _deal, _planned, rows_of, vector, vote
+from ._subsample import _deal, _planned, reader, rows_of, vector, vote
 from ._wording import decimal
 from ._workers import votes_of
 
@@ -61,6 +62,9 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         read from ``y`` for free.
     ``blocks``, ``rows``
         How many blocks, or how many rows there are; without either a part of epsilon buys a noisy count of the rows.
+    ``show_output``
+        What models print and warn of while they are fitted may quote rows and is swallowed; ``True`` shows it, to whoever may
+        see rows.
     ``refused_``, ``release_``
         After ``fit``: was there no answer, and the release itself. After a refusal ``predict`` raises
         :class:`equipoise.RefusedError` with the advice.
@@ -82,6 +86,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         adjacency: str = "add-remove",
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        show_output: bool = False,
         ledger: Any = None,
         name: str | None = None,
         analyst: str | None = None,
@@ -97,6 +102,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         self.adjacency = adjacency
         self.n_jobs = n_jobs
         self.time_limit = time_limit
+        self.show_output = show_output
         self.ledger = ledger
         self.name = name
         self.analyst = analyst
@@ -138,9 +144,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         release = vote(
             words,
             lambda ballot: _deal(ballot, len(X), None),
-            lambda dealt: votes_of(
-                fitting, [rows_of(data, places) for places in dealt], n_jobs=self.n_jobs, time_limit=self.time_limit, progress=False
-            ),
+            lambda dealt: self._votes(fitting, data, dealt, reader(words["output"])),
             ledger=self.ledger,
             analyst=self.analyst,
         )
@@ -253,12 +257,23 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         ballot = _planned(words, books(self.ledger, self.analyst))
         data = np.column_stack([X, self._codes(y)])
         fitting = _Fit(self.estimator, None, True, self._expected_classes())
-        dealt = [rows_of(data, places) for places in _deal(ballot, len(X), None)]
-        self._models = votes_of(fitting, dealt, n_jobs=self.n_jobs, time_limit=self.time_limit, progress=False)
+        self._models = self._votes(fitting, data, _deal(ballot, len(X), None), None)
         self._query = words
         self.queries_left_ = int(self.queries)
         self.refused_ = False
         return self
+
+    def _votes(self, fitting: _Fit, data: Any, dealt: list[Any], read: Callable[[Any], Any] | None) -> list[Any]:
+        blocks = [rows_of(data, places) for places in dealt]
+        return votes_of(
+            fitting,
+            blocks,
+            n_jobs=self.n_jobs,
+            time_limit=self.time_limit,
+            progress=False,
+            read=read,
+            show_output=self.show_output,
+        )
 
     def _output(self) -> dict[str, Any]:
         if is_classifier(self.estimator):
@@ -293,7 +308,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         self.queries_left_ -= len(X)
         found = []
         for row in np.nan_to_num(X):
-            votes = [_predicted(model, row) for model in self._models]
+            with silence(not self.show_output):
+                votes = [_predicted(model, row) for model in self._models]
             release = vote(self._query, lambda _: [], lambda _: votes, ledger=self.ledger, analyst=self.analyst)
             found.append(release.value)
         return self.classes_[np.array(found, dtype=int)] if is_classifier(self.estimator) else np.array(found, dtype=float)

@@ -1,0 +1,175 @@
+"""Silence while a function of somebody's looks at rows: what it says may quote them.
+
+Standard output and error are closed off at their file descriptors, so that C code and child processes are silent too, and
+so are Python's streams, warnings, logging, and what a notebook displays. All of these belong to the process: while one
+thread keeps silence, all threads do. The first that comes closes them, and the last that goes opens them again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TextIO
+
+_lock = threading.Lock()
+#: How often each thread has asked for silence.
+_holders: Counter[int] = Counter()
+#: What opens again what was closed, the last first.
+_undo: list[Callable[[], Any]] = []
+#: Never closed: a handler that is made in silence may keep it.
+_nowhere: TextIO | None = None
+
+
+@contextlib.contextmanager
+def silence(wanted: bool = True) -> Iterator[None]:
+    """Nothing is shown while this is open."""
+    if not wanted:
+        yield
+        return
+    try:
+        _unbroken(_enter)
+        yield
+    finally:
+        _unbroken(_leave)
+
+
+def settle() -> None:
+    """End whatever silence this thread still keeps, where an interrupt came before its end."""
+    if threading.get_ident() in _holders:
+        _unbroken(lambda: _leave(wholly=True))
+
+
+def _enter() -> None:
+    with _lock:
+        if not _holders:
+            _close()
+        _holders[threading.get_ident()] += 1
+
+
+def _leave(wholly: bool = False) -> None:
+    with _lock:
+        thread = threading.get_ident()
+        if thread not in _holders:  # interrupted before it began
+            return
+        _holders[thread] -= 1
+        if wholly or not _holders[thread]:
+            del _holders[thread]
+        if not _holders:
+            _open()
+
+
+def _unbroken(action: Callable[[], Any]) -> None:
+    """Do something as a whole: Ctrl-C waits until it is done."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        action()
+        return
+    came: list[Any] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        action()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        handler(*came[-1])
+
+
+def _close() -> None:
+    global _nowhere
+    if _nowhere is None:
+        _nowhere = open(os.devnull, "w", encoding="utf-8", errors="replace")  # noqa: SIM115
+    _flush(sys.stdout, sys.stderr)
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # a service may have closed its own
+            _redirect(descriptor)
+    # Before the descriptors are opened again, what waits in buffers goes where the rest went.
+    _undo.append(partial(_flush, sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__))
+    caught = warnings.catch_warnings()
+    caught.__enter__()
+    _undo.append(partial(caught.__exit__, None, None, None))
+    warnings.simplefilter("ignore")
+    _undo.append(partial(logging.disable, logging.root.manager.disable))
+    logging.disable(sys.maxsize)
+    _replace(sys, "stdout", _nowhere)
+    _replace(sys, "stderr", _nowhere)
+    _replace(warnings, "showwarning", _nothing)
+    _replace(sys, "unraisablehook", _nothing)
+    _replace(threading, "excepthook", _nothing)
+    notebook = _notebook()
+    if notebook is not None:
+        _replace(notebook, "display_pub", _Display())
+
+
+def _open() -> None:
+    while _undo:
+        with contextlib.suppress(Exception):
+            _undo.pop()()
+
+
+def _replace(owner: Any, name: str, value: Any) -> None:
+    _undo.append(partial(setattr, owner, name, getattr(owner, name)))
+    setattr(owner, name, value)
+
+
+def _redirect(descriptor: int) -> None:
+    assert _nowhere is not None
+    saved = os.dup(descriptor)
+
+    def back() -> None:
+        os.dup2(saved, descriptor)
+        os.close(saved)
+
+    _undo.append(back)
+    os.dup2(_nowhere.fileno(), descriptor)
+
+
+def _flush(*streams: Any) -> None:
+    for stream in streams:
+        with contextlib.suppress(Exception):
+            stream.flush()
+    with contextlib.suppress(Exception):  # buffers of C's
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Say nothing."""
+
+
+class _Display:
+    """What a notebook displays, displayed nowhere."""
+
+    is_publishing = False
+    publish = clear_output = set_parent = staticmethod(_nothing)
+
+
+def _notebook() -> Any:
+    module = sys.modules.get("IPython.core.interactiveshell")
+    with contextlib.suppress(Exception):
+        shell = getattr(module, "InteractiveShell", None)
+        if shell is not None and shell.initialized():
+            return shell.instance()
+    return None
+
+
+def _in_child() -> None:
+    """After a fork: a child that a function made stays silent, one that another thread made is not struck dumb."""
+    global _lock
+    _lock = threading.Lock()
+    for thread in [thread for thread in _holders if thread != threading.get_ident()]:
+        del _holders[thread]
+    if not _holders:
+        _open()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
