@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.util
 import json
 import math
@@ -14,6 +13,7 @@ from typing import Any
 from . import _books, _equipoise
 from ._data import _length, _text, is_path
 from ._errors import DataError, RequestError
+from ._identity import Untold, digest
 from ._release import Release
 from ._wording import decimal
 from ._workers import portable, votes_of
@@ -66,6 +66,9 @@ def subsample(
     ``n_jobs``
         As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
         processes of our own; a block that crashes or is late is a default vote.
+    ``request_id``
+        Asking again under it is free. It belongs to ``f`` with its defaults, closure, bound arguments and what its code names;
+        an ``f`` that holds something of which that cannot be told, such as a lock, takes none.
     ``show_output``
         What ``f`` prints, warns of or logs may quote rows, so that it is swallowed: at the file descriptors of the process
         that runs it, for all of its threads while ``f`` runs. ``True`` shows it, to whoever may see rows.
@@ -92,7 +95,7 @@ def subsample(
         "unit": unit,
         "mechanism": mechanism,
         "confidence": _confidence(confidence, alpha),
-        "settings": [_function(f)],
+        "settings": [_function(f, request_id)],
         **_output(default, options),
     }
     return vote(
@@ -151,22 +154,18 @@ def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballo
     return ballot(_BLOCKS[-1])
 
 
-def _function(f: Callable[[Any], Any]) -> str:
-    """What a function is, as far as that can be told: the same request id with another one is another request."""
-    digest = hashlib.sha256()
-
-    def tell(code: Any) -> None:
-        digest.update(code.co_code + repr(code.co_names).encode())
-        for constant in code.co_consts:
-            if hasattr(constant, "co_code"):
-                tell(constant)
-            else:
-                digest.update(repr(constant).encode())
-
+def _function(f: Callable[[Any], Any], request_id: str | None) -> str:
+    """What a function is: the same request id with another one, or with another value in it, is another request."""
     name = f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', type(f).__qualname__)}"
-    if hasattr(f, "__code__"):
-        tell(f.__code__)
-    return f"function={name}:{digest.hexdigest()}"
+    if request_id is None:
+        return f"function={name}"
+    try:
+        return f"function={name}:{digest(f)}"
+    except Untold as what:
+        raise RequestError(
+            f"request_id: f holds {what}, and nobody can tell it from what an earlier f held; leave request_id out, or let f "
+            "hold plain values"
+        ) from None
 
 
 def _confidence(confidence: Any, alpha: Any) -> str:
