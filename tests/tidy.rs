@@ -319,6 +319,114 @@ fn documents_name_every_audit_and_no_other() {
     }
 }
 
+/// What a document sets in backticks.
+fn code_words(document: &str) -> Vec<String> {
+    // Fenced blocks are run by a test of their own.
+    let mut text = String::new();
+    let mut fenced = false;
+    for line in read(document).lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        if !fenced {
+            text.push_str(line);
+            text.push(' ');
+        }
+    }
+    text.split('`').skip(1).step_by(2).map(str::to_string).collect()
+}
+
+fn documents() -> Vec<String> {
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "python/README.md"].map(str::to_string);
+    files("docs", ".md").into_iter().chain(top).collect()
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    let folders = ["crates/", "docs/", "python/", "examples/", "bench/", "tests/", "fuzz/"];
+    let mut named = 0;
+    for document in documents() {
+        for word in code_words(&document) {
+            let path = word.split([' ', ':']).next().unwrap_or_default();
+            if !folders.iter().any(|folder| path.starts_with(folder)) || path.contains(['*', '{', '<']) {
+                continue;
+            }
+            named += 1;
+            let beside = Path::new(&document).parent().expect("a folder").join(path);
+            assert!(
+                root().join(path).exists() || root().join(beside).exists(),
+                "{document} names '{path}', which does not exist"
+            );
+        }
+    }
+    assert!(named > 30, "only {named} paths were found");
+}
+
+#[test]
+fn documents_name_tests_that_exist() {
+    let mut named = 0;
+    for document in documents() {
+        let words = code_words(&document);
+        // `a_test` in `its/file.rs`
+        for pair in words.windows(2) {
+            let is_test = pair[0].len() > 12
+                && pair[0].chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            let in_file = format!("`{}` in `{}`", pair[0], pair[1]);
+            if is_test && pair[1].contains('/') && read(&document).replace('\n', " ").contains(&in_file) {
+                named += 1;
+                let text = read(&pair[1]);
+                let written = [format!("fn {}(", pair[0]), format!("def {}(", pair[0])];
+                assert!(
+                    written.iter().any(|name| text.contains(name)),
+                    "{document}: {in_file} does not exist"
+                );
+            }
+        }
+    }
+    // test `module::file`: tests of a file of the core
+    let errata = read("docs/errata.md");
+    for rest in errata.split("test `").skip(1) {
+        let name = rest.split('`').next().expect("the end of the name");
+        if !name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == ':') {
+            continue;
+        }
+        let file = format!("crates/core/src/{}", name.replace("::", "/"));
+        named += 1;
+        let path = [format!("{file}.rs"), format!("{file}/mod.rs")]
+            .into_iter()
+            .find(|path| root().join(path).exists());
+        let path = path.unwrap_or_else(|| {
+            panic!("docs/errata.md names the tests of '{name}', which is no file of the core")
+        });
+        let beside = path.replace(".rs", "_tests.rs");
+        let tested = read(&path).contains("#[test]") || root().join(beside).exists();
+        assert!(tested, "docs/errata.md names the tests of '{name}', which has none");
+    }
+    assert!(named > 15, "only {named} tests were found");
+}
+
+#[test]
+fn documents_name_commands_that_exist() {
+    let help = Command::new(env!("CARGO_BIN_EXE_equipoise")).arg("--help").output().expect("it runs");
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let commands: BTreeSet<&str> =
+        help.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let mut named = 0;
+    for document in documents() {
+        for word in code_words(&document) {
+            let Some(rest) = word.strip_prefix("equipoise ") else { continue };
+            let command = rest.split([' ', ',']).next().unwrap_or_default();
+            if command.starts_with('-') || !command.chars().all(|c| c.is_ascii_lowercase() || c == '-') {
+                continue;
+            }
+            named += 1;
+            assert!(
+                commands.contains(command),
+                "{document} names the command 'equipoise {command}', which does not exist"
+            );
+        }
+    }
+    assert!(named > 40, "only {named} commands were found");
+}
+
 #[test]
 fn the_project_speaks_of_itself_alone() {
     let here = root().parent().expect("a folder above").to_string_lossy().into_owned();

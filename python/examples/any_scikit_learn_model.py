@@ -1,4 +1,4 @@
-"""Any scikit-learn model: the coefficients of a regression that nobody has analysed."""
+"""A scikit-learn model: the coefficients of a regression that nobody has analysed."""
 
 import matplotlib.pyplot as plt
 import numpy as np

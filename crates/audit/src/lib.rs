@@ -27,8 +27,15 @@ pub struct Measured {
     pub adjacency: Adjacency,
     /// The least delta at that epsilon over all pairs, enclosed.
     pub worst: Interval,
+    /// An epsilon that some pair refutes at the claimed delta: no smaller claim would hold. Between this and the claim lies what the
+    /// pairs leave open. Zero where no epsilon is refuted.
+    pub refuted_eps: Ratio,
     /// How many neighbouring pairs were measured.
     pub pairs: usize,
+    /// Which pairs those were: all of a universe, or a few.
+    pub over: String,
+    /// Which part of the claim, with which parameters; empty where the claim has one part.
+    pub case: String,
 }
 
 /// Probabilities below this are what the tape cuts off; an audit tells nothing apart that differs by less.
@@ -45,6 +52,20 @@ impl Measured {
     /// Some pair refutes the claim.
     pub fn refuted(&self) -> bool {
         self.worst.lower() > &self.delta + &resolution()
+    }
+
+    /// The same, named by the part of the claim that it measures.
+    #[must_use]
+    pub fn case(self, case: impl Into<String>) -> Self {
+        Self { case: case.into(), ..self }
+    }
+
+    /// Does the price bind: is a third of epsilon refuted, or a twentieth of delta needed? A measurement that exercises less of its
+    /// price could not catch a mistake in it.
+    pub fn exercised(&self) -> bool {
+        let some_eps = &self.refuted_eps * &Ratio::from(3u64) >= self.eps;
+        let some_delta = self.worst.lower() > (&self.delta / &Ratio::from(20u64)).max(resolution());
+        some_eps || some_delta
     }
 }
 

@@ -4,9 +4,10 @@ use crate::{Measured, resolution};
 use equipoise_core::{
     adjacency::Adjacency,
     interval::{AUDIT_BITS, Interval},
+    loss::Loss,
     ratio::Ratio,
     tape::{Pmf, delta_between},
-    universe::neighbouring_pairs,
+    universe::{neighbouring_pairs, votes_within},
 };
 use std::collections::BTreeMap;
 
@@ -36,16 +37,81 @@ pub fn coarse_floor() -> Ratio {
     &resolution() / &Ratio::from(10_000u64)
 }
 
-impl Claim {
-    /// The measurement over given pairs of distributions.
-    pub fn over<T: Ord>(&self, pairs: impl IntoIterator<Item = (Pmf<T>, Pmf<T>)>) -> Measured {
-        let mut worst = Interval::zero(AUDIT_BITS);
-        let mut count = 0;
-        for (a, b) in pairs {
-            worst = worst.max(&delta_between(&self.eps, &a, &b));
-            count += 1;
+/// The worst of several pairs: the delta at the claimed epsilon, and the largest epsilon that the claimed delta refutes.
+struct Worst {
+    delta: Interval,
+    refuted_eps: Ratio,
+    pairs: usize,
+}
+
+/// A refuted epsilon is looked for among so many parts of the claimed one.
+const PARTS: u64 = 64;
+
+impl Worst {
+    fn new() -> Self {
+        Self { delta: Interval::zero(AUDIT_BITS), refuted_eps: Ratio::zero(), pairs: 0 }
+    }
+
+    fn see<T: Ord>(&mut self, claim: &Claim, a: &Pmf<T>, b: &Pmf<T>) {
+        self.delta = self.delta.max(&delta_between(&claim.eps, a, b));
+        self.pairs += 1;
+        let allowed = &claim.delta + &resolution();
+        let part = |count: u64| &claim.eps * &(Ratio::from(count) / Ratio::from(PARTS));
+        let refutes = |count: u64| delta_between(&part(count), a, b).lower() > allowed;
+        // Few pairs raise what is refuted; those are searched by halves, up to the claim itself.
+        let mut low = (1..=PARTS).take_while(|&count| part(count) <= self.refuted_eps).count() as u64;
+        let mut high = PARTS + 1;
+        if low == PARTS || !refutes(low + 1) {
+            return;
         }
-        self.measured(worst, count)
+        low += 1;
+        while high - low > 1 {
+            let middle = u64::midpoint(low, high);
+            if refutes(middle) { low = middle } else { high = middle }
+        }
+        self.refuted_eps = part(low);
+    }
+}
+
+impl Claim {
+    /// What a loss promises in (epsilon, delta); other losses are converted at this delta.
+    pub fn of(loss: &Loss, delta: &str, adjacency: Adjacency) -> Self {
+        let delta = delta.parse().expect("a decimal");
+        let approx = loss.to_approx(&delta).expect("every loss has an epsilon at a delta above zero");
+        Self { eps: approx.eps.ratio().clone(), delta: approx.delta.ratio().clone(), adjacency }
+    }
+
+    /// The measurement over given pairs of distributions, which `over` describes.
+    pub fn over<T: Ord>(
+        &self,
+        over: impl Into<String>,
+        pairs: impl IntoIterator<Item = (Pmf<T>, Pmf<T>)>,
+    ) -> Measured {
+        let mut worst = Worst::new();
+        for (a, b) in pairs {
+            worst.see(self, &a, &b);
+        }
+        self.found(worst, over.into())
+    }
+
+    /// The measurement over pairs of inputs, each of whose distributions is computed once.
+    pub fn over_inputs<I: Ord + Clone, T: Ord>(
+        &self,
+        over: impl Into<String>,
+        pairs: impl IntoIterator<Item = (I, I)>,
+        mut distribution: impl FnMut(&I) -> Pmf<T>,
+    ) -> Measured {
+        let mut seen: BTreeMap<I, Pmf<T>> = BTreeMap::new();
+        let mut worst = Worst::new();
+        for (a, b) in pairs {
+            for input in [&a, &b] {
+                if !seen.contains_key(input) {
+                    seen.insert(input.clone(), distribution(input));
+                }
+            }
+            worst.see(self, &seen[&a], &seen[&b]);
+        }
+        self.found(worst, over.into())
     }
 
     /// The measurement over all neighbouring pairs of data sets over these values, of at most `size` rows.
@@ -55,22 +121,40 @@ impl Claim {
         size: usize,
         mut distribution: impl FnMut(&[i64]) -> Pmf<T>,
     ) -> Measured {
-        let mut seen: BTreeMap<Vec<i64>, Pmf<T>> = BTreeMap::new();
+        let of = if self.adjacency == Adjacency::AddRemove { "up to " } else { "" };
+        let over = format!("all data sets of {of}{size} rows, {} values", values.len());
         let pairs = neighbouring_pairs(values, size, self.adjacency);
-        let mut worst = Interval::zero(AUDIT_BITS);
-        for (a, b) in &pairs {
-            for data in [a, b] {
-                if !seen.contains_key(data) {
-                    seen.insert(data.clone(), distribution(data));
-                }
-            }
-            worst = worst.max(&delta_between(&self.eps, &seen[a], &seen[b]));
-        }
-        self.measured(worst, pairs.len())
+        self.over_inputs(over, pairs, |data: &Vec<i64>| distribution(data))
+    }
+
+    /// The measurement over all lists of `size` votes of which one person replaces at most `replaced`.
+    pub fn over_votes<T: Ord>(
+        &self,
+        values: &[i64],
+        size: usize,
+        replaced: u64,
+        mut law: impl FnMut(&[i64]) -> Pmf<T>,
+    ) -> Measured {
+        let over = format!("all lists of {size} votes, {} values, {replaced} replaced", values.len());
+        let pairs = votes_within(values, size, usize::try_from(replaced).expect("a few"));
+        self.over_inputs(over, pairs, |votes: &Vec<i64>| law(votes))
     }
 
     /// A measurement made some other exact way.
-    pub fn measured(&self, worst: Interval, pairs: usize) -> Measured {
-        Measured { eps: self.eps.clone(), delta: self.delta.clone(), adjacency: self.adjacency, worst, pairs }
+    pub fn measured(&self, worst: Interval, over: impl Into<String>) -> Measured {
+        self.found(Worst { delta: worst, pairs: 1, ..Worst::new() }, over.into())
+    }
+
+    fn found(&self, worst: Worst, over: String) -> Measured {
+        Measured {
+            eps: self.eps.clone(),
+            delta: self.delta.clone(),
+            adjacency: self.adjacency,
+            worst: worst.delta,
+            refuted_eps: worst.refuted_eps,
+            pairs: worst.pairs,
+            over,
+            case: String::new(),
+        }
     }
 }

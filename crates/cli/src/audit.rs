@@ -129,6 +129,10 @@ fn print_json(findings: &[Finding]) {
             "measured_delta": {"low": m.worst.lower().to_f64(), "high": m.worst.upper().to_f64()},
             "pairs": m.pairs,
             "holds": m.holds(),
+            "refuted_epsilon": m.refuted_eps.to_f64(),
+            "exercised": m.exercised(),
+            "over": m.over,
+            "case": m.case,
         })
     };
     let audits: Vec<Value> = findings

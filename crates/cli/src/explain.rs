@@ -117,10 +117,14 @@ fn paragraph(
         }
         _ => format!("one {} takes other values; the number of them is taken as public", promise.unit),
     };
-    let factor = format!("by at most a factor of e^{}", show::short_up(&promise.epsilon));
+    let factor = show::short_up(&promise.epsilon);
     let meaning = match promise.delta.as_str() {
-        "0" => factor,
-        delta => format!("{factor}, up to a probability of {}", show::short_up(delta)),
+        "0" => format!("the probability of any outcome changes by at most a factor of e^{factor}"),
+        // A single outcome may change by any factor; what is bounded are sets of outcomes.
+        delta => format!(
+            "the probability of any set of outcomes is at most e^{factor} times what it would be otherwise, plus {},",
+            show::short_up(delta)
+        ),
     };
     let came = match release {
         None => "The answer was lost before it was recorded; the charge stands.".to_string(),
@@ -154,9 +158,9 @@ fn paragraph(
     };
     format!(
         "On {time} the {statistic}{of}{by} of the data set '{data}' was released with {promised} by the mechanism \
-         {mechanism}.{took_part} The guarantee: the probability of any outcome changes {meaning} when {neighbours}. Charged to \
+         {mechanism}.{took_part} The guarantee: {meaning} when {neighbours}. Charged to \
          the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}.{instead} {came} The \
-         guarantee assumes nothing about the data or about what others know; it adds up over all releases from the \
+         guarantee assumes nothing about the data or about what others know{assumed}; it adds up over all releases from the \
          same people, which the ledger sums.",
         statistic = text("statistic"),
         promised = show::amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
@@ -164,7 +168,24 @@ fn paragraph(
         charged = show::amount(charge),
         expected = text("expected"),
         instead = instead(question),
+        assumed = assumed(text("mechanism")),
     )
+}
+
+/// What the guarantee rests on beside the mechanism, where blocks are run through somebody's code.
+fn assumed(mechanism: &str) -> &'static str {
+    match mechanism {
+        "subsample, programs confined" => {
+            ", except that the program in its sandbox leaves no message for other blocks in what the kernel keeps for all"
+        }
+        "subsample, programs trusted" => {
+            ", except that the program's running time and what it leaves behind on the machine say nothing of its rows"
+        }
+        "trimmed" | "winsorized" | "ball" | "bounded" | "vectors" | "majority" | "arg-max" | "counts" => {
+            ", except that the function that was run on blocks looks at its block alone and keeps no memory"
+        }
+        _ => "",
+    }
 }
 
 /// The mechanisms that could have answered as well.

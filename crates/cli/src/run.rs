@@ -72,10 +72,10 @@ struct RunPrivacy {
     /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<String>,
-    /// How often the loss may be exceeded, such as 1e-6: well below one over the number of rows
+    /// By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the number of rows
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     delta: Option<String>,
-    /// What one person may change: add-remove (the number of rows is private too) or replace
+    /// What may change between data sets that look alike, one row or person: add-remove (the number of rows is private too) or replace
     #[arg(long, value_name = "WHICH")]
     adjacency: Option<String>,
     /// The column that names the person: all of their rows are protected together

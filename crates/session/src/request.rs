@@ -21,7 +21,7 @@ pub struct Request {
     /// The privacy loss.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub epsilon: Option<String>,
-    /// How often the loss may be exceeded.
+    /// By how much any set of outcomes may be likelier than e^epsilon allows.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub delta: Option<String>,
     /// add-remove or replace.

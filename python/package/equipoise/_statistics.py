@@ -404,7 +404,8 @@ def select(
 ) -> Release:
     """A value that nearly most records have, among those that are stated or, with a delta, among frequent ones.
 
-    It always answers where :func:`mode` may refuse, and may name a value that is not quite the most frequent.
+    Among stated values it always answers, where :func:`mode` may refuse; among frequent ones, found for a delta, it refuses where
+    none is frequent enough. It may name a value that is not quite the most frequent.
 
     >>> import equipoise as eq
     >>> eq.select(["Bern"] * 900 + ["Basel"] * 100, epsilon=1, among=["Basel", "Bern"]).value  # wrong once in e^400

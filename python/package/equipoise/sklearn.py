@@ -1,4 +1,4 @@
-"""Any scikit-learn model, made private by subsample and aggregate.
+"""scikit-learn regressors, classifiers and clusterers, made private by subsample and aggregate.
 
     from sklearn.linear_model import LinearRegression
     from equipoise.sklearn import Private
@@ -7,7 +7,9 @@
     model.refused_ or model.predict(X_new)
 
 The model is fitted on blocks of the rows, and what is published of its parameters is what the blocks agree on. Nothing has
-to be known about how it is fitted: no bounds, no clipping, no changes to the model.
+to be known about how it is fitted: no bounds, no clipping, no changes to the model. A model needs parameters of a size that is known
+beforehand (coefficients, centres, statistics of classes) and one output; transformers, mixtures and models of several outputs are
+refused with a reason.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ pub(super) static AUDIT: Audit = Audit {
                 measure(2, false, Form::OneSided, ANY, false),
                 measure(2, true, Form::OneSided, TOGETHER, false),
                 measure(1, false, Form::Textbook, ANY, false),
+                of_records(true, Adjacency::AddRemove),
+                of_records(false, Adjacency::Replace),
             ]
         },
         change: "questions that move either way get the noise of those that move together, half as much",
@@ -45,10 +47,10 @@ fn transcript(stream: &Calibrated, values: &[i64], gaps: bool) -> Pmf<Vec<Answer
     })
 }
 
-fn measure(cutoff: u64, monotone: bool, form: Form, moves: &[i64], gaps: bool) -> Measured {
+fn stream(cutoff: u64, monotone: bool, form: Form, threshold: u64) -> Calibrated {
     let stream = AboveThreshold {
         eps: EPS.parse().expect("an epsilon"),
-        threshold: Ratio::zero(),
+        threshold: Ratio::from(threshold),
         sensitivity: Ratio::one(),
         grid: Ratio::one(),
         values: Values::OnGrid,
@@ -56,14 +58,48 @@ fn measure(cutoff: u64, monotone: bool, form: Form, moves: &[i64], gaps: bool) -
         monotone,
         form,
     };
-    let stream = stream.calibrate().expect("valid");
-    let values = if cutoff == 1 { vec![0, 0] } else { vec![0, 1, 0] };
-    let mut neighbours = vec![Vec::new()];
-    for value in &values {
-        let with = |start: &Vec<i64>, by: &i64| [start.as_slice(), &[value + by]].concat();
-        neighbours = neighbours.iter().flat_map(|start| moves.iter().map(|by| with(start, by))).collect();
+    stream.calibrate().expect("valid")
+}
+
+/// A few questions whose values lie around the threshold, every way in which a neighbour can move them. Which relation
+/// between records moves them so does not matter to the stream.
+fn measure(cutoff: u64, monotone: bool, form: Form, moves: &[i64], gaps: bool) -> Measured {
+    let stream = stream(cutoff, monotone, form, 0);
+    let starts: &[&[i64]] =
+        if cutoff == 1 { &[&[0, 0], &[-1, 0], &[1, -1], &[0, 1]] } else { &[&[0, 1, 0], &[-1, 0, 0]] };
+    let mut pairs = Vec::new();
+    for values in starts {
+        let mut neighbours = vec![Vec::new()];
+        for value in *values {
+            let with = |start: &Vec<i64>, by: &i64| [start.as_slice(), &[value + by]].concat();
+            neighbours = neighbours.iter().flat_map(|start| moves.iter().map(|by| with(start, by))).collect();
+        }
+        pairs.extend(neighbours.into_iter().map(|there| (values.to_vec(), there)));
     }
-    let here = transcript(&stream, &values, gaps);
-    let claim = pairs::claim(EPS, "0", Adjacency::AddRemove);
-    claim.over(neighbours.iter().map(|there| (here.clone(), transcript(&stream, there, gaps))))
+    // Questions that move either way are what one replaced record does, those that move together what a new one does.
+    let adjacency = if monotone { Adjacency::AddRemove } else { Adjacency::Replace };
+    let claim = pairs::claim(EPS, "0", adjacency);
+    let over = format!("every move of {} starts of {} questions", starts.len(), starts[0].len());
+    let shown = if gaps { ", gaps shown" } else { "" };
+    claim
+        .over_inputs(over, pairs, |values| transcript(&stream, values, gaps))
+        .case(format!("cut-off {cutoff}, {form:?} noise{shown}"))
+}
+
+/// Two questions about records, the second chosen by the first answer: how many hold a value, and how many do not.
+fn of_records(monotone: bool, adjacency: Adjacency) -> Measured {
+    let stream = stream(1, monotone, Form::OneSided, 1);
+    let claim = pairs::claim(EPS, "0", adjacency);
+    let floor = "1e-16".parse().expect("a decimal");
+    let found = claim.over_universe(&[0, 1, 2], 2, |rows| {
+        enumerate(&floor, |tape| {
+            let count = |wanted: &[i64]| rows.iter().map(|row| i64::from(wanted.contains(row))).sum();
+            let mut questions = stream.start(tape);
+            let first = questions.ask(count(&[1]), tape);
+            let next: &[i64] = if matches!(first, Answer::Below) { &[1, 2] } else { &[0] };
+            let second = questions.ask(count(next), tape);
+            [first, second]
+        })
+    });
+    found.case("counts of records, the second chosen by the first answer")
 }

@@ -4,7 +4,10 @@ use super::conditions;
 use crate::{Audit, Kind};
 use equipoise_core::{
     loss::Eps,
-    mechanism::{exponential::Exponential, selection::Candidates},
+    mechanism::{
+        exponential::{Calibrated, Exponential},
+        selection::Candidates,
+    },
     ratio::Ratio,
     tape::Tape,
 };
@@ -14,13 +17,20 @@ pub(super) static AUDIT: Audit = Audit {
     about: "a candidate is chosen with probability proportional to e^(epsilon·score/(2·sensitivity))",
     source: "004_5f92a75732c1853f.txt, Algorithm 2 and Theorem 4",
     kind: Kind::Claim {
-        shipped: || conditions::shipped(choose),
+        shipped: || {
+            let rho = |eps: &Eps, candidates: &Candidates| calibrated(eps, candidates).bounded_range_rho();
+            [conditions::shipped(choose), conditions::in_rho(choose, rho)].concat()
+        },
         change: conditions::CHANGE,
         mutant: || conditions::taken_for_monotone(choose),
     },
 };
 
-fn choose(eps: &Eps, candidates: &Candidates, scores: &[Ratio], tape: &mut Tape) -> usize {
+fn calibrated(eps: &Eps, candidates: &Candidates) -> Calibrated {
     let mechanism = Exponential { eps: eps.clone(), candidates: candidates.clone() };
-    mechanism.calibrate().expect("valid parameters").run(scores, tape)
+    mechanism.calibrate().expect("valid parameters")
+}
+
+fn choose(eps: &Eps, candidates: &Candidates, scores: &[Ratio], tape: &mut Tape) -> usize {
+    calibrated(eps, candidates).run(scores, tape)
 }

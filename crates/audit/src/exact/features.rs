@@ -8,7 +8,7 @@ use equipoise_core::{
     adjacency::Adjacency,
     loss::Loss,
     subsample::{Touch, features::Features},
-    tape::{Pmf, enumerate},
+    tape::enumerate,
 };
 
 pub(super) static AUDIT: Audit = Audit {
@@ -16,26 +16,33 @@ pub(super) static AUDIT: Audit = Audit {
     about: "features that more than half of the votes have, by noisy counts, keep what their rho implies at delta 0.01",
     source: "000_4d769f04a6a550e8.txt, Example 7.2",
     kind: Kind::Claim {
-        shipped: || vec![measure("0.5", "0.5")],
+        shipped: || {
+            vec![
+                measure("0.5", "0.5", 1, 1, Adjacency::Replace),
+                measure("0.5", "0.5", 2, 1, Adjacency::AddRemove),
+                measure("0.5", "0.5", 1, 2, Adjacency::Replace),
+            ]
+        },
         change: "a fourth of the noise variance",
-        mutant: || vec![measure("0.5", "2")],
+        mutant: || vec![measure("0.5", "2", 1, 1, Adjacency::Replace)],
     },
 };
 
-/// Three votes with at most one of two features; one is replaced.
-fn measure(claimed: &str, spent: &str) -> Measured {
+/// Every list of three votes, each a set of at most `largest` of two features, and what rho implies at a delta.
+fn measure(claimed: &str, spent: &str, largest: usize, touched: u64, adjacency: Adjacency) -> Measured {
     let rho = Loss::zcdp(&claimed.parse().expect("a rho"));
-    let delta = "0.01".parse().expect("a delta");
-    let implied = rho.to_approx(&delta).expect("a delta above zero");
-    let (eps, delta) = (implied.eps.ratio().clone(), implied.delta.ratio().clone());
-    let claim = Claim { eps, delta, adjacency: Adjacency::Replace };
-    let touch = Touch::new(3, 1, Adjacency::Replace).expect("three votes");
-    let features = Features { rho: spent.parse().expect("a rho"), features: 2, largest: 1, touch };
+    let claim = Claim::of(&rho, "0.01", adjacency);
+    let touch = Touch::new(3, touched, adjacency).expect("three votes");
+    let features = Features { rho: spent.parse().expect("a rho"), features: 2, largest, touch };
     let features = features.calibrate().expect("in range");
-    let law = |last: &[usize]| -> Pmf<Vec<(usize, i64)>> {
-        let votes = vec![vec![0], vec![1], last.to_vec()];
+    // A vote is a set, written as a number below four.
+    let sets: Vec<i64> = (0..4i64).filter(|set| set.count_ones() as usize <= largest).collect();
+    let named = |set: &i64| (0..2usize).filter(|feature| set >> feature & 1 == 1).collect::<Vec<_>>();
+    let law = |votes: &[i64]| {
+        let votes: Vec<Vec<usize>> = votes.iter().map(named).collect();
         enumerate(&pairs::coarse_floor(), |tape| features.run(&votes, tape))
     };
-    let sets: [&[usize]; 3] = [&[], &[0], &[1]];
-    claim.over([(0, 1), (0, 2), (1, 2)].map(|(a, b)| (law(sets[a]), law(sets[b]))))
+    claim
+        .over_votes(&sets, 3, touched, law)
+        .case(format!("sets of at most {largest} of 2 features, rho converted"))
 }

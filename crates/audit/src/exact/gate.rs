@@ -36,7 +36,7 @@ fn measure(extra_rows: u64) -> Vec<Measured> {
         let certain = gate.slack_for(&Ratio::one()).and_then(Slack::until_change).expect("a short table");
         let at = |value, rows| release(&gate, value, rows + extra_rows);
         let same = (1..certain + 2).map(|rows| (at(0, rows), at(0, rows + 1)));
-        claim.over(same.chain([(at(0, 1), at(1, 1))]))
+        claim.over("all distances until it surely opens", same.chain([(at(0, 1), at(1, 1))]))
     };
     Adjacency::ALL
         .into_iter()

@@ -1,12 +1,13 @@
 //! Quantiles by inverse sensitivity, on a lattice of five values.
 
+use super::conditions::RHO_CASE;
 use crate::{
     Audit, Kind, Measured,
-    pairs::{self, claim},
+    pairs::{self, Claim, claim},
 };
 use equipoise_core::{
     adjacency::Adjacency,
-    loss::Eps,
+    loss::{Eps, Loss},
     mechanism::inverse_sensitivity::InverseSensitivity,
     ratio::Ratio,
     stability::{Quantile, Range},
@@ -18,17 +19,21 @@ pub(super) static AUDIT: Audit = Audit {
     about: "a value whose length is k changes weighs e^(-epsilon k/2); lengths cut off early are as private",
     source: "Asi and Duchi; 002_c9075a084346ce80.txt, section 1.5",
     kind: Kind::Claim {
-        shipped: || [measure(1, None), measure(1, Some(2))].concat(),
+        shipped: || {
+            let cut_off =
+                measure(1, Some(2), false).into_iter().map(|found| found.case("lengths cut off at 2"));
+            [measure(1, None, false), cut_off.collect(), measure(1, None, true)].concat()
+        },
         change: "a step of length weighs the whole epsilon instead of half of it",
-        mutant: || measure(2, None),
+        mutant: || measure(2, None, false),
     },
 };
 
 const VALUES: [i64; 5] = [0, 1, 2, 3, 4];
 const ROWS: usize = 4;
 
-/// Every quantile and adjacency, with `times` the epsilon of the claim.
-fn measure(times: u64, cut_off: Option<usize>) -> Vec<Measured> {
+/// Every quantile and adjacency, with `times` the epsilon of the claim, which may be held against its rho.
+fn measure(times: u64, cut_off: Option<usize>, in_rho: bool) -> Vec<Measured> {
     let range = Range::new(0, 4).expect("in order");
     let cases =
         ["1/4", "1/2", "0.9"].into_iter().flat_map(|p| Adjacency::ALL.map(|adjacency| (p, adjacency)));
@@ -42,9 +47,12 @@ fn measure(times: u64, cut_off: Option<usize>) -> Vec<Measured> {
                 None => mechanism.calibrate().expect("a small lattice"),
                 Some(length) => mechanism.cut_off_at(length),
             };
-            claim.over_universe(&VALUES, ROWS, |rows| {
+            let rho = Loss::zcdp(&calibrated.bounded_range_rho());
+            let claim = if in_rho { Claim::of(&rho, "0.01", adjacency) } else { claim };
+            let found = claim.over_universe(&VALUES, ROWS, |rows| {
                 enumerate(&pairs::floor(), |tape| calibrated.run_integers(rows, tape))
-            })
+            });
+            if in_rho { found.case(RHO_CASE) } else { found }
         })
         .collect()
 }

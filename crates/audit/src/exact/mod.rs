@@ -42,6 +42,7 @@ mod smooth;
 mod stable;
 mod threshold;
 mod threshold_monitor;
+mod vectors;
 
 pub(crate) use sampled::any_one;
 
@@ -80,6 +81,7 @@ pub const ALL: &[&Audit] = &[
     &arg_max::AUDIT,
     &robust_mean::AUDIT,
     &location::AUDIT,
+    &vectors::AUDIT,
     &ball::AUDIT,
     &bounded::AUDIT,
     &features::AUDIT,

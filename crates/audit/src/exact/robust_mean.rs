@@ -1,6 +1,5 @@
 //! Trimmed and winsorized means and medians of votes, at global and smooth sensitivity.
 
-use super::majority::over_votes;
 use crate::{Audit, Kind, Measured, pairs};
 use equipoise_core::{
     adjacency::Adjacency,
@@ -23,13 +22,15 @@ pub(super) static AUDIT: Audit = Audit {
             for statistic in
                 [Statistic::Trimmed { trim: 1 }, Statistic::Winsorized { trim: 1 }, Statistic::Median]
             {
-                all.push(measure(statistic.clone(), Scale::Global, 2, 2));
-                all.push(measure(statistic, cauchy(), 2, 2));
+                all.push(measure(statistic.clone(), Scale::Global, 1, 1, Adjacency::AddRemove));
+                all.push(measure(statistic.clone(), cauchy(), 1, 1, Adjacency::AddRemove));
+                all.push(measure(statistic.clone(), Scale::Global, 2, 2, Adjacency::Replace));
+                all.push(measure(statistic, cauchy(), 2, 2, Adjacency::Replace));
             }
             all
         },
         change: "a person in two blocks is counted once",
-        mutant: || vec![measure(Statistic::Trimmed { trim: 1 }, cauchy(), 1, 2)],
+        mutant: || vec![measure(Statistic::Trimmed { trim: 1 }, cauchy(), 1, 2, Adjacency::Replace)],
     },
 };
 
@@ -37,15 +38,24 @@ fn cauchy() -> Scale {
     Scale::Smooth { noise: Noise::Cauchy, beta: Ratio::new(1, 2) }
 }
 
-fn measure(statistic: Statistic, scale: Scale, counted: u64, replaced: u64) -> Measured {
-    let claim = pairs::claim("1", "0", Adjacency::Replace);
-    let touch = Touch::new(5, counted, Adjacency::Replace).expect("five votes");
+fn measure(
+    statistic: Statistic,
+    scale: Scale,
+    counted: u64,
+    replaced: u64,
+    adjacency: Adjacency,
+) -> Measured {
+    let case =
+        format!("{statistic:?}, {} sensitivity", if scale == Scale::Global { "global" } else { "smooth" });
+    let claim = pairs::claim("1", "0", adjacency);
+    let touch = Touch::new(5, counted, adjacency).expect("five votes");
     let (low, high, resolution) = (Ratio::zero(), Ratio::from(4u64), Ratio::one());
     let eps = "1".parse().expect("an epsilon");
     let mean =
         RobustMean { eps, statistic, scale, low, high, resolution, touch }.calibrate().expect("in range");
-    over_votes(&claim, &[0, 1, 4], 5, replaced, |votes| {
+    let found = claim.over_votes(&[0, 1, 4], 5, replaced, |votes| {
         let votes: Vec<f64> = votes.iter().map(|&vote| vote as f64).collect();
         enumerate(&pairs::coarse_floor(), |tape| mean.run(&votes, tape))
-    })
+    });
+    found.case(case)
 }

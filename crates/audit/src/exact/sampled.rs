@@ -6,7 +6,7 @@ use crate::{
 };
 use equipoise_core::{
     adjacency::Adjacency,
-    chance::Enclosed,
+    chance::{Enclosed, Odds},
     coins::Coins,
     interval::Interval,
     loss::{Approx, Loss},
@@ -20,7 +20,7 @@ pub(super) static AUDIT: Audit = Audit {
     about: "a mechanism on a secret sample of rate p keeps (ln(1 + p(e^epsilon - 1)), p delta)",
     source: "003_82bbcee9e9852ea0.txt, amplification, corrected; Balle, Barthe, Gaboardi 2018",
     kind: Kind::Claim {
-        shipped: || [poisson(), subset(2, 3, 2)].concat(),
+        shipped: || [poisson(), subset(2, 3, 2), leaky_poisson(), leaky_subset()].concat(),
         change: "a subset of 2 of 3 rows is accounted for as 2 of 4",
         mutant: || subset(2, 4, 2),
     },
@@ -42,6 +42,48 @@ pub(crate) fn any_one(sample: &[i64], coins: &mut Tape) -> bool {
 fn inner() -> InnerLoss {
     let one = Approx::new(&"1".parse().expect("an epsilon"), &"0".parse().expect("a delta"));
     InnerLoss::both(one.clone(), one)
+}
+
+/// What is said of the sample, and now and then the sample itself: (1, 1/10) and no better.
+type Told = (bool, Option<Vec<i64>>);
+
+fn told(sample: &[i64], coins: &mut Tape) -> Told {
+    if coins.bernoulli(&Odds::new(&Ratio::new(1, 10))) {
+        return (true, Some(sample.to_vec()));
+    }
+    (any_one(sample, coins), None)
+}
+
+fn leaky_inner() -> InnerLoss {
+    let loss = Approx::new(&"1".parse().expect("an epsilon"), &"0.1".parse().expect("a delta"));
+    InnerLoss::both(loss.clone(), loss)
+}
+
+/// The part p·delta of the price.
+fn leaky_poisson() -> Vec<Measured> {
+    let of = |(rate, adjacency): (&str, Adjacency)| {
+        let rate = rate.parse().expect("a rate");
+        let calibrated =
+            PoissonSampled { rate, adjacency, inner: leaky_inner() }.calibrate().expect("private under both");
+        let claim = claim_of(&calibrated.cost(), adjacency);
+        let found = claim.over_universe(&[0, 1], 3, |data| {
+            enumerate(&pairs::floor(), |tape| calibrated.run(data, told, tape))
+        });
+        found.case("an inner mechanism with a delta, each row kept with a probability")
+    };
+    [("0.5", Adjacency::AddRemove), ("0.1", Adjacency::AddRemove), ("0.5", Adjacency::Replace)]
+        .map(of)
+        .to_vec()
+}
+
+fn leaky_subset() -> Vec<Measured> {
+    let shape = SubsetSampled { size: 2, rows: 3, adjacency: Adjacency::Replace, inner: leaky_inner() };
+    let calibrated = shape.calibrate().expect("valid");
+    let claim = claim_of(&calibrated.cost(), Adjacency::Replace);
+    let found = claim.over_universe(&[0, 1], 3, |data| {
+        enumerate(&decimal("1e-14"), |tape| calibrated.run(data, told, tape))
+    });
+    vec![found.case("an inner mechanism with a delta, two of three rows")]
 }
 
 fn poisson() -> Vec<Measured> {

@@ -14,7 +14,10 @@ pub(super) static AUDIT: Audit = Audit {
     about: "noise in proportion to a smooth bound keeps epsilon with Cauchy, Student and PolyPlace noise, (epsilon, delta) with Laplace noise",
     source: "002_c9075a084346ce80.txt, section 1.6; Nissim, Raskhodnikova, Smith 2007",
     kind: Kind::Claim {
-        shipped: || cases().iter().map(|case| case.measure(case.bound)).collect(),
+        shipped: || {
+            let statistics = cases().iter().map(|case| case.measure(case.bound)).collect();
+            [statistics, vec![farthest_bounds("0.01"), farthest_bounds("0.1")]].concat()
+        },
         change: "beta is ignored: the local sensitivity stands in for the smooth bound",
         mutant: || cases().iter().filter(|case| case.size > 2).map(|case| case.measure(local)).collect(),
     },
@@ -76,6 +79,37 @@ impl Case {
             enumerate(&pairs::floor(), |tape| calibrated.run(&value, &bound, tape))
         })
     }
+}
+
+/// Values as far apart as the smaller bound allows, whose bounds differ by as much as beta allows, in a range so wide that it hides
+/// no tail: every part of epsilon and delta of Laplace noise is needed for such pairs.
+fn farthest_bounds(delta: &str) -> Measured {
+    let mut claim = pairs::claim("1", delta, Adjacency::AddRemove);
+    claim.delta = number(delta);
+    let mechanism = Smooth {
+        eps: number("1"),
+        noise: Noise::Laplace { delta: number(delta) },
+        beta: number("0.1"),
+        range: Some(Range::new(-200, 200).expect("in order")),
+        grid: Ratio::one(),
+    };
+    let calibrated = mechanism.calibrate().expect("valid parameters");
+    // One local sensitivity at distance k, none elsewhere: a bound of that times e^(-beta k).
+    let bound = |distance: usize| {
+        let mut at_distance = vec![Ratio::zero(); distance + 1];
+        at_distance[distance] = Ratio::from(8u64);
+        calibrated.decay().profile(&Profile { at_distance, beyond: Ratio::zero() })
+    };
+    let law = |(distance, moved): &(usize, bool)| {
+        let least = bound(1);
+        let value = if *moved { least.value().clone() } else { Ratio::zero() };
+        enumerate(&pairs::floor(), |tape| calibrated.run(&value, &bound(*distance), tape))
+    };
+    let pairs =
+        [((0, false), (1, false)), ((0, false), (1, true)), ((0, true), (1, false)), ((1, false), (1, true))];
+    claim
+        .over_inputs("values and bounds as far apart as neighbours can be", pairs, law)
+        .case("Laplace noise, beta 0.1")
 }
 
 fn quantile(fraction: &str, calibrated: &Calibrated, rows: &[i64], adjacency: Adjacency) -> (Ratio, Bound) {

@@ -38,7 +38,7 @@ fn broken() -> Vec<Measured> {
     let (growth, decay, delta) = (485_165_195.409_790_3, 2.061_153_622_438_558e-9, 1e-10);
     let claim = pairs::claim("20", "1e-10", Adjacency::AddRemove);
     let all = probabilities(growth, decay, delta);
-    vec![claim.over(all.windows(2).map(|pair| (opens(pair[0]), opens(pair[1]))))]
+    vec![claim.over("neighbouring distances", all.windows(2).map(|pair| (opens(pair[0]), opens(pair[1]))))]
 }
 
 #[cfg(test)]

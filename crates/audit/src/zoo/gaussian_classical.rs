@@ -31,7 +31,7 @@ fn both(eps: &str, delta: &str) -> [Measured; 2] {
     let scale = Interval::exact(&variance, AUDIT_BITS).sqrt().upper();
     let (low, high) =
         (gaussian_delta_lower(&claim.eps, &scale.recip()), gaussian_delta_upper(&claim.eps, &scale.recip()));
-    let real = claim.measured(Interval::between(&low, &high, AUDIT_BITS), 1);
+    let real = claim.measured(Interval::between(&low, &high, AUDIT_BITS), "two neighbouring means");
     let law = DiscreteGaussian::new(&variance).expect("a small variance");
     let on_whole_numbers = claim.over_universe(&[0], 2, |data| {
         let count = i64::try_from(data.len()).expect("a few rows");

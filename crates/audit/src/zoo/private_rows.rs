@@ -42,7 +42,7 @@ fn broken() -> Vec<Measured> {
     let (seven, six) = ([0, 0, 0, 0, 0, 4, 4], [0, 0, 0, 0, 0, 4]);
     let delta = laplace_tail(&exponent(six.len(), &eps, AUDIT_BITS)).upper();
     let claim = Claim { eps: eps.clone(), delta, adjacency: Adjacency::AddRemove };
-    vec![claim.over([(passes(&seven, &eps), passes(&six, &eps))])]
+    vec![claim.over("one pair", [(passes(&seven, &eps), passes(&six, &eps))])]
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn broken() -> Vec<Measured> {
                 delta: delta.clone(),
                 adjacency: Adjacency::Replace,
             };
-            claim.over([(as_printed(0, &eps, &delta), as_printed(1, &eps, &delta))])
+            claim.over("one pair", [(as_printed(0, &eps, &delta), as_printed(1, &eps, &delta))])
         })
         .collect()
 }

@@ -81,7 +81,7 @@ fn measure(
     let there: Vec<i64> = (0..questions).map(|i| i64::from(i % 2 == 1)).collect();
     let query = query_rate.map(decimal);
     let run = |values: &[i64]| answers(values, cutoff, query.as_ref(), &decimal(threshold_rate));
-    vec![claim.over([(run(&here), run(&there))])]
+    vec![claim.over("one pair", [(run(&here), run(&there))])]
 }
 
 /// Epsilon 4 split in half: threshold scale 1/2, question scale 2·1/2 for one positive answer.
@@ -119,5 +119,5 @@ fn value() -> Vec<Measured> {
     let claim = pairs::claim("4", "0", Adjacency::AddRemove);
     let (query, threshold) = (Ratio::one(), Ratio::from(2u64));
     let run = |values: &[i64]| noisy_value(values, &query, &threshold);
-    vec![claim.over([(run(&[0, 1]), run(&[1, 0]))])]
+    vec![claim.over("one pair", [(run(&[0, 1]), run(&[1, 0]))])]
 }

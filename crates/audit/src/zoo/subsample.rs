@@ -59,5 +59,5 @@ fn equal() -> Vec<Measured> {
             elect(&blocks, function, rows, &election, tape)
         })
     };
-    vec![claim.over([(law(&[0, 1]), law(&[0, 1, 2]))])]
+    vec![claim.over("one pair", [(law(&[0, 1]), law(&[0, 1, 2]))])]
 }

@@ -76,7 +76,7 @@ pub(crate) struct LimitOptions {
     /// Limit this analyst instead of all together
     #[arg(long, value_name = "NAME")]
     pub analyst: Option<String>,
-    /// What one person may change: add-remove or replace, fixed at registration [default: add-remove]
+    /// What may change between data sets that look alike, one row or person: add-remove or replace, fixed at registration [default: add-remove]
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
     /// The column that names the person, or row for single rows, fixed at registration [default: row]

@@ -15,7 +15,7 @@ pub(crate) struct MonitorOptions {
     /// The privacy loss of all answers together, for ever
     #[arg(long, value_name = "E", allow_hyphen_values = true, help_heading = "Privacy")]
     pub epsilon: Option<String>,
-    /// How often the loss may be exceeded, such as 1e-6: well below one over the number of rows
+    /// By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the number of rows
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
     pub delta: Option<String>,
     /// To how many positive answers one record, or person, may add before it drops out
@@ -24,7 +24,7 @@ pub(crate) struct MonitorOptions {
     /// The column that names people: a person with any such row counts once
     #[arg(long, value_name = "COLUMN", help_heading = "Privacy")]
     pub unit: Option<String>,
-    /// What one person may change: add-remove or replace
+    /// What may change between data sets that look alike, one row or person: add-remove or replace
     #[arg(long, value_name = "WHICH", help_heading = "Privacy")]
     pub adjacency: Option<String>,
     /// Sums will be asked for besides counts, which takes more noise

@@ -49,10 +49,10 @@ pub(crate) struct Privacy {
     /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub epsilon: Option<String>,
-    /// How often the loss may be exceeded, such as 1e-6: well below one over the number of rows
+    /// By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the number of rows
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
-    /// What one person may change: add-remove (the number of rows is private too) or replace
+    /// What may change between data sets that look alike, one row or person: add-remove (the number of rows is private too) or replace
     #[arg(long, value_name = "WHICH")]
     pub adjacency: Option<String>,
     /// The mechanism by name; auto takes the least predicted error, and --dry-run shows the others

@@ -35,7 +35,7 @@ const ERROR: Parameter = Parameter {
 
 pub(super) static SMOOTH: Entry = Entry {
     name: "smooth",
-    about: "noise in proportion to a smooth bound on local sensitivity; never refuses",
+    about: "noise in proportion to a smooth bound on local sensitivity; the noise itself refuses nothing, questions on few rows are refused",
     parameters: &[
         EPSILON,
         Parameter { name: "delta", default: Some("0"), about: "above 0 for Laplace noise, such as 1e-6" },

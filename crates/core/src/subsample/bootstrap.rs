@@ -199,15 +199,19 @@ impl CalibratedPrinted {
     fn chance_to_pass(&self, distance: &Ratio) -> Enclosed<impl Fn(usize) -> Interval + use<>> {
         let (shift, delta) = (self.eps.ratio() * distance, self.delta.ratio().clone());
         Enclosed::new(move |bits| {
-            let (zero, one) = (Interval::zero(bits), Interval::one(bits));
-            let half = one.div_small(2);
-            let y = Interval::exact(&delta, bits).ln().neg().sub(&Interval::exact(&shift, bits));
-            // ½e^-y above zero, 1 - ½e^y below; where y is next to zero both are next to a half.
-            let above = half.mul(&y.max(&zero).neg().exp());
-            let below = one.sub(&half.mul(&y.min(&zero).exp()));
-            above.add(&below).sub(&half)
+            laplace_above(&Interval::exact(&delta, bits).ln().neg().sub(&Interval::exact(&shift, bits)), bits)
         })
     }
+}
+
+/// The chance that Laplace noise of scale one is above y.
+fn laplace_above(y: &Interval, bits: usize) -> Interval {
+    let (zero, one) = (Interval::zero(bits), Interval::one(bits));
+    let half = one.div_small(2);
+    // ½e^-y above zero, 1 - ½e^y below; where y is next to zero both are next to a half.
+    let above = half.mul(&y.max(&zero).neg().exp());
+    let below = one.sub(&half.mul(&y.min(&zero).exp()));
+    above.add(&below).sub(&half)
 }
 
 /// Samples of a rate, with the least cap that loses few of them: A_samp with calibrated constants.
@@ -281,15 +285,34 @@ impl SampleAndAggregate {
     /// What so many samples really keep, with the printed noise and threshold; delta rounded up.
     pub fn cost(&self, samples: u64) -> Loss {
         let chance = binomial::in_sample_upper(self.rows, self.size);
-        let size = Ratio::from(self.size);
-        let cap = Ratio::from(2u64) * &size * Ratio::from(samples) / Ratio::from(self.rows);
+        let cap = Ratio::from(2u64) * Ratio::from(self.size) * Ratio::from(samples) / Ratio::from(self.rows);
         let cap = cap.floor_i64().and_then(|cap| u64::try_from(cap).ok()).unwrap_or(u64::MAX);
         let overload = binomial::above_upper(samples, &chance, cap);
-        let exponent =
-            self.eps.ratio() * &(Ratio::from(self.rows) / (Ratio::from(16u64) * size) - Ratio::one());
-        let passes = exp_upper(&-exponent.min(Ratio::from(2000u64))) / Ratio::from(2u64);
-        let delta = (overload + passes).min(Ratio::one());
+        let delta = (overload + self.passes_upper()).min(Ratio::one());
         Loss::Approx(Approx { eps: (&self.eps).into(), delta: Amount::clamped(delta) })
+    }
+
+    /// The part of delta that the test spends, where no row is in more samples than was counted for; rounded up.
+    pub fn passes_upper(&self) -> Ratio {
+        let share = Ratio::from(self.rows) / (Ratio::from(16u64) * Ratio::from(self.size));
+        let exponent = self.eps.ratio() * &(share - Ratio::one());
+        exp_upper(&-exponent.min(Ratio::from(2000u64))) / Ratio::from(2u64)
+    }
+
+    /// The printed test on the votes of the samples: the most frequent vote, where its count plus Laplace noise of scale
+    /// 2km/(epsilon n) is above 5k/8.
+    pub fn run<T: Ord + Clone>(&self, votes: &[T], coins: &mut impl Coins) -> Outcome<T> {
+        let mut sorted = votes.to_vec();
+        sorted.sort_unstable();
+        let Some(tally) = Tally::from_sorted(&sorted) else { return Outcome::Refused };
+        let most = sorted.chunk_by(|a, b| a == b).map(<[T]>::len).max().unwrap_or(0) as u64;
+        let samples = Ratio::from(votes.len() as u64);
+        let missing = &samples * &Ratio::new(5, 8) - Ratio::from(most);
+        let scale = Ratio::from(2u64) * samples * Ratio::from(self.size)
+            / (self.eps.ratio() * &Ratio::from(self.rows));
+        let y = missing / scale;
+        let pass = Enclosed::new(move |bits| laplace_above(&Interval::exact(&y, bits), bits));
+        if coins.bernoulli(&pass) { Outcome::Value(tally.mode().clone()) } else { Outcome::Refused }
     }
 
     /// The calibrated form: samples whose rows are capped, and the election of their votes. Under replace only, as the
@@ -453,6 +476,23 @@ mod tests {
         let sa = SampleAndAggregate { eps: "1".parse().unwrap(), rows: 2260, size: 10 };
         assert!(delta_of(&sa.cost(7100)) < 2e-6, "{}", delta_of(&sa.cost(7100)));
         assert!(SampleAndAggregate { size: 0, ..sa }.printed_samples().is_err());
+    }
+
+    /// A pair whose most frequent votes differ attains about half of what the test may spend; the same noise on votes of
+    /// which twice as many are replaced is caught.
+    #[test]
+    fn exact_audit_of_the_test_of_sa_and_a_mutant() {
+        let sa = SampleAndAggregate { eps: "1".parse().unwrap(), rows: 32, size: 1 };
+        let worst = |replaced: usize| {
+            let law = |votes: &[i64]| enumerate(&ratio("1e-20"), |tape| sa.run(votes, tape));
+            let pairs = votes_within(&[0, 1], 16, replaced);
+            let delta = |(a, b): &(Vec<i64>, Vec<i64>)| delta_between(&Ratio::one(), &law(a), &law(b));
+            pairs.iter().map(delta).fold(Interval::zero(AUDIT_BITS), |worst, delta| worst.max(&delta))
+        };
+        // c = floor(2km/n) = 1.
+        assert!(worst(1).upper() <= sa.passes_upper(), "{}", worst(1).to_f64());
+        assert!(worst(1).lower() > sa.passes_upper() / Ratio::from(4u64), "{}", worst(1).to_f64());
+        assert!(worst(4).lower() > sa.passes_upper(), "{}", worst(4).to_f64());
     }
 
     #[test]

@@ -39,6 +39,19 @@ pub(super) struct Finder {
     width_in_spreads: f64,
 }
 
+/// One end of a range: a quantile of votes over these places, for `each` and any t votes of a person. Public for audits of it.
+pub fn range_quantile(
+    each: &Eps,
+    touch: Touch,
+    fraction: &Ratio,
+    places: Range,
+) -> Result<inverse_sensitivity::Calibrated, ParameterError> {
+    // t replaced votes move a length by at most t, so each vote has its part of epsilon.
+    let eps = Eps::new(each.ratio() / &Ratio::from(touch.per_unit()))?;
+    let target = Quantile::new(fraction)?.into();
+    InverseSensitivity { eps, target, range: places, adjacency: Adjacency::Replace }.calibrate()
+}
+
 impl Finder {
     /// Each quantile costs `each`, and so `each²/8` in rho.
     pub(super) fn new(each: &Eps, touch: Touch, bits: u32) -> Result<Self, ParameterError> {
@@ -48,11 +61,7 @@ impl Finder {
         }
         let shift = 52 - bits;
         let range = Range::new(FLOATS.lo() >> shift, FLOATS.hi() >> shift)?;
-        let eps = Eps::new(each.ratio() / &Ratio::from(touch.per_unit()))?;
-        let at = |fraction: &Ratio| -> Result<inverse_sensitivity::Calibrated, ParameterError> {
-            let target = Quantile::new(fraction)?.into();
-            InverseSensitivity { eps: eps.clone(), target, range, adjacency: Adjacency::Replace }.calibrate()
-        };
+        let at = |fraction: &Ratio| range_quantile(each, touch, fraction, range);
         let votes = touch.votes();
         let ranks = at(&Ratio::new(1, 2))?.accuracy(&Ratio::new(FAILURE.0, FAILURE.1))? + 1;
         // The quantile may be off by `ranks` to either side and must stay on its own side of the middle.

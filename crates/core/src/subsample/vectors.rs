@@ -101,16 +101,22 @@ impl Vectors {
         let range_rho = self.rho.ratio() * share;
         let count = Ratio::from(2 * self.dimensions as u64);
         let finder = Finder::new(&eps_of_bounded_range(&(&range_rho / &count))?, self.touch, self.bits)?;
-        let most = Ratio::from(Clip::most_steps()) * Ratio::from(self.touch.per_unit());
-        let noise = Gaussian {
-            target: Target::Zcdp(Rho::new(self.rho.ratio() - &range_rho)?),
-            sensitivity: L2::RootOf(most.squared() * Ratio::from(self.dimensions as u64)),
-            grid: Ratio::one(),
-            dimensions: self.dimensions,
-            values: Values::OnGrid,
-            noise: Noise::Discrete,
-        };
+        let rho = Rho::new(self.rho.ratio() - &range_rho)?;
+        let noise = sum_noise(rho, self.touch, self.dimensions, Clip::most_steps());
         Ok(Calibrated { params: self.clone(), finder, noise: noise.calibrate()? })
+    }
+}
+
+/// Noise for sums of vectors whose coordinates are from 0 to `most` each: the last step, for audits of it.
+pub fn sum_noise(rho: Rho, touch: Touch, dimensions: usize, most: u64) -> Gaussian {
+    let moved = Ratio::from(most) * Ratio::from(touch.per_unit());
+    Gaussian {
+        target: Target::Zcdp(rho),
+        sensitivity: L2::RootOf(moved.squared() * Ratio::from(dimensions as u64)),
+        grid: Ratio::one(),
+        dimensions,
+        values: Values::OnGrid,
+        noise: Noise::Discrete,
     }
 }
 

@@ -25,7 +25,7 @@ const BITS: u32 = 32;
 pub struct MonitorRequest {
     /// The privacy loss of all answers together.
     pub epsilon: Option<String>,
-    /// How often it may be exceeded.
+    /// By how much any set of answers may be likelier than epsilon allows.
     pub delta: Option<String>,
     /// To how many positive answers one unit may add, before it drops out.
     pub budget_per_unit: Option<String>,

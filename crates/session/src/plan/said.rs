@@ -179,7 +179,7 @@ impl<'a> Said<'a> {
         &self.eps
     }
 
-    /// How often that may be exceeded, for each row.
+    /// Delta for each row: by how much any set of outcomes may be likelier than epsilon allows.
     pub fn delta(&self) -> &Delta {
         &self.delta
     }

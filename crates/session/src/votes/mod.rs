@@ -61,7 +61,7 @@ pub struct VoteRequest {
     pub output: String,
     /// The privacy loss.
     pub epsilon: Option<String>,
-    /// How often the loss may be exceeded.
+    /// By how much any set of outcomes may be likelier than e^epsilon allows.
     pub delta: Option<String>,
     /// add-remove or replace.
     pub adjacency: Option<String>,
