@@ -2,7 +2,7 @@
 
 use crate::{
     errors,
-    table::{Column, File, Held, Memory},
+    table::{self, File, Memory},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -15,9 +15,9 @@ use equipoise_session::{
     plan::{DataFacts, Plan},
     release::{Left, Spent},
     request::Request,
-    session::{self, Paid, Session},
+    session::{self, Charged, Paid, Session},
     simulate::{Series, Simulation},
-    source::{Kind, Source, Wanted},
+    source::{Kind, Source},
 };
 use pyo3::{
     prelude::*,
@@ -40,6 +40,24 @@ impl Books {
     /// What was charged stays charged: a poisoned lock is no reason to stop.
     pub fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Pay for a plan; an answer that was given before as JSON.
+    fn charge(
+        &self,
+        planned: &Planned,
+        request_id: Option<String>,
+    ) -> PyResult<Result<Box<Charged>, String>> {
+        let paid = self.session().charge(planned.plan.clone(), request_id);
+        Ok(match paid.map_err(|error| errors::pay(&error))? {
+            Paid::Before(release) => Err(release.to_text()),
+            Paid::Charged(charged) => Ok(charged),
+        })
+    }
+
+    fn answer(&self, charged: Box<Charged>, source: &dyn Source) -> PyResult<String> {
+        let release = self.session().run(*charged, source).map_err(errors::lost)?;
+        Ok(release.to_text())
     }
 
     fn balance_json(&self, data: &str) -> Result<String, LedgerError> {
@@ -84,7 +102,7 @@ impl Books {
         })
     }
 
-    /// Pay for a plan and run it on a file or on columns, in the order of what the plan wants.
+    /// Pay for a plan, then read and answer: a file, or something whose `read` gives the columns that the plan wants.
     #[pyo3(signature = (planned, source, rows, request_id=None))]
     fn release(
         &self,
@@ -94,16 +112,22 @@ impl Books {
         rows: usize,
         request_id: Option<String>,
     ) -> PyResult<String> {
-        on_source(py, planned, source, rows, |source| {
-            let mut session = self.session();
-            let paid =
-                session.charge(planned.plan.clone(), request_id).map_err(|error| errors::pay(&error))?;
-            let release = match paid {
-                Paid::Before(release) => *release,
-                Paid::Charged(charged) => session.run(*charged, source).map_err(errors::lost)?,
-            };
-            Ok(release.to_text())
-        })
+        if let Ok(file) = source.cast::<File>() {
+            let file = file.get();
+            return py.detach(|| {
+                let source = planned.open(file)?;
+                let answer = |charged| self.answer(charged, &*source);
+                self.charge(planned, request_id)?.map_or_else(Ok, answer)
+            });
+        }
+        let charged = match py.detach(|| self.charge(planned, request_id))? {
+            Ok(charged) => charged,
+            Err(before) => return Ok(before),
+        };
+        let wanted = planned.plan.wanted();
+        let held = table::read_after_charge(source, &wanted)?;
+        let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::lost)?;
+        py.detach(|| self.answer(charged, &memory))
     }
 
     /// Enter a data set and what it may spend in total, what was spent before included.
@@ -244,6 +268,15 @@ impl Planned {
     }
 }
 
+impl Planned {
+    /// A file of which this plan reads columns; one that cannot be read as the plan wants is refused by its schema.
+    fn open(&self, file: &File) -> PyResult<Box<dyn Source>> {
+        let source = file.open()?;
+        self.plan.readable_in(&*source).map_err(errors::request)?;
+        Ok(source)
+    }
+}
+
 /// How a column is read, in a word; digits after the point follow a colon.
 pub fn kind(kind: Kind) -> String {
     match kind {
@@ -257,38 +290,6 @@ pub fn kind(kind: Kind) -> String {
     }
 }
 
-/// Run something on the rows, without the interpreter's lock.
-fn on_source<T: Send>(
-    py: Python<'_>,
-    planned: &Planned,
-    source: &Bound<'_, PyAny>,
-    rows: usize,
-    work: impl FnOnce(&dyn Source) -> PyResult<T> + Send,
-) -> PyResult<T> {
-    if let Ok(file) = source.cast::<File>() {
-        let file = file.get();
-        return py.detach(|| {
-            let source = file.open()?;
-            planned.plan.readable_in(&*source).map_err(errors::request)?;
-            work(&*source)
-        });
-    }
-    let wanted = planned.plan.wanted();
-    let columns = source.cast::<PyList>()?;
-    let held: Vec<Held> = wanted
-        .iter()
-        .zip(columns.iter())
-        .map(|(wanted, column)| Held::new(&column, wanted.kind))
-        .collect::<PyResult<_>>()?;
-    let columns: Vec<(Wanted, Column)> = wanted
-        .iter()
-        .zip(&held)
-        .map(|(&wanted, held)| Ok((wanted, held.column()?)))
-        .collect::<PyResult<_>>()?;
-    let memory = Memory::new(planned.columns.clone(), rows, columns)?;
-    py.detach(|| work(&memory))
-}
-
 /// The question on public data, many times: the values, `None` where refused; their error bars; and what each number and
 /// text came to, as a JSON text. Charges nothing.
 #[pyfunction]
@@ -299,8 +300,15 @@ pub fn simulate<'py>(
     rows: usize,
     trials: usize,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>, String)> {
-    let simulation =
-        on_source(py, planned, source, rows, |source| session_simulate(&planned.plan, source, trials))?;
+    let simulation = if let Ok(file) = source.cast::<File>() {
+        let file = file.get();
+        py.detach(|| session_simulate(&planned.plan, &*planned.open(file)?, trials))?
+    } else {
+        let wanted = planned.plan.wanted();
+        let held = table::read_public(source, &wanted)?;
+        let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::lost)?;
+        py.detach(|| session_simulate(&planned.plan, &memory, trials))?
+    };
     let (values, errors) = (PyList::empty(py), PyList::empty(py));
     for trial in &simulation.trials {
         values.append(trial.value().map(|value| to_python(py, &value)).transpose()?)?;

@@ -28,6 +28,6 @@ mod _equipoise {
         catalog::{audit, audits, calibrate, mechanisms},
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
-        table::{Arrow, File, read},
+        table::{Arrow, File, cells, read, shown, write},
     };
 }

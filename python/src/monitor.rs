@@ -3,7 +3,7 @@
 use crate::{
     books::Books,
     errors,
-    table::{self, Column, File, Held, Memory},
+    table::{self, Column, File, Memory},
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -26,7 +26,7 @@ use equipoise_session::{
     source::{Kind, Lost, Wanted},
 };
 use numpy::PyReadonlyArray1;
-use pyo3::{prelude::*, types::PyList};
+use pyo3::prelude::*;
 use serde_json::Value;
 use std::{
     io::{self, Read},
@@ -208,7 +208,7 @@ pub struct Watch {
 
 #[pymethods]
 impl Watch {
-    /// `ids` is the column of `unit` where the request names one.
+    /// `ids` gives the column of `unit` where the request names one.
     #[new]
     fn new(
         py: Python<'_>,
@@ -220,14 +220,15 @@ impl Watch {
         ids: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let plan = monitor_plan(books, data, &columns, request)?;
-        let held = ids.map(|ids| Held::new(ids, Kind::Text)).transpose()?;
-        let place =
-            monitor_request(request)?.unit.and_then(|unit| columns.iter().position(|name| *name == unit));
-        let ids = match (&held, place) {
-            (Some(held), Some(column)) => vec![(Wanted { column, kind: Kind::Text }, held.column()?)],
-            _ => Vec::new(),
-        };
-        let memory = Memory::new(columns.clone(), rows, ids)?;
+        let unit = monitor_request(request)?.unit;
+        let place = unit.and_then(|unit| columns.iter().position(|name| *name == unit));
+        let wanted: Vec<Wanted> =
+            place.into_iter().map(|column| Wanted { column, kind: Kind::Text }).collect();
+        // Ids that cannot be read come to light after the charge, which is the first thing that is made of the rows.
+        let held = ids.map_or(Ok(Vec::new()), |ids| table::read_after_charge(ids, &wanted));
+        let read = held.as_ref().map_err(|_| Lost);
+        let memory = read.and_then(|held| Memory::new(columns.clone(), wanted.clone(), rows, held));
+        let memory = memory.unwrap_or_else(|Lost| Memory::unread(columns.clone(), wanted));
         py.detach(|| {
             let started = LiveMonitor::start(&plan, &memory, books.session().ledger_mut());
             let (monitor, _) = started.map_err(not_opened)?;
@@ -238,30 +239,21 @@ impl Watch {
     /// The columns that a question, as a line of JSON, has to be given.
     fn missing(&self, line: &str) -> PyResult<Vec<(usize, String)>> {
         let query = Query::parse(line).map_err(errors::request)?;
-        let names = Memory::new(self.columns.clone(), 0, Vec::new())?;
+        let names = Memory::unread(self.columns.clone(), Vec::new());
         let missing = self.running.lock()?.missing(&query, &names).map_err(errors::request)?;
         Ok(missing.into_iter().map(|wanted| (wanted.column, crate::books::kind(wanted.kind))).collect())
     }
 
     /// Answer a question; the columns are those that were missing, in their order.
-    fn ask(&self, py: Python<'_>, line: &str, columns: &Bound<'_, PyList>) -> PyResult<bool> {
+    fn ask(&self, py: Python<'_>, line: &str, columns: &Bound<'_, PyAny>) -> PyResult<bool> {
         let query = Query::parse(line).map_err(errors::request)?;
-        let names = Memory::new(self.columns.clone(), 0, Vec::new())?;
+        let names = Memory::unread(self.columns.clone(), Vec::new());
         let missing = self.running.lock()?.missing(&query, &names).map_err(errors::request)?;
-        if missing.len() != columns.len() {
+        if missing.len() != columns.len()? {
             return Err(errors::request("another thread asks at the same time; ask one after the other"));
         }
-        let held: Vec<Held> = missing
-            .iter()
-            .zip(columns.iter())
-            .map(|(wanted, column)| Held::new(&column, wanted.kind))
-            .collect::<PyResult<_>>()?;
-        let given: Vec<(Wanted, Column)> = missing
-            .iter()
-            .zip(&held)
-            .map(|(&wanted, held)| Ok((wanted, held.column()?)))
-            .collect::<PyResult<_>>()?;
-        let memory = Memory::new(self.columns.clone(), self.rows, given)?;
+        let held = table::read_after_charge(columns, &missing)?;
+        let memory = Memory::new(self.columns.clone(), missing, self.rows, &held).map_err(errors::lost)?;
         py.detach(|| {
             let asked = self.running.lock()?.ask(&query, &memory).map_err(errors::lost)?;
             Ok(asked.map_err(errors::request)? == Outcome::Above)

@@ -3,17 +3,18 @@
 use crate::{
     books::Books,
     errors,
-    table::{Column, File, Held, Memory},
+    table::{self, File, Memory},
 };
 use equipoise_engine::BlockFormat;
 use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     program,
+    release::Release,
     session::facts,
     source::{Kind, Source, Wanted},
-    votes::{Kept, PaidVotes, VotePlan, VoteRequest},
+    votes::{ChargedVotes, Kept, PaidVotes, VotePlan, VoteRequest},
 };
-use pyo3::{prelude::*, types::PyList};
+use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -58,22 +59,21 @@ pub fn run_program(
     let asked = Asked { books, data, request, how, request_id };
     if let Ok(file) = source.cast::<File>() {
         let file = file.get();
-        return py.detach(|| asked.answer(&*file.open()?));
+        return py.detach(|| {
+            let source = file.open()?;
+            asked.pay(&*source)?.map_or_else(Ok, |paid| asked.answer(paid, &*source))
+        });
     }
     let wanted: Vec<Wanted> =
         kinds.iter().map(|(column, kind)| Wanted { column: *column, kind: read_kind(kind) }).collect();
-    let held: Vec<Held> = wanted
-        .iter()
-        .zip(source.cast::<PyList>()?.iter())
-        .map(|(wanted, column)| Held::new(&column, wanted.kind))
-        .collect::<PyResult<_>>()?;
-    let columns: Vec<(Wanted, Column)> = wanted
-        .iter()
-        .zip(&held)
-        .map(|(&wanted, held)| Ok((wanted, held.column()?)))
-        .collect::<PyResult<_>>()?;
-    let memory = Memory::new(names, rows, columns)?;
-    py.detach(|| asked.answer(&memory))
+    let unread = Memory::unread(names.clone(), wanted.clone());
+    let paid = match py.detach(|| asked.pay(&unread))? {
+        Ok(paid) => paid,
+        Err(answered) => return Ok(answered),
+    };
+    let held = table::read_after_charge(source, &wanted)?;
+    let memory = Memory::new(names, wanted, rows, &held).map_err(errors::lost)?;
+    py.detach(|| asked.answer(paid, &memory))
 }
 
 fn read_kind(text: &str) -> Kind {
@@ -93,29 +93,43 @@ struct Asked<'a> {
     request_id: Option<String>,
 }
 
+/// What was paid for and how it is run.
+struct PaidRun {
+    charged: Box<ChargedVotes>,
+    run: Run<'static>,
+    notes: Vec<Value>,
+}
+
 impl Asked<'_> {
-    fn answer(self, source: &dyn Source) -> PyResult<String> {
+    /// Plan by names and types alone, try the program without rows, and pay. What there is to say where nothing is left to
+    /// run: a plan, or an answer that was given before.
+    fn pay(&self, source: &dyn Source) -> PyResult<Result<PaidRun, String>> {
         if let Some(line) = (0..source.columns().len()).find_map(|column| source.unreadable(column)) {
             return Err(errors::request(line));
         }
         let (plan, run) = self.plan(source)?;
-        let format = if self.how.arrow { BlockFormat::Arrow } else { BlockFormat::Csv };
-        let notes = rehearse(&run, &format.empty(source))?;
+        let notes = rehearse(&run, &self.format().empty(source))?;
         if self.how.dry_run {
-            return Ok(json!({ "plan": plan.to_json(), "notes": notes }).to_string());
+            return Ok(Err(json!({ "plan": plan.to_json(), "notes": notes }).to_string()));
         }
-        let mut session = self.books.session();
-        let paid = session.charge_votes(plan, self.request_id).map_err(|error| errors::pay(&error))?;
-        let release = match paid {
-            PaidVotes::Before(release) => *release,
-            PaidVotes::Charged(charged) => session
-                .run_program(*charged, source, |blocks| {
-                    let block = |index| format.block(blocks, index);
-                    run.answers(blocks.count(), block, |printed| blocks.read(printed))
-                })
-                .map_err(errors::lost)?,
-        };
-        Ok(json!({ "release": release.to_json(), "notes": notes }).to_string())
+        let paid = self.books.session().charge_votes(plan, self.request_id.clone());
+        Ok(match paid.map_err(|error| errors::pay(&error))? {
+            PaidVotes::Before(release) => Err(answered(&release, &notes)),
+            PaidVotes::Charged(charged) => Ok(PaidRun { charged, run, notes }),
+        })
+    }
+
+    fn answer(&self, paid: PaidRun, source: &dyn Source) -> PyResult<String> {
+        let PaidRun { charged, run, notes } = paid;
+        let release = self.books.session().run_program(*charged, source, |blocks| {
+            let block = |index| self.format().block(blocks, index);
+            run.answers(blocks.count(), block, |printed| blocks.read(printed))
+        });
+        Ok(answered(&release.map_err(errors::lost)?, &notes))
+    }
+
+    fn format(&self) -> BlockFormat {
+        if self.how.arrow { BlockFormat::Arrow } else { BlockFormat::Csv }
     }
 
     fn plan(&self, source: &dyn Source) -> PyResult<(VotePlan, Run<'static>)> {
@@ -178,6 +192,10 @@ impl Asked<'_> {
             ledger,
         }
     }
+}
+
+fn answered(release: &Release, notes: &[Value]) -> String {
+    json!({ "release": release.to_json(), "notes": notes }).to_string()
 }
 
 /// Every program once without rows, which is free: which gave no answer.

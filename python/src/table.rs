@@ -4,20 +4,26 @@
 //! lists, which have no type but that of their elements.
 
 use crate::errors;
-use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, cast::AsArray, types};
-use arrow_cast::cast;
-use arrow_schema::DataType;
-use equipoise_engine::{OpenOptions, csv::Header, memory};
-use equipoise_session::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
-use numpy::{PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::{
-    prelude::*,
-    types::{PyList, PyTuple},
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, LargeStringArray, TimestampMicrosecondArray, TimestampNanosecondArray,
+    UInt8Array, UInt16Array, UInt32Array, UInt64Array, cast::AsArray, new_null_array, types,
 };
-use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use arrow_select::nullif::nullif;
+use equipoise_core::wording;
+use equipoise_engine::{OpenOptions, csv::Header, memory};
+use equipoise_session::{
+    quiet::quietly,
+    source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
+};
+use numpy::PyReadonlyArray1;
+use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*, types::PyList};
+use pyo3_arrow::input::AnyArray;
 use std::{
-    borrow::Cow,
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
 };
 
@@ -75,18 +81,13 @@ fn open(path: &Path, options: &OpenOptions) -> PyResult<Box<dyn Source>> {
     equipoise_engine::open(&[path], options).map_err(errors::request)
 }
 
-fn chunks(column: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
-    // What an array that cannot be taken over says of itself may quote it.
-    let taken = column.extract::<AnyArray>().and_then(|array| Ok(array.into_chunked_array()?));
-    let array =
-        taken.map_err(|_| errors::data("the column is of a type that cannot be read; give another"))?;
-    Ok(array.into_inner().0)
-}
-
-/// A column of an Arrow table whose maker has no type of its own for it.
+/// A column of Arrow's. What it is, is told by the type that its maker declares, never by its cells: there may be none.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Arrow {
-    chunks: Vec<ArrayRef>,
+    data_type: DataType,
+    /// Nothing where its maker failed to hand the cells over, as a query does that cannot be run to its end. That may depend
+    /// on rows, so it comes to light after the charge.
+    chunks: Option<Vec<ArrayRef>>,
 }
 
 #[pymethods]
@@ -94,151 +95,212 @@ impl Arrow {
     /// Take over a column that speaks Arrow.
     #[new]
     fn new(column: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { chunks: chunks(column)? })
+        let (data_type, chunks) = taken(column)?;
+        Ok(Self { data_type, chunks })
     }
 
-    /// What it holds by its type; nothing where that is only numbers or texts.
+    /// What it holds by its type.
     #[getter]
     fn kind(&self) -> Option<String> {
-        let kind = match self.chunks.first()?.data_type() {
-            DataType::Boolean => Kind::Boolean,
-            DataType::Date32 | DataType::Date64 => Kind::Date,
-            DataType::Timestamp(..) => Kind::Timestamp,
-            found if found.is_signed_integer() => Kind::Integer,
-            _ => return None,
-        };
-        Some(kind.to_string())
+        memory::kind(&self.data_type).map(|kind| kind.to_string())
+    }
+
+    /// Can it be read as texts and as nothing else?
+    #[getter]
+    fn only_text(&self) -> bool {
+        memory::is_only_text(&self.data_type)
+    }
+
+    /// What its cells are, in words, where they cannot be read.
+    #[getter]
+    fn unreadable(&self) -> Option<&'static str> {
+        memory::unreadable(&self.data_type)
     }
 
     fn __len__(&self) -> usize {
-        self.chunks.iter().map(Array::len).sum()
+        self.chunks.iter().flatten().map(Array::len).sum()
     }
 
-    /// The names and columns of a table that speaks Arrow; nothing for a single column.
+    /// The columns of a table that speaks Arrow, their names, which a single column has none of, and how many rows there
+    /// are. With `unread` only types and names are of use: the rows are taken as lost.
     #[staticmethod]
-    fn table(data: &Bound<'_, PyAny>) -> PyResult<Option<NamedColumns>> {
-        let Ok(table) = data.extract::<AnyRecordBatch>() else { return Ok(None) };
-        let (batches, schema) = table.into_table()?.into_inner();
-        let column = |place: usize| Arrow {
-            chunks: batches.iter().map(|batch| batch.column(place).clone()).collect(),
+    #[pyo3(signature = (data, unread=false))]
+    fn table(data: &Bound<'_, PyAny>, unread: bool) -> PyResult<(Vec<Self>, Option<Vec<String>>, usize)> {
+        let (data_type, chunks) = taken(data)?;
+        let chunks = chunks.filter(|_| !unread);
+        let rows = chunks.iter().flatten().map(Array::len).sum();
+        let DataType::Struct(fields) = &data_type else {
+            return Ok((vec![Self { data_type, chunks }], None, rows));
         };
-        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let rows = batches.iter().map(arrow_array::RecordBatch::num_rows).sum();
-        Ok(Some((names, (0..schema.fields().len()).map(column).collect(), rows)))
+        let column = |place: usize| Self {
+            data_type: fields[place].data_type().clone(),
+            chunks: chunks.as_ref().map(|chunks| chunks.iter().map(|chunk| child(chunk, place)).collect()),
+        };
+        let names = fields.iter().map(|field| field.name().clone()).collect();
+        Ok(((0..fields.len()).map(column).collect(), Some(names), rows))
     }
 }
 
-/// The names of columns, the columns, and how many rows they have.
-type NamedColumns = (Vec<String>, Vec<Arrow>, usize);
+/// The declared type of something that speaks Arrow, and its chunks, none of which is looked at. What its maker says where
+/// that fails may quote a cell, and is not passed on.
+fn taken(data: &Bound<'_, PyAny>) -> PyResult<(DataType, Option<Vec<ArrayRef>>)> {
+    let opened = quietly(|| {
+        let array = data.extract::<AnyArray>().map_err(|_| Lost)?;
+        let reader = array.into_reader().map_err(|_| Lost)?;
+        Ok((reader.field().data_type().clone(), reader))
+    });
+    let Ok((data_type, reader)) = opened else {
+        return Err(errors::data("the data is of a type that cannot be read; give another"));
+    };
+    let chunks = quietly(|| reader.collect::<Result<Vec<_>, _>>().map_err(|_| Lost));
+    Ok((data_type, chunks.ok()))
+}
+
+/// A column of rows; in a row that is nothing as a whole, every cell is.
+fn child(rows: &ArrayRef, place: usize) -> ArrayRef {
+    let rows = rows.as_struct();
+    let (column, nulls) = (rows.column(place), rows.nulls());
+    match nulls {
+        Some(nulls) if nulls.null_count() > 0 => {
+            let absent = BooleanArray::new(!nulls.inner(), None);
+            nullif(column, &absent).unwrap_or_else(|_| new_null_array(column.data_type(), column.len()))
+        }
+        _ => column.clone(),
+    }
+}
 
 /// A column held while a question reads it.
 pub enum Held<'py> {
     /// Memory of numpy's, borrowed.
     Numpy(PyReadonlyArray1<'py, f64>),
-    Floats(Vec<f64>),
+    /// Memory of Arrow's, without nulls.
     Arrow(Float64Array),
+    Floats(Vec<f64>),
     Integers(Vec<Option<i64>>),
     Texts(LargeStringArray),
 }
 
 impl<'py> Held<'py> {
-    /// Take hold of a column: a numpy array of floats, an Arrow array of any maker, or a list.
+    /// Take hold of a column as the package prepares it: a numpy array of floats; a pair of numpy's numbers and of which are
+    /// missing, with "date" or "timestamp" where they are days or moments; a list of what the kind wants; or [`Arrow`].
+    /// Whether the type can be read as this kind was decided before. No cell makes it fail.
     pub fn new(column: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Self> {
-        if kind == Kind::Float
-            && is_numpy(column)
-            && let Ok(array) = column.extract::<PyReadonlyArray1<'py, f64>>()
-            && array.as_slice().is_ok()
-        {
-            return Ok(Self::Numpy(array));
-        }
-        if kind.is_whole()
-            && is_numpy(column)
-            && let Ok(array) = column.extract::<PyReadonlyArray1<'py, i64>>()
-        {
-            return Ok(Self::Integers(array.as_array().iter().map(|&whole| Some(whole)).collect()));
-        }
-        if column.is_instance_of::<PyList>() || column.is_instance_of::<PyTuple>() {
-            return Self::of_list(column, kind);
-        }
         if let Ok(kept) = column.cast::<Arrow>() {
-            return Self::of_arrow(&kept.get().chunks, kind);
+            let chunks = kept.get().chunks.as_ref().ok_or_else(|| errors::lost(Lost))?;
+            return Ok(Self::of_arrow(chunks, kind));
         }
-        Self::of_arrow(&chunks(column)?, kind)
-    }
-
-    fn of_list(list: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Self> {
+        if let Ok((numbers, missing, what)) = column.extract::<NumpyCells>() {
+            return Ok(Self::of_arrow(&[numpy_cells(&numbers, missing.as_ref(), &what)?], kind));
+        }
+        if is_numpy(column) {
+            return Ok(Self::Numpy(column.extract()?));
+        }
         Ok(match kind {
             Kind::Float => {
-                let numbers: Vec<Option<f64>> = list.extract()?;
+                let numbers: Vec<Option<f64>> = column.extract()?;
                 Self::Floats(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
             }
-            Kind::Text => Self::Texts(list.extract::<Vec<Option<String>>>()?.into()),
-            _ => Self::Integers(list.extract()?),
+            Kind::Text => Self::Texts(column.extract::<Vec<Option<String>>>()?.into()),
+            _ => Self::Integers(column.extract()?),
         })
     }
 
-    fn of_arrow(chunks: &[ArrayRef], kind: Kind) -> PyResult<Self> {
-        let whole = match chunks {
-            [one] => one.clone(),
-            several => {
-                let several: Vec<&dyn Array> = several.iter().map(AsRef::as_ref).collect();
-                if several.is_empty() {
-                    return Ok(Self::empty(kind));
-                }
-                arrow_select::concat::concat(&several)
-                    .map_err(|_| errors::data("the parts of the column differ in type; give another"))?
-            }
-        };
-        let found = whole.data_type();
-        if kind.is_whole() && matches!(found, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
-            let texts = cast(&whole, &DataType::LargeUtf8).map_err(errors::data)?;
-            let read = texts.as_string::<i64>().iter().map(|text| kind.read(text?)).collect();
-            return Ok(Self::Integers(read));
-        }
-        let fits = match kind {
-            Kind::Float | Kind::Integer | Kind::Decimal { .. } | Kind::Boolean => is_number(found),
-            Kind::Date | Kind::Timestamp => is_temporal(found),
-            Kind::Text => memory::unreadable(found).is_none(),
-        };
-        if !fits && *found != DataType::Null {
-            return Err(errors::data(format!(
-                "the column holds {found}, not {}; give another column",
-                word(kind)
-            )));
-        }
-        // Numbers of all types are floats; a cell that is none of the kind is null: no value makes a column fail.
-        Ok(match kind {
-            Kind::Float => {
-                let array = cast(&whole, &DataType::Float64)
-                    .map_err(|_| errors::data("the column cannot be read as numbers; give another"))?;
-                Self::Arrow(array.as_primitive::<types::Float64Type>().clone())
-            }
-            Kind::Text => Self::Texts(memory::texts(&whole).into()),
-            kind => Self::Integers(memory::wholes(&whole, kind)),
-        })
-    }
-
-    fn empty(kind: Kind) -> Self {
+    /// Chunk by chunk: chunks that are put together can fail, dictionaries with many values for one.
+    fn of_arrow(chunks: &[ArrayRef], kind: Kind) -> Self {
         match kind {
-            Kind::Float => Self::Floats(Vec::new()),
-            Kind::Text => Self::Texts(Vec::<Option<String>>::new().into()),
-            _ => Self::Integers(Vec::new()),
+            Kind::Float => match chunks {
+                [one] if is_plain(one) => Self::Arrow(one.as_primitive::<types::Float64Type>().clone()),
+                several => Self::Floats(several.iter().flat_map(floats_of).collect()),
+            },
+            Kind::Text => {
+                Self::Texts(chunks.iter().flat_map(|chunk| memory::texts(chunk)).collect::<Vec<_>>().into())
+            }
+            kind => Self::Integers(chunks.iter().flat_map(|chunk| memory::wholes(chunk, kind)).collect()),
         }
     }
 
     /// The column without the interpreter.
     pub fn column(&self) -> PyResult<Column<'_>> {
         Ok(match self {
-            Self::Numpy(array) => Column::Floats(Cow::Borrowed(array.as_slice()?)),
-            Self::Floats(numbers) => Column::Floats(Cow::Borrowed(numbers)),
-            Self::Arrow(array) if array.null_count() == 0 => Column::Floats(Cow::Borrowed(array.values())),
-            Self::Arrow(array) => {
-                Column::Floats(array.iter().map(|number| number.unwrap_or(f64::NAN)).collect())
-            }
+            Self::Numpy(array) => Column::Floats(array.as_slice()?),
+            Self::Arrow(array) => Column::Floats(array.values()),
+            Self::Floats(numbers) => Column::Floats(numbers),
             Self::Integers(integers) => Column::Integers(integers),
             Self::Texts(texts) => Column::Texts(texts),
         })
     }
+}
+
+/// Numbers of numpy's, which of them are missing, and what they are where they are no plain numbers.
+type NumpyCells<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, String);
+
+/// Floats that can be handed over as they lie?
+fn is_plain(array: &ArrayRef) -> bool {
+    *array.data_type() == DataType::Float64 && array.null_count() == 0
+}
+
+fn floats_of(array: &ArrayRef) -> Vec<f64> {
+    if is_plain(array) {
+        array.as_primitive::<types::Float64Type>().values().to_vec()
+    } else {
+        memory::floats(array)
+    }
+}
+
+/// Numbers of numpy's as an array of Arrow's of the same type, so that they are read by the rules of files.
+fn numpy_cells(
+    numbers: &Bound<'_, PyAny>,
+    missing: Option<&Bound<'_, PyAny>>,
+    what: &str,
+) -> PyResult<ArrayRef> {
+    let missing: Option<PyReadonlyArray1<'_, bool>> = missing.map(|missing| missing.extract()).transpose()?;
+    let nulls = match &missing {
+        Some(missing) => Some(NullBuffer::from_iter(missing.as_slice()?.iter().map(|missing| !missing))),
+        None => None,
+    };
+    macro_rules! cells {
+        ($($native:ty => $array:ty),*) => {{$(
+            if let Ok(cells) = numbers.extract::<PyReadonlyArray1<'_, $native>>() {
+                let cells = ScalarBuffer::from(cells.as_slice()?.to_vec());
+                return Ok(Arc::new(<$array>::new(cells, nulls)));
+            }
+        )*}};
+    }
+    match what {
+        "date" => cells!(i32 => Date32Array),
+        "timestamp" => cells!(i64 => TimestampMicrosecondArray),
+        "nanoseconds" => cells!(i64 => TimestampNanosecondArray),
+        _ => {
+            cells!(i64 => Int64Array, f32 => Float32Array, f64 => Float64Array, u64 => UInt64Array);
+            cells!(i32 => Int32Array, i16 => Int16Array, i8 => Int8Array);
+            cells!(u32 => UInt32Array, u16 => UInt16Array, u8 => UInt8Array);
+        }
+    }
+    let cells: PyReadonlyArray1<'_, bool> = numbers.extract()?;
+    Ok(Arc::new(BooleanArray::new(cells.as_slice()?.iter().copied().collect(), nulls)))
+}
+
+/// The columns that a plan wants, read after its charge, from something whose `read` gives them in this order. What fails then
+/// is a lost answer, whatever it was: its words may quote a cell.
+pub fn read_after_charge<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
+    held(reading, wanted).map_err(|error| {
+        let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(reading.py());
+        if interrupted { error } else { errors::lost(Lost) }
+    })
+}
+
+/// The same for rows that are public.
+pub fn read_public<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
+    held(reading, wanted).map_err(|_| errors::data("the data could not be read; give another"))
+}
+
+fn held<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
+    let columns = reading.call_method0("read")?.cast_into::<PyList>()?;
+    let held = quietly(|| {
+        let each = wanted.iter().zip(columns.iter());
+        Ok(each.map(|(wanted, column)| Held::new(&column, wanted.kind)).collect())
+    });
+    held.map_err(errors::lost)?
 }
 
 /// Something of numpy's? Only then may its arrays be asked for: where numpy is not installed, that ends in a panic.
@@ -247,33 +309,9 @@ pub fn is_numpy(value: &Bound<'_, PyAny>) -> bool {
     module.is_ok_and(|name| name.to_str().is_ok_and(|name| name == "numpy" || name.starts_with("numpy.")))
 }
 
-/// A type of numbers, or of what counts as one.
-fn is_number(found: &DataType) -> bool {
-    match found {
-        DataType::Boolean => true,
-        DataType::Dictionary(_, values) => is_number(values),
-        other => other.is_numeric(),
-    }
-}
-
-fn is_temporal(found: &DataType) -> bool {
-    match found {
-        DataType::Dictionary(_, values) => is_temporal(values),
-        other => matches!(other, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..)),
-    }
-}
-
-fn word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Date | Kind::Timestamp => "dates",
-        Kind::Text => "texts",
-        _ => "numbers",
-    }
-}
-
 /// A column in memory.
 pub enum Column<'a> {
-    Floats(Cow<'a, [f64]>),
+    Floats(&'a [f64]),
     Integers(&'a [Option<i64>]),
     Texts(&'a LargeStringArray),
 }
@@ -291,21 +329,36 @@ impl Column<'_> {
 /// The columns that a plan wants, as a source of rows.
 pub struct Memory<'a> {
     names: Vec<String>,
+    wanted: Vec<Wanted>,
     rows: usize,
-    columns: Vec<(Wanted, Column<'a>)>,
+    /// In the order of what is wanted; nothing where they were not read.
+    columns: Option<Vec<Column<'a>>>,
 }
 
 impl<'a> Memory<'a> {
+    /// Names and types alone: whoever asks for rows gets none, and the answer is lost.
+    pub fn unread(names: Vec<String>, wanted: Vec<Wanted>) -> Self {
+        Self { names, wanted, rows: 0, columns: None }
+    }
+
     /// Columns of the same length, in the order of what is wanted.
-    pub fn new(names: Vec<String>, rows: usize, columns: Vec<(Wanted, Column<'a>)>) -> PyResult<Self> {
-        if columns.iter().any(|(_, column)| column.len() != rows) {
-            return Err(errors::data("the columns differ in length; give columns of one table"));
-        }
-        Ok(Self { names, rows, columns })
+    pub fn new(
+        names: Vec<String>,
+        wanted: Vec<Wanted>,
+        rows: usize,
+        held: &'a [Held<'_>],
+    ) -> Result<Self, Lost> {
+        let columns: Option<Vec<Column>> = held.iter().map(|held| held.column().ok()).collect();
+        let fitting = |columns: &Vec<Column>| {
+            columns.len() == wanted.len() && columns.iter().all(|column| column.len() == rows)
+        };
+        let columns = columns.filter(fitting).ok_or(Lost)?;
+        Ok(Self { names, wanted, rows, columns: Some(columns) })
     }
 
     fn find(&self, wanted: Wanted) -> Option<&Column<'a>> {
-        self.columns.iter().find(|(has, _)| *has == wanted).map(|(_, column)| column)
+        let place = self.wanted.iter().position(|has| *has == wanted)?;
+        self.columns.as_ref()?.get(place)
     }
 
     fn visit(
@@ -355,6 +408,9 @@ impl Source for Memory<'_> {
     }
 
     fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        if self.columns.is_none() {
+            return Err(Lost);
+        }
         let share = self.rows.div_ceil(visitors.len().max(1)).max(BATCH);
         thread::scope(|scope| {
             let mut running = Vec::new();
@@ -369,8 +425,8 @@ impl Source for Memory<'_> {
     }
 
     fn declared(&self, column: usize) -> Option<Kind> {
-        let typed = |(has, _): &&(Wanted, Column)| has.column == column && has.kind != Kind::Text;
-        self.columns.iter().find(typed).map(|(has, _)| has.kind)
+        let typed = |has: &&Wanted| has.column == column && has.kind != Kind::Text;
+        self.wanted.iter().find(typed).map(|has| has.kind)
     }
 
     fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
@@ -387,13 +443,32 @@ pub fn read(text: &str, kind: &str) -> Option<i64> {
     Kind::named(kind)?.read(text)
 }
 
+/// The text that stands for the whole number inside, by the rules of files.
+#[pyfunction]
+pub fn write(whole: i64, kind: &str) -> Option<String> {
+    Some(Kind::named(kind)?.write(whole))
+}
+
+/// A name, short and without characters that command a terminal, fit for an error.
+#[pyfunction]
+pub fn shown(name: &str) -> String {
+    wording::shown(name)
+}
+
+/// The cells of a prepared column as a list of floats, whole numbers or texts, by the word for its kind.
+#[pyfunction]
+pub fn cells<'py>(column: &Bound<'py, PyAny>, kind: &str) -> PyResult<Bound<'py, PyList>> {
+    let py = column.py();
+    let kind = Kind::named(if kind == "float" { "number" } else { kind }).unwrap_or(Kind::Text);
+    let held = quietly(|| Ok(Held::new(column, kind))).map_err(errors::lost)??;
+    match held.column()? {
+        Column::Floats(floats) => PyList::new(py, floats),
+        Column::Integers(integers) => PyList::new(py, integers),
+        Column::Texts(texts) => PyList::new(py, texts.iter().collect::<Vec<_>>()),
+    }
+}
+
 /// One column of floats, held for something other than a question.
 pub fn floats<'py>(column: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
-    if is_numpy(column)
-        && let Ok(array) = column.cast::<PyUntypedArray>()
-        && array.ndim() != 1
-    {
-        return Err(errors::data("the array has more than one dimension; give one column"));
-    }
-    Held::new(column, Kind::Float)
+    Held::new(column, Kind::Float).map_err(|_| errors::data("the numbers could not be read; give others"))
 }

@@ -3,24 +3,31 @@
 use equipoise_core::wording;
 use std::fmt;
 
-/// The place of a column among the names, or one line that says what there is.
+/// The place of the one column with this name, or one line that says what there is: which of two is meant nobody can know.
 pub fn place(columns: &[String], name: &str) -> Result<usize, UnknownColumn> {
-    columns.iter().position(|column| column == name).ok_or_else(|| UnknownColumn {
-        typed: name.to_string(),
-        hint: wording::nearest(name, columns),
-        columns: columns.iter().take(LISTED).cloned().collect(),
-        more: columns.len().saturating_sub(LISTED),
-    })
+    let mut places = (0..columns.len()).filter(|&place| columns[place] == name);
+    match (places.next(), places.next()) {
+        (Some(place), None) => Ok(place),
+        (found, _) => Err(UnknownColumn {
+            typed: name.to_string(),
+            several: found.is_some(),
+            hint: wording::nearest(name, columns),
+            columns: columns.iter().take(LISTED).cloned().collect(),
+            more: columns.len().saturating_sub(LISTED),
+        }),
+    }
 }
 
 /// How many names an error lists.
 const LISTED: usize = 8;
 
-/// No column has this name. `Display` is one line.
+/// No column has this name, or more than one. `Display` is one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownColumn {
     /// What was typed.
     pub typed: String,
+    /// Is it the name of more than one column?
+    pub several: bool,
     /// What was probably meant, in words.
     hint: String,
     /// The first columns there are.
@@ -31,7 +38,11 @@ pub struct UnknownColumn {
 
 impl fmt::Display for UnknownColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no column is called '{}'{}", wording::shown(&self.typed), self.hint)?;
+        let typed = wording::shown(&self.typed);
+        if self.several {
+            return write!(f, "more than one column is called '{typed}'; give each a name of its own");
+        }
+        write!(f, "no column is called '{typed}'{}", self.hint)?;
         let names: Vec<String> = self.columns.iter().map(|name| wording::shown(name)).collect();
         write!(f, " There are: {}", names.join(", "))?;
         if self.more > 0 {
@@ -64,5 +75,13 @@ mod tests {
         for (typed, line) in table {
             assert_eq!(place(&columns, typed).expect_err("no such column").to_string(), line);
         }
+    }
+
+    #[test]
+    fn which_of_two_columns_of_one_name_is_meant_is_not_guessed() {
+        let columns = ["pay", "age", "pay"].map(String::from);
+        assert_eq!(place(&columns, "age"), Ok(1));
+        let line = "more than one column is called 'pay'; give each a name of its own";
+        assert_eq!(place(&columns, "pay").expect_err("two").to_string(), line);
     }
 }

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import _books, _equipoise
-from ._data import FileTable, _length, _prepared, table
+from ._columns import prepared
+from ._data import FileTable, length_of, table
 from ._errors import DataError, RequestError
 from ._wording import decimal
 
@@ -80,7 +81,7 @@ class AboveThreshold:
     def answer(self, values: Any) -> Any:
         """For each value: True above, False below, None after the cut-off. A single number gives a single answer."""
         single = isinstance(values, (int, float))
-        answers, gaps = self._core.answer(_prepared([values] if single else values, "float"))
+        answers, gaps = self._core.answer(prepared([values] if single else values, "float"))
         self.gaps.extend(gaps)
         said = [None if answer < 0 else answer == 1 for answer in answers]
         return said[0] if single else said
@@ -147,14 +148,14 @@ class ThresholdMonitor:
         if state is not None:
             raise RequestError("a state file belongs to a file of rows; data in memory is watched while this object lives")
         books, account = _account(adjacency, privacy_unit, ledger, name)
-        ids = self._table.column(privacy_unit) if privacy_unit is not None else None
+        ids = None if privacy_unit is None else self._table.source([(self._table.place(privacy_unit), "text")])
         self._core = _equipoise.Watch(
             books,
             account,
             self._table.names,
             self._table.rows,
             json.dumps(words),
-            None if ids is None else _prepared(ids, "text"),
+            ids,
         )
         _counted(adjacency, privacy_unit, ledger)
 
@@ -223,7 +224,7 @@ class ThresholdMonitor:
             raise RequestError("most is not accepted; give a number above 0")
         import numpy as np
 
-        parts = np.ascontiguousarray(_prepared(self._each(values), "float"), dtype=np.float64) / float(whole)
+        parts = np.ascontiguousarray(prepared(self._each(values), "float"), dtype=np.float64) / float(whole)
         return self._core.ask_parts(parts, decimal(level / whole))
 
     def _each(self, question: Any) -> Any:
@@ -370,7 +371,7 @@ def _is_regressor(estimator: Any) -> bool:
 
 def _rows(rows: Any) -> int:
     if not _is_pair(rows):
-        return _length(rows)
+        return length_of(rows)
     features, labels = rows
     if len(features) != len(labels):
         raise DataError("X and y differ in length; give a label for each row")
@@ -379,11 +380,11 @@ def _rows(rows: Any) -> int:
 
 def _values(question: Callable[..., Any], rows: Any) -> Any:
     if _is_pair(rows):
-        values = _prepared(question(*rows), "float")
+        values = prepared(question(*rows), "float")
     elif hasattr(rows, "__array__") or hasattr(rows, "columns"):
-        values = _prepared(question(rows), "float")
+        values = prepared(question(rows), "float")
     else:
-        values = _prepared([question(row) for row in rows], "float")
+        values = prepared([question(row) for row in rows], "float")
     if len(values) != _rows(rows):
         raise DataError("the question does not give one number for each row")
     return values

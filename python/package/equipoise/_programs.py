@@ -159,18 +159,8 @@ def _kinds(held: Table | FileTable, typed: bool, unit: str | None) -> list[tuple
     """How each column is handed over; the person is a text besides."""
     if isinstance(held, FileTable):
         return []
-    kinds = [(place, _kind(held.column(name)) if typed else "text") for place, name in enumerate(held.names)]
+    words = {"number": "float", "integer": "integer", "boolean": "boolean"}
+    kinds = [(place, words.get(kind or "", "text") if typed else "text") for place, kind in enumerate(held.kinds())]
     if unit in held.names and kinds[held.names.index(unit)][1] != "text":
         kinds.append((held.names.index(unit), "text"))
     return kinds
-
-
-def _kind(column: Any) -> str:
-    """What a column of a table in memory is declared to be."""
-    dtype = getattr(column, "dtype", None)
-    word = str(dtype if dtype is not None else getattr(column, "type", "")).lower()
-    if word.startswith(("float", "double", "halffloat")):
-        return "float"
-    if word.startswith(("int", "uint")):
-        return "integer"
-    return "boolean" if word.startswith("bool") else "text"

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
-from ._data import _length, _text, is_path
-from ._errors import DataError, RequestError
+from ._cells import text
+from ._columns import Column, column_of, quietly
+from ._data import is_path, length_of, table
+from ._errors import DataError, LostError, RequestError
 from ._identity import Untold, digest
 from ._release import Release
 from ._wording import decimal
@@ -194,27 +196,29 @@ def vector(default: list[float]) -> dict[str, Any]:
     return {"output": f"vector:{len(default)}", "default": default}
 
 
-def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, list[str | None] | None]:
-    """How many rows, what names the person, and the name of each row's person."""
+def _people(data: Any, privacy_unit: Any) -> tuple[int, str | None, Column | None]:
+    """How many rows, what names the person, and the column of their names."""
     if is_path(data):
         raise DataError("f takes blocks of data in memory; read the file into a table first")
     if isinstance(data, Mapping) or not hasattr(data, "__getitem__") or not hasattr(data, "__len__"):
         raise DataError(f"f takes blocks of rows, and a {type(data).__name__} has none; give a table, an array or a list")
-    rows = _length(data)
+    rows = length_of(data)
     if privacy_unit is None:
         return rows, None, None
-    if isinstance(privacy_unit, str) and privacy_unit not in list(getattr(data, "column_names", getattr(data, "columns", []))):
-        raise RequestError(f"privacy_unit=: no column is called '{privacy_unit}'")
-    ids = data[privacy_unit] if isinstance(privacy_unit, str) else privacy_unit
-    listed = next((getattr(ids, how) for how in ("to_pylist", "to_list", "tolist") if hasattr(ids, how)), lambda: list(ids))
-    people = [_text(person) for person in listed()]
+    named = isinstance(privacy_unit, str)
+    people = table(data).column(privacy_unit) if named else column_of(privacy_unit)  # type: ignore[union-attr]
+    people.check("text", privacy_unit if named else "privacy_unit")
     if len(people) != rows:
         raise DataError("privacy_unit does not name one person for each row")
-    return rows, privacy_unit if isinstance(privacy_unit, str) else "privacy_unit", people
+    return rows, privacy_unit if named else "privacy_unit", people
 
 
-def _deal(ballot: _equipoise.Ballot, rows: int, people: list[str | None] | None) -> list[Any]:
-    return _equipoise.deal_rows(ballot, rows) if people is None else _equipoise.deal_people(ballot, people)
+def _deal(ballot: _equipoise.Ballot, rows: int, people: Column | None) -> list[Any]:
+    """Rows into blocks, after the charge: the names of people are private."""
+    if people is None:
+        return _equipoise.deal_rows(ballot, rows)
+    lost = "the data could not be read to the end; the charge stands and the answer is lost"
+    return _equipoise.deal_people(ballot, quietly(lambda: people.cells("text"), lost, LostError))
 
 
 class _Blocks:
@@ -248,8 +252,7 @@ def reader(kind: str) -> Callable[[Any], Any]:
 
 
 def _label(value: Any) -> str | None:
-    text = _text(value)
-    return None if text is None else str(text)
+    return text(value)
 
 
 def _numbers(value: Any) -> list[float]:

@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_clusterer, is_regressor
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _statistics
 from ._books import books, name_of, odometer
-from ._data import _text
 from ._errors import DataError, RefusedError, RequestError
+from ._matrix import checked, features, target
 from ._quiet import silence
 from ._release import Release
 from ._subsample import _deal, _planned, reader, rows_of, vector, vote
@@ -172,21 +172,23 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         if supervised and y is None:
             name = type(self).__name__
             raise RequestError(f"This {name} estimator requires y to be passed, but the target y is None")
-        try:
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
-        except ValueError as error:
-            if "could not convert" in str(error):  # it goes on to quote a cell
-                raise DataError("X holds texts that are not numbers; give numbers") from None
-            raise
+        # That there are no rows is private: such a fit is refused like others.
+        words: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
+        line = "X cannot be read as a table of numbers; give a table or a two-dimensional array of numbers"
+        X = checked(lambda: validate_data(self, features(X), **words), line)
+        if X.shape[1] == 0:
+            raise RequestError("X has 0 feature(s) and a minimum of 1 is required")
         if not supervised:
             return X, None
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
+        given = checked(lambda: target(y), "y cannot be read as a column; give one column of numbers or labels")
+        if len(given.column) != len(X):
+            raise RequestError("X and y differ in length; give a label for each row")
         if is_regressor(self.estimator):
-            return X, _numbers(y)
-        if self.classes is None and y.dtype.kind not in "biuOUST":
+            return X, checked(given.numbers, "y holds something else than numbers; give numbers")
+        given.column.check("text", "y")
+        if self.classes is None and given.dtype.kind not in "biuOUST":
             raise RequestError("Unknown label type: labels are whole numbers or texts; give such, or classes=")
-        return X, y
+        return X, given
 
     def _words(self, what: str, epsilon: Fraction, delta: Fraction, blocks: int) -> dict[str, Any]:
         account = odometer(self.adjacency) if self.ledger is None else name_of(None, self.ledger, self.name)
@@ -223,7 +225,12 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         if delta == 0:
             raise RequestError("without classes= a delta is needed to find them; give classes=, or delta=1e-6")
         release = _statistics.histogram(
-            {"class": _texts(y)}, "class", epsilon=decimal(epsilon * _CLASSES_SHARE), delta=decimal(delta / 2), **self._books()
+            {"class": y.column},
+            "class",
+            types={"class": "text"},
+            epsilon=decimal(epsilon * _CLASSES_SHARE),
+            delta=decimal(delta / 2),
+            **self._books(),
         )
         self.spent_.append(release)
         found = [group["key"] for group in release.groups or [] if group["value"] is not None]
@@ -236,8 +243,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         """Labels as their places among the classes; others, which are rare or wrong, as not-a-number."""
         if not is_classifier(self.estimator):
             return y
-        places = {text: float(place) for place, text in enumerate(_texts(self.classes_))}
-        return np.array([places.get(text, np.nan) for text in _texts(y)])
+        places = {text: float(place) for place, text in enumerate(target(self.classes_).texts())}
+        return np.array([places.get(text, np.nan) for text in y.texts()])
 
     def _template(self, features: int) -> Any:
         """The model fitted on made-up rows: the shape of its parameters, and everything else that it needs to predict."""
@@ -421,25 +428,6 @@ def _predicted(model: Any, row: Any) -> Any:
     except Exception:
         return None
     return str(int(found)) if isinstance(found, (int, np.integer)) else float(found)
-
-
-def _numbers(y: Any) -> Any:
-    try:
-        return y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError("y holds something else than numbers; give numbers") from None
-
-
-def _texts(labels: Any) -> list[str | None]:
-    """Labels are compared as texts, so that 1 is 1 in an array of any type; what is no label is nothing."""
-    return [_label(label) for label in labels.tolist()]
-
-
-def _label(label: Any) -> str | None:
-    try:
-        return _text(label)
-    except DataError:
-        return None
 
 
 def _labels(found: list[str], kind: np.dtype[Any]) -> Any:

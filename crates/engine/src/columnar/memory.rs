@@ -2,10 +2,23 @@
 //!
 //! The one place where the types of Arrow are in the public names of this crate: whoever has such arrays has these types.
 
-use super::{meaning::declared, value::getter};
+use super::{
+    meaning::{Meaning, declared},
+    value::getter,
+};
 use arrow_array::Array;
 use arrow_schema::DataType;
 use equipoise_session::source::Kind;
+
+/// The kind that fits cells of this type best, if one does.
+pub fn kind(data_type: &DataType) -> Option<Kind> {
+    declared(data_type).kind()
+}
+
+/// Can cells of this type be read as texts and as nothing else?
+pub fn is_only_text(data_type: &DataType) -> bool {
+    declared(data_type) == Meaning::Texts
+}
 
 /// What cells of this type are, in words, where they cannot be read; nothing where they can.
 pub fn unreadable(data_type: &DataType) -> Option<&'static str> {
@@ -20,6 +33,12 @@ pub fn texts(array: &dyn Array) -> Vec<Option<String>> {
         cell(row).write(&mut text).then_some(text)
     };
     (0..array.len()).map(text).collect()
+}
+
+/// Cells as floats; what is null or no number is NaN.
+pub fn floats(array: &dyn Array) -> Vec<f64> {
+    let cell = getter(array);
+    (0..array.len()).map(|row| cell(row).float()).collect()
 }
 
 /// Cells as whole numbers of this kind; what is none of it is null.
@@ -43,7 +62,20 @@ mod tests {
         let days = Date32Array::from(vec![i32::MIN, i32::MAX]);
         assert_eq!(texts(&days).len(), 2);
         assert_eq!(wholes(&days, Kind::Date), [Some(i64::from(i32::MIN)), Some(i64::from(i32::MAX))]);
+        assert!(floats(&days).iter().all(|cell| cell.is_nan()));
         assert_eq!(texts(&BinaryArray::from(vec![b"\xff".as_slice(), b"a"])), [None, Some("a".to_string())]);
+    }
+
+    /// The width of a dictionary's keys follows from how many values there are, so that it says nothing of the type.
+    #[test]
+    fn a_dictionary_is_what_its_values_are() {
+        for keys in [DataType::Int8, DataType::Int16, DataType::UInt32] {
+            let of = |values| DataType::Dictionary(Box::new(keys.clone()), Box::new(values));
+            assert_eq!(kind(&of(DataType::Utf8)), Some(Kind::Text));
+            assert_eq!(kind(&of(DataType::Int64)), Some(Kind::Integer));
+            assert_eq!(unreadable(&of(DataType::Utf8)), None);
+            assert!(is_only_text(&of(DataType::FixedSizeBinary(16))) && !is_only_text(&of(DataType::Utf8)));
+        }
     }
 
     #[test]
@@ -56,5 +88,12 @@ mod tests {
         assert_eq!(texts(&StringArray::from(vec!["", " 7"])), [None, some(" 7")]);
         assert_eq!(unreadable(&DataType::Duration(TimeUnit::Second)), Some("durations"));
         assert_eq!(unreadable(&DataType::Utf8View), None);
+        assert_eq!(
+            floats(&Float64Array::from(vec![Some(1.5), None]))
+                .iter()
+                .map(|cell| cell.to_bits())
+                .collect::<Vec<_>>(),
+            [1.5f64.to_bits(), f64::NAN.to_bits()]
+        );
     }
 }

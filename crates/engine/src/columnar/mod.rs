@@ -7,7 +7,8 @@
 //! 2. A number keeps its exact value: it is never rounded through its text, and a yes is also the number 1.
 //! 3. Bytes are text if they are UTF-8, and null if not. Bytes of a fixed length are texts of hexadecimal digits,
 //!    and never numbers.
-//! 4. Moments finer than microseconds are the microsecond in which they lie; those without a time zone are in UTC.
+//! 4. Moments finer than microseconds are the microsecond in which they lie, but as texts (ids and keys) they keep all their
+//!    digits; those without a time zone are in UTC.
 //! 5. Lists, maps, structs, unions, intervals, durations and times of day cannot be read; a plan refuses them.
 //!
 //! Whatever a cell holds, it is one cell: no value makes a batch fail.

@@ -33,6 +33,9 @@ pub(super) enum Value<'a> {
     Day(i64),
     /// Microseconds since 1970.
     Moment(i64),
+    /// Nanoseconds since 1970: a moment is the microsecond in which it lies, but its text keeps all digits, because
+    /// two people whose ids differ in the last one are two people.
+    Fine(i64),
     Bytes(&'a [u8]),
     /// Bytes of a fixed length, which are seldom text.
     Fixed(&'a [u8]),
@@ -96,7 +99,7 @@ fn present(array: &dyn Array) -> Getter<'_> {
         }
         DataType::Timestamp(TimeUnit::Microsecond, _) => cells!(TimestampMicrosecondType, Value::Moment),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            cells!(TimestampNanosecondType, |cell: i64| Value::Moment(cell.div_euclid(1000)))
+            cells!(TimestampNanosecondType, Value::Fine)
         }
         DataType::FixedSizeBinary(_) => {
             let cells = array.as_fixed_size_binary();
@@ -158,7 +161,7 @@ impl Value<'_> {
             Self::Decimal(units, scale) => decimal_float(*units, *scale),
             Self::Long(..) => number::float(self.shown().as_bytes()),
             Self::Bytes(bytes) => number::float(bytes),
-            Self::Null | Self::Day(_) | Self::Moment(_) | Self::Fixed(_) => f64::NAN,
+            Self::Null | Self::Day(_) | Self::Moment(_) | Self::Fine(_) | Self::Fixed(_) => f64::NAN,
         }
     }
 
@@ -178,6 +181,7 @@ impl Value<'_> {
             (Kind::Date, Self::Day(day)) => Some(*day),
             (Kind::Date, Self::Bytes(bytes)) => calendar::date(bytes),
             (Kind::Timestamp, Self::Moment(moment)) => Some(*moment),
+            (Kind::Timestamp, Self::Fine(moment)) => Some(moment.div_euclid(1000)),
             (Kind::Timestamp, Self::Day(day)) => day.checked_mul(86_400_000_000),
             (Kind::Timestamp, Self::Bytes(bytes)) => calendar::timestamp(bytes),
             (Kind::Boolean, Self::Bytes(bytes)) => boolean(bytes),
@@ -231,6 +235,7 @@ impl Value<'_> {
             Self::Long(units, scale) => write_decimal(text, units, *scale),
             Self::Day(day) => write!(text, "{}", calendar::date_text(*day)),
             Self::Moment(moment) => write!(text, "{}", calendar::timestamp_text(*moment)),
+            Self::Fine(moment) => write_fine(text, *moment),
             Self::Bytes(bytes) => write!(text, "{}", std::str::from_utf8(bytes).unwrap_or_default()),
             Self::Fixed(bytes) => bytes.iter().try_for_each(|byte| write!(text, "{byte:02x}")),
         };
@@ -273,6 +278,16 @@ fn decimal_float(units: i128, scale: i8) -> f64 {
         return units as f64 / 10f64.powi(i32::from(scale));
     }
     number::float(Value::Decimal(units, scale).shown().as_bytes())
+}
+
+/// A moment with all nine digits of its fraction, or as microseconds where the last three are zeros.
+fn write_fine(text: &mut String, nanoseconds: i64) -> std::fmt::Result {
+    if nanoseconds.rem_euclid(1000) == 0 {
+        return write!(text, "{}", calendar::timestamp_text(nanoseconds.div_euclid(1000)));
+    }
+    let second = calendar::timestamp_text(nanoseconds.div_euclid(1_000_000_000) * 1_000_000);
+    let fraction = format!("{:09}", nanoseconds.rem_euclid(1_000_000_000));
+    write!(text, "{}.{}Z", second.trim_end_matches('Z'), fraction.trim_end_matches('0'))
 }
 
 /// Digits with a point so many places from their end.
@@ -336,6 +351,18 @@ mod tests {
         assert_eq!(Value::Long("9".repeat(60), 59).whole(two), Some(1000));
         assert_eq!(Value::Day(1).whole(Kind::Timestamp), Some(86_400_000_000));
         assert_eq!(Value::Moment(1).whole(Kind::Date), None);
+        assert_eq!(Value::Fine(-1).whole(Kind::Timestamp), Some(-1));
+        for (nanoseconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (250_000_000, "1970-01-01T00:00:00.25Z"),
+            (1, "1970-01-01T00:00:00.000000001Z"),
+            (1_000_000_120, "1970-01-01T00:00:01.00000012Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (i64::MIN, "1677-09-21T00:12:43.145224192Z"),
+            (i64::MAX, "2262-04-11T23:47:16.854775807Z"),
+        ] {
+            assert_eq!(Value::Fine(nanoseconds).shown(), text);
+        }
         assert_eq!(Value::Int(2).whole(Kind::Boolean), None);
     }
 
