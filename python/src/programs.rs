@@ -77,12 +77,7 @@ pub fn run_program(
 }
 
 fn read_kind(text: &str) -> Kind {
-    match text {
-        "float" => Kind::Float,
-        "integer" => Kind::Integer,
-        "boolean" => Kind::Boolean,
-        _ => Kind::Text,
-    }
+    if text == "float" { Kind::Float } else { Kind::named(text).unwrap_or(Kind::Text) }
 }
 
 struct Asked<'a> {
@@ -152,7 +147,8 @@ impl Asked<'_> {
             Isolation::Machine if said.padded => Kept::Isolated,
             _ => Kept::Trusted,
         };
-        let settings = said.words(&run).map_err(errors::request)?;
+        let mut settings = said.words(&run).map_err(errors::request)?;
+        settings.extend(self.request.settings.iter().cloned());
         let request = VoteRequest {
             statistic: program::STATISTIC.to_string(),
             kept,

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import equipoise as eq
 from equipoise import _programs
+from equipoise._data import Table, table
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sandboxes are Linux's")
 
@@ -89,9 +93,79 @@ def test_arrow_blocks_have_types_and_people_lie_in_one_block() -> None:
         [sys.executable, "-c", script], frame, output="label", input="arrow", privacy_unit="person", **SURE
     )
     assert isinstance(release, eq.Release)
-    assert release.value == "int64 double bool string True" and release.guarantee["unit"] == "person"
+    assert release.value == "double double string string True" and release.guarantee["unit"] == "person"
+    types = {"person": "integer", "x": "decimal:2", "yes": "boolean"}
+    plan = eq.run_program(["true"], frame, types=types, output="label", input="arrow", epsilon=1, delta=1e-6, dry_run=True)
+    assert isinstance(plan, dict)
+    said = eq.run_program([sys.executable, "-c", script], frame, types=types, output="label", input="arrow", privacy_unit="person", **SURE)
+    assert isinstance(said, eq.Release) and said.value == "int64 decimal128(38, 2) bool string True"
     as_text = eq.run_program([sys.executable, "-c", script], pa.table(frame), output="label", input="arrow", dry_run=True, epsilon=1, delta=1e-6)
     assert isinstance(as_text, dict)
+
+
+def handed_over(data: Any, places: list[int], typed: bool, types: Any = None, unit: str | None = None) -> Any:
+    """What the compiled part is given of some rows: kinds, names and cells, of which alone it makes the bytes of a block."""
+    held, kinds = _programs._handed_over(table(data), typed, unit, types)
+    assert isinstance(held, Table)
+    cells = [held.columns[place].cells(kind) for place, kind in kinds]
+    return held.names, kinds, [[column[place] for place in places] for column in cells]
+
+
+#: Columns of which the first two rows are equal in each table, and whose types the last row changes.
+PAIRS = [
+    (pd.DataFrame({"x": [7, 2**53 + 1, 1]}), pd.DataFrame({"x": [7, 2**53 + 1, None]})),
+    (pd.DataFrame({"x": [7, 10**17, 1]}), pd.DataFrame({"x": [7, 10**17, 0.5]})),
+    (pd.DataFrame({"x": [True, False, True]}), pd.DataFrame({"x": [True, False, None]})),
+    (pd.DataFrame({"x": ["a", None, "b"]}), pd.DataFrame({"x": pd.Categorical(["a", None, "rare"])})),
+    (pd.DataFrame({"x": ["a", None, "b"]}), pd.DataFrame({"x": ["a", None, 5]})),
+    (pa.table({"x": [1, None, 3]}), pa.table({"x": [1, None, 0.5]})),
+    (pa.table({"x": [Decimal("1.50"), None, Decimal("1.0")]}), pa.table({"x": [Decimal("1.50"), None, Decimal("1.0001")]})),
+    (pa.table({"x": ["a", "b", "a"]}), pa.table({"x": pa.array(["a", "b", "rare"]).dictionary_encode()})),
+    (pa.table({"x": [datetime.date(2020, 1, 1), None]}), pa.table({"x": [datetime.datetime(2020, 1, 1), None]})),
+    (pl.DataFrame({"x": [1, None, 3]}), pl.DataFrame({"x": [1.0, None, 0.5]})),
+    (pl.DataFrame({"x": pl.Series(["a", "b", "a"], dtype=pl.Categorical)}), pl.DataFrame({"x": ["a", "b", "rare"]})),
+    ({"x": np.array(["2020-01-01", "NaT"], "M8[D]")}, {"x": np.array(["2020-01-01", "NaT"], "M8[ms]")}),
+    ({"x": np.array(["a", "b", "c"])}, {"x": np.array(["a", "b", "a rare diagnosis"])}),
+    ({"x": np.array([1, 2, 3], "i1")}, {"x": np.array([1, 2, 300], "i4")}),
+]
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_program_s_block_does_not_tell_what_another_row_made_of_a_column(typed: bool) -> None:
+    for one, other in PAIRS:
+        assert handed_over(one, [0, 1], typed) == handed_over(other, [0, 1], typed), other
+    # What is said of types holds whatever a table has, and who a row is about is never rounded.
+    large = 2**53 + 1
+    for types, cell, tables in [
+        ("integer", large, [{"x": np.array([large])}, {"x": np.array([str(large)])}, pa.table({"x": [large, None]})]),
+        ("number", 7.5, [{"x": np.array([7.5])}, {"x": np.array(["7.5", "text"])}, {"x": np.array([7.5, "text"], object)}]),
+        ("date", 18262, [pa.table({"x": [datetime.date(2020, 1, 1)]}), {"x": np.array(["2020-01-01", "soon"])}]),
+        ("boolean", 1, [{"x": np.array([True])}, pd.DataFrame({"x": ["yes", None]}), {"x": np.array([True, None])}]),
+    ]:
+        found = [handed_over(data, [0], typed, {"x": types}) for data in tables]
+        assert all(one == found[0] for one in found) and (not typed or found[0][2] == [[cell]]), types
+    for kind in (np.int64, "Int64"):
+        _, kinds, cells = handed_over(pd.DataFrame({"x": [large, 1]}, dtype=kind), [0], typed, None, "x")
+        assert kinds[-1] == (0, "text") and cells[-1] == [str(large)]
+
+
+def test_types_of_blocks_are_words_and_part_of_the_request(tmp_path: Path) -> None:
+    words = {"output": "label", "epsilon": 1, "delta": 1e-6, "dry_run": True}
+    INCOMES.to_csv(tmp_path / "incomes.csv", index=False)
+    for data, types, said in [
+        (INCOMES, {"income": ["a", "b"]}, "a list of texts has no place"),
+        (INCOMES, {"age": "text"}, "no column is called 'age'"),
+        (INCOMES, {"income": "date"}, "holds numbers, not dates"),
+        (tmp_path / "incomes.csv", {"income": "integer"}, "a file is given with the types that it declares"),
+    ]:
+        with pytest.raises(eq.EquipoiseError, match=said):
+            eq.run_program(["true"], data, types=types, **words)
+    paid = {**SURE, "output": "label", "ledger": tmp_path / "books.ledger", "name": "x", "request_id": "one"}
+    first = eq.run_program(["echo", "a"], INCOMES, types={"income": "integer"}, **paid)
+    assert isinstance(first, eq.Release)
+    assert eq.run_program(["echo", "a"], INCOMES, types={"income": "integer"}, **paid) == first
+    with pytest.raises(eq.RequestError, match="another request"):
+        eq.run_program(["echo", "a"], INCOMES, types={"income": "number"}, **paid)
 
 
 def test_the_example_with_scikit_learn_runs(tmp_path: Path) -> None:

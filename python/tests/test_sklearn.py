@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from fractions import Fraction
 from typing import Any
@@ -243,3 +244,59 @@ def test_the_suite_of_scikit_learn(estimator: Any, monkeypatch: pytest.MonkeyPat
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(private, expected_failed_checks=EXPECTED)
+
+
+SEEN: list[bytes] = []
+
+
+def remember(X: Any, y: Any) -> None:
+    """Everything that a model is given."""
+    layout = [(part.dtype, part.strides, str(part.flags), part.base is None) for part in (X, y)]
+    SEEN.append(pickle.dumps((X, y, layout)))
+
+
+class Recording(LinearRegression):  # type: ignore[misc]
+    def fit(self, X: Any, y: Any = None) -> Any:
+        remember(X, y)
+        return super().fit(X, y)
+
+
+class RecordingClassifier(RidgeClassifier):  # type: ignore[misc]
+    def fit(self, X: Any, y: Any = None) -> Any:
+        remember(X, y)
+        return super().fit(X, y)
+
+
+def seen(model: Any, X: Any, y: Any, monkeypatch: pytest.MonkeyPatch, **words: Any) -> list[bytes]:
+    """What models saw of ten blocks of twenty rows each."""
+    places = [np.arange(20 * block, 20 * block + 20) for block in range(10)]
+    monkeypatch.setattr("equipoise.sklearn._deal", lambda *_: places)
+    SEEN.clear()
+    Private(model, epsilon=100, blocks=50, **words).fit(X, y)
+    return SEEN[-10:]
+
+
+def test_a_model_sees_its_own_rows_and_no_mark_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.arange(600).reshape(200, 3) % 17
+    targets = np.arange(200) % 11
+    labels = np.where(np.arange(200) % 3 == 0, "no", "yes")
+    first = seen(Recording(), numbers, targets, monkeypatch)
+    missing, far = numbers.astype(float), targets.astype(float)
+    missing[0, 0] = far[1] = np.nan
+    mixed = pd.DataFrame(numbers, columns=list("abc"))
+    mixed["a"] = mixed["a"].astype("category")
+    mixed["b"] = mixed["b"].astype("Int64").where(mixed.index > 0)
+    for others, truth in [
+        (missing, targets),
+        (np.asfortranarray(numbers), far),
+        (np.where(np.isnan(missing), None, missing), targets.astype(object)),
+        (mixed, targets.astype(">i2")),
+        (numbers[::-1][::-1].astype(np.int8), pd.Series(targets, index=np.arange(200)[::-1])),
+    ]:
+        assert seen(Recording(), others, truth, monkeypatch)[1:] == first[1:]
+    given = {"classes": ["no", "yes"]}
+    first = seen(RecordingClassifier(), numbers, labels, monkeypatch, **given)
+    wide, mixed_labels = labels.astype("<U90"), labels.astype(object)
+    wide[0], mixed_labels[1] = "a label that only one row has, and that nobody may measure", 7
+    for truth in (wide, mixed_labels, pd.Categorical(wide), pd.Series(mixed_labels)):
+        assert seen(RecordingClassifier(), numbers, truth, monkeypatch, **given)[1:] == first[1:]

@@ -40,6 +40,8 @@ class Column:
     """A column. ``kind`` is what its type says it holds, in the words of ``types=``; nothing where it does not say."""
 
     kind: str | None = None
+    #: Can a cell be missing without another type? Else one missing cell makes another column of all of it.
+    knows_missing = True
     #: Is every cell a number of numpy's?
     is_plain = False
 
@@ -155,6 +157,7 @@ class _Numbers(Column):
     def __init__(self, values: Any, missing: Any = None) -> None:
         super().__init__(len(values))
         self._values, self._missing = values, missing
+        self.knows_missing = missing is not None
         kind, size = values.dtype.kind, values.dtype.itemsize
         # Half of the unsigned numbers of 64 bits would be none as signed ones; as floats all are near.
         self.kind = "boolean" if kind == "b" else "integer" if kind == "i" or (kind == "u" and size < 8) else "number"
@@ -265,6 +268,7 @@ class _Late(Column):
     def __init__(self, length: int, typed: Column, make: Callable[[], Column]) -> None:
         super().__init__(length)
         self._typed, self._make, self.kind = typed, make, typed.kind
+        self.knows_missing = typed.knows_missing
 
     def refusal(self, kind: str) -> str | None:
         return self._typed.refusal(kind)

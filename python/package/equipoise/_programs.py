@@ -7,12 +7,15 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
 from ._ask import request as words_of
+from ._cells import text
+from ._columns import Column
 from ._data import FileTable, Table, table
+from ._declared import Declared, declared, read_as
 from ._errors import RequestError
 from ._release import Release
 from ._wording import decimal, decimals, in_python
@@ -35,6 +38,7 @@ def run_program(
     privacy_unit: str | None = None,
     confidence: Any = None,
     alpha: Any = None,
+    types: str | Mapping[str, str] | None = None,
     input: str = "csv",
     block_file: bool = False,
     block_time: float = 10.0,
@@ -62,6 +66,9 @@ def run_program(
         What it prints: ``"number"``, ``"vector:3"``, ``"label"`` or ``"labels"``.
     ``range``, ``options``
         What numbers and labels can be, where you know; never needed.
+    ``types``
+        What columns of a table in memory are: ``{"age": "integer"}``, in the words of questions. Without it numbers are 64-bit
+        floats and days are moments, because one cell elsewhere could make them so; a file declares its types itself.
     ``input``, ``block_file``
         ``"csv"``, or ``"arrow"`` for an Arrow stream; as the file ``block.csv`` or ``block.arrow`` in its folder.
     ``block_time``, ``time_padding``, ``serial``
@@ -78,6 +85,7 @@ def run_program(
     if ledger is None and isinstance(held, FileTable):
         ledger = _books.beside(held.path)
     source = held.path if isinstance(held, FileTable) else data
+    held, kinds = _handed_over(held, input == "arrow", privacy_unit, types)
     account = _books.odometer(adjacency, privacy_unit) if ledger is None else _books.name_of(source, ledger, name)
     words = {
         "programs": _commands(program),
@@ -91,6 +99,7 @@ def run_program(
         "range": None if range is None else decimals(range, "range"),
         "options": None if options is None else [str(option) for option in options],
         "confidence": said.get("confidence"),
+        "settings": [] if types is None else [f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}"],
     }
     if input not in ("csv", "arrow"):
         raise RequestError("input is not accepted; give 'csv' or 'arrow'")
@@ -111,7 +120,6 @@ def run_program(
     if unsafe_no_sandbox:
         warnings.warn("no sandbox: the program can read and send all that you can", stacklevel=2)
     books = _books.books(ledger, analyst)
-    kinds = _kinds(held, input == "arrow", privacy_unit)
     columns = held.source(kinds)
     text = _equipoise.run_program(
         books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id
@@ -155,12 +163,68 @@ def _keeper() -> str:
     )
 
 
-def _kinds(held: Table | FileTable, typed: bool, unit: str | None) -> list[tuple[int, str]]:
-    """How each column is handed over; the person is a text besides."""
+class _InBlocks(Column):
+    """A column as programs get it: as what ``types=`` says, or as the one type for all that one cell elsewhere could have made of it.
+
+    So whole numbers, decimals and floats are numbers, days and moments are moments, and a yes or no is a text where its type has
+    no missing cell. Who a row is about stays exactly what it is.
+    """
+
+    def __init__(self, column: Column, said: str | None, name: str, unit: bool) -> None:
+        super().__init__(len(column))
+        self._column, self._unit = column, unit
+        self.kind = _one_type(column) if said is None else said
+        if said is not None and not self._from_text():
+            column.check(_wanted(said), name)
+        column.check("text", name)
+
+    def _from_text(self) -> bool:
+        """Texts that are to be numbers are read like those of files."""
+        return self.kind == "number" and self._column.kind in (None, "text")
+
+    def refusal(self, kind: str) -> str | None:
+        return None
+
+    def read(self, kind: str) -> Any:
+        word = self.kind or "text"
+        if word == "text" or (self._unit and kind == "text"):
+            return self._column.read("text")
+        if self._from_text():
+            cells: list[Any] = read_as(Declared("number"), self._column.cells("text"))
+        else:
+            cells = self._column.cells(_wanted(word))
+        if kind != "text":
+            return cells
+        if word == "number":
+            return [text(cell) for cell in cells]
+        return [None if cell is None else _equipoise.write(cell, word) for cell in cells]
+
+
+def _wanted(word: str) -> str:
+    return "float" if word == "number" else word
+
+
+def _one_type(column: Column) -> str:
+    kind = column.kind or "text"
+    if kind == "boolean":
+        return "boolean" if column.knows_missing else "text"
+    if kind in ("date", "timestamp"):
+        return "timestamp"
+    return "text" if kind == "text" else "number"
+
+
+def _handed_over(held: Table | FileTable, typed: bool, unit: str | None, types: Any) -> tuple[Table | FileTable, list[tuple[int, str]]]:
+    """The columns as programs get them, and how each is handed over; the person is a text besides."""
+    said = declared(types, held.names)
     if isinstance(held, FileTable):
-        return []
-    words = {"number": "float", "integer": "integer", "boolean": "boolean"}
-    kinds = [(place, words.get(kind or "", "text") if typed else "text") for place, kind in enumerate(held.kinds())]
+        if said:
+            raise RequestError("types= is for tables in memory: a file is given with the types that it declares")
+        return held, []
+    if any(one.word == "categories" for one in said.values()):
+        raise RequestError("types= of a program's blocks are words, such as integer or text; a list of texts has no place there")
+    words = {name: one.word + (f":{one.digits}" if one.word == "decimal" else "") for name, one in said.items()}
+    columns = [_InBlocks(column, words.get(name), name, name == unit) for name, column in zip(held.names, held.columns)]
+    kinds = [(place, _wanted(column.kind or "text") if typed else "text") for place, column in enumerate(columns)]
     if unit in held.names and kinds[held.names.index(unit)][1] != "text":
         kinds.append((held.names.index(unit), "text"))
-    return kinds
+    return Table(held.names, columns, held.rows), kinds

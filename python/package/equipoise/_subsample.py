@@ -7,10 +7,11 @@ import importlib.util
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
+from ._blocks import Blocks, cutter
 from ._cells import text
 from ._columns import Column, column_of, quietly
 from ._data import is_path, length_of, table
@@ -20,6 +21,8 @@ from ._release import Release
 from ._wording import decimal
 from ._workers import portable, votes_of
 
+#: A type in words, or categories; one for every column, or one for each of some.
+Types = str | Sequence[str] | Mapping[str, "str | Sequence[str]"]
 #: Numbers of blocks that are tried where nothing is said: the number of rows is private, so that it cannot decide.
 _BLOCKS = (128, 256, 512, 1024, 2048, 4096, 8192)
 
@@ -36,6 +39,7 @@ def subsample(
     mechanism: str | None = None,
     adjacency: str = "add-remove",
     privacy_unit: str | Sequence[Any] | None = None,
+    types: Types | None = None,
     confidence: Any = None,
     alpha: Any = None,
     n_jobs: int | None = None,
@@ -53,6 +57,11 @@ def subsample(
     a number, a vector or a label. One person is in one block, so nothing has to be known about ``f``: no bounds, no
     sensitivity. ``f`` is trusted to look at its block alone and to keep no memory.
 
+    A block is made of its own cells, so that it carries no mark of other rows: in every library numbers are 64-bit floats, categories
+    and dictionaries are texts, days and moments are moments in microseconds, and a column without any value in a block has no
+    type there (objects in pandas, null in Polars and pyarrow, floats in numpy). Names of columns stay; indexes and metadata
+    do not. ``types`` says otherwise.
+
     ``default``
         What a block counts as where ``f`` fails, takes too long or gives something else. It also says what ``f`` gives: a
         number, a list of numbers for a vector of that length, a text for a label. Without one ``f`` gives numbers, and a
@@ -65,6 +74,11 @@ def subsample(
     ``privacy_unit``
         A column that names the person, or one name for each row: all rows of a person lie in one block. Names are compared
         without spaces around them, and rows without a name are left out, as in files.
+    ``types``
+        What columns are in every block, whatever the table has: ``{"age": "integer", "town": ["Ayr", "Oban"]}``. The words are
+        those of questions (number, integer, boolean, text, date, timestamp, decimal:2); a list of texts are the categories there
+        can be. One word or list alone is for every column. It is public: do not read it from the rows. Cells that are
+        none of the type are missing.
     ``n_jobs``
         As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
         processes of our own; a block that crashes or is late is a default vote.
@@ -86,6 +100,7 @@ def subsample(
         raise DataError("f is not a function; give one that takes a block of the data")
     portable(f, n_jobs, time_limit)
     rows, unit, people = _people(data, privacy_unit)
+    cut = cutter(data, types)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
         "statistic": "subsample",
@@ -97,7 +112,7 @@ def subsample(
         "unit": unit,
         "mechanism": mechanism,
         "confidence": _confidence(confidence, alpha),
-        "settings": [_function(f, request_id)],
+        "settings": [_function(f, request_id), *([] if types is None else [f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}"])],
         **_output(default, options),
     }
     return vote(
@@ -105,7 +120,7 @@ def subsample(
         lambda ballot: _deal(ballot, rows, people),
         lambda dealt: votes_of(
             f,
-            _Blocks(data, dealt),
+            Blocks(cut, dealt),
             n_jobs=n_jobs,
             time_limit=time_limit,
             progress=progress,
@@ -219,30 +234,6 @@ def _deal(ballot: _equipoise.Ballot, rows: int, people: Column | None) -> list[A
         return _equipoise.deal_rows(ballot, rows)
     lost = "the data could not be read to the end; the charge stands and the answer is lost"
     return _equipoise.deal_people(ballot, quietly(lambda: people.cells("text"), lost, LostError))
-
-
-class _Blocks:
-    """The rows of each block, taken when their turn comes."""
-
-    def __init__(self, data: Any, dealt: list[Any]) -> None:
-        self._data, self._dealt = data, dealt
-
-    def __len__(self) -> int:
-        return len(self._dealt)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (rows_of(self._data, places) for places in self._dealt)
-
-
-def rows_of(data: Any, places: Any) -> Any:
-    """These rows, without a trace of their places: those tell how many rows came before."""
-    if hasattr(data, "iloc"):
-        return data.iloc[places].reset_index(drop=True)
-    if type(data).__module__.partition(".")[0] == "pyarrow":
-        return data.take(places)
-    if hasattr(data, "__array__") or hasattr(data, "columns"):
-        return data[places]
-    return [data[int(place)] for place in places]
 
 
 def reader(kind: str) -> Callable[[Any], Any]:

@@ -13,6 +13,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from ._blocks import Unmade
 from ._errors import RequestError
 from ._quiet import settle, silence
 
@@ -85,6 +86,8 @@ class _Answer:
         self.f, self.read, self.show_output = f, read, show_output
 
     def __call__(self, block: Any) -> Any:
+        if isinstance(block, Unmade):
+            return None
         with silence(not self.show_output):
             try:
                 found = self.f(block)

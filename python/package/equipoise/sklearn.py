@@ -26,12 +26,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _statistics
+from ._blocks import Blocks, cutter
 from ._books import books, name_of, odometer
 from ._errors import DataError, RefusedError, RequestError
 from ._matrix import checked, features, target
 from ._quiet import silence
 from ._release import Release
-from ._subsample import _deal, _planned, reader, rows_of, vector, vote
+from ._subsample import _deal, _planned, reader, vector, vote
 from ._wording import decimal
 from ._workers import votes_of
 
@@ -273,10 +274,9 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _votes(self, fitting: _Fit, data: Any, dealt: list[Any], read: Callable[[Any], Any] | None) -> list[Any]:
-        blocks = [rows_of(data, places) for places in dealt]
         return votes_of(
             fitting,
-            blocks,
+            Blocks(cutter(data), dealt),
             n_jobs=self.n_jobs,
             time_limit=self.time_limit,
             progress=False,
