@@ -1,5 +1,6 @@
 //! What can be wrong with data before the charge: one line for each problem.
 
+use crate::limits::{DEEPEST, LONGEST_NAMES, MOST_FIELDS};
 use equipoise_core::wording;
 use std::{fmt, io, path::PathBuf};
 
@@ -24,16 +25,8 @@ pub enum Problem {
     NotAFile,
     /// The operating system refuses to open or read it.
     Unreadable(io::ErrorKind),
-    /// There is no first line.
-    Empty,
-    /// The first line has no characters.
-    BlankHeader,
-    /// The header is not UTF-8.
-    HeaderNotText,
-    /// The header has more bytes than this.
-    HeaderTooLong(usize),
-    /// The header has a quote that does not stand around a whole name.
-    HeaderQuotes,
+    /// The first line names no columns.
+    Header(HeaderProblem),
     /// Two columns have one name.
     Twice {
         /// The name.
@@ -53,6 +46,12 @@ pub enum Problem {
     Codec(&'static str),
     /// It is not an Arrow file or stream that can be read.
     NotArrow,
+    /// Its numbers have their bytes in the other order.
+    OtherByteOrder,
+    /// Its columns stand in each other too deep.
+    TooDeep,
+    /// It has too many columns, or their names are too long.
+    TooManyColumns,
     /// A format with a schema takes no word on headers and delimiters.
     HasSchema,
     /// This format cannot be read from a pipe.
@@ -76,11 +75,62 @@ pub enum Problem {
     },
 }
 
+/// What is wrong with the first line of a CSV file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderProblem {
+    /// There is none.
+    Empty,
+    /// It has no characters.
+    Blank,
+    /// It is not UTF-8.
+    NotText,
+    /// It is text of this other encoding.
+    Encoding(&'static str),
+    /// It has zero bytes in it.
+    Zeros,
+    /// A carriage return in it has no line feed behind it.
+    BareReturn,
+    /// It has more bytes than this.
+    TooLong(usize),
+    /// It has a quote that does not stand around a whole name.
+    Quotes,
+}
+
 impl Problem {
     pub(crate) fn of(kind: io::ErrorKind) -> Self {
         match kind {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing,
             kind => Self::Unreadable(kind),
+        }
+    }
+}
+
+impl HeaderProblem {
+    /// One line about a file.
+    fn line(&self, file: &str) -> String {
+        match self {
+            Self::Empty => {
+                format!("{file} is empty; its first line must name the columns, or say --no-header")
+            }
+            Self::Blank => {
+                format!("the first line of {file} is blank; it must name the columns, or say --no-header")
+            }
+            Self::NotText => {
+                format!("the header of {file} is not UTF-8 text; convert the file to UTF-8 CSV first")
+            }
+            Self::Encoding(encoding) => format!("{file} is {encoding} text; convert it to UTF-8 first"),
+            Self::Zeros => format!(
+                "the header of {file} has zero bytes, as UTF-16 and files that are no text have; convert it to UTF-8 CSV"
+            ),
+            Self::BareReturn => format!(
+                "the first line of {file} has a carriage return (CR) without a line feed (LF) behind it; write the file again with LF or CRLF line ends"
+            ),
+            Self::TooLong(longest) => {
+                format!("the header of {file} is longer than {longest} bytes; check that it is a CSV file")
+            }
+            Self::Quotes => {
+                format!("the header of {file} has a stray quote; put quotes around whole names or nowhere")
+            }
         }
     }
 }
@@ -95,26 +145,12 @@ impl fmt::Display for OpenError {
             None => "the data".to_string(),
         };
         match &self.problem {
+            Problem::Header(problem) => f.write_str(&problem.line(&file)),
             Problem::Missing => write!(f, "there is no file {file}; check the path"),
             Problem::Folder => write!(f, "{file} is a folder; name a file in it"),
             Problem::NotAFile => write!(f, "{file} is a pipe or a device; save its content to a file first"),
             Problem::Unreadable(kind) => {
                 write!(f, "{file} cannot be read ({kind}); check its permissions and the disk")
-            }
-            Problem::Empty => {
-                write!(f, "{file} is empty; its first line must name the columns, or say --no-header")
-            }
-            Problem::BlankHeader => {
-                write!(f, "the first line of {file} is blank; it must name the columns, or say --no-header")
-            }
-            Problem::HeaderNotText => {
-                write!(f, "the header of {file} is not UTF-8 text; convert the file to UTF-8 CSV first")
-            }
-            Problem::HeaderTooLong(longest) => {
-                write!(f, "the header of {file} is longer than {longest} bytes; check that it is a CSV file")
-            }
-            Problem::HeaderQuotes => {
-                write!(f, "the header of {file} has a stray quote; put quotes around whole names or nowhere")
             }
             Problem::Twice { name, places: [first, second] } => {
                 let name = wording::shown(name);
@@ -135,6 +171,24 @@ impl fmt::Display for OpenError {
             }
             Problem::NotArrow => {
                 write!(f, "{file} is no whole Arrow file or stream; check its name, or write it again")
+            }
+            Problem::OtherByteOrder => {
+                write!(
+                    f,
+                    "the numbers in {file} are big-endian, which cannot be read; write it again as little-endian"
+                )
+            }
+            Problem::TooDeep => {
+                write!(
+                    f,
+                    "columns of {file} stand in each other more than {DEEPEST} levels deep; write flatter ones"
+                )
+            }
+            Problem::TooManyColumns => {
+                write!(
+                    f,
+                    "{file} has more than {MOST_FIELDS} columns, or names of more than {LONGEST_NAMES} bytes in all; write fewer"
+                )
             }
             Problem::HasSchema => {
                 write!(f, "{file} has a schema of its own; leave out --no-header and --delimiter")

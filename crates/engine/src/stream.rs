@@ -13,6 +13,9 @@ use std::{
 /// Bytes from their beginning on.
 pub(crate) type Stream = Box<dyn Read + Send>;
 
+/// The logarithm of how many unpacked bytes a file may ask to be kept at hand: 128 MiB, as the `zstd` command allows.
+const LONGEST_ZSTD_WINDOW: u32 = 27;
+
 /// How bytes are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
@@ -36,7 +39,12 @@ impl Packing {
         Ok(match self {
             Self::Plain => stream,
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(stream)),
-            Self::Zstd => Box::new(zstd::Decoder::new(stream)?),
+            Self::Zstd => {
+                let mut unpacked = zstd::Decoder::new(stream)?;
+                // What stands farther back than this has to be kept in memory to be repeated.
+                unpacked.window_log_max(LONGEST_ZSTD_WINDOW)?;
+                Box::new(unpacked)
+            }
         })
     }
 }
@@ -79,6 +87,15 @@ impl Origin {
                 Some(waiting.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Lost))
             }
         }
+    }
+
+    /// The last bytes of what can be read at any place; `None` where they are only seen at the end.
+    pub fn last_bytes(&self, count: usize) -> Option<Vec<u8>> {
+        let Self::File { bytes, packing: Packing::Plain } = self else { return None };
+        let at = bytes.stamp().ok()?.length().saturating_sub(count as u64);
+        let mut last = vec![0; count];
+        bytes.fill_at(&mut last, at).ok()?;
+        Some(last)
     }
 
     /// What changes when a file does.

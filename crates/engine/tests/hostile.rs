@@ -92,28 +92,41 @@ fn a_file_cut_anywhere_is_one_line_or_a_lost_answer() {
                 Err(line) => {
                     assert!(line.contains(name) && line.contains(';') && !line.contains('\n'), "{line}");
                 }
-                Ok(Err(Lost)) => {}
-                // The index behind an Arrow file's batches is not needed; a stream may end between batches.
+                Ok(Err(Lost)) => assert!(name.ends_with("arrows"), "{name} {length}: told before the charge"),
+                // A stream may end between batches.
                 Ok(Ok(rows)) => {
-                    assert!(!name.ends_with("parquet") && (rows == 40 || rows == 0), "{name} {length}");
+                    assert!(name.ends_with("arrows") && (rows == 40 || rows == 0), "{name} {length}");
                 }
             }
         }
     }
 }
 
+/// A byte can turn one value into another. It cannot add or take rows, and what is said of it is one line of ours.
 #[test]
-fn any_changed_byte_is_survived() {
+fn any_changed_byte_is_a_line_a_lost_answer_or_as_many_rows() {
     let folder = Folder::new();
     for (name, whole) in [("a.parquet", parquet(&[small()])), ("b.arrow", arrow(&[small()]))] {
+        let mut seen = [0; 3];
         for place in (0..whole.len()).step_by(23) {
             for change in [0x01, 0x80, 0xff] {
                 let mut bytes = whole.clone();
                 bytes[place] ^= change;
-                // Whatever comes of it, it is one of the three.
-                let _ = rows(&folder.file(name, &bytes));
+                let outcome = match rows(&folder.file(name, &bytes)) {
+                    Err(line) => {
+                        assert!(line.contains(name) && line.contains(';') && !line.contains('\n'), "{line}");
+                        0
+                    }
+                    Ok(Err(Lost)) => 1,
+                    Ok(Ok(rows)) => {
+                        assert_eq!(rows, 40, "{name}, byte {place}");
+                        2
+                    }
+                };
+                seen[outcome] += 1;
             }
         }
+        assert!(seen.iter().all(|&count| count > 0), "{name}: {seen:?}");
     }
 }
 
@@ -282,5 +295,52 @@ fn two_columns_of_one_name_are_refused() {
     {
         let line = try_open(&folder.file(name, &bytes)).err().expect("one name for two");
         assert!(line.contains("are both called 'a'; rename one"), "{line}");
+    }
+}
+
+/// Read as one header, such a file showed its records as the names of columns.
+#[test]
+fn other_line_ends_and_encodings_are_refused_and_no_cell_is_shown() {
+    let folder = Folder::new();
+    let returns = "the first line of 'F' has a carriage return (CR) without a line feed (LF) behind it; write the file again with LF or CRLF line ends";
+    let zeros = "the header of 'F' has zero bytes, as UTF-16 and files that are no text have; convert it to UTF-8 CSV";
+    let utf_16 = "'F' is UTF-16 text; convert it to UTF-8 first";
+    let old = b"name,x\rAnna Secret,5\rBert Hidden,6\r";
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let table: [(&str, Vec<u8>, &str); 12] = [
+        ("a.csv", old.to_vec(), returns),
+        ("b.csv.gz", gzip(old), returns),
+        ("c.csv", b"\"name\",\"x\"\r\"Anna Secret\",5\r".to_vec(), returns),
+        ("d.csv", b"name,x\rAnna Secret,5\nBert Hidden,6\n".to_vec(), returns),
+        ("e.csv", b"name,x\r\r\nAnna Secret,5\r\r\n".to_vec(), returns),
+        ("f.csv", b"name,x\r\"Anna Secret\r\n\",5\r".to_vec(), returns),
+        // At the end of the first piece that is read, and where the whole is longer than any header.
+        ("g.csv", [vec![b'a'; 4095], b"\rAnna Secret\r".to_vec()].concat(), returns),
+        ("h.csv", [b"name\r".to_vec(), b"Anna Secret\r".repeat(200_000)].concat(), returns),
+        ("i.csv", [vec![0xff, 0xfe], wide("name,x\r\nAnna Secret,5\r\n")].concat(), utf_16),
+        ("j.csv", [vec![0xfe, 0xff], wide("name,x\nAnna Secret,5\n")].concat(), utf_16),
+        ("k.csv", wide("name,x\r\nAnna Secret,5\r\n"), zeros),
+        ("l.csv", wide("name,x\nAnna Secret,5\n"), zeros),
+    ];
+    for (name, content, line) in table {
+        let path = folder.file(name, &content);
+        let error = try_open(&path).err().expect(name);
+        assert_eq!(error.replace(&path.display().to_string(), "F"), line, "{name}");
+    }
+    // Lines end with a line feed, a return before it or not; elsewhere a return is a character.
+    for (content, rows_there) in [
+        (b"name,x\r\nAnna,5\r\nBert,6".to_vec(), 2),
+        (b"name,x\nAn\rna,5\nBert,6\r\n".to_vec(), 2),
+        (b"name,x\r".to_vec(), 0),
+        (b"\xef\xbb\xbfname,x\nAnna,5\n".to_vec(), 1),
+        ([vec![b'a'; 4095], b"\r\nAnna\r\n".to_vec()].concat(), 1),
+        ([vec![b'a'; 4096], b"\r\nAnna\r\n".to_vec()].concat(), 1),
+    ] {
+        assert_eq!(
+            rows(&folder.file("z.csv", &content)),
+            Ok(Ok(rows_there)),
+            "{:?}",
+            content.last_chunk::<8>()
+        );
     }
 }

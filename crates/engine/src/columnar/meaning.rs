@@ -1,5 +1,6 @@
 //! What a declared type means.
 
+use crate::limits::WIDEST;
 use arrow_schema::{DataType, Field, Schema};
 use equipoise_core::wording;
 use equipoise_session::source::Kind;
@@ -34,6 +35,9 @@ impl Meaning {
     }
 }
 
+/// Cells that are there without bytes, or are too long to be made room for by their number.
+pub(crate) const TOO_WIDE: Meaning = Meaning::Unreadable("cells of no bytes or of more than 2^20");
+
 /// What a type means.
 pub(crate) fn declared(data_type: &DataType) -> Meaning {
     use DataType as T;
@@ -50,6 +54,9 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
         T::Date32 | T::Date64 => Kind::Date,
         T::Timestamp(..) => Kind::Timestamp,
         T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => Kind::Text,
+        T::FixedSizeBinary(width) if !(1..=WIDEST).contains(&usize::try_from(*width).unwrap_or(0)) => {
+            return TOO_WIDE;
+        }
         // Keys and digests, in hexadecimal digits: what looks like a number among them is none.
         T::FixedSizeBinary(_) => return Meaning::Texts,
         T::Dictionary(_, values) => match &**values {

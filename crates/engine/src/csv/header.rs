@@ -4,8 +4,11 @@ use super::{
     Header, NUMBERED,
     quoted::{self, Field},
 };
-use crate::{bytes::Bytes, problem::Problem};
-use memchr::memchr;
+use crate::{
+    bytes::Bytes,
+    problem::{HeaderProblem, Problem},
+};
+use memchr::{memchr, memchr2};
 use std::{collections::BTreeMap, io};
 
 /// A delimiter as a byte.
@@ -18,6 +21,9 @@ pub fn delimiter(character: char) -> Result<u8, Problem> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How text of other encodings begins.
+const OTHER_MARKS: [([u8; 2], &str); 2] = [([0xff, 0xfe], "UTF-16"), ([0xfe, 0xff], "UTF-16")];
+
 /// The public beginning of a file.
 pub struct Head {
     /// The names of the columns.
@@ -29,17 +35,18 @@ pub struct Head {
 impl Head {
     /// Read the header line if there is one, and the byte order mark.
     pub fn read(bytes: &Bytes, header: &Header, delimiter: u8, longest_line: usize) -> Result<Self, Problem> {
-        let mut mark = vec![0; BYTE_ORDER_MARK.len()];
-        let count = read_up_to(bytes, &mut mark, 0)?;
-        mark.truncate(count);
-        if mark != BYTE_ORDER_MARK {
-            mark.clear();
-        }
+        let mut first = vec![0; BYTE_ORDER_MARK.len()];
+        let count = read_up_to(bytes, &mut first, 0)?;
+        first.truncate(count);
+        let mark = if first == BYTE_ORDER_MARK { first.clone() } else { Vec::new() };
         let (columns, head) = match header {
             Header::Declared(columns) if columns.is_empty() => return Err(Problem::NothingDeclared),
             Header::Declared(columns) => (columns.clone(), mark),
             Header::Numbered => ((1..=NUMBERED).map(|number| number.to_string()).collect(), mark),
             Header::FirstLine => {
+                if let Some((_, encoding)) = OTHER_MARKS.iter().find(|(other, _)| first.starts_with(other)) {
+                    return Err(Problem::Header(HeaderProblem::Encoding(encoding)));
+                }
                 let line = first_line(bytes, mark.len() as u64, longest_line)?;
                 (names(&line, delimiter)?, [mark, line].concat())
             }
@@ -49,7 +56,8 @@ impl Head {
     }
 }
 
-/// The first line with its line end.
+/// The first line with its line end. Of what stands behind the first sign of a line's end nothing is looked at: where that is
+/// a carriage return alone, it is somebody's record.
 fn first_line(bytes: &Bytes, begin: u64, longest_line: usize) -> Result<Vec<u8>, Problem> {
     const STEP: usize = 4096;
     let mut line = Vec::new();
@@ -58,16 +66,32 @@ fn first_line(bytes: &Bytes, begin: u64, longest_line: usize) -> Result<Vec<u8>,
         line.resize(read + STEP, 0);
         let count = read_up_to(bytes, &mut line[read..], begin + read as u64)?;
         line.truncate(read + count);
-        let end = memchr(b'\n', &line[read..]).map(|at| read + at);
+        // A return at the end of what was read before may have its line feed here.
+        let searched = read.saturating_sub(1);
+        let end = memchr2(b'\r', b'\n', &line[searched..]).map(|at| searched + at);
+        let end = match end {
+            Some(at) if line[at] == b'\r' => match line.get(at + 1) {
+                Some(b'\n') => Some(at + 1),
+                // Every second byte of UTF-16 is zero.
+                Some(_) if memchr(0, &line[..at]).is_some() => {
+                    return Err(Problem::Header(HeaderProblem::Zeros));
+                }
+                Some(_) => return Err(Problem::Header(HeaderProblem::BareReturn)),
+                // At the very end of a file nothing need follow.
+                None if count < STEP => None,
+                None => continue,
+            },
+            end => end,
+        };
         if end.unwrap_or(line.len()) > longest_line {
-            return Err(Problem::HeaderTooLong(longest_line));
+            return Err(Problem::Header(HeaderProblem::TooLong(longest_line)));
         }
         if let Some(end) = end {
             line.truncate(end + 1);
             return Ok(line);
         }
         if count < STEP {
-            return if line.is_empty() { Err(Problem::Empty) } else { Ok(line) };
+            return if line.is_empty() { Err(Problem::Header(HeaderProblem::Empty)) } else { Ok(line) };
         }
     }
 }
@@ -90,20 +114,25 @@ fn read_up_to(bytes: &Bytes, buffer: &mut [u8], at: u64) -> Result<usize, Proble
 fn names(line: &[u8], delimiter: u8) -> Result<Vec<String>, Problem> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let text = std::str::from_utf8(line).map_err(|_| Problem::HeaderNotText)?;
+    let text = std::str::from_utf8(line).map_err(|_| Problem::Header(HeaderProblem::NotText))?;
     if text.is_empty() {
-        return Err(Problem::BlankHeader);
+        return Err(Problem::Header(HeaderProblem::Blank));
+    }
+    if memchr(0, line).is_some() {
+        return Err(Problem::Header(HeaderProblem::Zeros));
     }
     let (mut fields, mut unescaped) = (Vec::new(), Vec::new());
     if !quoted::split(line, 0, delimiter, &mut fields, &mut unescaped) {
-        return Err(Problem::HeaderQuotes);
+        return Err(Problem::Header(HeaderProblem::Quotes));
     }
     let name = |field: &Field| {
         let bytes = match *field {
             Field::Plain { begin, end } => &line[begin..end],
             Field::Unescaped { begin, end } => &unescaped[begin..end],
         };
-        std::str::from_utf8(bytes).map(|name| name.trim().to_string()).map_err(|_| Problem::HeaderNotText)
+        std::str::from_utf8(bytes)
+            .map(|name| name.trim().to_string())
+            .map_err(|_| Problem::Header(HeaderProblem::NotText))
     };
     fields.iter().map(name).collect()
 }

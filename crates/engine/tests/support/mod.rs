@@ -1,5 +1,14 @@
 //! Folders that go away, and cells as they were delivered.
 
+#[allow(dead_code, reason = "not every test starts a process")]
+pub mod alone;
+#[allow(dead_code, reason = "not every test breaks files")]
+pub mod mutate;
+#[allow(dead_code, reason = "not every test wants every format")]
+pub mod originals;
+#[allow(dead_code, reason = "not every test writes Parquet by hand")]
+pub mod thrift;
+
 use equipoise_session::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
 use std::{
     env, fs,
