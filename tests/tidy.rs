@@ -242,6 +242,48 @@ fn unsafe_code_stays_in_one_crate() {
     }
 }
 
+/// A lock of the whole process stays locked in a child that is forked while another thread has it.
+#[test]
+fn locks_of_the_process_are_known_to_survive_forks() {
+    // Taken inside the gate that forks wait at.
+    let inside = ["crates/entropy/src/fork.rs", "crates/session/src/ledger/hold.rs"];
+    // Made by `prepare` before a program forks.
+    let prepared = [
+        "crates/core/src/fixed_exp.rs",
+        "crates/core/src/interval/point.rs",
+        "crates/core/src/loss/renyi.rs",
+        "crates/core/src/monitor/silence.rs",
+        "crates/core/src/subsample/blocks.rs",
+        "crates/session/src/quiet.rs",
+    ];
+    // The command line starts programs and does not fork.
+    let apart = "crates/cli/";
+    let mut found = BTreeSet::new();
+    for path in files("crates", ".rs").into_iter().chain(files("python/src", ".rs")) {
+        let text = read(&path);
+        let held = ["Mutex<", "RwLock<", "OnceLock<", "LazyLock<", "Once ", "Constant "];
+        let is_static = |line: &str| {
+            let line = line.trim_start();
+            let line = line
+                .trim_start_matches("pub(super) ")
+                .trim_start_matches("pub(crate) ")
+                .trim_start_matches("pub ");
+            line.starts_with("static ") && held.iter().any(|kind| line.contains(&format!(": {kind}")))
+        };
+        if shipped(&text).lines().any(is_static) && !path.starts_with(apart) && !path.contains("/tests/") {
+            found.insert(path);
+        }
+    }
+    let known: BTreeSet<String> = [&inside[..], &prepared].concat().into_iter().map(str::to_string).collect();
+    assert_eq!(
+        found, known,
+        "take it inside `equipoise_entropy::fork`, or make it in `prepare`, and list it here"
+    );
+    for path in prepared {
+        assert!(read(path).contains("fn prepare()"), "{path}: nothing is prepared");
+    }
+}
+
 fn crates() -> Vec<String> {
     let entries = fs::read_dir(root().join("crates")).expect("crates");
     let mut names: Vec<String> =

@@ -28,7 +28,7 @@ impl Ballot {
         // A function sees no columns; what names the person is known here by name alone.
         let columns: Vec<String> = request.unit.iter().cloned().collect();
         py.detach(|| {
-            let facts = facts(Some(books.session().ledger()), data, &columns)
+            let facts = facts(Some(books.session()?.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
             let planned = VotePlan::new(&request, &facts).map_err(errors::request)?;
             Ok(Self { planned, charged: Mutex::new(None) })
@@ -51,7 +51,7 @@ impl Ballot {
     #[pyo3(signature = (books, request_id=None))]
     fn charge(&self, py: Python<'_>, books: &Books, request_id: Option<String>) -> PyResult<Option<String>> {
         py.detach(|| {
-            let paid = books.session().charge_votes(self.planned.clone(), request_id);
+            let paid = books.session()?.charge_votes(self.planned.clone(), request_id);
             match paid.map_err(|error| errors::pay(&error))? {
                 PaidVotes::Before(release) => Ok(Some(release.to_text())),
                 PaidVotes::Charged(charged) => {
@@ -70,7 +70,7 @@ impl Ballot {
         let charged =
             charged.ok_or_else(|| errors::request("this vote was not paid for, or was counted before"))?;
         py.detach(|| {
-            let release = books.session().count_votes(charged, votes).map_err(errors::lost)?;
+            let release = books.session()?.count_votes(charged, votes).map_err(errors::lost)?;
             Ok(release.to_text())
         })
     }

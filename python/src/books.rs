@@ -11,7 +11,7 @@ use equipoise_core::{
 use equipoise_engine::books::{self, Looking};
 use equipoise_session::{
     answer::ErrorBar,
-    ledger::{Balance, ChargeRequest, Charging, Cost, DataSet, Earlier, Ledger, LedgerError, Limit},
+    ledger::{Balance, DataSet, Earlier, Ledger, LedgerError, Limit, SharedLedger},
     plan::{DataFacts, Plan},
     release::{Left, Spent},
     request::Request,
@@ -24,22 +24,20 @@ use pyo3::{
     types::{PyDict, PyList},
 };
 use serde_json::{Value, json};
-use std::{
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::path::PathBuf;
 
-/// A ledger, on disk or in memory, with the coins of its answers.
+/// A ledger, on disk or in memory. In memory it counts: what nobody asks for again is forgotten.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Books {
-    session: Mutex<Session>,
+    ledger: SharedLedger,
     analyst: Option<String>,
 }
 
 impl Books {
-    /// What was charged stays charged: a poisoned lock is no reason to stop.
-    pub fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    /// For one call, with coins of its own: threads wait for each other at the ledger only, never for a scan.
+    pub fn session(&self) -> PyResult<Session> {
+        let ledger = self.ledger.take().map_err(|error| errors::ledger(&error))?;
+        Session::new(ledger, self.analyst.clone()).map_err(errors::lost)
     }
 
     /// Pay for a plan; an answer that was given before as JSON.
@@ -48,7 +46,7 @@ impl Books {
         planned: &Planned,
         request_id: Option<String>,
     ) -> PyResult<Result<Box<Charged>, String>> {
-        let paid = self.session().charge(planned.plan.clone(), request_id);
+        let paid = self.session()?.charge(planned.plan.clone(), request_id);
         Ok(match paid.map_err(|error| errors::pay(&error))? {
             Paid::Before(release) => Err(release.to_text()),
             Paid::Charged(charged) => Ok(charged),
@@ -56,14 +54,14 @@ impl Books {
     }
 
     fn answer(&self, charged: Box<Charged>, source: &dyn Source) -> PyResult<String> {
-        let release = self.session().run(*charged, source).map_err(errors::lost)?;
+        let release = self.session()?.run(*charged, source).map_err(errors::lost)?;
         Ok(release.to_text())
     }
 
     fn balance_json(&self, data: &str) -> Result<String, LedgerError> {
-        let session = self.session();
-        let balance = session.ledger().balance(data, self.analyst.as_deref())?;
-        let earlier = session.ledger().earlier(Some(data))?;
+        let ledger = self.ledger.take()?;
+        let balance = ledger.balance(data, self.analyst.as_deref())?;
+        let earlier = ledger.earlier(Some(data))?;
         Ok(shown(&balance, &earlier).to_string())
     }
 }
@@ -74,10 +72,9 @@ impl Books {
     #[pyo3(signature = (path=None, analyst=None))]
     fn new(py: Python<'_>, path: Option<PathBuf>, analyst: Option<String>) -> PyResult<Self> {
         py.detach(|| {
-            let ledger = path.map_or_else(Ledger::in_memory, |path| Ledger::open(&path));
+            let ledger = path.map_or_else(Ledger::odometer, |path| Ledger::open(&path));
             let ledger = ledger.map_err(|error| errors::ledger(&error))?;
-            let session = Session::new(ledger, analyst.clone()).map_err(errors::lost)?;
-            Ok(Self { session: Mutex::new(session), analyst })
+            Ok(Self { ledger: ledger.share(), analyst })
         })
     }
 
@@ -92,7 +89,7 @@ impl Books {
     ) -> PyResult<Planned> {
         let request = Request::from_json(request).map_err(errors::request)?;
         py.detach(|| {
-            let session = self.session();
+            let session = self.session()?;
             let facts = session::facts(Some(session.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
             let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
@@ -151,7 +148,7 @@ impl Books {
         let data_set = DataSet { name: data.to_string(), unit, adjacency };
         py.detach(|| {
             let limit = Limit::from(Approx::new(&eps, &delta));
-            let mut session = self.session();
+            let mut session = self.session()?;
             let ledger = session.ledger_mut();
             if anew && ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some() {
                 ledger.begin_anew(&data_set, true).map_err(errors::request)?;
@@ -165,41 +162,6 @@ impl Books {
     /// What a data set has spent and what is left of its limit, as JSON.
     fn balance(&self, py: Python<'_>, data: &str) -> PyResult<String> {
         py.detach(|| self.balance_json(data)).map_err(|error| errors::ledger(&error))
-    }
-
-    /// Write down a loss that something else than a question caused: a stream of answers, a parent process.
-    #[pyo3(signature = (data, adjacency, epsilon, delta, what, unit=None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
-    fn pay(
-        &self,
-        py: Python<'_>,
-        data: &str,
-        adjacency: &str,
-        epsilon: &str,
-        delta: &str,
-        what: &str,
-        unit: Option<String>,
-    ) -> PyResult<()> {
-        let (eps, delta) = (amounts(epsilon)?, small(delta)?);
-        let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
-        let request = ChargeRequest {
-            data_set: DataSet {
-                name: data.to_string(),
-                unit: unit.map_or(Unit::Row, Unit::Column),
-                adjacency,
-            },
-            analyst: self.analyst.clone(),
-            request_id: None,
-            request: json!({ "statistic": what }).to_string(),
-            question: json!({ "statistic": what, "mechanism": what }).to_string(),
-            cost: Cost::from(Approx::new(&eps, &delta)),
-        };
-        py.detach(|| {
-            match self.session().ledger_mut().charge(&request).map_err(|error| errors::charge(&error))? {
-                Charging::Granted(_) => Ok(()),
-                Charging::Replay(_) => Err(errors::request("this request id was used for an answer")),
-            }
-        })
     }
 }
 

@@ -5,7 +5,7 @@ use equipoise_session::{
     release::Left,
     session::PayError,
 };
-use pyo3::{PyErr, import_exception};
+use pyo3::{PyErr, PyTypeInfo, Python, import_exception};
 use serde_json::json;
 use std::fmt::Display;
 
@@ -14,6 +14,15 @@ import_exception!(equipoise._errors, DataError);
 import_exception!(equipoise._errors, LedgerFileError);
 import_exception!(equipoise._errors, LostError);
 import_exception!(equipoise._errors, RequestError);
+
+/// Find all of them now: a process that is forked while another thread looks would wait for it for ever.
+pub fn prepare(py: Python<'_>) {
+    BudgetError::type_object(py);
+    DataError::type_object(py);
+    LedgerFileError::type_object(py);
+    LostError::type_object(py);
+    RequestError::type_object(py);
+}
 
 /// What was asked for is wrong; nothing was charged.
 pub fn request(error: impl Display) -> PyErr {

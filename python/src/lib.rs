@@ -14,10 +14,23 @@ mod monitor;
 mod programs;
 mod robust;
 mod table;
+mod turns;
+
+/// Make ready what is otherwise made when it is first needed, so that no fork comes in the middle of it. True once that is all;
+/// until numpy is there, something is left.
+#[pyo3::pyfunction]
+fn prepare(py: pyo3::Python<'_>) -> pyo3::PyResult<bool> {
+    equipoise_core::prepare();
+    equipoise_session::quiet::prepare();
+    errors::prepare(py);
+    table::prepare(py)
+}
 
 /// The compiled part of the package.
 #[pyo3::pymodule]
 mod _equipoise {
+    #[pymodule_export]
+    use crate::prepare;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::programs::run_program;

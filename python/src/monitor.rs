@@ -63,7 +63,7 @@ fn ratio(name: &'static str, text: &str) -> PyResult<Ratio> {
 /// Pay for all answers of a stream and start it, with coins of its own.
 fn start(books: &Books, data: &str, stream: &Stream) -> PyResult<(Started, OsCoins)> {
     let coins = OsCoins::new().map_err(errors::lost)?;
-    let mut session = books.session();
+    let mut session = books.session()?;
     let facts = session::facts(Some(session.ledger()), data, &[]).map_err(|error| errors::ledger(&error))?;
     let (started, _) = session.start_stream(stream, &facts).map_err(|error| match error {
         StreamError::Plan(error) => errors::request(error),
@@ -182,7 +182,7 @@ fn monitor_request(text: &str) -> PyResult<MonitorRequest> {
 }
 
 fn monitor_plan(books: &Books, data: &str, columns: &[String], request: &str) -> PyResult<MonitorPlan> {
-    let session = books.session();
+    let session = books.session()?;
     let facts =
         session::facts(Some(session.ledger()), data, columns).map_err(|error| errors::ledger(&error))?;
     MonitorPlan::new(&monitor_request(request)?, &facts).map_err(errors::request)
@@ -230,7 +230,7 @@ impl Watch {
         let memory = read.and_then(|held| Memory::new(columns.clone(), wanted.clone(), rows, held));
         let memory = memory.unwrap_or_else(|Lost| Memory::unread(columns.clone(), wanted));
         py.detach(|| {
-            let started = LiveMonitor::start(&plan, &memory, books.session().ledger_mut());
+            let started = LiveMonitor::start(&plan, &memory, books.session()?.ledger_mut());
             let (monitor, _) = started.map_err(not_opened)?;
             Ok(Self { scale: plan.scale().to_f64(), columns, rows, running: Running::new(monitor) })
         })
@@ -320,7 +320,7 @@ impl FileWatch {
             let content = || content(rows);
             let opened = || rows.open().map_err(|_| Lost);
             let watched = Watched { rows: &opened, content: Some(&content), state: &state };
-            let monitor = Monitor::open(&plan, &watched, account.session().ledger_mut());
+            let monitor = Monitor::open(&plan, &watched, account.session()?.ledger_mut());
             Ok::<_, PyErr>((plan, monitor.map_err(not_opened)?))
         })?;
         let (scale, resumed) = (plan.scale().to_f64(), monitor.resumed());
@@ -335,7 +335,7 @@ impl FileWatch {
             let opened = || rows.open().map_err(|_| Lost);
             let watched = Watched { rows: &opened, content: Some(&content), state: &self.state };
             let mut monitor = self.running.lock()?;
-            let session = account.session();
+            let session = account.session()?;
             let answers = monitor.ask(&[line], &watched, session.ledger()).map_err(errors::lost)?;
             Ok(answers.into_iter().next().unwrap_or_default().to_string())
         })

@@ -107,7 +107,7 @@ impl Asked<'_> {
         if self.how.dry_run {
             return Ok(Err(json!({ "plan": plan.to_json(), "notes": notes }).to_string()));
         }
-        let paid = self.books.session().charge_votes(plan, self.request_id.clone());
+        let paid = self.books.session()?.charge_votes(plan, self.request_id.clone());
         Ok(match paid.map_err(|error| errors::pay(&error))? {
             PaidVotes::Before(release) => Err(answered(&release, &notes)),
             PaidVotes::Charged(charged) => Ok(PaidRun { charged, run, notes }),
@@ -116,7 +116,7 @@ impl Asked<'_> {
 
     fn answer(&self, paid: PaidRun, source: &dyn Source) -> PyResult<String> {
         let PaidRun { charged, run, notes } = paid;
-        let release = self.books.session().run_program(*charged, source, |blocks| {
+        let release = self.books.session()?.run_program(*charged, source, |blocks| {
             let block = |index| self.format().block(blocks, index);
             run.answers(blocks.count(), block, |printed| blocks.read(printed))
         });
@@ -128,7 +128,7 @@ impl Asked<'_> {
     }
 
     fn plan(&self, source: &dyn Source) -> PyResult<(VotePlan, Run<'static>)> {
-        let session = self.books.session();
+        let session = self.books.session()?;
         let ledger = session.ledger();
         let facts =
             facts(Some(ledger), self.data, source.columns()).map_err(|error| errors::ledger(&error))?;

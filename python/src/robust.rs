@@ -1,6 +1,10 @@
 //! Answers about a stream that stay right while users react to them.
 
-use crate::{errors, table::is_numpy};
+use crate::{
+    errors,
+    table::is_numpy,
+    turns::{Turn, Turns},
+};
 use equipoise_core::ratio::Ratio;
 use equipoise_entropy::OsCoins;
 use equipoise_robust::{
@@ -12,11 +16,7 @@ use equipoise_robust::{
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::{prelude::*, types::PyBytes};
 use serde_json::json;
-use std::{
-    fmt::Display,
-    path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt::Display, path::Path};
 
 fn ratio(name: &'static str, text: &str) -> PyResult<Ratio> {
     text.parse().map_err(|_| errors::request(format!("{name} is not a number; give one such as 0.1")))
@@ -40,7 +40,7 @@ fn promise((alpha, beta, answers, asked, keep): Wanted) -> PyResult<Promise> {
 }
 
 /// A structure and the coins of its answers.
-struct Held<T>(Mutex<(T, OsCoins)>);
+struct Held<T>(Turns<(T, OsCoins)>);
 
 impl<T: Send> Held<T> {
     /// Begin, or go on from bytes, with fresh coins and without the interpreter's lock.
@@ -51,27 +51,31 @@ impl<T: Send> Held<T> {
         py.detach(|| {
             let mut coins = OsCoins::new().map_err(errors::lost)?;
             let structure = begin(&mut coins).map_err(errors::request)?;
-            Ok(Self(Mutex::new((structure, coins))))
+            Ok(Self(Turns::new((structure, coins))))
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, (T, OsCoins)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> PyResult<Turn<'_, (T, OsCoins)>> {
+        self.0.wait()
     }
 
-    fn with<R: Send>(&self, py: Python<'_>, run: impl FnOnce(&mut T, &mut OsCoins) -> R + Send) -> R {
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        run: impl FnOnce(&mut T, &mut OsCoins) -> R + Send,
+    ) -> PyResult<R> {
         py.detach(|| {
-            let (structure, coins) = &mut *self.lock();
-            run(structure, coins)
+            let (structure, coins) = &mut *self.lock()?;
+            Ok(run(structure, coins))
         })
     }
 }
 
 /// Items as numbers of 64 bits: whole numbers that are not negative stand for themselves, others for a keyed hash. Bytes that are
 /// no text stand for negative numbers.
-fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> u64) -> PyResult<Vec<u64>> {
+fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> PyResult<u64>) -> PyResult<Vec<u64>> {
     let signed = |value: i64| {
-        u64::try_from(value).unwrap_or_else(|_| {
+        u64::try_from(value).or_else(|_| {
             let mut bytes = [0xff; 9];
             bytes[1..].copy_from_slice(&value.to_le_bytes());
             number(&bytes)
@@ -80,7 +84,7 @@ fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> u64) -> PyResult<
     if is_numpy(items)
         && let Ok(array) = items.extract::<PyReadonlyArray1<'_, i64>>()
     {
-        return Ok(array.as_array().iter().map(|&value| signed(value)).collect());
+        return array.as_array().iter().map(|&value| signed(value)).collect();
     }
     if is_numpy(items)
         && let Ok(array) = items.extract::<PyReadonlyArray1<'_, u64>>()
@@ -88,7 +92,7 @@ fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> u64) -> PyResult<
         return Ok(array.as_array().iter().copied().collect());
     }
     if let Ok(whole) = items.extract::<Vec<i64>>() {
-        return Ok(whole.into_iter().map(signed).collect());
+        return whole.into_iter().map(signed).collect();
     }
     if let Ok(whole) = items.extract::<Vec<u64>>() {
         return Ok(whole);
@@ -96,7 +100,7 @@ fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> u64) -> PyResult<
     let texts: Vec<String> = items.extract().map_err(|_| {
         errors::data("items are whole numbers or texts; give a list or an array of one of them")
     })?;
-    Ok(texts.iter().map(|text| number(text.as_bytes())).collect())
+    texts.iter().map(|text| number(text.as_bytes())).collect()
 }
 
 fn carried_out(done: usize, error: &impl Display) -> PyErr {
@@ -139,28 +143,29 @@ impl Distinct {
     }
 
     /// The state.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.with(py, |distinct, _| distinct.to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.with(py, |distinct, _| distinct.to_bytes())?))
     }
 
     /// Items come.
     fn update(&self, py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<()> {
-        let items = numbers(items, |item| self.0.lock().0.number(item))?;
-        let updated = self.0.with(py, |distinct, _| distinct.update(&items));
+        let items = numbers(items, |item| Ok(self.0.lock()?.0.number(item)))?;
+        let updated = self.0.with(py, |distinct, _| distinct.update(&items))?;
         updated.map_err(|(done, error)| carried_out(done, &error))
     }
 
     /// About how many distinct items came.
     fn query(&self, py: Python<'_>) -> PyResult<i128> {
-        self.0.with(py, RobustDistinct::query).map_err(errors::request)
+        self.0.with(py, RobustDistinct::query)?.map_err(errors::request)
     }
 
     /// Answers left, changes left, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn facts(&self) -> Facts {
-        let distinct = &self.0.lock().0;
+    fn facts(&self) -> PyResult<Facts> {
+        let turn = self.0.lock()?;
+        let distinct = &turn.0;
         let (left, changes) = (distinct.queries_left(), distinct.changes_left());
-        (left, changes, distinct.space(), distinct.copy_count(), distinct.guarantee().to_string())
+        Ok((left, changes, distinct.space(), distinct.copy_count(), distinct.guarantee().to_string()))
     }
 }
 
@@ -204,29 +209,30 @@ impl Squares {
     }
 
     /// The state.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.with(py, |sketch, _| sketch.to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.with(py, |sketch, _| sketch.to_bytes())?))
     }
 
     /// Items come, or go where their count is negative.
     #[pyo3(signature = (batch, counts=None))]
     fn update(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
-        let items = items(numbers(batch, |item| self.0.lock().0.number(item))?, counts)?;
-        let updated = self.0.with(py, |sketch, _| sketch.update(&items));
+        let items = items(numbers(batch, |item| Ok(self.0.lock()?.0.number(item)))?, counts)?;
+        let updated = self.0.with(py, |sketch, _| sketch.update(&items))?;
         updated.map_err(|(done, error)| carried_out(done, &error))
     }
 
     /// About the sum of squared counts.
     fn query(&self, py: Python<'_>) -> PyResult<i128> {
-        self.0.with(py, |sketch, coins| sketch.query(&(), coins)).map_err(errors::request)
+        self.0.with(py, |sketch, coins| sketch.query(&(), coins))?.map_err(errors::request)
     }
 
     /// Answers left, changes left, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn facts(&self) -> Facts {
-        let sketch = &self.0.lock().0;
+    fn facts(&self) -> PyResult<Facts> {
+        let turn = self.0.lock()?;
+        let sketch = &turn.0;
         let (left, changes) = (Some(sketch.queries_left()), sketch.changes_left());
-        (left, changes, sketch.space(), sketch.copy_count(), sketch.guarantee().to_string())
+        Ok((left, changes, sketch.space(), sketch.copy_count(), sketch.guarantee().to_string()))
     }
 }
 
@@ -249,31 +255,32 @@ impl PointCounts {
     }
 
     /// The state.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.with(py, |sketch, _| sketch.to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.with(py, |sketch, _| sketch.to_bytes())?))
     }
 
     /// Items come, or go where their count is negative.
     #[pyo3(signature = (batch, counts=None))]
     fn update(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
-        let items = items(numbers(batch, |item| self.0.lock().0.number(item))?, counts)?;
-        let updated = self.0.with(py, |sketch, _| sketch.update(&items));
+        let items = items(numbers(batch, |item| Ok(self.0.lock()?.0.number(item)))?, counts)?;
+        let updated = self.0.with(py, |sketch, _| sketch.update(&items))?;
         updated.map_err(|(done, error)| carried_out(done, &error))
     }
 
     /// About how often an item came: a list of one item.
     fn query(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<i128> {
-        let keys = numbers(item, |item| self.0.lock().0.number(item))?;
+        let keys = numbers(item, |item| Ok(self.0.lock()?.0.number(item)))?;
         let [key] = keys[..] else { return Err(errors::data("ask about one item at a time")) };
-        self.0.with(py, |sketch, coins| sketch.query(&key, coins)).map_err(errors::request)
+        self.0.with(py, |sketch, coins| sketch.query(&key, coins))?.map_err(errors::request)
     }
 
     /// Answers left, changes left, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn facts(&self) -> Facts {
-        let sketch = &self.0.lock().0;
+    fn facts(&self) -> PyResult<Facts> {
+        let turn = self.0.lock()?;
+        let sketch = &turn.0;
         let left = Some(sketch.queries_left());
-        (left, None, sketch.space(), sketch.copy_count(), sketch.guarantee().to_string())
+        Ok((left, None, sketch.space(), sketch.copy_count(), sketch.guarantee().to_string()))
     }
 }
 
@@ -324,8 +331,8 @@ impl Cut {
     }
 
     /// The state.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.with(py, |cut, _| cut.to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.with(py, |cut, _| cut.to_bytes())?))
     }
 
     /// Edges come, or go where their weight is negative: rows of two ends and perhaps a weight.
@@ -343,7 +350,7 @@ impl Cut {
             .enumerate()
             .map(|(place, row)| change(row).map_err(|what| errors::data(format!("edge {place}: {what}"))))
             .collect::<PyResult<_>>()?;
-        let updated = self.0.with(py, |cut, _| cut.update(&changes));
+        let updated = self.0.with(py, |cut, _| cut.update(&changes))?;
         updated.map_err(|(place, error)| {
             errors::request(format!("edge {place}: {error}; those before it were carried out"))
         })
@@ -351,26 +358,27 @@ impl Cut {
 
     /// The weight of a minimum cut.
     fn query(&self, py: Python<'_>) -> PyResult<i128> {
-        self.0.with(py, RobustMinCut::query).map_err(errors::request)
+        self.0.with(py, RobustMinCut::query)?.map_err(errors::request)
     }
 
     /// The vertices on the smaller side of a minimum cut.
     fn side(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
-        let side = self.0.with(py, |cut, _| cut.smaller_side());
+        let side = self.0.with(py, |cut, _| cut.smaller_side())?;
         side.ok_or_else(|| errors::request("samples know the weight only; use the method exact"))
     }
 
     /// Answers left, nothing, bytes of memory, copies, and what stands behind the answers.
     #[getter]
-    fn facts(&self) -> Facts {
-        let cut = &self.0.lock().0;
-        (cut.queries_left(), None, cut.space(), cut.copy_count(), cut.guarantee())
+    fn facts(&self) -> PyResult<Facts> {
+        let turn = self.0.lock()?;
+        let cut = &turn.0;
+        Ok((cut.queries_left(), None, cut.space(), cut.copy_count(), cut.guarantee()))
     }
 
     /// Seconds for an answer from samples and for the exact cut from scratch, where they were measured.
     #[getter]
-    fn beside(&self) -> Option<(f64, f64)> {
-        self.0.lock().0.beside().map(|beside| (beside.copies, beside.scratch))
+    fn beside(&self) -> PyResult<Option<(f64, f64)>> {
+        Ok(self.0.lock()?.0.beside().map(|beside| (beside.copies, beside.scratch)))
     }
 }
 

@@ -18,7 +18,7 @@ use equipoise_session::{
     quiet::quietly,
     source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
 };
-use numpy::PyReadonlyArray1;
+use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*, types::PyList};
 use pyo3_arrow::input::AnyArray;
 use std::{
@@ -307,6 +307,18 @@ fn held<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Hel
 pub fn is_numpy(value: &Bound<'_, PyAny>) -> bool {
     let module = value.get_type().module();
     module.is_ok_and(|name| name.to_str().is_ok_and(|name| name == "numpy" || name.starts_with("numpy.")))
+}
+
+/// Make now what arrays of numpy's are read with, where it is there. Not on import: numpy may come later, or never.
+pub fn prepare(py: Python<'_>) -> PyResult<bool> {
+    if !py.import("sys")?.getattr("modules")?.contains("numpy")? {
+        return Ok(false);
+    }
+    let _ = numpy::PyArray1::<f64>::zeros(py, 1, false).readonly();
+    let _ = numpy::PyArray1::<i64>::zeros(py, 1, false).readonly();
+    let _ = numpy::PyArray1::<u64>::zeros(py, 1, false).readonly();
+    let _ = numpy::PyArray1::<bool>::zeros(py, 1, false).readonly();
+    Ok(true)
 }
 
 /// A column in memory.

@@ -31,22 +31,6 @@ def test_children_draw_noise_of_their_own(method: str) -> None:
         assert all(Fraction(before) >= Fraction(spent) for _, before in children)
 
 
-def test_what_was_spent_before_a_fork_may_be_more_than_one_charge() -> None:
-    from fractions import Fraction
-
-    from equipoise._books import _pieces
-
-    for epsilon, delta in [("0.1", "0"), ("1000", "0.4"), ("2500.5", "3.25"), ("0", "0.00001")]:
-        pieces = _pieces(epsilon, delta)
-        assert sum(Fraction(one) for one, _ in pieces) == Fraction(epsilon)
-        assert sum(Fraction(one) for _, one in pieces) == Fraction(delta)
-        assert all(Fraction(one) <= 1000 and Fraction(other) < 1 for one, other in pieces)
-    for _ in range(2):
-        eq.count(DATA, epsilon=900)
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert Fraction(pool.map(noise, [0])[0][1]) >= 1800
-
-
 def ask_session(session: Any) -> str:
     try:
         session.count(epsilon=0.1).release()

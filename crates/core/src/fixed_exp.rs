@@ -37,6 +37,11 @@ static TABLE: LazyLock<[u64; ENTRIES]> = LazyLock::new(|| {
     heads.try_into().expect("one head for each entry")
 });
 
+/// See [`crate::prepare`].
+pub(crate) fn prepare() {
+    LazyLock::force(&TABLE);
+}
+
 /// The product of two numbers in units, rounded down.
 #[inline]
 pub(crate) fn product(a: u64, b: u64) -> u64 {

@@ -32,3 +32,13 @@ mod tail;
 pub mod tape;
 pub mod universe;
 pub mod wording;
+
+/// Compute now what is otherwise computed when it is first asked for. A process that is forked while another thread computes it
+/// would wait for that thread for ever in the child, so a program that forks calls this before it starts threads.
+pub fn prepare() {
+    fixed_exp::prepare();
+    interval::point::prepare();
+    loss::prepare();
+    monitor::prepare();
+    subsample::blocks::prepare();
+}

@@ -64,6 +64,7 @@ mod no_replacement {
     compile_error!("getrandom_backend replaces the operating system's randomness; build without it");
 }
 
+pub mod fork;
 #[allow(unsafe_code)]
 mod page;
 

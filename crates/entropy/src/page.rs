@@ -11,7 +11,7 @@
 //! 2. QEMU's user mode, at least up to 5.0, accepted that advice and forgot it. So the handler is registered
 //!    in any case, and neither mechanism relies on the other.
 
-use crate::{EntropyError, Pool};
+use crate::{EntropyError, Pool, fork};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::{io, mem::size_of, ptr, ptr::NonNull};
 
@@ -69,16 +69,24 @@ impl Drop for Page {
     }
 }
 
-/// Count forks, from before the first coins on. No lock, which a fork could leave locked: two threads
-/// may both register, and a fork then counts twice, which is as good.
+/// Count forks and hold the gate around them, from before the first coins on. No lock, which a fork could leave locked: two
+/// threads may both register, and a fork then counts twice, which is as good.
 pub fn watch_forks() -> Result<(), EntropyError> {
+    extern "C" fn before() {
+        fork::hold();
+    }
+    extern "C" fn after() {
+        fork::release();
+    }
     extern "C" fn forked() {
         FORKS.fetch_add(1, Relaxed);
+        fork::release();
     }
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.load(Relaxed) {
-        // SAFETY: the handler only adds to an atomic number, which is allowed in a forked child.
-        let code = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+        // SAFETY: the handlers live as long as the program and let no panic out. The child's only adds to an atomic number and
+        // gives back a lock that its own thread took.
+        let code = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(forked)) };
         if code != 0 {
             let cause = io::Error::from_raw_os_error(code);
             return Err(EntropyError { call: "pthread_atfork", cause });

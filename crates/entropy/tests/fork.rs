@@ -6,7 +6,10 @@
 
 use equipoise_core::coins::Words;
 use equipoise_entropy::OsCoins;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicI32, Ordering::SeqCst},
+};
 use std::{collections::HashSet, fs::File, io::Read, os::fd::FromRawFd, thread, time::Duration};
 
 /// More than a refill (508 words).
@@ -184,4 +187,35 @@ fn a_fork_in_the_middle_of_a_draw_repeats_nothing() {
         repeated += repeats(words[1..].iter().chain(&childs[1..]));
         assert!(repeated <= 1, "round {round}");
     }
+}
+
+/// What is locked inside only is never locked in a child, whatever another thread does at the moment of the fork.
+#[test]
+fn a_child_finds_no_lock_that_another_thread_took_inside() {
+    static LOCK: Mutex<u64> = Mutex::new(0);
+    static OVER: AtomicBool = AtomicBool::new(false);
+    let worker = thread::spawn(|| {
+        while !OVER.load(SeqCst) {
+            let _inside = equipoise_entropy::fork::enter();
+            let mut times = LOCK.lock().unwrap();
+            for _ in 0..1000 {
+                *times = times.wrapping_add(1);
+            }
+        }
+    });
+    for _ in 0..200 {
+        let mut status = 0;
+        // SAFETY: the child tries a lock, which allocates nothing, and leaves by _exit; the parent waits for it.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                let _inside = equipoise_entropy::fork::enter();
+                libc::_exit(i32::from(LOCK.try_lock().is_err()));
+            }
+            assert!(child > 0 && libc::waitpid(child, &raw mut status, 0) == child);
+        }
+        assert_eq!(status, 0);
+    }
+    OVER.store(true, SeqCst);
+    worker.join().unwrap();
 }

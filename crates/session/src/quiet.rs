@@ -15,8 +15,8 @@ use std::{
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 static HOOK: Once = Once::new();
 
-/// Run private work; a panic in it is a lost answer without a word.
-pub fn quietly<T>(work: impl FnOnce() -> Result<T, Lost>) -> Result<T, Lost> {
+/// Set the hook now and not when it is first needed: a process that is forked meanwhile would wait for it for ever.
+pub fn prepare() {
     HOOK.call_once(|| {
         let loud = take_hook();
         set_hook(Box::new(move |info| {
@@ -25,6 +25,11 @@ pub fn quietly<T>(work: impl FnOnce() -> Result<T, Lost>) -> Result<T, Lost> {
             }
         }));
     });
+}
+
+/// Run private work; a panic in it is a lost answer without a word.
+pub fn quietly<T>(work: impl FnOnce() -> Result<T, Lost>) -> Result<T, Lost> {
+    prepare();
     UNDER_WAY.fetch_add(1, Ordering::SeqCst);
     // What the closure leaves half done is dropped with it: nothing of it is seen again.
     let outcome = catch_unwind(AssertUnwindSafe(work));

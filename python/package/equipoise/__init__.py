@@ -22,6 +22,7 @@ There is no seed: noise that can be repeated protects nobody.
 
 from __future__ import annotations
 
+from . import _forks  # noqa: F401, its hooks stand before the first call
 from ._books import spent
 from ._errors import (
     BudgetError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from . import _books, _equipoise
@@ -59,10 +60,8 @@ class Question:
             words["column"] = self.table.names[0]
         if books is None and ledger is None and is_path(data):
             ledger = _books.beside(data)
-        self._adjacency, self._unit = words.get("adjacency"), words.get("unit")
-        self._odometer = books is None and ledger is None
-        if self._odometer:
-            name = _books.odometer(self._adjacency, self._unit)
+        if books is None and ledger is None:
+            name = _books.odometer(words.get("adjacency"), words.get("unit"))
         elif ledger is not None:
             name = _books.name_of(data, ledger, name)
         assert name is not None, "a session names its data"
@@ -80,8 +79,6 @@ class Question:
         source = self.table.source(self.planned.wanted)
         text = self.books.release(self.planned, source, self.table.rows, request_id)
         release = Release._of_json(text)
-        if self._odometer:
-            _books.counted(self._adjacency, self._unit, release.spent)
         return _root(release) if self._asked == "std" else release
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
@@ -141,8 +138,6 @@ def _written(written: Any, value: Any, keyword: str) -> Any:
 
 
 def _complement(text: str) -> str:
-    from decimal import Decimal, InvalidOperation
-
     try:
         return str(1 - Decimal(text))
     except InvalidOperation:

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from . import _books, _equipoise
@@ -25,12 +26,6 @@ def _account(
     if name is None:
         raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
     return _books.books(ledger), name
-
-
-def _counted(adjacency: str, unit: str | None, ledger: str | os.PathLike[str] | None) -> None:
-    """Remember what the odometer shows, for children of a fork."""
-    if ledger is None:
-        _books.counted(adjacency, unit, _books.spent(adjacency=adjacency, privacy_unit=unit))
 
 
 class AboveThreshold:
@@ -74,7 +69,6 @@ class AboveThreshold:
             monotone,
             adjacency,
         )
-        _counted(adjacency, None, ledger)
         #: By how much each positive answer so far exceeded the noisy threshold; free.
         self.gaps: list[float] = []
 
@@ -157,7 +151,6 @@ class ThresholdMonitor:
             json.dumps(words),
             ids,
         )
-        _counted(adjacency, privacy_unit, ledger)
 
     def _watch_file(self, rows: FileTable, words: dict[str, Any], ledger: Any, name: str | None, state: Any) -> None:
         ledger = _books.beside(rows.path) if ledger is None else ledger
@@ -214,8 +207,6 @@ class ThresholdMonitor:
             return self._ask_line(words if where is None else dict(words, where=where), threshold)
         if where is not None:
             raise RequestError("where= narrows a column by its name; give numbers that are 0 for the others")
-        from fractions import Fraction
-
         try:
             whole, level = Fraction(decimal(most, "most")), Fraction(decimal(threshold, "threshold"))
         except (ValueError, ZeroDivisionError):
@@ -243,6 +234,8 @@ class ThresholdMonitor:
             if "error" in answer:
                 raise RequestError(answer["error"])
             return bool(answer["answer"] == "above")
+        # A child of a fork is refused here, before it waits for a lock that a thread of its parent had.
+        self._core.missing(line)
         with self._lock:
             return self._core.ask(line, self._table.source(self._core.missing(line)))
 
@@ -303,7 +296,6 @@ class Holdout:
             decimal(beta, "beta"),
             decimal(epsilon, "epsilon"),
         )
-        _counted("replace", None, ledger)
         #: Was the last answer a correction from the holdout?
         self.corrected = False
 

@@ -130,10 +130,7 @@ def run_program(
     if dry_run:
         plan: dict[str, Any] = found["plan"]
         return dict(plan, expected=in_python(plan["expected"]))
-    release = Release._of_json(json.dumps(found["release"]))
-    if ledger is None:
-        _books.counted(adjacency, privacy_unit, release.spent)
-    return release
+    return Release._of_json(json.dumps(found["release"]))
 
 
 def _linux() -> None:

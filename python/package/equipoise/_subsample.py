@@ -150,10 +150,7 @@ def vote(
     before = ballot.charge(books, request_id)
     if before is not None:
         return Release._of_json(before)
-    release = Release._of_json(ballot.count(books, run(deal(ballot))))
-    if ledger is None:
-        _books.counted(words["adjacency"], words["unit"], release.spent)
-    return release
+    return Release._of_json(ballot.count(books, run(deal(ballot))))
 
 
 def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballot:

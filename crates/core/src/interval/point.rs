@@ -26,6 +26,11 @@ pub(super) struct Constant {
 pub(super) static PI: Constant = Constant { copy: OnceLock::new(), compute: super::pi_by_series };
 static LN_TWO: Constant = Constant { copy: OnceLock::new(), compute: ln_two_by_series };
 
+/// See [`crate::prepare`].
+pub(crate) fn prepare() {
+    let _ = (PI.kept(), LN_TWO.kept());
+}
+
 impl Constant {
     fn kept(&self) -> &Interval {
         self.copy.get_or_init(|| (self.compute)(KEPT_BITS))

@@ -53,6 +53,7 @@ pub use location_scale::{
 };
 pub(crate) use order::order_cost_upper;
 pub use parameter::{Delta, Eps, ParameterError, Rate, Rho};
+pub(crate) use renyi::prepare;
 pub use renyi::{Renyi, RenyiCurve, renyi_pure_upper};
 pub use zcdp::{Zcdp, rho_for};
 

@@ -19,6 +19,11 @@ static ORDERS: LazyLock<Vec<Ratio>> = LazyLock::new(|| {
     (0..17).flat_map(above_one).map(|above_one| Ratio::one() + above_one).collect()
 });
 
+/// See [`crate::prepare`].
+pub(crate) fn prepare() {
+    LazyLock::force(&ORDERS);
+}
+
 /// Upper bounds on the Renyi divergence, one for each of [`RenyiCurve::orders`]; `None` where none is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RenyiCurve(Vec<Option<Amount>>);

@@ -4,3 +4,5 @@ pub mod above_threshold;
 pub mod holdout;
 mod silence;
 pub mod threshold_monitor;
+
+pub(crate) use silence::prepare;

@@ -143,6 +143,11 @@ struct Fixed {
 /// e^-i for whole i, in units of 2^-64, as far as it is one at least.
 static WHOLE: LazyLock<Vec<u64>> = LazyLock::new(|| exp_neg_heads(&Ratio::one(), 149));
 
+/// See [`crate::prepare`].
+pub(crate) fn prepare() {
+    LazyLock::force(&WHOLE);
+}
+
 impl Fixed {
     /// In units of 2^-64.
     const BAND: u64 = 1 << 17;

@@ -133,8 +133,8 @@ impl<'a> Block<'a> {
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 /// Keep the message of a panic inside a block from being printed, since it may quote rows. Other panics are reported
-/// as before.
-fn silence_panics_in_blocks() {
+/// as before. See [`crate::prepare`].
+pub(crate) fn prepare() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = panic::take_hook();
@@ -149,7 +149,7 @@ fn silence_panics_in_blocks() {
 impl Runner<'_> {
     /// The outputs of the closure, in the order of the blocks; nothing where it failed or was late.
     pub fn run<V: Send>(&self, blocks: &Blocks, function: impl Fn(&Block) -> V + Sync) -> Vec<Option<V>> {
-        silence_panics_in_blocks();
+        prepare();
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let threads = self.threads.unwrap_or_else(cores).get().min(blocks.count().max(1));
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));

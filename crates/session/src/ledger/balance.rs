@@ -119,7 +119,7 @@ impl Ledger {
     /// Each cost that was charged to a data set for the unit and adjacency in force, by everybody or by one analyst, and how
     /// often.
     pub fn charges(&self, data_set: &str, analyst: Option<&str>) -> Result<Charges, LedgerError> {
-        self.read(|connection| charges(connection, data_set, analyst))
+        self.read_whole(|connection| charges(connection, data_set, analyst))
     }
 
     /// What was spent on a data set for the unit and adjacency in force, and by this analyst. A name that was never used has spent nothing.
@@ -150,6 +150,10 @@ impl Ledger {
             check_name("analyst", analyst)?;
         }
         let limit = limit.map(Limit::written_down);
+        if matches!(limit, Some(Limit::Renyi(_))) {
+            // What was spent at its order is the sum over every charge.
+            self.read_whole(|_| Ok(()))?;
+        }
         self.write(|transaction, coins| {
             if find(transaction, data_set)?.is_none() {
                 return Err(DataSetError::Unregistered { name: data_set.to_string() }.into());

@@ -8,6 +8,7 @@ use super::{
     entry::{self, ChargeBody, Event, Row, kind},
     entry_of,
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
+    forget,
     registry::{self, DataSet, check_name},
     same::same,
     store::{self, ROW},
@@ -116,7 +117,7 @@ impl Ledger {
             return Err(ChargeError::TooMuch { requested: request.cost.approx.clone() });
         }
         let cost = request.cost.written_up();
-        let ledger = self.path.is_some().then(|| self.id.clone());
+        let ledger = self.path().is_some().then(|| self.id().to_string());
         self.write(|transaction, coins| {
             if let Some(earlier) = earlier(transaction, request)? {
                 return Ok(Charging::Replay(replay(transaction, request, &earlier, ledger)?));
@@ -152,7 +153,8 @@ impl Ledger {
 
     /// Keep the answer to a charge, before anybody sees it. The receipt completes the release.
     pub fn record(&mut self, charge: &Charge, release: &str) -> Result<Receipt, LedgerError> {
-        let ledger = self.path.is_some().then(|| self.id.clone());
+        let ledger = self.path().is_some().then(|| self.id().to_string());
+        let forgets = self.forgets();
         self.write(|transaction, _| {
             let paid = by_id(transaction, kind::CHARGE, &charge.id)?;
             let Some(paid) = paid.filter(|paid| paid.hash == charge.hash) else {
@@ -171,6 +173,9 @@ impl Ledger {
                 body: entry::record_body(release),
             };
             let row = chain::append(transaction, link)?;
+            if forgets {
+                forget::after(transaction, &paid)?;
+            }
             Ok(receipt(row, ledger))
         })
     }

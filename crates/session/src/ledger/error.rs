@@ -59,6 +59,8 @@ pub enum Fault {
     Replaced,
     /// It was opened by a process and used by a forked child of it.
     Forked,
+    /// It keeps sums in memory, and every entry is needed.
+    Forgets,
     /// The charge is not one of this ledger.
     NotItsCharge,
     /// The answer to this charge was already recorded.
@@ -125,6 +127,7 @@ impl fmt::Display for LedgerError {
                 f.write_str("removed or replaced while it was open; nothing was charged, open it again")
             }
             Fault::Forked => f.write_str("opened before a fork; open it again in the child"),
+            Fault::Forgets => f.write_str("it keeps sums only, not every charge; open one in a file"),
             Fault::NotItsCharge => {
                 f.write_str("the charge is not one of this ledger; record it where it was made")
             }

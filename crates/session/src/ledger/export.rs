@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 impl Ledger {
     /// Every entry, oldest first.
     pub fn log(&self) -> Result<Vec<Entry>, LedgerError> {
-        self.read(|connection| {
+        self.read_whole(|connection| {
             let mut statement = connection.prepare(&format!("SELECT {ROW} FROM entries ORDER BY number"))?;
             let mut entries = Vec::new();
             for row in statement.query_map([], store::row)? {
@@ -31,7 +31,7 @@ impl Ledger {
 
     /// The charge with this id, and its answer unless that was lost.
     pub fn find(&self, id: &str) -> Result<Option<(Entry, Option<Recorded>)>, LedgerError> {
-        let ledger = self.path.is_some().then(|| self.id.clone());
+        let ledger = self.path().is_some().then(|| self.id().to_string());
         self.read(|connection| {
             let Some(row) = charge::by_id(connection, kind::CHARGE, id)? else { return Ok(None) };
             let record = charge::by_id(connection, kind::RECORD, id)?;

@@ -70,6 +70,8 @@ mod entry;
 mod error;
 mod export;
 mod fingerprint;
+mod forget;
+mod hold;
 mod limit;
 mod registry;
 mod same;
@@ -90,32 +92,46 @@ pub use standing::{Line, Standing};
 pub use verify::{Verified, VerifyError};
 
 use equipoise_entropy::OsCoins;
+use hold::Shared;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// A ledger, open in this process.
 pub struct Ledger {
-    connection: Connection,
+    shared: Arc<Shared>,
     /// For ids only.
     coins: OsCoins,
-    id: String,
-    path: Option<PathBuf>,
-    /// Device and inode.
-    file: Option<(u64, u64)>,
-    read_only: bool,
-    /// SQLite does not survive a fork.
-    process: u32,
 }
 
 impl Ledger {
     /// The id that it got when it was made, which its receipts name.
     pub fn id(&self) -> &str {
-        &self.id
+        &self.shared.id
     }
 
     /// Its file; `None` in memory.
     pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        self.shared.at()
+    }
+
+    /// The same ledger for other threads.
+    pub fn share(&self) -> SharedLedger {
+        SharedLedger(self.shared.clone())
+    }
+}
+
+/// A ledger that is open, from which each thread takes a [`Ledger`] of its own.
+#[derive(Clone)]
+pub struct SharedLedger(Arc<Shared>);
+
+impl SharedLedger {
+    /// The ledger for one thread. Threads take turns, one transaction each.
+    pub fn take(&self) -> Result<Ledger, LedgerError> {
+        let coins = store::coins().map_err(|error| error.at(self.0.at()))?;
+        Ok(Ledger { shared: self.0.clone(), coins })
     }
 }
 

@@ -12,7 +12,7 @@ use equipoise_core::{
     wording,
 };
 use rusqlite::{Connection, OptionalExtension};
-use std::io::Read;
+use std::{io::Read, path::PathBuf};
 
 /// The longest name of a data set, an analyst or a request, in characters.
 pub(super) const LONGEST_NAME: usize = 200;
@@ -101,7 +101,7 @@ impl Ledger {
     pub(crate) fn fingerprint(&self, content: &mut dyn Read) -> Result<String, LedgerError> {
         let secret = self.read(fingerprint::secret)?;
         fingerprint::of(&secret, content).map_err(|error| LedgerError {
-            path: self.path.clone(),
+            path: self.path().map(PathBuf::from),
             fault: Fault::Io { reason: format!("the content to register could not be read: {error}") },
         })
     }

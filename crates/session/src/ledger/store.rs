@@ -6,9 +6,10 @@ use super::{
     entry::{self, Row, kind},
     error::{Fault, LedgerError},
     fingerprint,
+    hold::{self, Open, Shared},
 };
 use equipoise_core::coins::Words;
-use equipoise_entropy::OsCoins;
+use equipoise_entropy::{OsCoins, fork};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::{
     fmt::Write,
@@ -19,7 +20,8 @@ use std::{
         fs::{MetadataExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
-    process, thread,
+    sync::Arc,
+    thread,
     time::Duration,
 };
 
@@ -30,7 +32,11 @@ pub(super) const WITH_ANEW: i64 = 2;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
 /// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
+/// Where a fork waits, they are waited for outside.
 fn be_patient(times_before: i32) -> bool {
+    if fork::is_awaited() {
+        return false;
+    }
     let (short, long) = (Duration::from_millis(1), Duration::from_millis(10));
     thread::sleep(if times_before < 200 { short } else { long });
     times_before < 6200
@@ -57,6 +63,9 @@ pub(super) const SCHEMA: [&str; 8] = [
      BEGIN SELECT raise(ABORT, 'entries are never changed'); END",
 ];
 
+/// The name of the rule that an odometer does without.
+const STAY: &str = "entries_stay";
+
 /// Read one row of `SELECT {ROW}`.
 pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     Ok(Row {
@@ -72,59 +81,68 @@ pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     })
 }
 
+/// What is kept of a ledger, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// Every entry, in a file or in memory.
+    Whole,
+    /// The same, only to be looked at.
+    ReadOnly,
+    /// In memory: the sums, and what is asked for again under a request id.
+    Counted,
+}
+
 impl Ledger {
     /// Open the ledger in this file to charge; make it if there is none. A new file has mode 0600.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         let at = |error: Error| error.at(Some(path));
-        make_file(path).map_err(at)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = connect(path, flags).map_err(at)?;
-        if connection.is_readonly("main").map_err(|error| at(error.into()))? {
-            return Err(at(Fault::ReadOnly.into()));
-        }
         let mut coins = coins().map_err(at)?;
-        let begun = recognise(&connection).map_err(at)?;
-        durable(&connection).map_err(at)?;
-        if !begun {
-            begin(&mut connection, &mut coins).map_err(at)?;
-        }
-        Self::over(connection, coins, Some(path), false).map_err(at)
+        let opened = hold::opening(|| {
+            make_file(path)?;
+            let (mut connection, begun) = connect_to_write(path)?;
+            if !begun {
+                begin(&mut connection, &mut coins, &SCHEMA)?;
+            }
+            shared(connection, Some(path), Kept::Whole)
+        });
+        Ok(Self { shared: opened.map_err(at)?, coins })
     }
 
     /// Open the ledger in this file to look at it. It must be there. Nothing is written, except that SQLite
     /// may make its index of the log beside it.
     pub fn open_read_only(path: &Path) -> Result<Self, LedgerError> {
         let at = |error: Error| error.at(Some(path));
-        look_at(path).map_err(at)?.ok_or_else(|| at(Fault::Missing.into()))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = connect(path, flags).map_err(at)?;
-        let mut begun = recognise(&connection);
-        if begun.as_ref().is_err_and(Error::is_about_the_folder) && !has_log(path) {
-            connection = connect(&frozen(path), flags | OpenFlags::SQLITE_OPEN_URI).map_err(at)?;
-            begun = recognise(&connection);
-        }
-        if !begun.map_err(at)? {
-            return Err(at(Fault::Missing.into()));
-        }
-        Self::over(connection, coins().map_err(at)?, Some(path), true).map_err(at)
+        let opened = hold::opening(|| {
+            look_at(path)?.ok_or(Fault::Missing)?;
+            shared(connect_again(path, Kept::ReadOnly)?, Some(path), Kept::ReadOnly)
+        });
+        Ok(Self { shared: opened.map_err(at)?, coins: coins().map_err(at)? })
     }
 
     /// A ledger that ends with the process.
     pub fn in_memory() -> Result<Self, LedgerError> {
-        let at = |error: Error| error.at(None);
-        let mut connection = Connection::open_in_memory().map_err(|error| at(error.into()))?;
-        let mut coins = coins().map_err(at)?;
-        begin(&mut connection, &mut coins).map_err(at)?;
-        Self::over(connection, coins, None, false).map_err(at)
+        Self::without_file(Kept::Whole, &SCHEMA)
     }
 
-    fn over(connection: Connection, coins: OsCoins, path: Option<&Path>, read_only: bool) -> Fallible<Self> {
-        let Some(first) = chain::first(&connection)? else {
-            return Err(Error::damaged(0, "it has no entries"));
-        };
-        let file = path.map(identity).transpose()?;
-        let path = path.map(PathBuf::from);
-        Ok(Self { connection, coins, id: first.id, path, file, read_only, process: process::id() })
+    /// A ledger that ends with the process and keeps sums, not entries: what was charged and answered is forgotten with the next
+    /// charge of the same data set and analyst, unless it has a request id. It grows with names and request ids, not with
+    /// charges. It cannot be verified or exported, and holds no limit at a Renyi order, which needs every charge.
+    ///
+    /// In a forked child it goes on from what was spent before, unless a limit was ever set: then it is not used there.
+    pub fn odometer() -> Result<Self, LedgerError> {
+        let deletable: Vec<&str> = SCHEMA.into_iter().filter(|part| !part.contains(STAY)).collect();
+        Self::without_file(Kept::Counted, &deletable)
+    }
+
+    fn without_file(kept: Kept, schema: &[&str]) -> Result<Self, LedgerError> {
+        let at = |error: Error| error.at(None);
+        let mut coins = coins().map_err(at)?;
+        let opened = hold::opening(|| {
+            let mut connection = Connection::open_in_memory()?;
+            begin(&mut connection, &mut coins, schema)?;
+            shared(connection, None, kept)
+        });
+        Ok(Self { shared: opened.map_err(at)?, coins })
     }
 
     /// Run this inside a transaction that excludes every other writer, and make it durable. What is refused or
@@ -133,42 +151,88 @@ impl Ledger {
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &mut OsCoins) -> Result<T, Stop<E>>,
     ) -> Result<T, E> {
-        let path = self.path.as_deref();
-        let at = |error: Error| E::from(error.at(path));
-        if self.read_only {
+        let (shared, coins) = (&self.shared, &mut self.coins);
+        let at = |error: Error| E::from(error.at(shared.at()));
+        if shared.kept == Kept::ReadOnly {
             return Err(at(Fault::ReadOnly.into()));
         }
-        if self.process != process::id() {
-            return Err(at(Fault::Forked.into()));
-        }
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| at(error.into()))?;
-        // What is charged in a file that was moved away or removed is charged nowhere.
-        if let (Some(path), Some(file)) = (path, self.file)
-            && !identity(path).is_ok_and(|now| now == file)
-        {
-            return Err(at(Fault::Replaced.into()));
-        }
-        let done = match work(&transaction, &mut self.coins) {
-            Ok(done) => done,
-            Err(Stop::Refused(error)) => return Err(error),
-            Err(Stop::Failed(error)) => return Err(at(error)),
-        };
-        transaction.commit().map_err(|error| at(error.into()))?;
-        Ok(done)
+        let done = shared.with(TransactionBehavior::Immediate, |transaction| {
+            // What is charged in a file that was moved away or removed is charged nowhere.
+            if let (Some(path), Some(file)) = (shared.at(), shared.file)
+                && !identity(path).is_ok_and(|now| now == file)
+            {
+                return Err(at(Fault::Replaced.into()));
+            }
+            let done = match work(&transaction, coins) {
+                Ok(done) => done,
+                Err(Stop::Refused(error)) => return Err(error),
+                Err(Stop::Failed(error)) => return Err(at(error)),
+            };
+            transaction.commit().map_err(|error| at(error.into()))?;
+            Ok(done)
+        });
+        done.map_err(at)?
     }
 
     /// Run this on one consistent state of the ledger.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> Fallible<T>) -> Result<T, LedgerError> {
-        let at = |error: Error| error.at(self.path.as_deref());
-        if self.path.is_some() && self.process != process::id() {
-            return Err(at(Fault::Forked.into()));
-        }
-        let transaction = self.connection.unchecked_transaction().map_err(|error| at(error.into()))?;
-        work(&transaction).map_err(at)
+        let found = self.shared.with(TransactionBehavior::Deferred, |transaction| work(&transaction));
+        found.and_then(|found| found).map_err(|error| error.at(self.path()))
     }
+
+    /// The same where every entry is needed.
+    pub(super) fn read_whole<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Fallible<T>,
+    ) -> Result<T, LedgerError> {
+        if self.shared.kept == Kept::Counted {
+            return Err(Error::from(Fault::Forgets).at(None));
+        }
+        self.read(work)
+    }
+
+    /// Does it keep sums alone?
+    pub(super) fn forgets(&self) -> bool {
+        self.shared.kept == Kept::Counted
+    }
+}
+
+fn shared(connection: Connection, path: Option<&Path>, kept: Kept) -> Fallible<Arc<Shared>> {
+    let (id, file) = (id_of(&connection)?, path.map(identity).transpose()?);
+    Ok(Shared::new(Open::new(connection), id, path.map(PathBuf::from), file, kept))
+}
+
+/// The id of a ledger, which is that of its first entry.
+pub(super) fn id_of(connection: &Connection) -> Fallible<String> {
+    let first = chain::first(connection)?;
+    first.map(|first| first.id).ok_or_else(|| Error::damaged(0, "it has no entries"))
+}
+
+/// A connection to a file, and whether it is a ledger already.
+fn connect_to_write(path: &Path) -> Fallible<(Connection, bool)> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    if connection.is_readonly("main")? {
+        return Err(Fault::ReadOnly.into());
+    }
+    let begun = recognise(&connection)?;
+    durable(&connection)?;
+    Ok((connection, begun))
+}
+
+/// A connection to a file that is a ledger.
+pub(super) fn connect_again(path: &Path, kept: Kept) -> Fallible<Connection> {
+    if kept != Kept::ReadOnly {
+        let (connection, begun) = connect_to_write(path)?;
+        return if begun { Ok(connection) } else { Err(Fault::Replaced.into()) };
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = connect(path, flags)?;
+    let mut begun = recognise(&connection);
+    if begun.as_ref().is_err_and(Error::is_about_the_folder) && !has_log(path) {
+        connection = connect(&frozen(path), flags | OpenFlags::SQLITE_OPEN_URI)?;
+        begun = recognise(&connection);
+    }
+    if begun? { Ok(connection) } else { Err(Fault::Missing.into()) }
 }
 
 /// 128 random bits.
@@ -176,7 +240,7 @@ pub(super) fn fresh_id(coins: &mut OsCoins) -> String {
     format!("{:016x}{:016x}", coins.word(), coins.word())
 }
 
-fn coins() -> Fallible<OsCoins> {
+pub(super) fn coins() -> Fallible<OsCoins> {
     OsCoins::new().map_err(|error| Fault::Io { reason: error.to_string() }.into())
 }
 
@@ -224,7 +288,7 @@ fn keep_folder(path: &Path) -> Fallible<()> {
 }
 
 /// What tells the file from any other that takes its name.
-fn identity(path: &Path) -> Fallible<(u64, u64)> {
+pub(super) fn identity(path: &Path) -> Fallible<(u64, u64)> {
     fs::metadata(path).map(|found| (found.dev(), found.ino())).map_err(|error| said(&error))
 }
 
@@ -316,12 +380,12 @@ fn write_ahead(connection: &Connection) -> Fallible<String> {
 }
 
 /// Make the tables and the first entry, unless another process did in the meantime.
-fn begin(connection: &mut Connection, coins: &mut OsCoins) -> Fallible<()> {
+fn begin(connection: &mut Connection, coins: &mut OsCoins, schema: &[&str]) -> Fallible<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if recognise(&transaction)? {
         return Ok(());
     }
-    for statement in SCHEMA {
+    for statement in schema {
         transaction.execute_batch(statement)?;
     }
     let secret = fingerprint::fresh_secret(coins);

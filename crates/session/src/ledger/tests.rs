@@ -442,7 +442,7 @@ fn a_file_that_was_replaced_takes_no_charges() {
 fn a_forked_child_opens_its_own() {
     let (_folder, path) = on_disk();
     let mut ledger = Ledger::open(&path).unwrap();
-    ledger.process += 1;
+    ledger.shared.pretend_a_fork_that_nobody_saw();
     let error = ledger.charge(&request("1")).unwrap_err().to_string();
     assert!(error.ends_with("opened before a fork; open it again in the child"));
     assert_eq!(ledger.head().unwrap_err().fault, Fault::Forked);
@@ -475,14 +475,13 @@ fn every_look_up_uses_an_index() {
         (request, "charges_by_request"),
         (id, "entries_by_id"),
     ] {
-        let mut statement = ledger.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let nothing = vec![""; statement.parameter_count()];
-        let plan: Vec<String> = statement
-            .query_map(rusqlite::params_from_iter(nothing), |row| row.get(3))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        let plan = plan.join("; ");
+        let explained = |connection: &Connection| {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+            let nothing = vec![""; statement.parameter_count()];
+            let plan = statement.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3))?;
+            Ok(plan.collect::<Result<Vec<String>, _>>()?)
+        };
+        let plan = ledger.read(explained).unwrap().join("; ");
         assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("B-TREE"), "{sql}: {plan}");
     }
 }

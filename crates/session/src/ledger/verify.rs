@@ -78,13 +78,13 @@ impl Ledger {
         self.read(|connection| {
             let (number, hash) =
                 chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
-            Ok(Head { ledger: self.id.clone(), entries: number.unsigned_abs(), hash })
+            Ok(Head { ledger: self.id().to_string(), entries: number.unsigned_abs(), hash })
         })
     }
 
     /// Recompute the whole ledger, and compare it with a head that was kept elsewhere.
     pub fn verify(&self, kept: Option<&Head>) -> Result<Verified, VerifyError> {
-        let found = self.read(|connection| {
+        let found = self.read_whole(|connection| {
             if let Some(what) = file_fault(connection)? {
                 return Ok(Err(VerifyError::Broken { entry: 0, what }));
             }

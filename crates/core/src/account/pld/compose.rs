@@ -30,9 +30,12 @@ use super::{
     grid::OnGrid,
 };
 use rustfft::{Fft, FftPlanner, num_complex::Complex};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::{cell::RefCell, sync::Arc};
 
-static PLANNER: LazyLock<Mutex<FftPlanner<f64>>> = LazyLock::new(|| Mutex::new(FftPlanner::new()));
+thread_local! {
+    /// One for each thread: a lock would stay locked in a process that is forked meanwhile.
+    static PLANNER: RefCell<FftPlanner<f64>> = RefCell::new(FftPlanner::new());
+}
 
 /// The distribution of a sum, tilted, on a window of multiples of the step.
 pub(super) struct Sum {
@@ -67,8 +70,9 @@ pub(super) struct Task<'a> {
 }
 
 fn transform(length: usize, inverse: bool) -> Arc<dyn Fft<f64>> {
-    let mut planner = PLANNER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if inverse { planner.plan_fft_inverse(length) } else { planner.plan_fft_forward(length) }
+    PLANNER.with_borrow_mut(|planner| {
+        if inverse { planner.plan_fft_inverse(length) } else { planner.plan_fft_forward(length) }
+    })
 }
 
 /// The relative error of one transform, in the Euclidean norm: twice `t·w/(1 - t·w)`.
