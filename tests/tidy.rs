@@ -506,3 +506,78 @@ fn dependencies_have_licences_we_accept() {
         assert!(good, "{}: licence '{licence}' is not in deny.toml", package["name"]);
     }
 }
+
+/// The words in quotes in a piece of source that could name a mechanism.
+fn words_in_quotes(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |word: &&str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+    };
+    text.split('"').skip(1).step_by(2).filter(is_name)
+}
+
+/// What stands between the place where `begin` is found, each time, and the next `end`.
+fn between<'a>(text: &'a str, begin: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(begin).skip(1).filter_map(move |rest| rest.split(end).next())
+}
+
+/// One mechanism has one name: in flags, audits, `calibrate`, releases, documents and Python.
+#[test]
+fn mechanisms_have_the_names_of_one_list() {
+    let names = equipoise_core::catalog::NAMES;
+    let mut used: BTreeMap<String, String> = BTreeMap::new();
+    let mut found = |name: &str, place: &str| {
+        assert!(names.contains(&name), "{place}: '{name}' is no name of crates/core/src/catalog/names.rs");
+        used.insert(name.to_string(), place.to_string());
+    };
+    for entry in equipoise_core::catalog::ALL {
+        found(entry.name, "calibrate");
+        for parameter in entry.parameters {
+            assert!(!parameter.name.contains('_'), "{} {}: write hyphens", entry.name, parameter.name);
+        }
+    }
+    for audit in equipoise_audit::all() {
+        if matches!(audit.kind, equipoise_audit::Kind::Claim { .. }) {
+            found(audit.name, "audit");
+        }
+    }
+    // What `--mechanism` takes and what releases say: the functions and lists that name it.
+    let mut places = 0;
+    for path in files("crates/session/src", ".rs") {
+        let text = read(&path);
+        let text = shipped(&text);
+        let functions = between(text, "fn mechanism(&self) -> &'static str {", "\n    }\n").chain(between(
+            text,
+            "fn names(&self) -> &'static [&'static str] {",
+            "\n    }\n",
+        ));
+        let lists =
+            ["const NAMES: [&str; 3] =", "const LAWS:", "const ONE_QUANTILE:", "const MECHANISM: &str ="];
+        let lists = lists.into_iter().filter(|_| !path.ends_with("/kind.rs"));
+        for part in functions.chain(lists.flat_map(|list| between(text, list, ";\n"))) {
+            places += 1;
+            words_in_quotes(part).for_each(|name| found(name, &path));
+        }
+    }
+    assert!(places > 10, "the session names its mechanisms elsewhere now: read them there");
+    // Names that are written out: in code that makes JSON, in documents, in help and in Python.
+    let code = files("crates", ".rs").into_iter().chain(files("python", ".py"));
+    let documents = files("docs", ".md").into_iter().chain(["README.md".to_string()]);
+    for path in code.chain(documents) {
+        let text = read(&path);
+        for begin in ["--mechanism ", "mechanism=\"", "\"mechanism\": \""] {
+            for rest in text.split(begin).skip(1) {
+                let is_part = |c: &char| c.is_ascii_lowercase() || *c == '-';
+                let name: String = rest.chars().take_while(is_part).collect();
+                // Of a plan of events `approx` is one that is known by its epsilon alone.
+                let is_word = name.is_empty() || ["auto", "approx", "copies"].contains(&name.as_str());
+                if !is_word && !path.contains("/tests") {
+                    found(&name, &path);
+                }
+            }
+        }
+    }
+    for name in names {
+        assert!(used.contains_key(*name), "crates/core/src/catalog/names.rs: nothing is called '{name}'");
+    }
+}

@@ -24,7 +24,7 @@ use pyo3::{
     types::{PyDict, PyList},
 };
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{io::Read, path::PathBuf};
 
 /// A ledger, on disk or in memory. In memory it counts: what nobody asks for again is forgotten.
 #[pyclass(frozen, module = "equipoise._equipoise")]
@@ -127,10 +127,18 @@ impl Books {
         py.detach(|| self.answer(charged, &memory))
     }
 
-    /// Enter a data set and what it may spend in total, what was spent before included.
+    /// What is known of the data of an account is written down with its next charge.
+    fn expect(&self, account: &Account) -> PyResult<()> {
+        let ledger = self.ledger.take().map_err(|error| errors::ledger(&error))?;
+        ledger.expect(&account.0.name, account.0.expected.clone());
+        Ok(())
+    }
+
+    /// Enter a data set and what it may spend in total, what was spent before included; for files, what else has the same content, for
+    /// whoever sets the limit.
     ///
     /// With `anew` it counts for this unit and adjacency from now on; what was spent for others is kept and no longer counted.
-    #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None, anew=false))]
+    #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None, anew=false, file=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn set_limit(
         &self,
@@ -141,7 +149,8 @@ impl Books {
         delta: &str,
         unit: Option<String>,
         anew: bool,
-    ) -> PyResult<()> {
+        file: Option<PathBuf>,
+    ) -> PyResult<Vec<String>> {
         let (eps, delta) = (amounts(epsilon)?, small(delta)?);
         let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
         let unit = unit.map_or(Unit::Row, Unit::Column);
@@ -153,9 +162,14 @@ impl Books {
             if anew && ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some() {
                 ledger.begin_anew(&data_set, true).map_err(errors::request)?;
             }
-            ledger.register(&data_set, None).map_err(errors::request)?;
+            let mut content = match &file {
+                Some(file) => books::content_of(file).map_err(errors::data)?,
+                None => None,
+            };
+            let content = content.as_mut().map(|content| content as &mut dyn Read);
+            let registration = ledger.register(&data_set, content).map_err(errors::request)?;
             ledger.set_limit(data, None, Some(&limit)).map_err(errors::request)?;
-            Ok(())
+            Ok(registration.same_content)
         })
     }
 
@@ -311,26 +325,45 @@ fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
     })
 }
 
-/// The ledger that questions about a file, a pattern or a folder are charged to where none is named, as on the command line.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
-pub fn charged_ledger(py: Python<'_>, data: PathBuf) -> PyResult<PathBuf> {
-    py.detach(|| books::charged_ledger(None, &data)).map_err(errors::request)
+/// Where questions about a file, a pattern or a folder are charged, by the same rule as on the command line.
+#[pyclass(frozen, module = "equipoise._equipoise")]
+pub struct Account(books::Account);
+
+#[pymethods]
+impl Account {
+    #[new]
+    #[pyo3(signature = (data, ledger=None, apart=false))]
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
+    fn new(py: Python<'_>, data: PathBuf, ledger: Option<PathBuf>, apart: bool) -> PyResult<Self> {
+        let found = py.detach(|| {
+            books::Account::of(&books::Asked { data: &data, name: None, ledger: ledger.as_deref(), apart })
+        });
+        found.map(Self).map_err(|error| looking(&error))
+    }
+
+    /// The ledger.
+    #[getter]
+    fn ledger(&self) -> PathBuf {
+        self.0.ledger.clone()
+    }
+
+    /// The name that the budget belongs to.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name.clone()
+    }
 }
 
-/// The name under which a ledger knows a file, a pattern or a folder.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
-pub fn data_name(py: Python<'_>, data: PathBuf, ledger: PathBuf) -> PyResult<String> {
-    py.detach(|| books::data_name(&data, None, &ledger)).map_err(errors::data)
+fn looking(error: &Looking) -> PyErr {
+    match error {
+        Looking::Named(line) => errors::request(line),
+        Looking::Ledger(error) => errors::ledger(error),
+    }
 }
 
 /// The name under which a ledger knows the data or a part of it, if one does; else their rows count as public.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from a text")]
 pub fn known_as(py: Python<'_>, data: PathBuf, ledger: Option<PathBuf>) -> PyResult<Option<String>> {
-    py.detach(|| books::known_as(&data, None, ledger.as_deref())).map_err(|error| match error {
-        Looking::Named(line) => errors::data(line),
-        Looking::Ledger(error) => errors::ledger(&error),
-    })
+    py.detach(|| books::known_as(&data, None, ledger.as_deref())).map_err(|error| looking(&error))
 }

@@ -55,6 +55,12 @@ pub fn mechanisms() -> String {
     Value::from(catalog::ALL.iter().map(entry).collect::<Vec<_>>()).to_string()
 }
 
+/// A text with every character that nobody would see written out, as on the command line.
+#[pyfunction]
+pub fn visible(text: &str) -> String {
+    wording::visible(text).into_owned()
+}
+
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.
 #[pyfunction]
 pub fn audits() -> String {

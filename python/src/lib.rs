@@ -37,8 +37,8 @@ mod _equipoise {
     #[pymodule_export]
     use crate::{
         blocks::{Ballot, deal_people, deal_rows},
-        books::{Books, Planned, charged_ledger, data_name, known_as, simulate},
-        catalog::{audit, audits, calibrate, mechanisms},
+        books::{Account, Books, Planned, known_as, simulate},
+        catalog::{audit, audits, calibrate, mechanisms, visible},
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         table::{Arrow, File, cells, read, shown, write},

@@ -29,6 +29,22 @@ def test_calibrate_gives_numbers() -> None:
         assert entry["about"] and isinstance(entry["parameters"], list), name
 
 
+def test_every_parameter_of_every_mechanism_can_be_set_by_its_name() -> None:
+    for name, entry in eq.mechanisms().items():
+        for parameter in entry["parameters"]:
+            assert parameter["name"].isidentifier(), (name, parameter)
+            # The word is known: what is wrong with the value is said of it, or another one is missing.
+            with pytest.raises(eq.RequestError) as caught:
+                eq.calibrate(name, **{parameter["name"]: "nonsense"})
+            assert "takes no parameter" not in str(caught.value), caught.value
+    share = eq.calibrate("propose-test-release", epsilon=1, delta=1e-6, test_share=0.25)
+    assert share != eq.calibrate("propose_test_release", epsilon=1, delta=1e-6)
+    with pytest.raises(eq.RequestError, match="test_share 3 is not accepted"):
+        eq.calibrate("propose-test-release", epsilon=1, delta=1e-6, test_share=3)
+    with pytest.raises(eq.RequestError, match="is called propose-test-release"):
+        eq.calibrate("ptr", epsilon=1, delta=1e-6)
+
+
 def test_simulate_charges_nothing_and_says_so() -> None:
     before = eq.spent()
     outcome = eq.simulate("median", np.arange(1000.0), trials=300, epsilon=1)

@@ -12,7 +12,7 @@ use crate::{
 use equipoise_core::wording;
 use equipoise_engine::{
     OpenOptions,
-    books::{charged_ledger, data_name},
+    books::{self, Account},
     csv::Header,
 };
 use equipoise_session::{
@@ -176,25 +176,25 @@ fn answer(
 ) -> Result<Exit, Exit> {
     let &Asked { file, books, showing, questions } = asked;
     let source = open(file, delimiter, header)?;
-    let path = charged_ledger(books.ledger.as_deref(), file).map_err(usage)?;
-    let name = data_name(file, books.name.as_deref(), &path).map_err(usage)?;
+    let account = account(file, books)?;
+    let (path, name) = (&account.ledger, &account.name);
     if let Some(picture) = &showing.plot {
-        plot::check(picture, &[file, &path, questions.unwrap_or(file)]).map_err(usage)?;
+        plot::check(picture, &[file, path, questions.unwrap_or(file)]).map_err(usage)?;
     }
-    let known = existing(&path)?;
-    let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?.typed_by(&*source);
+    let known = existing(path)?;
+    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(ledger)?.typed_by(&*source);
     let plan = plan(&facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
     if showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(&name, books.analyst.as_deref()).map_err(ledger)?),
+            Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(ledger)?),
             None => None,
         };
         show::plan(&plan, balance.as_ref(), showing.json);
         return Ok(Exit::Done);
     }
     drop(known);
-    let opened = Ledger::open(&path).map_err(ledger)?;
+    let opened = account.open().map_err(ledger)?;
     let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
     let paid =
         session.charge(plan, books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
@@ -212,6 +212,13 @@ fn answer(
         }
     }
     Ok(exit)
+}
+
+/// Where a question about this file is charged.
+pub(crate) fn account(file: &Path, options: &Books) -> Result<Account, Exit> {
+    let (name, ledger) = (options.name.as_deref(), options.ledger.as_deref());
+    Account::of(&books::Asked { data: file, name, ledger, apart: options.apart })
+        .map_err(|error| fail(&error, error.exit_code()))
 }
 
 /// Data by its path, and how CSV is read.

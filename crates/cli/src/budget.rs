@@ -2,9 +2,10 @@
 
 use crate::{
     Exit,
-    args::{BooksOptions, BudgetCommand, LimitOptions, VerifyOptions},
+    args::{BooksOptions, BudgetCommand, LimitOptions, ShowOptions, VerifyOptions},
     ask::{internal, ledger, open, usage},
     fail,
+    pages::{Listed, Pages},
     show::{amount, left_words, printable},
     standing,
 };
@@ -14,33 +15,30 @@ use equipoise_core::{
     loss::{Approx, Delta, Zcdp},
 };
 use equipoise_engine::{
-    OpenError, STANDARD_INPUT,
-    books::{data_name, ledger_path, no_file},
-    expand,
+    STANDARD_INPUT,
+    books::{Account, Looking, content_of, data_name, ledger_path},
 };
 use equipoise_session::{
     columns,
     ledger::{
-        Accountant, Balance, DataSet, Earlier, Entry, Event, Head, Ledger, Limit, Standing, VerifyError,
+        Accountant, Apart, Balance, Charged, DataSet, Earlier, Elsewhere, Entry, Event, Head, Ledger,
+        LedgerError, Limit, Standing, VerifyError, check_analyst,
     },
     release::{Left, Spent},
 };
 use serde_json::{Value, json};
-use std::{
-    fs::{self, File},
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::{io::Read, path::Path};
 
 pub(crate) fn run(command: &BudgetCommand) -> Exit {
+    let done = |()| Exit::Done;
     let outcome = match command {
-        BudgetCommand::Show(options) => show(options),
-        BudgetCommand::Set(options) => set(options),
+        BudgetCommand::Show(options) => show(options).map(done),
+        BudgetCommand::Set(options) => set(options).map(done),
         BudgetCommand::Log(options) => log(options),
-        BudgetCommand::Verify(options) => verify(options),
+        BudgetCommand::Verify(options) => verify(options).map(done),
         BudgetCommand::Export(options) => export(options),
     };
-    outcome.map_or_else(|exit| exit, |()| Exit::Done)
+    outcome.unwrap_or_else(|exit| exit)
 }
 
 /// The ledger for looking, and the name of the file if one was given.
@@ -54,16 +52,35 @@ fn look(options: &BooksOptions) -> Result<(Ledger, Option<String>), Exit> {
     Ok((opened, name))
 }
 
-fn show(options: &BooksOptions) -> Result<(), Exit> {
+/// So many charges are looked at one by one without being asked to; sums stand in the last of any number.
+const FEW: u32 = 10_000;
+
+/// How an account stands under each accountant, or under those whose sums stand in its last charge.
+fn standing_of(
+    opened: &Ledger,
+    data_set: &DataSet,
+    balance: &Balance,
+    all: bool,
+) -> Result<Standing, LedgerError> {
+    // A limit at an order of Renyi is read from all charges anyway.
+    let at_order = matches!(balance.data_set.limit, Some(Limit::Renyi(_)));
+    if !all && !at_order && opened.has_more_charges(&data_set.name, FEW)? {
+        return Ok(Standing::of_sums(&balance.data_set));
+    }
+    Ok(Standing::new(&balance.data_set, &opened.charges(&data_set.name, None)?))
+}
+
+fn show(options: &ShowOptions) -> Result<(), Exit> {
+    let (all, options) = (options.accountants, &options.books);
     let (opened, name) = look(options)?;
     let registered = opened.data_sets().map_err(ledger)?;
     let chosen = registered.iter().filter(|data_set| name.as_ref().is_none_or(|name| *name == data_set.name));
     let mut rows = Vec::new();
     for data_set in chosen {
         let balance = opened.balance(&data_set.name, None).map_err(ledger)?;
-        let charges = opened.charges(&data_set.name, None).map_err(ledger)?;
+        let standing = standing_of(&opened, data_set, &balance, all).map_err(ledger)?;
         let earlier = opened.earlier(Some(&data_set.name)).map_err(ledger)?;
-        rows.push((data_set, Standing::new(&balance.data_set, &charges), balance, earlier));
+        rows.push((data_set, standing, balance, earlier));
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
@@ -109,9 +126,9 @@ fn show_table(rows: &[Shown<'_>]) {
         let or_none =
             |limit: Option<Limit>| limit.map_or("none".to_string(), |limit| left_words(&(&limit).into()));
         table.add_row([
-            data_set.name.clone(),
+            printable(&data_set.name),
             data_set.adjacency.to_string(),
-            data_set.unit.to_string(),
+            printable(&data_set.unit.to_string()),
             amount(&balance.spent().into()),
             or_none(balance.limit()),
             balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into())),
@@ -147,45 +164,6 @@ fn earlier_json(earlier: &[Earlier]) -> Vec<Value> {
     earlier.iter().map(one).collect()
 }
 
-/// All bytes of the data, one file after another; standard input has none that could be read again.
-fn content(data: &Path) -> Result<Option<OneAfterAnother>, Exit> {
-    if data == Path::new(STANDARD_INPUT) {
-        return Ok(None);
-    }
-    let files =
-        expand(data).map_err(|problem| usage(OpenError { path: Some(data.to_path_buf()), problem }))?;
-    for file in &files {
-        // Before it is opened: a pipe waits for a writer, and a device may have no end.
-        if !fs::metadata(file).map_err(|error| usage(no_file(file, &error)))?.is_file() {
-            return Err(usage("a pipe or a device has no budget; save its content to a file first"));
-        }
-    }
-    Ok(Some(OneAfterAnother { waiting: files.into_iter(), open: None }))
-}
-
-/// Files as one; thousands cannot be open at once.
-struct OneAfterAnother {
-    waiting: std::vec::IntoIter<PathBuf>,
-    open: Option<File>,
-}
-
-impl Read for OneAfterAnother {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if let Some(file) = &mut self.open {
-                let count = file.read(buffer)?;
-                if count > 0 || buffer.is_empty() {
-                    return Ok(count);
-                }
-            }
-            match self.waiting.next() {
-                Some(path) => self.open = Some(File::open(path)?),
-                None => return Ok(0),
-            }
-        }
-    }
-}
-
 fn set(options: &LimitOptions) -> Result<(), Exit> {
     let delta: Delta = options.delta.as_deref().map_or(Ok(Delta::zero()), str::parse).map_err(usage)?;
     let limit = match (&options.epsilon, &options.rho) {
@@ -201,10 +179,17 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     };
     let asked: Option<Adjacency> = options.adjacency.as_deref().map(str::parse).transpose().map_err(usage)?;
     let named = options.unit.as_ref().map(|unit| named_in_header(unit, &options.file)).transpose()?;
-    let path = ledger_path(options.ledger.as_deref(), Some(&options.file));
-    let name = data_name(&options.file, options.name.as_deref(), &path).map_err(usage)?;
-    let mut content = content(&options.file)?;
-    let mut opened = Ledger::open(&path).map_err(ledger)?;
+    if let Some(analyst) = &options.analyst {
+        check_analyst(analyst).map_err(usage)?;
+    }
+    let file = &*options.file;
+    let account = Account::registered(file, options.name.as_deref(), options.ledger.as_deref())
+        .map_err(|error| looking(&error))?;
+    let name = account.name.clone();
+    let mut content = content_of(file).map_err(usage)?;
+    // Before anything is entered: what covers the same files is for the steward to know.
+    let elsewhere = elsewhere(&account, file)?;
+    let mut opened = account.open().map_err(ledger)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
     let unit = named.or(known.as_ref().map(|known| known.unit.clone())).unwrap_or_default();
@@ -216,7 +201,11 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         None => None,
     };
     if options.anew && earlier.is_none() {
-        eprintln!("equipoise: note: {name} counts for {} already; nothing begins anew", data_set.words());
+        eprintln!(
+            "equipoise: note: {} counts for {} already; nothing begins anew",
+            printable(&name),
+            data_set.words()
+        );
     }
     let registration = opened
         .register(&data_set, content.as_mut().map(|content| content as &mut dyn Read))
@@ -224,10 +213,10 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     opened
         .set_limit(&name, options.analyst.as_deref(), Some(&limit))
         .map_err(|error| fail(&error, error.exit_code()))?;
-    for other in &registration.same_content {
-        eprintln!(
-            "equipoise: warning: {other} has the same content; what is spent there is spent on the same people"
-        );
+    let same =
+        registration.same_content.iter().map(|other| format!("{} has the same content", printable(other)));
+    for what in same.chain(elsewhere.iter().cloned()) {
+        eprintln!("equipoise: warning: {what}; what is spent there is spent on the same people");
     }
     let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
     // As it was written down, which may be a little less than what was said.
@@ -237,18 +226,37 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         let document = json!({
             "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Left::from),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
+            "elsewhere": elsewhere,
             "earlier": earlier_json(&opened.earlier(Some(&name)).map_err(ledger)?),
         });
         println!("{document:#}");
     } else {
         let whose = options.analyst.as_ref().map_or(String::new(), |analyst| format!(" for {analyst}"));
         let left = balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into()));
-        println!("{name}{whose}: limit {}, {} left", left_words(&(&limit).into()), left);
+        println!("{}{whose}: limit {}, {} left", printable(&name), left_words(&(&limit).into()), left);
         if let Some(earlier) = earlier.filter(|earlier| earlier.charges > 0) {
             println!("{}", earlier_words(&earlier, &data_set));
         }
     }
     Ok(())
+}
+
+/// For the steward alone: who else counts what is spent on the same files, or on the same content, in one line each.
+fn elsewhere(account: &Account, file: &Path) -> Result<Vec<String>, Exit> {
+    let mut told = Vec::new();
+    for covering in account.known_elsewhere(file).map_err(|error| looking(&error))? {
+        told.push(covering.to_string());
+    }
+    for Elsewhere { ledger, data_set } in account.content_elsewhere(file).map_err(|error| looking(&error))? {
+        let (ledger, data_set) = (printable(&ledger.to_string_lossy()), printable(&data_set));
+        let same = format!("'{data_set}' in the ledger '{ledger}' has the same content");
+        told.push(same);
+    }
+    Ok(told)
+}
+
+fn looking(error: &Looking) -> Exit {
+    fail(error, error.exit_code())
 }
 
 /// The accountant of this name.
@@ -278,37 +286,55 @@ fn named_in_header(unit: &str, file: &Path) -> Result<Unit, Exit> {
     Err(usage(columns::place(opened.columns(), unit).expect_err("it is not among them")))
 }
 
-fn log(options: &BooksOptions) -> Result<(), Exit> {
+/// Every entry, as it is read: a ledger may have millions.
+fn log(options: &BooksOptions) -> Result<Exit, Exit> {
     let (opened, name) = look(options)?;
-    let mut entries = opened.log().map_err(ledger)?;
-    entries.retain(|entry| name.is_none() || entry.data_set == name);
+    let mut pages = Pages::new();
     if options.json {
-        let all: Vec<Value> = entries.iter().map(entry_json).collect();
-        println!("{:#}", Value::Array(all));
-        return Ok(());
+        let mut listed = Listed::new();
+        opened
+            .each_entry(name.as_deref(), &mut |entry| pages.put(&listed.next(&entry_json(entry))))
+            .map_err(ledger)?;
+        // Where nobody reads on this is not read either.
+        let _ = pages.put(listed.end());
+        return Ok(pages.end());
     }
-    let mut table = table(&["entry", "time", "data", "analyst", "what", "receipt"]);
-    for entry in &entries {
-        table.add_row([
-            entry.number.to_string(),
-            entry.time.clone(),
-            entry.data_set.clone().unwrap_or_default(),
-            entry.analyst.clone().unwrap_or_default(),
-            happened(&entry.event),
-            entry.id.chars().take(12).collect(),
-        ]);
-    }
-    println!("{table}");
-    Ok(())
+    let names = opened.data_sets().map_err(ledger)?;
+    let longest = names.iter().map(|data_set| printable(&data_set.name).chars().count()).max().unwrap_or(0);
+    let number = opened.head().map_err(ledger)?.entries.to_string().len().max(5);
+    let (data, analyst) = (longest.max(4), opened.longest_analyst().map_err(ledger)?.max(7));
+    // What happened is as long as it is, so it comes last.
+    let line = |parts: [&str; 6]| {
+        let [entry, time, receipt, name, who, what] = parts;
+        format!("{entry:>number$}  {time:<20}  {receipt:<12}  {name:<data$}  {who:<analyst$}  {what}\n")
+    };
+    let mut flow = pages.put(&line(["entry", "time", "receipt", "data", "analyst", "what"]));
+    opened
+        .each_entry(name.as_deref(), &mut |entry| {
+            if flow.is_continue() {
+                let id: String = entry.id.chars().take(12).collect();
+                let [name, who] = [&entry.data_set, &entry.analyst]
+                    .map(|text| printable(text.as_deref().unwrap_or_default()));
+                let (entry_number, what) = (entry.number.to_string(), happened(&entry.event));
+                flow = pages.put(&line([&entry_number, &entry.time, &id, &name, &who, &what]));
+            }
+            flow
+        })
+        .map_err(ledger)?;
+    Ok(pages.end())
 }
 
 fn happened(event: &Event) -> String {
     match event {
         Event::Created => "ledger begun".to_string(),
-        Event::Registered { unit, adjacency } => format!("registered: {adjacency}, one {unit}"),
+        Event::Registered { unit, adjacency } => {
+            format!("registered: {adjacency}, one {}", printable(&unit.to_string()))
+        }
         Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => format!(
-            "begun anew: {adjacency}, one {unit}; {} spent for one {unit_before} ({adjacency_before}) is kept, not counted",
-            amount(&(&spent_before.approx).into())
+            "begun anew: {adjacency}, one {}; {} spent for one {} ({adjacency_before}) is kept, not counted",
+            printable(&unit.to_string()),
+            amount(&(&spent_before.approx).into()),
+            printable(&unit_before.to_string())
         ),
         Event::Limited { limit: Some(limit) } => format!("limit {}", left_words(&limit.into())),
         Event::Limited { limit: None } => "limit lifted".to_string(),
@@ -316,9 +342,27 @@ fn happened(event: &Event) -> String {
             let question: Value = serde_json::from_str(question).unwrap_or_default();
             let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
             let column = printable(&text("column"));
-            format!("charged {} for {} {column}", amount(&(&cost.approx).into()), text("statistic"))
+            let statistic = printable(&text("statistic"));
+            format!("charged {} for {statistic} {column}", amount(&(&cost.approx).into()))
+                .trim_end()
+                .to_string()
         }
         Event::Recorded { .. } => "answer recorded".to_string(),
+        Event::Files { files } => match files.len() {
+            1 => "is one file, known by its place on the disk".to_string(),
+            count => format!("is {count} files, known by their places on the disk"),
+        },
+        Event::Apart(Apart { charged, path, data_set, cost, .. }) => {
+            let (path, data_set) = (printable(path), printable(data_set));
+            let cost = amount(&(&cost.approx).into());
+            match charged {
+                Charged::Here => format!("counted apart from the limit of {data_set} in {path}: {cost}"),
+                Charged::There => {
+                    format!("asked apart from this limit: {cost}, charged to {data_set} in {path}")
+                }
+            }
+        }
+        Event::Adopted { .. } => "the monitor goes on in one file".to_string(),
         _ => "written by a newer version".to_string(),
     }
 }
@@ -347,6 +391,18 @@ fn entry_json(entry: &Entry) -> Value {
             "spent": Spent::from(&spent.approx),
         }),
         Event::Recorded { release } => json!({"kind": "recorded", "release": parsed(release)}),
+        Event::Files { files } => {
+            json!({"kind": "files", "files": files.iter().map(ToString::to_string).collect::<Vec<_>>()})
+        }
+        Event::Apart(Apart { charged, ledger, path, data_set, cost }) => json!({
+            "kind": "apart",
+            "charged": match charged {
+                Charged::Here => "here",
+                Charged::There => "there",
+            },
+            "ledger": ledger, "path": path, "data": data_set, "cost": Spent::from(&cost.approx),
+        }),
+        Event::Adopted { file } => json!({"kind": "adopted", "file": file.to_string()}),
         _ => json!({"kind": "newer"}),
     };
     json!({
@@ -366,26 +422,23 @@ fn verify(options: &VerifyOptions) -> Result<(), Exit> {
         VerifyError::Ledger(error) => ledger(error),
         broken @ VerifyError::Broken { .. } => internal(broken),
     })?;
-    if let Some(hash) = receipt {
-        let entries = opened.log().map_err(ledger)?;
-        if !entries.iter().any(|entry| entry.hash.eq_ignore_ascii_case(hash)) {
-            return Err(internal(
-                "the ledger does not verify: it lacks the entry of this receipt; is it an older copy, or another ledger?",
-            ));
-        }
+    if let Some(hash) = receipt
+        && !opened.has_hash(hash).map_err(ledger)?
+    {
+        return Err(internal(
+            "the ledger does not verify: it lacks the entry of this receipt; is it an older copy, or another ledger?",
+        ));
     }
     if options.books.json {
         let document = json!({
             "verified": true, "charges": verified.charges, "recorded": verified.recorded,
-            "lost": verified.lost, "head": verified.head.to_string(), "earlier": earlier_json(&verified.earlier),
+            "lost": verified.lost_ids, "lost_count": verified.lost, "head": verified.head.to_string(), "earlier": earlier_json(&verified.earlier),
         });
         println!("{document:#}");
     } else {
         println!(
             "the ledger holds together: {} charges, {} answers recorded, {} lost",
-            verified.charges,
-            verified.recorded,
-            verified.lost.len()
+            verified.charges, verified.recorded, verified.lost
         );
         for earlier in &verified.earlier {
             if let Some(now) = opened.data_set(&earlier.data_set.name).map_err(ledger)? {
@@ -397,10 +450,13 @@ fn verify(options: &VerifyOptions) -> Result<(), Exit> {
     Ok(())
 }
 
-fn export(options: &BooksOptions) -> Result<(), Exit> {
+fn export(options: &BooksOptions) -> Result<Exit, Exit> {
     let (opened, _) = look(options)?;
-    println!("{}", opened.export().map_err(ledger)?);
-    Ok(())
+    let mut pages = Pages::new();
+    opened.export(&mut |piece| pages.put(piece)).map_err(ledger)?;
+    // Where nobody reads on this is not read either.
+    let _ = pages.put("\n");
+    Ok(pages.end())
 }
 
 fn table(headings: &[&str]) -> Table {

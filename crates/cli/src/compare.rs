@@ -1,9 +1,9 @@
 //! `equipoise audit --compare`: what the answers of any pipeline on two neighbouring data sets give away.
 
 use crate::{Exit, args::AuditOptions, ask::usage};
-use equipoise_audit::sampled::{Found, Promise, Seen, compare};
+use equipoise_audit::sampled::{Found, Part, Promise, Seen, compare};
 use serde_json::{Value, json};
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 pub(crate) fn run(options: &AuditOptions) -> Exit {
     let [first, second] = &options.compare[..] else { return usage("--compare takes two files") };
@@ -55,17 +55,43 @@ fn line(text: &str) -> Seen {
     }
 }
 
-/// An answer of a simulation, as an attacker sees it.
-pub(crate) fn seen(value: Option<&Value>) -> Seen {
-    match value {
-        None => Seen::Text("refused".to_string()),
-        Some(Value::Number(number)) => {
-            number.as_f64().map_or_else(|| Seen::Text(number.to_string()), Seen::Number)
+/// All that an answer of a simulation shows, as an attacker sees it: the value, the noisy number of rows, the range that was found,
+/// the bar, whether it was refused, and the same of each group.
+pub(crate) fn seen(document: &Value) -> Seen {
+    let mut parts = BTreeMap::new();
+    leaves(document, "", &mut parts);
+    Seen::Parts(parts)
+}
+
+/// Every number and text in a document, by the names that lead to it; groups by their keys, lists by places.
+fn leaves(document: &Value, name: &str, parts: &mut BTreeMap<String, Part>) {
+    let below = |word: &str| if name.is_empty() { word.to_string() } else { format!("{name} {word}") };
+    match document {
+        // What is not there is missing.
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (word, value) in fields {
+                leaves(value, &below(word), parts);
+            }
         }
-        Some(Value::Array(values)) if values.iter().all(Value::is_number) => {
-            Seen::Numbers(values.iter().filter_map(Value::as_f64).collect())
+        Value::Array(values) => {
+            for (place, value) in values.iter().enumerate() {
+                let key = value.get("key").map_or_else(|| (place + 1).to_string(), Value::to_string);
+                leaves(value, &below(&key), parts);
+            }
         }
-        Some(other) => Seen::Text(other.to_string()),
+        Value::Number(number) => {
+            let part = number.as_f64().map_or_else(|| Part::Text(number.to_string()), Part::Number);
+            parts.insert(name.to_string(), part);
+        }
+        Value::Bool(yes) => {
+            parts.insert(name.to_string(), Part::Text(yes.to_string()));
+        }
+        // Exact decimals are written as texts.
+        Value::String(text) => {
+            let number = text.parse().map(Part::Number);
+            parts.insert(name.to_string(), number.unwrap_or_else(|_| Part::Text(text.clone())));
+        }
     }
 }
 
@@ -99,11 +125,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn everything_that_an_answer_shows_is_seen() {
+        let bar = json!({ "low": 2.0, "range": [0.0, 8.0], "together": true });
+        let group = json!({ "key": "Ayr", "outcome": "released", "value": "1.50", "rows": 7 });
+        let document =
+            json!({ "outcome": "released", "value": null, "error": bar, "rows": -3, "groups": [group] });
+        let Seen::Parts(parts) = seen(&document) else { panic!("parts") };
+        let number = Part::Number;
+        let text = |text: &str| Part::Text(text.to_string());
+        let expected = [
+            ("error low", number(2.0)),
+            ("error range 1", number(0.0)),
+            ("error range 2", number(8.0)),
+            ("error together", text("true")),
+            ("groups \"Ayr\" key", text("Ayr")),
+            ("groups \"Ayr\" outcome", text("released")),
+            ("groups \"Ayr\" rows", number(7.0)),
+            ("groups \"Ayr\" value", number(1.5)),
+            ("outcome", text("released")),
+            ("rows", number(-3.0)),
+        ];
+        assert_eq!(parts, expected.map(|(name, part)| (name.to_string(), part)).into());
+    }
+
+    #[test]
     fn lines_are_numbers_lists_or_texts() {
         assert_eq!(line(" 3.5"), Seen::Number(3.5));
         assert_eq!(line("1, 2"), Seen::Numbers(vec![1.0, 2.0]));
         assert_eq!(line("refused "), Seen::Text("refused".into()));
-        assert_eq!(seen(None), line("refused"));
-        assert_eq!(seen(Some(&json!([1, 2]))), line("1,2"));
     }
 }

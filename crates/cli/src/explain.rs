@@ -69,13 +69,8 @@ fn changes(opened: &Ledger, charge: &Entry) -> Result<String, Exit> {
 
 /// Receipts may be shortened to a unique beginning.
 fn whole_id(opened: &Ledger, typed: &str) -> Result<String, Exit> {
-    let entries = opened.log().map_err(ledger)?;
-    let charges = entries.iter().filter(|entry| matches!(entry.event, Event::Charged { .. }));
-    let mut found: Vec<&str> =
-        charges.map(|entry| entry.id.as_str()).filter(|id| id.starts_with(typed)).collect();
-    found.dedup();
-    match found[..] {
-        [id] if typed.len() >= 4 => Ok(id.to_string()),
+    match &opened.beginning_with(typed).map_err(ledger)?[..] {
+        [id] if typed.len() >= 4 => Ok(id.clone()),
         [] => Err(unknown(typed)),
         _ => Err(usage(format!("'{}' could be several receipts; give more of it", wording::shown(typed)))),
     }

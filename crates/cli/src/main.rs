@@ -4,7 +4,17 @@
 
 /// The same as the standard one, but where the output cannot be written the program says so and ends; it does not panic.
 macro_rules! println {
-    ($($text:tt)*) => { $crate::print_line(format_args!($($text)*)) };
+    ($($text:tt)*) => { $crate::print(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+/// The same without a line end.
+macro_rules! print {
+    ($($text:tt)*) => { $crate::print(format_args!($($text)*)) };
+}
+
+/// The same to standard error. Who cannot be told goes on.
+macro_rules! eprintln {
+    ($($text:tt)*) => { $crate::tell(format_args!($($text)*)) };
 }
 
 mod args;
@@ -17,6 +27,7 @@ mod compare;
 mod explain;
 mod manual;
 mod monitor;
+mod pages;
 mod plan;
 mod plan_file;
 mod plot;
@@ -30,6 +41,7 @@ mod simulate;
 mod standing;
 
 use clap::Parser;
+use equipoise_core::wording;
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, Signal};
 use std::{
@@ -53,18 +65,30 @@ pub(crate) enum Exit {
     OverBudget = 4,
 }
 
-fn print_line(text: fmt::Arguments<'_>) {
-    let mut output = io::stdout().lock();
-    if let Err(error) = output.write_fmt(text).and_then(|()| output.write_all(b"\n")) {
-        // Nobody reads on behind a closed pipe, so that is no news.
-        if error.kind() != io::ErrorKind::BrokenPipe {
-            eprintln!(
-                "equipoise: the output could not be written ({}); 'equipoise budget log --json' has what was answered",
-                error.kind()
-            );
-        }
-        process::exit(i32::from(Exit::Failed as u8));
+/// Everything that is printed goes through here or [`tell`], so that no name, key or cell of somebody else's commands the
+/// terminal or hides in it: what nobody would see is written out, in documents of JSON so that they say the same.
+fn print(text: fmt::Arguments<'_>) {
+    let text = text.to_string();
+    if let Err(error) = io::stdout().lock().write_all(wording::seen_in_json(&text).as_bytes()) {
+        not_written(&error);
     }
+}
+
+/// The program ends where its output cannot be written.
+fn not_written(error: &io::Error) -> ! {
+    // Nobody reads on behind a closed pipe, so that is no news.
+    if error.kind() != io::ErrorKind::BrokenPipe {
+        eprintln!(
+            "equipoise: the output could not be written ({}); 'equipoise budget log --json' has what was answered",
+            error.kind()
+        );
+    }
+    process::exit(i32::from(Exit::Failed as u8));
+}
+
+fn tell(text: fmt::Arguments<'_>) {
+    let line = format!("{}\n", wording::seen_in_json(&text.to_string()));
+    let _ = io::stderr().lock().write_all(line.as_bytes());
 }
 
 /// Were answers asked for as JSON? Then what is wrong is told so too.
@@ -79,7 +103,7 @@ pub(crate) fn fail(error: &dyn fmt::Display, code: u8) -> Exit {
     if as_json() {
         eprintln!("{}", serde_json::json!({ "error": error.to_string(), "exit": code }));
     } else {
-        eprintln!("equipoise: {error}");
+        eprintln!("equipoise: {}", wording::line(&error.to_string()));
     }
     match code {
         2 => Exit::Usage,
@@ -113,7 +137,16 @@ fn main() -> ExitCode {
             let said = said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
             return ExitCode::from(fail(&said.trim_start_matches("error: "), Exit::Usage as u8) as u8);
         }
-        Err(error) => error.exit(),
+        Err(error) => {
+            let text = error.to_string();
+            let shown = wording::seen_in_json(&text);
+            // Colours are worth having where nothing has to be written out.
+            if shown == text {
+                error.exit()
+            }
+            eprintln!("{}", shown.trim_end());
+            return ExitCode::from(Exit::Usage as u8);
+        }
     };
     let exit = match arguments.command {
         args::Command::Ask(question) => ask::run(&question),

@@ -9,12 +9,11 @@ use crate::{
 use equipoise_core::wording;
 use equipoise_engine::{
     OpenError, OpenOptions, STANDARD_INPUT,
-    books::{charged_ledger, data_name},
+    books::{Account, Asked},
     csv::Header,
     expand, is_pattern,
 };
 use equipoise_session::{
-    ledger::Ledger,
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},
     release::Spent,
     session,
@@ -52,13 +51,16 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     if options.file == Path::new(STANDARD_INPUT) {
         return Err(usage("a monitor reads its rows again and again, which a pipe cannot give; name a file"));
     }
-    let path = charged_ledger(options.ledger.as_deref(), &options.file).map_err(usage)?;
+    let (data, ledger_named) = (&*options.file, options.ledger.as_deref());
+    let account = Account::of(&Asked { data, name: None, ledger: ledger_named, apart: options.apart })
+        .map_err(|error| fail(&error, error.exit_code()))?;
+    let path = &account.ledger;
     // Once, before anything is written: what lies beside the data later is no part of it.
     let mut files = expand(&options.file)
         .map_err(|problem| usage(OpenError { path: Some(options.file.clone()), problem }))?;
     // A pattern may take in what an earlier start wrote; a file that is named is what is meant.
-    let state = options.state.as_deref().unwrap_or(&path);
-    let own = |file: &PathBuf| [state, &path].into_iter().any(|own| same_file(own, file));
+    let state = options.state.as_deref().unwrap_or(path);
+    let own = |file: &PathBuf| [state, path.as_path()].into_iter().any(|own| same_file(own, file));
     if is_pattern(&options.file) {
         files.retain(|file| !own(file));
     }
@@ -72,9 +74,8 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
         header: options.reading.no_header.then_some(Header::Numbered),
     };
     let source = equipoise_engine::open(&files, &reading).map_err(usage)?;
-    let name = data_name(&options.file, None, &path).map_err(usage)?;
-    let known = existing(&path)?;
-    let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
+    let known = existing(path)?;
+    let facts = session::facts(known.as_ref(), &account.name, source.columns()).map_err(ledger)?;
     let plan = MonitorPlan::new(&request(options), &facts).map_err(usage)?;
     drop(known);
     if options.dry_run {
@@ -84,7 +85,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     let state = state_path(options)?;
     // Before the charge: a file of questions that is not there costs nothing.
     let mut input = questions(options.questions.as_deref())?;
-    let mut ledger = Ledger::open(&path).map_err(ledger)?;
+    let mut ledger = account.open().map_err(ledger)?;
     let content = || equipoise_engine::content(&files);
     let rows = || equipoise_engine::open(&files, &reading).map_err(|_| Lost);
     let watched = Watched { rows: &rows, content: Some(&content), state: &state };
@@ -122,14 +123,12 @@ fn planned(plan: &MonitorPlan) -> Value {
 fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
     let (epsilon, delta) = (&plan.charge().eps, &plan.charge().delta);
     let begun = if monitor.resumed() { "goes on, charged before" } else { "begins, charged once" };
-    let line = format!(
-        "equipoise: monitor {begun}: epsilon {epsilon}, delta {delta}, scale {:.2}, receipt {}, state {}\n",
+    eprintln!(
+        "equipoise: monitor {begun}: epsilon {epsilon}, delta {delta}, scale {:.2}, receipt {}, state {}",
         plan.scale().to_f64(),
         &monitor.receipt().id,
         wording::shown(&state.to_string_lossy()),
     );
-    // Who cannot be told still has paid.
-    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// The file that was named, or one beside the data.
@@ -214,7 +213,7 @@ fn next_line(input: &mut dyn Peek) -> io::Result<Option<String>> {
 /// Whoever reads may react to each answer: it goes out at once.
 fn print_lines(mut lines: impl Iterator<Item = Value>) -> Result<(), Exit> {
     let mut output = io::stdout().lock();
-    let written = lines.try_for_each(|line| writeln!(output, "{line}"));
+    let written = lines.try_for_each(|line| writeln!(output, "{}", wording::seen_in_json(&line.to_string())));
     match written.and_then(|()| output.flush()) {
         Ok(()) => Ok(()),
         // Nobody reads on; what was answered is in the state file.

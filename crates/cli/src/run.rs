@@ -3,15 +3,11 @@
 use crate::{
     Exit,
     args::{Books, Showing},
-    ask::{delimiter, existing, internal, ledger, usage},
+    ask::{account, delimiter, existing, internal, ledger, usage},
     fail, show,
 };
 use clap::{Args, ValueEnum};
-use equipoise_engine::{
-    BlockFormat, OpenOptions,
-    books::{charged_ledger, data_name},
-    csv::Header,
-};
+use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
 use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},
@@ -161,12 +157,12 @@ pub(crate) fn run(options: &RunOptions) -> Exit {
 
 fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let source = open(options)?;
-    let path = charged_ledger(options.books.ledger.as_deref(), &options.file).map_err(usage)?;
-    let name = data_name(&options.file, options.books.name.as_deref(), &path).map_err(usage)?;
-    let known = existing(&path)?;
-    let facts = session::facts(known.as_ref(), &name, source.columns()).map_err(ledger)?;
+    let account = account(&options.file, &options.books)?;
+    let (path, name) = (&account.ledger, &account.name);
+    let known = existing(path)?;
+    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(ledger)?;
     let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(ledger)?;
-    let said = settings(options, &path, &others);
+    let said = settings(options, path, &others);
     let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
     let plan = VotePlan::new(&request(options, &said, &run)?, &facts).map_err(usage)?;
     run.sandbox.limits.answer = plan.ballots().output().longest_answer();
@@ -178,14 +174,14 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     rehearse(options, &run, &*source)?;
     if options.showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(&name, options.books.analyst.as_deref()).map_err(ledger)?),
+            Some(known) => Some(known.balance(name, options.books.analyst.as_deref()).map_err(ledger)?),
             None => None,
         };
         show_plan(&plan, &run, balance.as_ref(), options.showing.json);
         return Ok(Exit::Done);
     }
     drop(known);
-    let opened = Ledger::open(&path).map_err(ledger)?;
+    let opened = account.open().map_err(ledger)?;
     let mut session = Session::new(opened, options.books.analyst.clone()).map_err(internal)?;
     let paid = session
         .charge_votes(plan, options.books.request_id.clone())

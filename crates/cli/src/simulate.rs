@@ -4,12 +4,12 @@ use crate::{
     Exit,
     args::{SimulateCommand, SimulateOptions},
     ask::{self, internal, ledger, no_picture, open, usage},
-    compare, plot, progress, show,
+    compare, fail, plot, progress, show,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
 use equipoise_engine::{
     STANDARD_INPUT,
-    books::{self, Looking, data_name, ledger_path},
+    books::{self, data_name, ledger_path},
 };
 use equipoise_session::{
     plan::{DataFacts, Plan, PlanError},
@@ -124,18 +124,15 @@ impl Asked<'_> {
 }
 
 /// What is known of a file that no ledger knows; one that a ledger knows is private. Looked at are the ledger that was named
-/// and the ones beside the data, for the file and for each file that a pattern or a folder stands for, and those above it that
-/// count it with others. A copy of private rows under another name is not recognised.
+/// and those beside and above the data, for the file and for each file that a pattern or a folder stands for, whatever it is called:
+/// a link is the same file. A copy of private rows under another name is not recognised.
 fn public(
     file: &Path,
     name: Option<&str>,
     named: Option<&Path>,
     columns: &[String],
 ) -> Result<DataFacts, Exit> {
-    let known = books::known_as(file, name, named).map_err(|error| match error {
-        Looking::Named(line) => usage(line),
-        Looking::Ledger(error) => ledger(error),
-    })?;
+    let known = books::known_as(file, name, named).map_err(|error| fail(&error, error.exit_code()))?;
     if let Some(known) = known {
         let known = show::printable(&known);
         return Err(usage(format!(
@@ -149,9 +146,8 @@ fn public(
 /// What the answers give away beside those on a neighbour.
 fn against(plan: &Plan, trials: &[Trial], neighbour: &Plan, source: &dyn Source) -> Result<Found, Exit> {
     let other = progress::spinning("simulating", || simulate(neighbour, source, trials.len()));
-    let seen = |trials: &[Trial]| {
-        trials.iter().map(|trial| compare::seen(trial.value().as_ref())).collect::<Vec<_>>()
-    };
+    let seen =
+        |trials: &[Trial]| trials.iter().map(|trial| compare::seen(&trial.document())).collect::<Vec<_>>();
     let promise =
         Promise { eps: plan.cost().eps.ratio().to_f64(), delta: plan.cost().delta.ratio().to_f64() };
     let other = other.map_err(internal)?.trials;

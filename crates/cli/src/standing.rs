@@ -1,5 +1,6 @@
 //! How a budget stands under each accountant, in words and as JSON.
 
+use crate::show::printable;
 use equipoise_core::{loss::Approx, ratio::Ratio};
 use equipoise_session::{
     ledger::{Accountant, Standing},
@@ -28,11 +29,17 @@ pub(crate) fn words(standing: &Standing, name: &str) -> String {
         }
         None => "no reading: the deltas spent are too large".to_string(),
     };
-    let mut text = vec![format!("{name}, as each accountant adds it up:")];
+    let mut text = vec![format!("{}, as each accountant adds it up:", printable(name))];
     text.extend(lines);
-    text.push(format!("  {:<10} {any_time}", "odometer"));
+    if standing.complete {
+        text.push(format!("  {:<10} {any_time}", "odometer"));
+    } else {
+        let next = "'equipoise budget show --accountants' reads them";
+        text.push(format!("  (renyi and odometer need every charge, and there are more than 10000; {next})"));
+    }
     text.push(
-        "  (the first three hold for questions fixed beforehand; a limit in force holds for any)".to_string(),
+        "  (basic, zcdp and renyi hold for questions fixed beforehand; a limit in force holds for any)"
+            .to_string(),
     );
     text.join("\n")
 }
@@ -60,7 +67,10 @@ pub(crate) fn to_json(standing: &Standing) -> Value {
             "epsilon": reading.loss.eps.to_bound(), "delta": reading.loss.delta.to_bound(),
         })
     });
-    json!({ "lines": lines, "delta": standing.delta.ratio().to_exact(), "odometer": odometer })
+    json!({
+        "lines": lines, "delta": standing.delta.ratio().to_exact(), "odometer": odometer,
+        "complete": standing.complete,
+    })
 }
 
 /// The basic sum is the exact one; the others are bounds, and 17 digits of them that are not below are as good.

@@ -37,7 +37,7 @@ fn release_or_refuse() {
     insta::assert_snapshot!(numbers_told(&[
         "stable --epsilon 1 --delta 1e-6 --steps 20 --refusal 0.01",
         "histogram-keys --epsilon 1 --delta 1e-6 --count 20",
-        "ptr --epsilon 2 --delta 1e-6 --bound 10 --steps 20",
+        "propose-test-release --epsilon 2 --delta 1e-6 --bound 10 --steps 20",
         "searched-bound --epsilon 2 --delta 1e-6 --range 0,10",
         "scale --epsilon 2 --delta 1e-6 --steps 20",
         "scale --epsilon 2 --delta 1e-6 --form two-tests",
@@ -65,7 +65,7 @@ fn release_or_refuse() {
     probability        0.999256675027
     refusal            0.000743324972498
 
-    ptr --epsilon 2 --delta 1e-6 --bound 10 --steps 20
+    propose-test-release --epsilon 2 --delta 1e-6 --bound 10 --steps 20
     cost               (2, 0.000001)-differential privacy
     epsilon            2
     delta              0.000001
@@ -346,7 +346,7 @@ fn no_delta_where_one_is_needed() {
         "noisy-distance --epsilon 1 --delta 0",
         "stable --epsilon 1 --delta 0",
         "histogram-keys --epsilon 1 --delta 0",
-        "ptr --epsilon 1 --delta 0",
+        "propose-test-release --epsilon 1 --delta 0",
         "searched-bound --epsilon 1 --delta 0 --range 0,10",
         "scale --epsilon 1 --delta 0",
         "smooth --epsilon 1 --range 0,10 --noise laplace",
@@ -369,7 +369,7 @@ fn no_delta_where_one_is_needed() {
     histogram-keys --epsilon 1 --delta 0
     exit 2: equipoise: delta 0 is not accepted: release-or-refuse needs a delta above 0 such as 1e-6; without one use a mechanism that always answers
 
-    ptr --epsilon 1 --delta 0
+    propose-test-release --epsilon 1 --delta 0
     exit 2: equipoise: delta 0 is not accepted: release-or-refuse needs a delta above 0 such as 1e-6; without one use a mechanism that always answers
 
     searched-bound --epsilon 1 --delta 0 --range 0,10
@@ -403,18 +403,18 @@ fn other_parameters_that_cannot_be() {
         "scale --epsilon 1 --delta 1e-6 --base 1",
         "scale --epsilon 1 --delta 1e-6 --shifts 3",
         "scale --epsilon 1 --delta 1e-6 --form two-tests --steps 3",
-        "ptr --epsilon 1 --delta 1e-6 --test_share 1",
-        "ptr --epsilon 1 --delta 1e-6 --bound 0",
+        "propose-test-release --epsilon 1 --delta 1e-6 --test-share 1",
+        "propose-test-release --epsilon 1 --delta 1e-6 --bound 0",
         "searched-bound --epsilon 1 --delta 1e-6",
         "searched-bound --epsilon 1 --delta 1e-6 --bounds 2,1",
-        "searched-bound --epsilon 1 --delta 1e-6 --bounds 1,2 --search_share 3/4",
+        "searched-bound --epsilon 1 --delta 1e-6 --bounds 1,2 --search-share 3/4",
         "bounded-local-sensitivity --epsilon 1 --delta 1e-6",
         "stable --epsilon 1 --delta 1e-6 --refusal 0.1",
-        "histogram-keys --epsilon 1 --delta 1e-6 --keys_per_unit 0",
+        "histogram-keys --epsilon 1 --delta 1e-6 --keys-per-unit 0",
         "shifted-inverse --epsilon 1 --base 1",
         "black-box --epsilon 1 --answers 10",
         "smoth --epsilon 1",
-        "propose-test-release --epsilon 1",
+        "ptr --epsilon 1",
     ]), @r##"
     smooth --epsilon 1 --range 0,10 --beta 2
     exit 2: equipoise: beta 2 is not accepted: Cauchy noise needs it below epsilon; give half of epsilon
@@ -440,10 +440,10 @@ fn other_parameters_that_cannot_be() {
     scale --epsilon 1 --delta 1e-6 --form two-tests --steps 3
     exit 2: equipoise: the two tests of the text take no steps; leave it out or use --form gate
 
-    ptr --epsilon 1 --delta 1e-6 --test_share 1
-    exit 2: equipoise: test_share 1 is not accepted: give a number between 0 and 1, such as 1/2
+    propose-test-release --epsilon 1 --delta 1e-6 --test-share 1
+    exit 2: equipoise: test-share 1 is not accepted: give a number between 0 and 1, such as 1/2
 
-    ptr --epsilon 1 --delta 1e-6 --bound 0
+    propose-test-release --epsilon 1 --delta 1e-6 --bound 0
     exit 2: equipoise: bound 0 is not accepted: give a whole number of at least 1
 
     searched-bound --epsilon 1 --delta 1e-6
@@ -452,17 +452,17 @@ fn other_parameters_that_cannot_be() {
     searched-bound --epsilon 1 --delta 1e-6 --bounds 2,1
     exit 2: equipoise: bounds 2,1 is not accepted: give growing numbers such as 1,2,4,8
 
-    searched-bound --epsilon 1 --delta 1e-6 --bounds 1,2 --search_share 3/4
-    exit 2: equipoise: test_share 0.25 is not accepted: leave a part to the noise: search and test must get less than all together
+    searched-bound --epsilon 1 --delta 1e-6 --bounds 1,2 --search-share 3/4
+    exit 2: equipoise: test-share 0.25 is not accepted: leave a part to the noise: search and test must get less than all together
 
     bounded-local-sensitivity --epsilon 1 --delta 1e-6
-    exit 2: equipoise: bounded-local-sensitivity needs ceiling or refuse_above, one of them
+    exit 2: equipoise: bounded-local-sensitivity needs ceiling or refuse-above, one of them
 
     stable --epsilon 1 --delta 1e-6 --refusal 0.1
     exit 2: equipoise: stable derives an epsilon for a chance of refusal only at some steps; give steps
 
-    histogram-keys --epsilon 1 --delta 1e-6 --keys_per_unit 0
-    exit 2: equipoise: keys_per_unit 0 is not accepted: give a whole number of at least 1
+    histogram-keys --epsilon 1 --delta 1e-6 --keys-per-unit 0
+    exit 2: equipoise: keys-per-unit 0 is not accepted: give a whole number of at least 1
 
     shifted-inverse --epsilon 1 --base 1
     exit 2: equipoise: base 1 is not accepted: give a number from 1.0001 on, such as 1.01
@@ -473,8 +473,8 @@ fn other_parameters_that_cannot_be() {
     smoth --epsilon 1
     exit 2: equipoise: no mechanism is called 'smoth'; did you mean 'smooth'? `equipoise calibrate --list` shows all names
 
-    propose-test-release --epsilon 1
-    exit 2: equipoise: no mechanism is called 'propose-test-release'. `equipoise calibrate --list` shows all names
+    ptr --epsilon 1
+    exit 2: equipoise: the mechanism 'ptr' is called propose-test-release; `equipoise calibrate --list` shows all names
     "##);
 }
 

@@ -103,6 +103,30 @@ fn questions_are_answered_line_by_line_and_bad_ones_stop_nobody() {
     assert_eq!(spent(folder.path()), "20");
 }
 
+/// A copy asked on, and so did the original: one charge was spent twice.
+#[test]
+fn a_copied_state_is_refused_and_the_original_goes_on_where_it_is_moved() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    assert_eq!(shown(&monitor(folder.path(), &WORDS, HIGH)).2, Some(0));
+    fs::copy(at("people.csv.monitor"), at("copy")).expect("a copy");
+    let with_state = |state: &'static str| [&["--state", state], &WORDS[..]].concat();
+    let (out, err, code) = shown(&monitor(folder.path(), &with_state("copy"), LOW));
+    assert_eq!((out.as_str(), code), ("", Some(2)), "{err}");
+    assert_eq!(
+        err,
+        "equipoise: state file copy: it was copied, brought back or moved to another disk, and what was paid for once may be asked \
+         elsewhere too; go on with the original, or begin a new monitor with another --state\n"
+    );
+    // Put in the place of the original it is still the copy.
+    fs::rename(at("people.csv.monitor"), at("moved")).expect("a move");
+    fs::rename(at("copy"), at("people.csv.monitor")).expect("a move");
+    assert_eq!(shown(&monitor(folder.path(), &WORDS, LOW)).2, Some(2));
+    let (out, err, code) = shown(&monitor(folder.path(), &with_state("moved"), LOW));
+    assert_eq!((out.as_str(), code), ("{\"query\":2,\"answer\":\"below\"}\n", Some(0)), "{err}");
+    assert_eq!(spent(folder.path()), "20");
+}
+
 #[test]
 fn what_is_wrong_is_one_line_and_costs_nothing() {
     let folder = folder();

@@ -1,7 +1,13 @@
 //! What a user of `equipoise robust` sees: answers to a stream of lines, and what happens to bad ones.
 
 use assert_cmd::Command;
-use std::{fs, io::Write, os::unix::fs::PermissionsExt, path::Path};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::Stdio,
+};
 
 /// Exit code, standard output and standard error in one text.
 fn run(arguments: &[&str], lines: &str) -> String {
@@ -212,7 +218,7 @@ fn a_state_goes_on_and_only_its_owner_can_read_it() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     errors.push(last(distinct(&[], "?\n")));
     insta::assert_snapshot!(errors.join("\n"), @r"
-    equipoise: --alpha was settled when the state 's' began; leave it out, or begin a new state
+    equipoise: --alpha 0.3 is not what the state 's' began with: it began with 0.2; leave it out, or begin a new state
     equipoise: state 's': the state is of the structure 'distinct', not 'rows-f2'; give the one that was stored
     equipoise: the state 'copy' was copied or brought back: its coins may answer elsewhere too, which nothing covers; say --copied to go on without a guarantee, or begin anew
     equipoise: state 's': the state is damaged, cut short or changed; begin anew
@@ -255,7 +261,62 @@ fn a_cut_goes_on_from_its_state() {
     };
     assert!(cut(&["--vertices", "3"], "+ 0 1\n+ 1 2\n?\n").starts_with("exit 0\n--- stdout\n1\n"));
     assert!(cut(&[], "+ 2 0\n?\n").starts_with("exit 0\n--- stdout\n2\n"));
-    assert!(cut(&["--vertices", "4"], "?\n").contains("--vertices was settled"));
+    assert!(cut(&["--vertices", "3"], "?\n").starts_with("exit 0\n--- stdout\n2\n"), "what it began with");
+    assert!(
+        cut(&["--vertices", "4"], "?\n")
+            .contains("--vertices 4 is not what the state 's' began with: it began with 3")
+    );
+}
+
+/// The command line that began a state was refused by it after a crash.
+#[test]
+fn after_a_kill_the_same_command_line_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = [
+        "distinct",
+        "--method",
+        "copies",
+        "--answers",
+        "9",
+        "--alpha",
+        "0.90",
+        "--beta",
+        "1/50",
+        "--json",
+        "--state",
+        "s",
+    ];
+    let mut killed = std::process::Command::new(env!("CARGO_BIN_EXE_equipoise"))
+        .arg("robust")
+        .args(line)
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = killed.stdin.take().unwrap();
+    input.write_all(b"ann\nbob\n?\n").unwrap();
+    let mut answer = String::new();
+    BufReader::new(killed.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    assert!(answer.contains(r#""queries_left":8"#), "{answer}");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let again = run_in(folder.path(), &line, "?\n");
+    assert!(again.starts_with("exit 0") && again.contains(r#""queries_left":7"#), "{again}");
+    // Numbers are compared as numbers, and what is left out stays as it was settled.
+    let [other, less] = [["--alpha", "0.9"], ["--beta", "0.02"]].map(|flag| {
+        run_in(folder.path(), &[&["distinct", "--json", "--state", "s"], &flag[..]].concat(), "?\n")
+    });
+    assert!(other.contains(r#""queries_left":6"#) && less.contains(r#""queries_left":5"#), "{other}{less}");
+    let wrong = run_in(folder.path(), &["distinct", "--state", "s", "--keep"], "?\n");
+    assert!(
+        wrong.starts_with("exit 2")
+            && wrong.contains("--keep is not what the state 's' began with: it began without it"),
+        "{wrong}"
+    );
+    let counted = run_in(folder.path(), &line, "?\n");
+    assert!(counted.contains(r#""queries_left":4"#), "what was refused counted nothing: {counted}");
 }
 
 #[test]

@@ -190,6 +190,22 @@ fn a_neighbour_tells_a_broken_promise() {
     assert_eq!(same.status.code(), Some(0));
 }
 
+/// The value is 5 in both, and the noisy number of rows beside it, about 1300 and 1000 with noise of scale 20, was not looked at. That fewer
+/// than half of 4,000 runs are on their side of 1150 has a probability below e^-1000.
+#[test]
+fn a_neighbour_is_compared_with_all_that_a_release_shows() {
+    let folder = Folder::with("more.csv", format!("x\n{}", "5\n".repeat(1300)));
+    folder.write("less.csv", format!("x\n{}", "5\n".repeat(1000)));
+    let words = "simulate --trials 4000 --neighbour less.csv median more.csv x --range 0,10 --resolution 1 --epsilon 1";
+    let found = folder.run(words);
+    let said = String::from_utf8(found.stdout).expect("text");
+    assert_eq!(found.status.code(), Some(1), "{said}");
+    assert!(said.contains("ALARM: the promise does not hold"), "{said}");
+    let shown = json(&folder, &format!("{words} --json"));
+    let rows = shown["answers"][0]["rows"].as_i64().expect("the noisy number of rows");
+    assert!(shown["audit"]["verdict"] == "alarm" && rows > 0, "{}", shown["audit"]);
+}
+
 #[test]
 fn pictures_of_answers_and_groups() {
     let folder = two_towns();

@@ -1,19 +1,90 @@
 //! What was typed, made fit for one line of an error message.
 
-/// The first characters of a text, without any that could break the line or command a terminal.
+use std::{borrow::Cow, fmt::Write, ops::RangeInclusive};
+
+/// Characters that nobody sees, or that change how those around them are shown, by the Unicode properties
+/// `Default_Ignorable_Code_Point` and `Bidi_Control`, with the separators of lines and the marks of annotations.
+const UNSEEN: [RangeInclusive<char>; 20] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{13430}'..='\u{1343f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d159}'..='\u{1d159}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
+];
+
+/// Does it command a terminal, turn a line around, or stand there without being seen?
+pub fn is_unseen(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    c.is_control() || UNSEEN.iter().any(|range| range.contains(&c))
+}
+
+/// A text of somebody else's, every character that nobody would see written as its number: `a\u{202e}b`.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    rewritten(text, is_unseen, |c, shown| {
+        write!(shown, "\\u{{{:x}}}", u32::from(c)).expect("memory");
+    })
+}
+
+/// A document of JSON, or lines of ours, for a terminal: what nobody would see is written as JSON does, so that a document
+/// says the same. Line ends and tabs stay.
+pub fn seen_in_json(text: &str) -> Cow<'_, str> {
+    let unseen = |c: char| is_unseen(c) && !matches!(c, '\n' | '\t');
+    rewritten(text, unseen, |c, shown| {
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            write!(shown, "\\u{unit:04x}").expect("memory");
+        }
+    })
+}
+
+fn rewritten(text: &str, unseen: impl Fn(char) -> bool, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    let Some(first) = text.find(&unseen) else { return Cow::Borrowed(text) };
+    let mut shown = text[..first].to_string();
+    for c in text[first..].chars() {
+        if unseen(c) { write(c, &mut shown) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// The first characters of a text, without any that could break the line, command a terminal or stay unseen.
 pub fn shown(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut characters = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
-    let mut short: String = characters.by_ref().take(LONGEST).collect();
-    if characters.next().is_some() {
-        short = short.chars().take(LONGEST - 3).chain("...".chars()).collect();
+    let (mut short, mut length, mut cut) = (String::new(), 0, 0);
+    let mut buffer = [0; 4];
+    for c in text.chars() {
+        let piece = visible(c.encode_utf8(&mut buffer)).into_owned();
+        length += piece.chars().count();
+        if length > LONGEST {
+            short.truncate(cut);
+            return short + "...";
+        }
+        short.push_str(&piece);
+        if length <= LONGEST - 3 {
+            cut = short.len();
+        }
     }
     short
 }
 
-/// A text of ours, as one line without characters that command a terminal.
+/// A text of ours, as one line without characters that command a terminal or stay unseen.
 pub fn line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    visible(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
 /// "; did you mean '…'?" where one of the names is at most two slips away, however it is capitalised, else "."
@@ -53,9 +124,59 @@ mod tests {
     #[test]
     fn control_characters_and_length_are_tamed() {
         assert_eq!(shown("0.5"), "0.5");
-        assert_eq!(shown("a\nb\u{1b}[31m"), "a\u{fffd}b\u{fffd}[31m");
+        assert_eq!(shown("a\nb\u{1b}[31m"), r"a\u{a}b\u{1b}[31m");
+        assert_eq!(line("a\nb\u{1b}c"), r"a b\u{1b}c");
         assert_eq!(shown(&"9".repeat(41)), format!("{}...", "9".repeat(37)));
         assert_eq!(shown(&"9".repeat(40)).len(), 40);
+    }
+
+    /// Right-to-left marks, zero widths, tags and their kin, and what is plainly seen in many scripts.
+    #[test]
+    fn what_nobody_sees_is_written_out_and_what_is_seen_stays() {
+        for unseen in [
+            '\u{ad}',
+            '\u{61c}',
+            '\u{180e}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{200e}',
+            '\u{200f}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{202a}',
+            '\u{202e}',
+            '\u{2060}',
+            '\u{2066}',
+            '\u{2069}',
+            '\u{206f}',
+            '\u{feff}',
+            '\u{fe0f}',
+            '\u{fffb}',
+            '\u{e0001}',
+            '\u{e0041}',
+            '\u{e01ef}',
+            '\u{85}',
+            '\u{7f}',
+            '\0',
+        ] {
+            let text = format!("a{unseen}b");
+            let number = u32::from(unseen);
+            assert_eq!(visible(&text), format!("a\\u{{{number:x}}}b"));
+            assert!(!shown(&text).contains(unseen) && !line(&text).contains(unseen), "{number:x}");
+        }
+        for seen in ["name", "naïve café", "имя", "名前", "اسم", "שם", "नाम", "한글", "🙂", "\u{fffd}", "a b"]
+        {
+            assert_eq!((visible(seen), shown(seen)), (seen.into(), seen.to_string()));
+        }
+        let long = shown(&"\u{202e}".repeat(50));
+        assert_eq!(long, r"\u{202e}\u{202e}\u{202e}\u{202e}...", "no number is cut in two");
+    }
+
+    #[test]
+    fn a_document_says_the_same_with_what_nobody_sees_written_out() {
+        let text = "{\n\t\"k\": \"a\u{202e}\u{e0041}b\"\n}";
+        assert_eq!(seen_in_json(text), "{\n\t\"k\": \"a\\u202e\\udb40\\udc41b\"\n}");
+        assert!(matches!(seen_in_json("plain\n"), Cow::Borrowed(_)));
     }
 
     #[test]

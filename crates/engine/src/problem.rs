@@ -139,8 +139,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = match &self.path {
             Some(path) => {
-                let path = path.display().to_string();
-                format!("'{}'", path.replace(char::is_control, "\u{fffd}"))
+                format!("'{}'", wording::visible(&path.to_string_lossy()))
             }
             None => "the data".to_string(),
         };
@@ -202,8 +201,8 @@ impl fmt::Display for OpenError {
                 "{file} has no data in it; files end in .csv, .tsv (or these with .gz or .zst), .parquet or .arrow"
             ),
             Problem::OtherColumns { column, missing, first } => {
-                let (column, first) = (wording::shown(column), first.display().to_string());
-                let first = first.replace(char::is_control, "\u{fffd}");
+                let (column, first) = (wording::shown(column), first.to_string_lossy());
+                let first = wording::visible(&first);
                 let verb = if *missing { "lacks" } else { "has" };
                 let other = if *missing { "has" } else { "lacks" };
                 write!(

@@ -70,7 +70,7 @@ mod tests {
                     "no column is called 'colum 3'; did you mean 'column 3'? There are: {listed} and 2 more"
                 ),
             ),
-            ("pay\n", format!("no column is called 'pay\u{fffd}'. There are: {listed} and 2 more")),
+            ("pay\n", format!("no column is called 'pay\\u{{a}}'. There are: {listed} and 2 more")),
         ];
         for (typed, line) in table {
             assert_eq!(place(&columns, typed).expect_err("no such column").to_string(), line);

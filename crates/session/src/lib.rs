@@ -10,6 +10,7 @@ pub mod answer;
 pub mod batch;
 pub mod columns;
 pub mod field;
+pub mod file_id;
 mod gather;
 mod groups;
 pub mod kind;

@@ -51,6 +51,7 @@ class Question:
         name: str | None = None,
         ledger: str | os.PathLike[str] | None = None,
         analyst: str | None = None,
+        apart: bool = False,
         **keywords: Any,
     ) -> None:
         self._asked = statistic
@@ -58,14 +59,15 @@ class Question:
         self.table: Table | FileTable = table(data)
         if "column" not in words and statistic != "count" and len(self.table.names) == 1:
             words["column"] = self.table.names[0]
-        if books is None and ledger is None and is_path(data):
-            ledger = _books.beside(data)
-        if books is None and ledger is None:
-            name = _books.odometer(words.get("adjacency"), words.get("unit"))
-        elif ledger is not None:
-            name = _books.name_of(data, ledger, name)
-        assert name is not None, "a session names its data"
-        self.books = books if books is not None else _books.books(ledger, analyst)
+        if books is None and ledger is None and not is_path(data):
+            if apart:
+                raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
+            name, books = _books.odometer(words.get("adjacency"), words.get("unit")), _books.books(None, analyst)
+        elif books is None:
+            charged = _books.charged(data, ledger, name, apart)
+            name, books = charged.name, charged.open(analyst)
+        assert name is not None and books is not None, "a session names its data"
+        self.books = books
         self.planned = self.books.plan(name, self.table.names, json.dumps(words), self.table.kinds())
 
     def summarize(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _equipoise
 from ._data import is_path
@@ -38,24 +38,44 @@ def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> 
     >>> import equipoise as eq
     >>> before = eq.spent()
     >>> release = eq.count([1, 2, 3], epsilon=0.5)
-    >>>     >>> Fraction(eq.spent()["epsilon"]) - Fraction(before["epsilon"])
+    >>> from fractions import Fraction
+    >>> Fraction(eq.spent()["epsilon"]) - Fraction(before["epsilon"])
     Fraction(1, 2)
     """
     balance: dict[str, Any] = json.loads(books(None).balance(odometer(adjacency, privacy_unit)))
     return dict(balance["spent"])
 
 
-def beside(data: str | os.PathLike[str]) -> str:
-    """The ledger that a file, a pattern or a folder is charged to, by the same rule as on the command line."""
-    return os.fspath(_equipoise.charged_ledger(data))
+class Charged(NamedTuple):
+    """Where data is charged: the ledger, the name that its budget belongs to, and for files what is known of them."""
+
+    ledger: str | os.PathLike[str]
+    name: str
+    files: _equipoise.Account | None
+
+    def open(self, analyst: str | None = None) -> _equipoise.Books:
+        """The ledger, which writes down with the next charge which files these are."""
+        opened = books(self.ledger, analyst)
+        if self.files is not None:
+            opened.expect(self.files)
+        return opened
 
 
-def name_of(data: Any, ledger: str | os.PathLike[str], name: str | None) -> str:
-    """The name that the budget of the data belongs to; for files the same as on the command line."""
+def charged(data: Any, ledger: str | os.PathLike[str] | None, name: str | None, apart: bool = False) -> Charged:
+    """Where data is charged, by the same rule as on the command line: a limit that covers a file is not walked around."""
     if is_path(data):
         if name is not None:
             raise RequestError("a file goes by its path; leave out name=")
-        return _equipoise.data_name(data, ledger)
+        files = _equipoise.Account(data, ledger, bool(apart))
+        return Charged(files.ledger, files.name, files)
+    assert ledger is not None, "data in memory has no ledger of its own"
+    if apart:
+        raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
+    return Charged(ledger, name_of(data, ledger, name), None)
+
+
+def name_of(data: Any, ledger: str | os.PathLike[str], name: str | None) -> str:
+    """The name that the budget of data in memory belongs to."""
     if name is None:
         raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
     return name

@@ -7,6 +7,7 @@ from numpy import int64
 from numpy.typing import NDArray
 
 __all__ = [
+    "Account",
     "Arrow",
     "Ballot",
     "Books",
@@ -24,9 +25,7 @@ __all__ = [
     "audits",
     "calibrate",
     "cells",
-    "charged_ledger",
     "choose_robust",
-    "data_name",
     "deal_people",
     "deal_rows",
     "known_as",
@@ -36,6 +35,7 @@ __all__ = [
     "run_program",
     "shown",
     "simulate",
+    "visible",
     "write",
 ]
 
@@ -61,6 +61,16 @@ class File:
     def kinds(self) -> list[str | None]: ...
 
 @final
+class Account:
+    def __new__(
+        cls, data: str | os.PathLike[str], ledger: str | os.PathLike[str] | None = None, apart: bool = False
+    ) -> Account: ...
+    @property
+    def ledger(self) -> Path: ...
+    @property
+    def name(self) -> str: ...
+
+@final
 class Planned:
     @property
     def wanted(self) -> list[tuple[int, str]]: ...
@@ -74,9 +84,17 @@ class Books:
         self, data: str, columns: Sequence[str], request: str, kinds: Sequence[str | None]
     ) -> Planned: ...
     def release(self, planned: Planned, source: Any, rows: int, request_id: str | None = None) -> str: ...
+    def expect(self, account: Account) -> None: ...
     def set_limit(
-        self, data: str, adjacency: str, epsilon: str, delta: str, unit: str | None = None, anew: bool = False
-    ) -> None: ...
+        self,
+        data: str,
+        adjacency: str,
+        epsilon: str,
+        delta: str,
+        unit: str | None = None,
+        anew: bool = False,
+        file: str | os.PathLike[str] | None = None,
+    ) -> list[str]: ...
     def balance(self, data: str) -> str: ...
 
 @final
@@ -217,8 +235,6 @@ def audits() -> str: ...
 def calibrate(name: str, parameters: Sequence[tuple[str, str]]) -> str: ...
 def deal_people(ballot: Ballot, people: Sequence[str | None]) -> list[NDArray[int64]]: ...
 def deal_rows(ballot: Ballot, rows: int) -> list[NDArray[int64]]: ...
-def charged_ledger(data: str | os.PathLike[str]) -> Path: ...
-def data_name(data: str | os.PathLike[str], ledger: str | os.PathLike[str]) -> str: ...
 def known_as(data: str | os.PathLike[str], ledger: str | os.PathLike[str] | None) -> str | None: ...
 def read(text: str, kind: str) -> int | None: ...
 def write(whole: int, kind: str) -> str | None: ...
@@ -240,3 +256,4 @@ def run_program(
 def simulate(
     planned: Planned, source: Any, rows: int, trials: int
 ) -> tuple[list[Any], list[dict[str, Any] | None], str]: ...
+def visible(text: str) -> str: ...

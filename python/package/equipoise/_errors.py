@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from ._wording import in_python
+from ._wording import in_python, visible
 
 
 class EquipoiseError(Exception):
     """Every error of this package."""
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(in_python(message))
+        super().__init__(visible(in_python(message)))
 
 
 class RequestError(EquipoiseError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from . import _books, _equipoise
@@ -16,15 +17,26 @@ def calibrate(name: str, **parameters: Any) -> dict[str, Any]:
     """Every number that a mechanism derives from its parameters: scale, threshold, cost, error.
 
     Numbers are given as floats, rounded in the direction that is safe; ``cost`` is a sentence. See :func:`mechanisms` for
-    names and parameters.
+    names and parameters; parameters of several words are written with underscores, as ``test_share``.
 
     >>> import equipoise as eq
     >>> eq.calibrate("laplace", epsilon=0.5, sensitivity=1)["scale"]
     2.0
     """
     pairs = [(key.replace("_", "-"), _text(value, key)) for key, value in parameters.items() if value is not None]
-    found: dict[str, Any] = json.loads(_equipoise.calibrate(name.replace("_", "-"), pairs))
+    try:
+        found: dict[str, Any] = json.loads(_equipoise.calibrate(name.replace("_", "-"), pairs))
+    except RequestError as error:
+        raise RequestError(_as_keywords(str(error))) from None
     return {key: value if key == "mechanism" else _number(value) for key, value in found.items()}
+
+
+def _as_keywords(text: str) -> str:
+    """Parameters as Python writes them: ``test-share`` becomes ``test_share``; names of mechanisms stay."""
+    names = {one["name"] for entry in json.loads(_equipoise.mechanisms()) for one in entry["parameters"]}
+    several = sorted((name for name in names if "-" in name), key=len, reverse=True)
+    pattern = r"(?<![\w-])(" + "|".join(several) + r")(?![\w-])"
+    return re.sub(pattern, lambda found: found[0].replace("-", "_"), text)
 
 
 def _text(value: Any, name: str) -> str:
@@ -45,7 +57,11 @@ def mechanisms() -> dict[str, dict[str, Any]]:
     >>> "laplace" in eq.mechanisms()
     True
     """
-    return {entry.pop("name"): entry for entry in json.loads(_equipoise.mechanisms())}
+    entries = json.loads(_equipoise.mechanisms())
+    for parameter in (parameter for entry in entries for parameter in entry["parameters"]):
+        parameter["name"] = parameter["name"].replace("-", "_")
+        parameter["about"] = _as_keywords(parameter["about"])
+    return {entry.pop("name"): entry for entry in entries}
 
 
 class Simulation:

@@ -123,6 +123,7 @@ class ThresholdMonitor:
         ledger: str | os.PathLike[str] | None = None,
         name: str | None = None,
         state: str | os.PathLike[str] | None = None,
+        apart: bool = False,
     ) -> None:
         words: dict[str, Any] = {
             "epsilon": decimal(epsilon, "epsilon"),
@@ -137,8 +138,10 @@ class ThresholdMonitor:
         self._lock = threading.Lock()
         self._file: _equipoise.FileWatch | None = None
         if isinstance(self._table, FileTable):
-            self._watch_file(self._table, words, ledger, name, state)
+            self._watch_file(self._table, words, _books.charged(self._table.path, ledger, name, apart), state)
             return
+        if apart:
+            raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
         if state is not None:
             raise RequestError("a state file belongs to a file of rows; data in memory is watched while this object lives")
         books, account = _account(adjacency, privacy_unit, ledger, name)
@@ -152,15 +155,13 @@ class ThresholdMonitor:
             ids,
         )
 
-    def _watch_file(self, rows: FileTable, words: dict[str, Any], ledger: Any, name: str | None, state: Any) -> None:
-        ledger = _books.beside(rows.path) if ledger is None else ledger
-        account = _books.name_of(rows.path, ledger, name)
+    def _watch_file(self, rows: FileTable, words: dict[str, Any], charged: _books.Charged, state: Any) -> None:
         words.update(rows.reading)
         pattern = any(sign in rows.path for sign in "*?[") and not os.path.exists(rows.path)
         if pattern and (state is None or fnmatch.fnmatch(os.path.abspath(state), os.path.abspath(rows.path))):
             raise RequestError("a state file cannot lie beside or within a pattern; name another with state=")
         state = rows.path + ".monitor" if state is None else os.fspath(state)
-        self._file = _equipoise.FileWatch(_books.books(ledger), account, rows._file, json.dumps(words), state)
+        self._file = _equipoise.FileWatch(charged.open(), charged.name, rows._file, json.dumps(words), state)
 
     def ask(self, predicate: str | Callable[[Any], Any] | Sequence[bool], threshold: Any) -> bool:
         """Do at least about ``threshold`` records satisfy the predicate?

@@ -52,6 +52,7 @@ def run_program(
     ledger: str | os.PathLike[str] | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
     dry_run: bool = False,
 ) -> Release | dict[str, Any]:
@@ -82,11 +83,12 @@ def run_program(
     _linux()
     said = words_of("count", None, {"confidence": confidence, "alpha": alpha})
     held = table(data)
-    if ledger is None and isinstance(held, FileTable):
-        ledger = _books.beside(held.path)
     source = held.path if isinstance(held, FileTable) else data
+    charged = None
+    if ledger is not None or isinstance(held, FileTable):
+        charged = _books.charged(source, ledger, name, apart)
     held, kinds = _handed_over(held, input == "arrow", privacy_unit, types)
-    account = _books.odometer(adjacency, privacy_unit) if ledger is None else _books.name_of(source, ledger, name)
+    account = _books.odometer(adjacency, privacy_unit) if charged is None else charged.name
     words = {
         "programs": _commands(program),
         "output": output,
@@ -119,7 +121,7 @@ def run_program(
     }
     if unsafe_no_sandbox:
         warnings.warn("no sandbox: the program can read and send all that you can", stacklevel=2)
-    books = _books.books(ledger, analyst)
+    books = _books.books(None, analyst) if charged is None else charged.open(analyst)
     columns = held.source(kinds)
     text = _equipoise.run_program(
         books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id

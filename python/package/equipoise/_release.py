@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from ._errors import RefusedError
-from ._wording import in_python, short
+from ._wording import in_python, short, visible
 
 
 class Release:
@@ -148,8 +148,8 @@ class Release:
             privacy += f", delta={short(promise['delta'])}"
         where = f"{privacy}, {promise['adjacency']}, {self.mechanism}"
         if self.refused:
-            return f"<{self.statistic} refused ({where}): {self.advice}>"
-        return f"<{self.statistic} {_shown(self.value)}{self._bar()} ({where})>"
+            return visible(f"<{self.statistic} refused ({where}): {self.advice}>")
+        return visible(f"<{self.statistic} {_shown(self.value)}{self._bar()} ({where})>")
 
     def _bar(self) -> str:
         error = self.error
@@ -184,7 +184,7 @@ class Release:
             for name, text in rows
             if text
         )
-        return (
+        return visible(
             f"<div><b>{html.escape(self.statistic)}</b> "
             f"<span style='color:{colour};font-size:1.3em'>{html.escape(value)}</span><table>{body}</table></div>"
         )

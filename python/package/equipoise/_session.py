@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR
 from typing import Any
@@ -13,7 +14,7 @@ from ._ask import Question
 from ._data import FileTable, table
 from ._errors import RequestError
 from ._release import Release
-from ._wording import decimal, short
+from ._wording import decimal, short, visible
 
 _STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram", "select", "summary")
 
@@ -38,7 +39,8 @@ class Query:
     def __repr__(self) -> str:
         summary = self.summarize()
         promise = summary["guarantee"]
-        return f"<query {summary['statistic']} (epsilon={short(promise['epsilon'])}, {summary['mechanism']}): {summary['expected']}>"
+        asked = f"{summary['statistic']} (epsilon={short(promise['epsilon'])}, {summary['mechanism']})"
+        return visible(f"<query {asked}: {summary['expected']}>")
 
 
 class Session:
@@ -54,6 +56,9 @@ class Session:
         A file in which charges are written down before rows are read. A file of data uses the ledger beside it; data in
         memory is counted in memory unless a ledger and a ``name`` are given.
 
+    ``apart``
+        A limit beside or above a file covers it under whatever name; with ``apart=True`` the session is counted apart from it, and
+        both ledgers write that down.
     ``anew``
         A data set keeps the unit and adjacency of its first use. With ``anew=True`` and a budget it counts for these from now on;
         what was spent for others is kept, told by ``earlier``, no longer counted, and not bounded by the new figures.
@@ -86,20 +91,22 @@ class Session:
         delimiter: str | None = None,
         header: bool = True,
         anew: bool = False,
+        apart: bool = False,
     ) -> None:
         self._table = table(data, delimiter=delimiter, header=header)
         self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
-        if ledger is None and isinstance(self._table, FileTable):
-            ledger = _books.beside(self._table.path)
-        self._ledger = ledger
-        source = self._table.path if isinstance(self._table, FileTable) else data
-        if ledger is None:
+        file = self._table.path if isinstance(self._table, FileTable) else None
+        self._charged: _books.Charged | None = None
+        self._own: _equipoise.Books | None = None
+        if ledger is None and file is None:
+            if apart:
+                raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
             self.name = name or "data"
-            self._own: _equipoise.Books | None = _equipoise.Books(None, analyst)
+            self._own = _equipoise.Books(None, analyst)
             self._process = os.getpid()
         else:
-            self.name = _books.name_of(source, ledger, name)
-            self._own = None
+            self._charged = _books.charged(data if file is None else file, ledger, name, apart)
+            self.name = self._charged.name
         if anew and budget is None:
             raise RequestError("anew= begins a budget for another unit or adjacency; give budget= too")
         if budget is not None:
@@ -107,22 +114,27 @@ class Session:
             if len(pair) != 2:
                 raise RequestError("budget is not accepted; give epsilon, or a pair of epsilon and delta")
             epsilon, delta = pair
-            self._books().set_limit(
-                self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit, anew
+            same = self._books().set_limit(
+                self.name, adjacency, decimal(epsilon, "epsilon"), decimal(delta, "delta"), privacy_unit, anew, file
             )
+            for other in same:
+                warnings.warn(
+                    f"{visible(other)} has the same content; what is spent there is spent on the same people", stacklevel=2
+                )
 
     def _books(self) -> _equipoise.Books:
-        if self._own is None:
-            return _books.books(self._ledger, self._analyst)
+        if self._charged is not None:
+            return self._charged.open(self._analyst)
         if os.getpid() != self._process:
             raise RequestError(
                 "this session was opened before a fork, and its budget is counted in memory; open it in the child, or "
                 "give it a ledger"
             )
+        assert self._own is not None, "without a ledger its own"
         return self._own
 
     def _ask(self, statistic: str, column: str | None, keywords: dict[str, Any]) -> Query:
-        for word in ("analyst", "books", "ledger", "name"):
+        for word in ("analyst", "apart", "books", "ledger", "name"):
             if word in keywords:
                 raise RequestError(f"{word}= belongs to the session; leave it out of its questions")
         keywords.setdefault("adjacency", self._adjacency)
@@ -208,7 +220,7 @@ class Session:
         budget = "no limit"
         if left is not None:
             budget = f"epsilon {short(left.get('epsilon') or left.get('rho') or '0', ROUND_FLOOR)} left"
-        return f"<session {self.name!r}: {budget}, epsilon {short(self.spent['epsilon'])} spent>"
+        return visible(f"<session {self.name!r}: {budget}, epsilon {short(self.spent['epsilon'])} spent>")
 
 
 class Groups:

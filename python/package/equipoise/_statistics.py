@@ -36,6 +36,7 @@ def count(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """How many records there are, or how many have a value in a column.
@@ -69,6 +70,7 @@ def sum(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The sum of a column. Without ``range``, a part of epsilon finds one; it is told with the answer.
@@ -102,6 +104,7 @@ def mean(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The mean of a column, without bounds. A ``range`` that is known in advance makes it more accurate.
@@ -134,6 +137,7 @@ def variance(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The variance of a column, without bounds.
@@ -164,6 +168,7 @@ def std(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The standard deviation of a column, without bounds: the root of :func:`variance`.
@@ -199,6 +204,7 @@ def median(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The median of a column, without bounds or candidates.
@@ -234,6 +240,9 @@ def median(
         A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
         name for this request: asking again under it gives the same answer for free. Without a ledger an odometer of
         this process counts (:func:`spent`); questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a move. With
+        ``apart=True`` it is counted apart, and both ledgers write that down.
 
     >>> import equipoise as eq
     >>> salaries = [30_000 + 7 * i for i in range(1000)]
@@ -269,6 +278,7 @@ def quantile(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """One quantile or several of a column, without bounds.
@@ -307,6 +317,7 @@ def iqr(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The interquartile range of a column, without bounds.
@@ -338,6 +349,7 @@ def mode(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """The most frequent value of a column, exact as a text, or a refusal where it leads by too little.
@@ -367,6 +379,7 @@ def histogram(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """How many records have each value of a column: ``groups`` of the release.
@@ -400,6 +413,7 @@ def select(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """A value that nearly most records have, among those that are stated or, with a delta, among frequent ones.
@@ -436,6 +450,7 @@ def summary(
     ledger: Path | None = None,
     name: str | None = None,
     analyst: str | None = None,
+    apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
     """Count, mean, standard deviation and five quantiles of a column for one price: ``answers`` of the release.

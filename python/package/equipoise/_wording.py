@@ -31,6 +31,17 @@ def in_python(text: str) -> str:
     return re.sub(r"--([a-z][a-z-]*)(?: ([\w.-]*\w))?", keyword, text)
 
 
+def visible(text: str) -> str:
+    """A text of somebody else's, with what nobody would see written out: marks of direction, zero widths, control characters.
+
+    >>> visible("salary" + chr(0x202E) + "x")
+    'salary\\\\u{202e}x'
+    """
+    from . import _equipoise
+
+    return _equipoise.visible(text)
+
+
 def decimal(value: Any, name: str = "number") -> str:
     """A number as the decimal that it shows: ``0.1`` is one tenth.
 

@@ -12,7 +12,7 @@ use equipoise_core::{
 };
 
 pub(super) static AUDIT: Audit = Audit {
-    name: "features",
+    name: "counts",
     about: "features that more than half of the votes have, by noisy counts, keep what their rho implies at delta 0.01",
     source: "000_4d769f04a6a550e8.txt, Example 7.2",
     kind: Kind::Claim {

@@ -13,7 +13,7 @@ use equipoise_core::{
 };
 
 pub(super) static AUDIT: Audit = Audit {
-    name: "robust-mean",
+    name: "trimmed",
     about: "trimmed and winsorized means and medians of votes keep epsilon with noise for t votes of a person",
     source: "000_4d769f04a6a550e8.txt, section 7.1",
     kind: Kind::Claim {

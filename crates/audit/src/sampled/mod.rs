@@ -31,6 +31,7 @@
 
 pub mod clopper_pearson;
 mod events;
+mod parts;
 mod shipped;
 pub mod tracing;
 mod zoo;
@@ -38,7 +39,9 @@ mod zoo;
 use clopper_pearson::{lower, upper};
 use equipoise_core::coins::Words;
 use events::Event;
+use parts::Views;
 use std::{
+    collections::BTreeMap,
     sync::Mutex,
     thread,
     time::{Duration, Instant},
@@ -52,6 +55,17 @@ pub enum Seen {
     /// Several numbers.
     Numbers(Vec<f64>),
     /// Anything else, such as a refusal or a name.
+    Text(String),
+    /// Everything that one run shows, by name: numbers and texts, of which some may be missing.
+    Parts(BTreeMap<String, Part>),
+}
+
+/// One thing of several that a run shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// A number. All of its bits count.
+    Number(f64),
+    /// Anything else.
     Text(String),
 }
 
@@ -181,7 +195,7 @@ fn round<W: Words>(
         let halves = [false, true].map(|second| draw(Which { pair, second }, runs));
         for second in [false, true] {
             let (likely, other) = (&halves[usize::from(second)], &halves[usize::from(!second)]);
-            if let Some((score, event)) = events::best(likely, other, promise)
+            if let Some((score, event)) = events::best(likely, other, &Views::new(likely, other), promise)
                 && best.as_ref().is_none_or(|(known, ..)| score > *known)
             {
                 best = Some((score, Which { pair, second }, event));
@@ -235,10 +249,12 @@ pub fn compare(first: &[Seen], second: &[Seen], promise: &Promise, false_alarm: 
     let runs = first.len().min(second.len());
     let (first, second) = (&first[..runs], &second[..runs]);
     let (first, second) = (first.split_at(first.len() / 2), second.split_at(second.len() / 2));
-    let directions = [(first, second), (second, first)];
+    let directions = [(first, second), (second, first)]
+        .map(|(likely, other)| (likely, other, Views::new(likely.0, other.0)));
     let best_at = |eps: f64| {
-        let scored = directions.into_iter().filter_map(|(likely, other)| {
-            let (score, event) = events::best(likely.0, other.0, &Promise { eps, ..*promise })?;
+        let scored = directions.iter().filter_map(|(likely, other, views)| {
+            let (likely, other) = (*likely, *other);
+            let (score, event) = events::best(likely.0, other.0, views, &Promise { eps, ..*promise })?;
             Some((score, event, [likely, other]))
         });
         scored.max_by(|one, two| one.0.total_cmp(&two.0))

@@ -24,7 +24,7 @@ pub(crate) struct BudgetOptions {
 #[derive(Subcommand, Debug)]
 pub(crate) enum BudgetCommand {
     /// What has been spent and what is left
-    Show(BooksOptions),
+    Show(ShowOptions),
     /// Register a file and limit what may be spent on it, what was already spent included
     #[command(
         after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n  equipoise budget set visits.csv --unit person --anew --epsilon 5\n\nA ledger with any limit answers only for registered files."
@@ -52,6 +52,15 @@ pub(crate) struct BooksOptions {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowOptions {
+    #[command(flatten)]
+    pub books: BooksOptions,
+    /// Compare all accountants also where there are more than 10000 charges, which reads every one of them
+    #[arg(long)]
+    pub accountants: bool,
 }
 
 #[derive(Args, Debug)]

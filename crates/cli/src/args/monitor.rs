@@ -5,6 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct MonitorOptions {
     /// A CSV file; its first line names the columns
     #[arg(value_name = "FILE")]
@@ -41,6 +42,9 @@ pub(crate) struct MonitorOptions {
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST", help_heading = "Budget")]
     pub analyst: Option<String>,
+    /// Count this apart from a limit that covers the same file in another ledger or under another name; both write it down
+    #[arg(long, help_heading = "Budget")]
+    pub apart: bool,
     /// First print every earlier question with its answer
     #[arg(long, help_heading = "Output")]
     pub history: bool,

@@ -122,6 +122,9 @@ pub(crate) struct Books {
     /// With - for FILE: the name that the budget of standard input belongs to
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Count this apart from a limit that covers the same file in another ledger or under another name; both write it down
+    #[arg(long)]
+    pub apart: bool,
     /// A name for this request: asked again, it gives the stored answer for free
     #[arg(long, value_name = "ID")]
     pub request_id: Option<String>,

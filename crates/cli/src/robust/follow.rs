@@ -1,7 +1,12 @@
 //! A stream of lines: updates are followed, questions answered at once, bad lines named and left out.
 
-use super::{Stream, state_file::StateFile};
+use super::{
+    Stream,
+    settled::{self, Settled},
+    state_file::StateFile,
+};
 use crate::Exit;
+use equipoise_core::wording;
 use equipoise_entropy::OsCoins;
 use std::{
     fs::File,
@@ -51,7 +56,7 @@ const COPIED: &str = "heuristic";
 /// Begin anew, or go on from the state file, and follow all lines.
 pub(super) fn follow<F: Follower>(
     stream: &Stream,
-    typed: &[(&str, bool)],
+    typed: &[Settled],
     begin: impl FnOnce(&mut OsCoins) -> Result<F, String>,
 ) -> Result<Exit, String> {
     let mut coins = OsCoins::new().map_err(|error| error.to_string())?;
@@ -61,24 +66,22 @@ pub(super) fn follow<F: Follower>(
         return each_line(stream, &mut follower, None, &mut coins);
     };
     let (mut file, saved) = StateFile::open(path)?;
+    let name = wording::visible(&path.to_string_lossy()).into_owned();
     let mut follower = match saved {
-        None => begin(&mut coins)?,
+        None => {
+            file.settled = Some(typed.iter().map(Settled::kept).collect());
+            begin(&mut coins)?
+        }
         Some(saved) => {
-            if let Some((flag, _)) = typed.iter().find(|(_, given)| *given) {
-                return Err(format!(
-                    "{flag} was settled when the state '{}' began; leave it out, or begin a new state",
-                    path.display()
-                ));
-            }
+            settled::same(typed, file.settled.as_deref(), &name)?;
             let mut follower = F::from_bytes(&saved.state, &mut coins)
-                .map_err(|error| format!("state '{}': {error}", path.display()))?;
+                .map_err(|error| format!("state '{name}': {error}"))?;
             if follower.goes_on_often() {
                 file.copied = false;
             } else if saved.is_new_copy && !stream.copied {
                 return Err(format!(
-                    "the state '{}' was copied or brought back: its coins may answer elsewhere too, which nothing covers; \
-                     say --copied to go on without a guarantee, or begin anew",
-                    path.display()
+                    "the state '{name}' was copied or brought back: its coins may answer elsewhere too, which nothing covers; \
+                     say --copied to go on without a guarantee, or begin anew"
                 ));
             }
             for line in &saved.lines {
@@ -137,6 +140,7 @@ fn each_line<F: Follower>(
                     }
                 }
                 let line = if stream.json { answer.json.to_string() } else { answer.text };
+                let line = wording::seen_in_json(&line);
                 // Whoever reads may react to each answer: it goes out at once.
                 if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
                     return Ok(exit);

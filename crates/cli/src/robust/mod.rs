@@ -2,6 +2,7 @@
 
 mod choose;
 mod follow;
+mod settled;
 mod state_file;
 
 use crate::{Exit, fail};
@@ -17,6 +18,7 @@ use equipoise_robust::{
 };
 use follow::{Answer, Follower, Words, follow};
 use serde_json::json;
+use settled::Settled;
 use std::{
     fmt::{Display, Write},
     path::{Path, PathBuf},
@@ -170,11 +172,16 @@ fn ratio(given: Option<&str>, name: &str, otherwise: &str) -> Result<Ratio, Stri
     given.unwrap_or(otherwise).parse().map_err(|error| format!("{name}: {error}"))
 }
 
+/// How far off answers may be unless that is typed: of distinct items, and of everything else; and how likely one is farther.
+const ALPHA_DISTINCT: &str = "0.2";
+const ALPHA: &str = "0.5";
+const BETA: &str = "0.01";
+
 impl Promised {
     fn promise(&self, otherwise: &str) -> Result<Promise, String> {
         Ok(Promise {
             alpha: ratio(self.alpha.as_deref(), "alpha", otherwise)?,
-            beta: ratio(self.beta.as_deref(), "beta", "0.01")?,
+            beta: ratio(self.beta.as_deref(), "beta", BETA)?,
             answers: declared(self.answers, if self.keep { 0 } else { 1000 })?,
             asked: self.asked.unwrap_or(0),
             keep: self.keep,
@@ -192,17 +199,17 @@ impl Promised {
         }
     }
 
-    /// What a state settles, and whether it was typed again.
-    fn typed<const N: usize>(&self, more: [(&'static str, bool); N]) -> Vec<(&'static str, bool)> {
-        let mut typed = vec![
-            ("--alpha", self.alpha.is_some()),
-            ("--beta", self.beta.is_some()),
-            ("--answers", self.answers.is_some()),
-            ("--keep", self.keep),
-            ("--asked", self.asked.is_some()),
+    /// What a state settles, and what of it was typed.
+    fn settled<const N: usize>(&self, alpha: &'static str, more: [Settled; N]) -> Vec<Settled> {
+        let mut settled = vec![
+            Settled::new("--alpha", self.alpha.as_ref(), alpha),
+            Settled::new("--beta", self.beta.as_ref(), BETA),
+            Settled::new("--answers", self.answers, ""),
+            Settled::given("--keep", self.keep),
+            Settled::new("--asked", self.asked, ""),
         ];
-        typed.extend(more);
-        typed
+        settled.extend(more);
+        settled
     }
 }
 
@@ -273,11 +280,11 @@ fn answer(value: i128, left: Option<u64>, changes: Option<u64>, guarantee: &impl
 
 fn distinct(options: &DistinctOptions) -> Result<Exit, String> {
     let promised = &options.promise;
-    let typed =
-        promised.typed([("--method", options.method.is_some()), ("--changes", options.changes.is_some())]);
+    let method = Settled::new("--method", options.method.as_ref(), "keyed");
+    let typed = promised.settled(ALPHA_DISTINCT, [method, Settled::new("--changes", options.changes, "")]);
     let rarely = rarely(options.method.as_deref(), options.changes)?;
     follow(&promised.stream, &typed, |coins| {
-        let promise = promised.promise("0.2")?;
+        let promise = promised.promise(ALPHA_DISTINCT)?;
         let distinct = match (options.method.as_deref(), rarely) {
             (Some("copies"), _) => RobustDistinct::copies(&promise, coins),
             (Some(name), Some((method, changes))) => {
@@ -351,7 +358,7 @@ fn own(options: &SketchOptions) -> Result<Option<Own>, String> {
 
 /// The promise and the sizes; with sizes of one's own nothing is measured.
 fn sketch_sizes(options: &SketchOptions) -> Result<(Promise, Option<Own>), String> {
-    let (mut promise, own) = (options.promise.promise("0.5")?, own(options)?);
+    let (mut promise, own) = (options.promise.promise(ALPHA)?, own(options)?);
     if own.is_some() && promise.answers == 0 {
         promise.answers = 1000;
     }
@@ -360,11 +367,10 @@ fn sketch_sizes(options: &SketchOptions) -> Result<(Promise, Option<Own>), Strin
 
 fn f2(options: &F2Options) -> Result<Exit, String> {
     let sketch = &options.sketch;
-    let typed = sketch.promise.typed([
-        ("--heuristic", sketch.heuristic.is_some()),
-        ("--method", options.method.is_some()),
-        ("--changes", options.changes.is_some()),
-    ]);
+    let method = Settled::new("--method", options.method.as_ref(), "copies");
+    let heuristic = Settled::new("--heuristic", sketch.heuristic.as_ref(), "");
+    let changes = Settled::new("--changes", options.changes, "");
+    let typed = sketch.promise.settled(ALPHA, [heuristic, method, changes]);
     let rarely = rarely(options.method.as_deref(), options.changes)?;
     follow(&sketch.promise.stream, &typed, |coins| {
         let (promise, own) = sketch_sizes(sketch)?;
@@ -380,7 +386,8 @@ fn f2(options: &F2Options) -> Result<Exit, String> {
 }
 
 fn point(options: &SketchOptions) -> Result<Exit, String> {
-    let typed = options.promise.typed([("--heuristic", options.heuristic.is_some())]);
+    let heuristic = Settled::new("--heuristic", options.heuristic.as_ref(), "");
+    let typed = options.promise.settled(ALPHA, [heuristic]);
     follow(&options.promise.stream, &typed, |coins| {
         let (promise, own) = sketch_sizes(options)?;
         RobustPoint::new(&promise, own.as_ref(), coins).map_err(text)
@@ -456,17 +463,19 @@ follow_items!(RobustPoint, |structure, words, coins| match words {
 });
 
 fn min_cut(options: &MinCutOptions) -> Result<Exit, String> {
+    let graph = options.graph.as_ref().map(|path| path.to_string_lossy());
     let typed = [
-        ("--vertices", options.vertices.is_some()),
-        ("--graph", options.graph.is_some()),
-        ("--method", options.method.is_some()),
-        ("--alpha", options.alpha.is_some()),
-        ("--beta", options.beta.is_some()),
-        ("--answers", options.answers.is_some()),
+        Settled::new("--vertices", options.vertices, ""),
+        Settled::new("--graph", graph, ""),
+        Settled::new("--method", options.method.as_ref(), "exact"),
+        Settled::new("--alpha", options.alpha.as_ref(), ALPHA),
+        Settled::new("--beta", options.beta.as_ref(), BETA),
+        Settled::new("--answers", options.answers, ""),
     ];
     let sampled = options.method.as_deref() == Some("sampled");
-    if let Some((flag, _)) =
-        typed[3..].iter().find(|(_, given)| *given && !sampled && options.stream.state.is_none())
+    if let Some(Settled { flag, .. }) = typed[3..]
+        .iter()
+        .find(|settled| settled.typed.is_some() && !sampled && options.stream.state.is_none())
     {
         return Err(format!(
             "{flag} is for samples; the exact cut needs none. Add --method sampled, or leave it out"
@@ -486,8 +495,8 @@ fn min_cut(options: &MinCutOptions) -> Result<Exit, String> {
         };
         let cut = if sampled {
             let promise = Promise {
-                alpha: ratio(options.alpha.as_deref(), "alpha", "0.5")?,
-                beta: ratio(options.beta.as_deref(), "beta", "0.01")?,
+                alpha: ratio(options.alpha.as_deref(), "alpha", ALPHA)?,
+                beta: ratio(options.beta.as_deref(), "beta", BETA)?,
                 answers: declared(options.answers, 0)?,
                 asked: 0,
                 keep: true,

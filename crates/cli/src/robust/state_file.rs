@@ -4,15 +4,17 @@
 //! that has forgotten nothing it answered to. The file holds keys; only its owner may read it.
 //!
 //! In front stands which file this is: its number on the disk and when it was made. Every state is a new file, so one that was
-//! copied, or brought back by a backup, is recognised: its coins may have answered elsewhere.
+//! copied, or brought back by a backup, is recognised: its coins may have answered elsewhere. With it stands what was settled when the
+//! state began, so that the same command line goes on after a crash.
 
+use equipoise_core::wording;
 use equipoise_robust::state::{self, Chain, Damaged, Kind, Reader, Stored};
+use equipoise_session::file_id::FileId;
 use std::{
     fs::{self, File, Metadata, OpenOptions, TryLockError},
     io::{Read, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    time::UNIX_EPOCH,
 };
 
 pub(super) struct StateFile {
@@ -25,6 +27,8 @@ pub(super) struct StateFile {
     state: usize,
     /// Was it copied, now or before?
     pub(super) copied: bool,
+    /// What was settled when it began, by flag; an older version wrote none of it.
+    pub(super) settled: Option<Vec<(String, String)>>,
 }
 
 /// What a file held.
@@ -38,32 +42,55 @@ pub(super) struct Saved {
 /// Lines that wait for the disk are written at this size, and a log is folded into a new state at sixteen times that.
 const PIECE: usize = 1 << 20;
 
-const MARK: Kind = *b"mark\0\0\0\0";
+/// What stands in front: the first version, and the one with what was settled.
+const FIRST_MARK: Kind = *b"mark\0\0\0\0";
+const MARK: Kind = *b"mark2\0\0\0";
 
-/// Which file this is.
-fn identity(metadata: &Metadata) -> [u64; 3] {
-    let made = metadata.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    // Nanoseconds of 64 bits reach beyond the year 2500; a disk that does not know says zero.
-    let made = made.and_then(|made| u64::try_from(made.as_nanos()).ok()).unwrap_or(0);
-    [metadata.dev(), metadata.ino(), made]
+struct Mark {
+    id: FileId,
+    copied: bool,
+    settled: Option<Vec<(String, String)>>,
 }
 
-fn mark(metadata: &Metadata, copied: bool) -> Vec<u8> {
-    state::seal(MARK, |out| {
-        out.words(identity(metadata));
-        copied.write(out);
-    })
-}
+impl Mark {
+    fn seal(&self) -> Vec<u8> {
+        let kind = if self.settled.is_some() { MARK } else { FIRST_MARK };
+        state::seal(kind, |out| {
+            out.words(self.id.words());
+            self.copied.write(out);
+            let Some(settled) = &self.settled else { return };
+            out.word(settled.len() as u64);
+            for text in settled.iter().flat_map(|(flag, value)| [flag, value]) {
+                out.bytes(text.as_bytes());
+            }
+        })
+    }
 
-fn read_mark(bytes: &[u8]) -> Result<([u64; 3], bool), Damaged> {
-    let read = |from: &mut Reader<'_>| Ok(([from.word()?, from.word()?, from.word()?], bool::read(from)?));
-    state::unseal(MARK, bytes, read)
+    fn read(bytes: &[u8]) -> Result<Self, Damaged> {
+        let first = |from: &mut Reader<'_>| {
+            let id = FileId::from_words([from.word()?, from.word()?, from.word()?]);
+            Ok(Self { id, copied: bool::read(from)?, settled: None })
+        };
+        let text = |from: &mut Reader<'_>| {
+            String::from_utf8(from.bytes()?.to_vec()).map_err(|_| Damaged::Content("a text is none"))
+        };
+        let with_settled = |from: &mut Reader<'_>| {
+            let mark = first(from)?;
+            let settled =
+                (0..from.word()?).map(|_| Ok((text(from)?, text(from)?))).collect::<Result<_, Damaged>>()?;
+            Ok(Self { settled: Some(settled), ..mark })
+        };
+        match state::unseal(MARK, bytes, with_settled) {
+            Err(Damaged::Kind { .. }) => state::unseal(FIRST_MARK, bytes, first),
+            read => read,
+        }
+    }
 }
 
 impl StateFile {
     /// Open and lock; what it holds, unless it is new.
     pub(super) fn open(path: &Path) -> Result<(Self, Option<Saved>), String> {
-        let name = path.display();
+        let name = wording::visible(&path.to_string_lossy()).into_owned();
         let failed = |error: std::io::Error| format!("cannot use the state '{name}': {error}");
         // Through a link to the file itself, which is replaced in its own place.
         let path =
@@ -94,9 +121,10 @@ impl StateFile {
         } else {
             Some(saved(&bytes, &metadata).map_err(|error| format!("state '{name}': {error}"))?)
         };
-        let (saved, copied) = saved.map_or((None, false), |(saved, copied)| (Some(saved), copied));
+        let (saved, mark) = saved.map_or((None, None), |(saved, mark)| (Some(saved), Some(mark)));
+        let (copied, settled) = mark.map_or((false, None), |mark| (mark.copied, mark.settled));
         let (chain, path) = (Chain::behind(&[]), path.clone());
-        Ok((Self { path, file, chain, waiting: Vec::new(), logged: 0, state: 0, copied }, saved))
+        Ok((Self { path, file, chain, waiting: Vec::new(), logged: 0, state: 0, copied, settled }, saved))
     }
 
     /// A whole new state in the place of the old one and its lines, or nothing changes.
@@ -112,7 +140,8 @@ impl StateFile {
             let mut options = OpenOptions::new();
             let mut file = options.append(true).create_new(true).mode(0o600).open(&new)?;
             file.lock()?;
-            file.write_all(&mark(&file.metadata()?, self.copied))?;
+            let (id, settled) = (FileId::of(&file.metadata()?), self.settled.clone());
+            file.write_all(&Mark { id, copied: self.copied, settled }.seal())?;
             file.write_all(state)?;
             file.sync_all()?;
             fs::rename(&new, &self.path)?;
@@ -151,16 +180,17 @@ impl StateFile {
     }
 
     fn failed(&self, error: &std::io::Error) -> String {
-        format!("the state '{}' cannot be written: {error}", self.path.display())
+        format!("the state '{}' cannot be written: {error}", wording::visible(&self.path.to_string_lossy()))
     }
 }
 
-/// What the bytes of a file hold, and whether it was ever copied.
-fn saved(bytes: &[u8], metadata: &Metadata) -> Result<(Saved, bool), Damaged> {
+/// What the bytes of a file hold, and what stands in front; copied, where it ever was.
+fn saved(bytes: &[u8], metadata: &Metadata) -> Result<(Saved, Mark), Damaged> {
     let (mark, rest) = state::split(bytes)?;
-    let (written, copied) = read_mark(mark)?;
+    let mark = Mark::read(mark)?;
     let (state, log) = state::split(rest)?;
     let lines = state::lines(state, log)?.into_iter().map(<[u8]>::to_vec).collect();
-    let is_new_copy = written != identity(metadata);
-    Ok((Saved { state: state.to_vec(), lines, is_new_copy }, copied || is_new_copy))
+    let is_new_copy = !mark.id.is(&FileId::of(metadata));
+    let mark = Mark { copied: mark.copied || is_new_copy, ..mark };
+    Ok((Saved { state: state.to_vec(), lines, is_new_copy }, mark))
 }

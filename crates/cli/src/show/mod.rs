@@ -7,7 +7,7 @@ mod summary;
 pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::Exit;
-use equipoise_core::ratio::Ratio;
+use equipoise_core::{ratio::Ratio, wording};
 use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
@@ -200,11 +200,10 @@ fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> Strin
     format!("{statistic}{of}{by}")
 }
 
-/// A text that came out of a file, without characters that command a terminal or turn the line around. JSON keeps it
-/// as it is.
+/// A text that came out of a file, with whatever commands a terminal, turns the line around or stays unseen written out.
+/// JSON has it exactly.
 pub(crate) fn printable(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
+    wording::visible(text).into_owned()
 }
 
 /// An answer as text: numbers as they are, a list with commas.

@@ -1,6 +1,6 @@
 //! Parameters as they were given: names checked against a mechanism's list, values read one at a time.
 
-use super::{ALL, Entry};
+use super::{ALL, Entry, names::FORMER};
 use crate::{
     adjacency::Adjacency,
     loss::{Delta, Eps, ParameterError},
@@ -40,6 +40,9 @@ impl CatalogError {
     pub(super) fn unknown_mechanism(name: &str) -> Self {
         let names: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();
         let (shown, all) = (wording::shown(name), "`equipoise calibrate --list` shows all names");
+        if let Some((_, now)) = FORMER.iter().find(|(former, _)| *former == name) {
+            return Self::Name(format!("the mechanism '{shown}' is called {now}; {all}"));
+        }
         let hint = wording::nearest(name, &names);
         Self::Name(format!("no mechanism is called '{shown}'{hint} {all}"))
     }
@@ -76,7 +79,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Match names with the entry's parameters.
+    /// Match names with the entry's parameters. Between words stand hyphens, or underscores as in Python.
     pub fn new(
         entry: &Entry,
         pairs: impl IntoIterator<Item = (String, String)>,
@@ -84,7 +87,8 @@ impl Given {
         let mut values = BTreeMap::new();
         let names: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name).collect();
         for (name, value) in pairs {
-            let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) else {
+            let hyphens = name.replace('_', "-");
+            let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == hyphens) else {
                 let shown = wording::shown(&name);
                 let hint = wording::nearest(&name, &names);
                 let taken = names.join(", ");
@@ -92,7 +96,7 @@ impl Given {
                 return Err(CatalogError::Name(text));
             };
             if values.insert(parameter.name, value).is_some() {
-                return Err(CatalogError::Name(format!("{} was given '{name}' twice", entry.name)));
+                return Err(CatalogError::Name(format!("{} was given '{hyphens}' twice", entry.name)));
             }
         }
         for parameter in entry.parameters {

@@ -30,7 +30,7 @@ pub(super) static BOUNDED_LOCAL_SENSITIVITY: Entry = Entry {
         TOTAL,
         DELTA,
         Parameter {
-            name: "bound_share",
+            name: "bound-share",
             default: Some("1/2"),
             about: "the part of epsilon that the bound gets; the value gets the rest",
         },
@@ -45,10 +45,10 @@ pub(super) static BOUNDED_LOCAL_SENSITIVITY: Entry = Entry {
         Parameter {
             name: "ceiling",
             default: Some(""),
-            about: "no change ever moves the value farther than this; or give refuse_above",
+            about: "no change ever moves the value farther than this; or give refuse-above",
         },
         Parameter {
-            name: "refuse_above",
+            name: "refuse-above",
             default: Some(""),
             about: "where no ceiling is known: bounds above this refuse the value",
         },
@@ -91,7 +91,7 @@ pub(super) static BLACK_BOX: Entry = Entry {
             about: "the number of rows where that is public: neighbours replace a row; else they add or remove one",
         },
         Parameter {
-            name: "rows_share",
+            name: "rows-share",
             default: Some("1/2"),
             about: "the part of epsilon that finding out a private number of rows gets",
         },
@@ -110,18 +110,18 @@ pub(super) static BLACK_BOX: Entry = Entry {
 };
 
 fn ceiling(given: &Given) -> Result<Ceiling, CatalogError> {
-    match (given.said("ceiling"), given.said("refuse_above")) {
+    match (given.said("ceiling"), given.said("refuse-above")) {
         (true, false) => Ok(Ceiling::Global(given.ratio("ceiling")?)),
-        (false, true) => Ok(Ceiling::RefuseAbove(given.ratio("refuse_above")?)),
+        (false, true) => Ok(Ceiling::RefuseAbove(given.ratio("refuse-above")?)),
         _ => {
-            let text = "bounded-local-sensitivity needs ceiling or refuse_above, one of them";
+            let text = "bounded-local-sensitivity needs ceiling or refuse-above, one of them";
             Err(CatalogError::Name(text.to_string()))
         }
     }
 }
 
 fn bounded_local_sensitivity(given: &Given) -> Result<Vec<Number>, CatalogError> {
-    let (bound_eps, value_eps) = given.split("bound_share")?;
+    let (bound_eps, value_eps) = given.split("bound-share")?;
     let mechanism = BoundLocalSensitivity {
         bound_eps,
         value_eps,
@@ -187,7 +187,7 @@ fn black_box(given: &Given) -> Result<Vec<Number>, CatalogError> {
             "replace, because the number of rows is public",
         )
     } else {
-        let (for_rows, eps) = given.split("rows_share")?;
+        let (for_rows, eps) = given.split("rows-share")?;
         (eps, Rows::Private { eps: for_rows }, "add-remove, because the number of rows is private")
     };
     let answers = Answers::Even {

@@ -7,6 +7,7 @@ mod blocks;
 mod gates;
 mod given;
 mod local;
+mod names;
 mod noise;
 mod online;
 mod ranks;
@@ -16,12 +17,13 @@ mod selection;
 mod smooth;
 
 pub use given::{CatalogError, Given};
+pub use names::NAMES;
 
 use crate::{loss::Loss, ratio::Ratio};
 
 /// A mechanism in the catalog.
 pub struct Entry {
-    /// Its name, as everywhere else.
+    /// Its name, one of [`NAMES`].
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
@@ -41,7 +43,7 @@ impl Entry {
 
 /// A parameter of a mechanism.
 pub struct Parameter {
-    /// Its name, as a keyword.
+    /// Its name, with hyphens between words; Python writes underscores, which are read too.
     pub name: &'static str,
     /// What it takes when nothing is said; `None` if something must be said.
     pub default: Option<&'static str>,
@@ -138,7 +140,7 @@ pub const ALL: &[&Entry] = &[
     &ranks::QUANTILE_INTERVAL,
     &releases::STABLE,
     &releases::HISTOGRAM_KEYS,
-    &releases::PTR,
+    &releases::PROPOSE_TEST_RELEASE,
     &releases::SEARCHED_BOUND,
     &releases::SCALE,
     &smooth::SMOOTH,
@@ -211,5 +213,24 @@ mod tests {
         assert!(error(&[("epsilon", "1"), ("values", "some")]).starts_with("values some is not accepted"));
         let unknown = find("laplas").err().unwrap().to_string();
         assert!(unknown.starts_with("no mechanism is called 'laplas'; did you mean 'laplace'?"), "{unknown}");
+    }
+
+    #[test]
+    fn between_words_stand_hyphens_or_underscores_and_former_names_lead_to_the_new_ones() {
+        let of = |name: &str, pairs: &[(&str, &str)]| {
+            let entry = find(name)?;
+            let pairs = pairs.iter().map(|(a, b)| ((*a).to_string(), (*b).to_string()));
+            Given::new(entry, pairs).and_then(|given| (entry.derive)(&given))
+        };
+        let both = [("epsilon", "1"), ("delta", "1e-6")];
+        let with = |name| [both[0], both[1], (name, "0.25")];
+        let hyphens = of("propose-test-release", &with("test-share")).unwrap();
+        assert_eq!(of("propose-test-release", &with("test_share")).unwrap(), hyphens);
+        assert_ne!(of("propose-test-release", &both).unwrap(), hyphens);
+        let twice = [both[0], both[1], ("test-share", "0.5"), ("test_share", "0.25")];
+        let error = of("propose-test-release", &twice).unwrap_err().to_string();
+        assert_eq!(error, "propose-test-release was given 'test-share' twice");
+        let error = of("ptr", &both).unwrap_err().to_string();
+        assert!(error.starts_with("the mechanism 'ptr' is called propose-test-release;"), "{error}");
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 const TOTAL: Parameter =
     Parameter { name: "epsilon", default: None, about: "privacy parameter of all parts together, above 0" };
 const TEST_SHARE: Parameter = Parameter {
-    name: "test_share",
+    name: "test-share",
     default: Some("1/2"),
     about: "the part of epsilon that the test gets; the noise gets the rest",
 };
@@ -59,7 +59,7 @@ pub(super) static HISTOGRAM_KEYS: Entry = Entry {
         EPSILON,
         DELTA,
         Parameter {
-            name: "keys_per_unit",
+            name: "keys-per-unit",
             default: Some("1"),
             about: "how many keys of one person count, chosen at random",
         },
@@ -73,8 +73,8 @@ pub(super) static HISTOGRAM_KEYS: Entry = Entry {
     derive: histogram_keys,
 };
 
-pub(super) static PTR: Entry = Entry {
-    name: "ptr",
+pub(super) static PROPOSE_TEST_RELEASE: Entry = Entry {
+    name: "propose-test-release",
     about: "propose-test-release: Laplace noise at a proposed bound on local sensitivity, or a refusal",
     parameters: &[
         TOTAL,
@@ -89,7 +89,7 @@ pub(super) static PTR: Entry = Entry {
         ADJACENCY,
         CONFIDENCE,
     ],
-    derive: ptr,
+    derive: propose_test_release,
 };
 
 pub(super) static SEARCHED_BOUND: Entry = Entry {
@@ -99,12 +99,12 @@ pub(super) static SEARCHED_BOUND: Entry = Entry {
         TOTAL,
         DELTA,
         Parameter {
-            name: "search_share",
+            name: "search-share",
             default: Some("1/4"),
             about: "the part of epsilon that the search gets",
         },
         Parameter {
-            name: "test_share",
+            name: "test-share",
             default: Some("1/4"),
             about: "the part of epsilon that the test gets; the noise gets what is left",
         },
@@ -180,7 +180,7 @@ fn histogram_keys(given: &Given) -> Result<Vec<Number>, CatalogError> {
     let keys = HistogramKeys {
         eps: given.eps()?,
         delta: given.delta()?,
-        max_keys_per_unit: given.count("keys_per_unit")?,
+        max_keys_per_unit: given.count("keys-per-unit")?,
         adjacency: given.adjacency()?,
     };
     let calibrated = keys.calibrate()?;
@@ -199,9 +199,9 @@ fn histogram_keys(given: &Given) -> Result<Vec<Number>, CatalogError> {
     Ok(numbers)
 }
 
-fn ptr(given: &Given) -> Result<Vec<Number>, CatalogError> {
+fn propose_test_release(given: &Given) -> Result<Vec<Number>, CatalogError> {
     let adjacency = given.adjacency()?;
-    let (test_eps, noise_eps) = given.split("test_share")?;
+    let (test_eps, noise_eps) = given.split("test-share")?;
     let test = Gate { eps: test_eps, delta: given.delta()?, adjacency };
     let bound = given.count("bound")?;
     let calibrated = LaplaceAtBound { test: test.clone(), noise_eps, bound }.calibrate()?;
@@ -237,11 +237,11 @@ fn bounds(given: &Given) -> Result<Vec<u64>, CatalogError> {
 
 fn searched_bound(given: &Given) -> Result<Vec<Number>, CatalogError> {
     let bounds = bounds(given)?;
-    let (search_share, test_share) = (given.share("search_share")?, given.share("test_share")?);
+    let (search_share, test_share) = (given.share("search-share")?, given.share("test-share")?);
     let left = Ratio::one() - &search_share - &test_share;
     if !left.is_positive() {
         let accepted = "leave a part to the noise: search and test must get less than all together";
-        return Err(ParameterError::out_of_range("test_share", test_share, accepted).into());
+        return Err(ParameterError::out_of_range("test-share", test_share, accepted).into());
     }
     let beta = given.beta()?;
     let search = SearchedBound {
@@ -288,7 +288,7 @@ fn small(given: &Given, name: &'static str) -> Result<u32, CatalogError> {
 
 /// The numbers of the gate over all shifts, and the power of the base that bounds the error.
 fn one_gate(given: &Given, beta: &Ratio) -> Result<(Vec<Number>, Ratio), CatalogError> {
-    let (gate_eps, noise_eps) = given.split("test_share")?;
+    let (gate_eps, noise_eps) = given.split("test-share")?;
     let adjacency = given.adjacency()?;
     let mechanism = Scale {
         gate_eps,
@@ -311,7 +311,7 @@ fn one_gate(given: &Given, beta: &Ratio) -> Result<(Vec<Number>, Ratio), Catalog
 
 /// The same for the form of the text, each of whose noises gets half of epsilon.
 fn two_tests_of(given: &Given, beta: &Ratio) -> Result<(Vec<Number>, Ratio), CatalogError> {
-    for name in ["steps", "shifts", "test_share"] {
+    for name in ["steps", "shifts", "test-share"] {
         if given.said(name) && given.text(name) != SCALE.default_of(name) {
             let text = format!("the two tests of the text take no {name}; leave it out or use --form gate");
             return Err(CatalogError::Name(text));

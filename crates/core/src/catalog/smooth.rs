@@ -79,7 +79,7 @@ pub(super) static RELEASED_SCALE: Entry = Entry {
         },
         super::DELTA,
         Parameter {
-            name: "scale_share",
+            name: "scale-share",
             default: Some("1/2"),
             about: "the part of epsilon that the bound gets; the value gets the rest",
         },
@@ -214,7 +214,7 @@ fn smooth(given: &Given) -> Result<Vec<Number>, CatalogError> {
 }
 
 fn released_scale(given: &Given) -> Result<Vec<Number>, CatalogError> {
-    let (eps_scale, eps_value) = given.split("scale_share")?;
+    let (eps_scale, eps_value) = given.split("scale-share")?;
     let range = optional_whole_range(given)?;
     let beta = match beta(given)? {
         Some(beta) => beta,

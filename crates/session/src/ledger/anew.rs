@@ -23,7 +23,7 @@ use super::{
     entry::{self, Entry, Event, Row, kind},
     entry_of,
     error::{DataSetError, LedgerError, RegisterError, SpentForOthers},
-    registry::{DataSet, check_name},
+    registry::{self, DataSet, check_name},
     store::{self, ROW},
 };
 use rusqlite::Connection;
@@ -80,7 +80,7 @@ impl Ledger {
             let link =
                 Link { kind: kind::ANEW, id: &id, data_set: name, analyst: None, request_id: None, body };
             let row = chain::append(transaction, link)?;
-            store::know_anew(transaction)?;
+            store::raise(transaction, store::WITH_ANEW)?;
             Ok(Some(Earlier { data_set: registered, spent, charges, until: row.time }))
         })
     }
@@ -147,16 +147,52 @@ fn facts(row: &Row) -> Fallible<DataSet> {
     }
 }
 
+/// The entries that count for one unit and adjacency of a data set.
+pub(super) struct Scope {
+    pub data_set: DataSet,
+    pub in_force: bool,
+    /// To append to those on the kind and the name.
+    pub condition: String,
+}
+
+/// Every unit and adjacency that a data set ever had, in the order in which they first came into force.
+pub(super) fn accounts(connection: &Connection) -> Fallible<Vec<Scope>> {
+    let mut found: Vec<(i64, Scope)> = Vec::new();
+    for name in registry::names(connection)? {
+        let eras = eras(connection, &name)?;
+        for (place, era) in eras.iter().enumerate() {
+            if eras[..place].iter().any(|earlier| earlier.data_set == era.data_set) {
+                continue;
+            }
+            let in_force = eras.last().is_some_and(|last| last.data_set == era.data_set);
+            let condition = scope(&eras, &era.data_set);
+            found.push((era.from, Scope { data_set: era.data_set.clone(), in_force, condition }));
+        }
+    }
+    found.sort_by_key(|(from, _)| *from);
+    Ok(found.into_iter().map(|(_, scope)| scope).collect())
+}
+
+/// The entries before this one that count for a unit and adjacency.
+pub(super) fn scope_before(connection: &Connection, data_set: &DataSet, number: i64) -> Fallible<String> {
+    let mut eras = eras(connection, &data_set.name)?;
+    eras.retain(|era| era.from < number);
+    Ok(format!("{} AND number < {number}", scope(&eras, data_set)))
+}
+
 /// The entries from the times in which these were in force.
 fn scope(eras: &[Era], data_set: &DataSet) -> String {
-    if eras.len() == 1 {
+    if let [era] = eras
+        && era.data_set == *data_set
+    {
         return String::new();
     }
     let ends = eras.iter().skip(1).map(|era| era.from).chain([i64::MAX]);
     let spans = eras.iter().zip(ends).filter(|(era, _)| era.data_set == *data_set);
     let spans: Vec<String> =
         spans.map(|(era, end)| format!("number > {} AND number < {end}", era.from)).collect();
-    format!("AND ({})", spans.join(" OR "))
+    // Of what was never in force there is nothing.
+    if spans.is_empty() { "AND 0".to_string() } else { format!("AND ({})", spans.join(" OR ")) }
 }
 
 fn count(connection: &Connection, name: &str, scope: &str) -> Fallible<u64> {

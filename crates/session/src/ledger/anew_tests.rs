@@ -1,7 +1,7 @@
 //! A data set that begins anew: nothing is erased, nothing is counted for the wrong unit, nothing happens by itself.
 
 use super::{
-    tests::{granted, limited, loss, on_disk, request, salaries},
+    tests::{exported, granted, limited, loss, on_disk, request, salaries},
     *,
 };
 use equipoise_core::adjacency::{Adjacency, Unit};
@@ -54,7 +54,7 @@ fn what_was_spent_is_kept_and_no_longer_counted() {
     assert_eq!((verified.charges, &verified.earlier), (2, &vec![earlier.clone()]));
     assert_eq!(ledger.earlier(Some("salaries")).unwrap(), [earlier]);
     assert!(ledger.earlier(Some("others")).unwrap().is_empty());
-    let exported: serde_json::Value = serde_json::from_str(&ledger.export().unwrap()).unwrap();
+    let exported: serde_json::Value = serde_json::from_str(&exported(&ledger)).unwrap();
     let shown: Vec<_> = exported["data_sets"].as_array().unwrap().iter().collect();
     assert_eq!((&shown[0]["unit"], &shown[0]["in_force"]), (&"row".into(), &false.into()));
     assert!(shown[0]["note"].as_str().unwrap().contains("no figure for those bounds it"));
@@ -177,6 +177,6 @@ fn older_ledgers_are_read_and_older_programs_refuse_newer_ones() {
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
     let said = Ledger::open(&path).unwrap().verify(None).unwrap_err().to_string();
     assert!(said.contains("its version"), "{said}");
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
-    assert!(matches!(Ledger::open(&path), Err(LedgerError { fault: Fault::Newer { version: 3 }, .. })));
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 4").unwrap();
+    assert!(matches!(Ledger::open(&path), Err(LedgerError { fault: Fault::Newer { version: 4 }, .. })));
 }

@@ -9,7 +9,7 @@ use super::{
     error::{DataSetError, LedgerError, RegisterError},
     latest,
     limit::{AtOrder, Limit},
-    registry::{check_name, find},
+    registry::{ANALYST, check_name, find},
     store,
 };
 use equipoise_core::loss::Approx;
@@ -119,7 +119,22 @@ impl Ledger {
     /// Each cost that was charged to a data set for the unit and adjacency in force, by everybody or by one analyst, and how
     /// often.
     pub fn charges(&self, data_set: &str, analyst: Option<&str>) -> Result<Charges, LedgerError> {
-        self.read_whole(|connection| charges(connection, data_set, analyst))
+        self.read_whole(|connection| {
+            charges(connection, data_set, analyst, &anew::in_force(connection, data_set)?)
+        })
+    }
+
+    /// Were more than so many charges made for the unit and adjacency in force? Stops counting there.
+    pub fn has_more_charges(&self, data_set: &str, than: u32) -> Result<bool, LedgerError> {
+        self.read_whole(|connection| {
+            let scope = anew::in_force(connection, data_set)?;
+            let sql = format!(
+                "SELECT count(*) FROM (SELECT 1 FROM entries WHERE kind = ?1 AND data_set = ?2 {scope} LIMIT ?3)"
+            );
+            let count: i64 = connection
+                .query_row(&sql, rusqlite::params![kind::CHARGE, data_set, i64::from(than) + 1], |row| row.get(0))?;
+            Ok(count > i64::from(than))
+        })
     }
 
     /// What was spent on a data set for the unit and adjacency in force, and by this analyst. A name that was never used has spent nothing.
@@ -147,7 +162,7 @@ impl Ledger {
         limit: Option<&Limit>,
     ) -> Result<Balance, RegisterError> {
         if let Some(analyst) = analyst {
-            check_name("analyst", analyst)?;
+            check_name(ANALYST, analyst)?;
         }
         let limit = limit.map(Limit::written_down);
         if matches!(limit, Some(Limit::Renyi(_))) {
@@ -194,20 +209,29 @@ pub(super) fn account(connection: &Connection, data_set: &str, analyst: Option<&
     let scope = anew::in_force(connection, data_set)?;
     let spent = spent(connection, data_set, analyst, &scope)?;
     // A limit for everybody names no analyst.
-    let limit = match latest(connection, kind::LIMIT, data_set, Some(analyst.unwrap_or_default()), "")? {
-        None => None,
+    let limit = limit(connection, data_set, analyst.unwrap_or_default())?;
+    Account { spent, ..Account::new() }.under(limit, || charges(connection, data_set, analyst, &scope))
+}
+
+/// The limit in force of an analyst, or of everybody.
+pub(super) fn limit(connection: &Connection, data_set: &str, analyst: &str) -> Fallible<Option<Limit>> {
+    match latest(connection, kind::LIMIT, data_set, Some(analyst), "")? {
+        None => Ok(None),
         Some(row) => match entry_of(&row)?.event {
-            Event::Limited { limit } => limit,
+            Event::Limited { limit } => Ok(limit),
             _ => unreachable!("a row of this kind reads as such an event"),
         },
-    };
-    Account { spent, ..Account::new() }.under(limit, || charges(connection, data_set, analyst))
+    }
 }
 
 /// SQLite groups equal costs, so that a year of equal questions is one line.
-fn charges(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Charges> {
+pub(super) fn charges(
+    connection: &Connection,
+    data_set: &str,
+    analyst: Option<&str>,
+    scope: &str,
+) -> Fallible<Charges> {
     let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
-    let scope = anew::in_force(connection, data_set)?;
     let sql = format!(
         "SELECT json_extract(body, '$.cost') AS cost, count(*), min(number) FROM entries \
          WHERE kind = ?1 AND data_set = ?2 {narrower} {scope} GROUP BY cost ORDER BY min(number)"

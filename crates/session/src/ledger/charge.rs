@@ -8,8 +8,8 @@ use super::{
     entry::{self, ChargeBody, Event, Row, kind},
     entry_of,
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
-    forget,
-    registry::{self, DataSet, check_name},
+    files, forget,
+    registry::{self, ANALYST, DataSet, check_name},
     same::same,
     store::{self, ROW},
 };
@@ -118,11 +118,21 @@ impl Ledger {
         }
         let cost = request.cost.written_up();
         let ledger = self.path().is_some().then(|| self.id().to_string());
+        // An answer that is given again is charged nowhere.
+        let again = self.read(|connection| earlier(connection, request))?.is_some();
+        let apart = if again { Vec::new() } else { self.said_elsewhere(request)? };
+        let name = &request.data_set.name;
+        let known = self.shared.expected(name).map_or(Vec::new(), |expected| expected.files);
         self.write(|transaction, coins| {
             if let Some(earlier) = earlier(transaction, request)? {
                 return Ok(Charging::Replay(replay(transaction, request, &earlier, ledger)?));
             }
             admit(transaction, &request.data_set, || store::fresh_id(coins))?;
+            named_where_needed(transaction, request)?;
+            files::note(transaction, &store::fresh_id(coins), name, &known)?;
+            for apart in &apart {
+                files::enter(transaction, &store::fresh_id(coins), name, request.analyst.as_deref(), apart)?;
+            }
             let id = store::fresh_id(coins);
             Ok(Charging::Granted(enter(transaction, id, request, cost)?))
         })
@@ -183,7 +193,7 @@ impl Ledger {
 
 fn check_names(request: &ChargeRequest) -> Result<(), DataSetError> {
     check_name("data set", &request.data_set.name)?;
-    for (what, name) in [("analyst", &request.analyst), ("request id", &request.request_id)] {
+    for (what, name) in [(ANALYST, &request.analyst), ("request id", &request.request_id)] {
         if let Some(name) = name {
             check_name(what, name)?;
         }
@@ -238,6 +248,14 @@ fn admit(
         return Err(DataSetError::Unregistered { name: data_set.name.clone() }.into());
     }
     Ok(registry::enter(connection, &fresh_id(), data_set, None)?)
+}
+
+/// Where analysts have limits, somebody asks: else who has used one up would go on by saying nothing.
+fn named_where_needed(connection: &Connection, request: &ChargeRequest) -> Result<(), Stop<ChargeError>> {
+    let name = &request.data_set.name;
+    let needed = request.analyst.is_none()
+        && files::limited_analysts(connection, name)?.iter().any(|analyst| !analyst.is_empty());
+    if needed { Err(Stop::Refused(ChargeError::Nameless { name: name.clone() })) } else { Ok(()) }
 }
 
 /// Check the limits and write the charge with its sums.

@@ -1,6 +1,12 @@
 //! One entry of the ledger: a line of the log, and the text that is stored and hashed for it.
 
-use super::{cost::Cost, limit::Limit, registry::DataSet};
+use super::{
+    cost::Cost,
+    files::{Apart, Charged},
+    limit::Limit,
+    registry::DataSet,
+};
+use crate::file_id::FileId;
 use equipoise_core::adjacency::{Adjacency, Unit};
 use serde_json::{Value, json};
 
@@ -70,6 +76,18 @@ pub enum Event {
         /// What this analyst spent on the data set with it.
         spent_by_analyst: Option<Cost>,
     },
+    /// Which files the data set is, from here on.
+    Files {
+        /// The files.
+        files: Vec<FileId>,
+    },
+    /// Something was asked apart from a limit that covers the same files.
+    Apart(Apart),
+    /// The monitor that a charge paid for goes on in this file only. The entry has the id of the charge.
+    Adopted {
+        /// The file of its state.
+        file: FileId,
+    },
     /// The answer to a charge, before it was shown.
     Recorded {
         /// The release without its receipt.
@@ -99,6 +117,9 @@ pub(super) mod kind {
     pub const LIMIT: &str = "limit";
     pub const CHARGE: &str = "charge";
     pub const RECORD: &str = "record";
+    pub const FILES: &str = "files";
+    pub const APART: &str = "apart";
+    pub const ADOPT: &str = "adopt";
 }
 
 /// What a charge writes down.
@@ -164,6 +185,31 @@ pub(super) fn limit_body(limit: Option<&Limit>) -> String {
     json!({ "limit": limit.map(Limit::to_json) }).to_string()
 }
 
+pub(super) fn files_body(files: &[FileId]) -> String {
+    json!({ "files": files.iter().map(FileId::to_string).collect::<Vec<_>>() }).to_string()
+}
+
+fn files(body: &Value) -> Option<Vec<FileId>> {
+    body.get("files")?.as_array()?.iter().map(|file| file.as_str()?.parse().ok()).collect()
+}
+
+const HERE: &str = "here";
+const THERE: &str = "there";
+
+pub(super) fn apart_body(apart: &Apart) -> String {
+    json!({
+        "charged": match apart.charged {
+            Charged::Here => HERE,
+            Charged::There => THERE,
+        },
+        "ledger": apart.ledger,
+        "path": apart.path,
+        "data_set": apart.data_set,
+        "cost": apart.cost.to_json(),
+    })
+    .to_string()
+}
+
 pub(super) fn record_body(release: &str) -> String {
     // A release may be long: this writes it once.
     format!("{{\"release\":{}}}", serde_json::to_string(release).expect("a text is always JSON"))
@@ -173,7 +219,8 @@ impl Row {
     /// The entry that the row stands for, or what is wrong with the row.
     pub fn entry(&self) -> Result<Entry, String> {
         let body: Value = serde_json::from_str(&self.body).map_err(|_| "its body is not JSON".to_string())?;
-        let event = self.event(&body).ok_or_else(|| format!("its body is not that of a {}", self.kind))?;
+        let event =
+            self.event(&body).ok_or_else(|| format!("its body is not that of the kind '{}'", self.kind))?;
         let optional = |text: &String| (!text.is_empty()).then(|| text.clone());
         Ok(Entry {
             number: u64::try_from(self.number).map_err(|_| "its number is negative".to_string())?,
@@ -219,6 +266,22 @@ impl Row {
                 },
             },
             kind::RECORD => Event::Recorded { release: text("release")? },
+            kind::FILES => Event::Files { files: files(body)? },
+            kind::ADOPT => match files(body)?[..] {
+                [file] => Event::Adopted { file },
+                _ => return None,
+            },
+            kind::APART => Event::Apart(Apart {
+                charged: match text("charged")?.as_str() {
+                    HERE => Charged::Here,
+                    THERE => Charged::There,
+                    _ => return None,
+                },
+                ledger: text("ledger")?,
+                path: text("path")?,
+                data_set: text("data_set")?,
+                cost: Cost::from_json(body.get("cost")?)?,
+            }),
             _ => return None,
         })
     }

@@ -2,12 +2,12 @@
 
 use super::{
     limit::{Limit, shown_down},
-    registry::DataSet,
+    registry::{ANALYST, DataSet},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
-    wording::shown,
+    wording::{shown, visible},
 };
 use std::{
     fmt,
@@ -55,6 +55,8 @@ pub enum Fault {
         /// What is wrong there.
         what: String,
     },
+    /// Its file has a second name, under which SQLite would keep a log of its own.
+    TwoNames,
     /// Its file was removed, or another took its name, while it was open.
     Replaced,
     /// It was opened by a process and used by a forked child of it.
@@ -82,6 +84,7 @@ impl LedgerError {
             | Fault::Newer { .. }
             | Fault::ReadOnly
             | Fault::NoAccess
+            | Fault::TwoNames
             | Fault::NoSharedMemory => 2,
             _ => 1,
         }
@@ -104,7 +107,7 @@ impl fmt::Display for LedgerError {
                 f,
                 "its layout has version {version}, this program knows version {} at most; \
                  use a newer equipoise",
-                super::store::WITH_ANEW
+                super::store::NEWEST
             ),
             Fault::ReadOnly => f.write_str(
                 "read-only, so nothing can be charged; make it and its folder writable or name another \
@@ -123,6 +126,9 @@ impl fmt::Display for LedgerError {
             Fault::Damaged { entry, what } => {
                 write!(f, "damaged at entry {entry}: {what}; run 'equipoise budget verify'")
             }
+            Fault::TwoNames => f.write_str(
+                "it has a second name, and charges under two names would be lost; remove the other name (a hard link)",
+            ),
             Fault::Replaced => {
                 f.write_str("removed or replaced while it was open; nothing was charged, open it again")
             }
@@ -142,8 +148,7 @@ impl std::error::Error for LedgerError {}
 /// A path for one line of a message, its end kept: that is where files differ.
 fn path_shown(path: &Path) -> String {
     const LONGEST: usize = 200;
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let text: Vec<char> = path.to_string_lossy().chars().map(clean).collect();
+    let text: Vec<char> = visible(&path.to_string_lossy()).chars().collect();
     match text.len().checked_sub(LONGEST) {
         None | Some(0) => text.into_iter().collect(),
         Some(more) => "...".chars().chain(text.into_iter().skip(more + 3)).collect(),
@@ -234,12 +239,12 @@ impl fmt::Display for DataSetError {
                 found.registered.words(),
                 found.requested.words()
             ),
-            Self::BadName { what, name } => write!(
-                f,
-                "{what} '{}' is not accepted: give 1 to {} characters without control characters",
-                shown(name),
-                super::registry::LONGEST_NAME
-            ),
+            Self::BadName { what, name } => {
+                let without =
+                    if *what == ANALYST { "characters that cannot be seen" } else { "control characters" };
+                let (name, most) = (shown(name), super::registry::LONGEST_NAME);
+                write!(f, "{what} '{name}' is not accepted: give 1 to {most} characters without {without}")
+            }
         }
     }
 }
@@ -314,6 +319,13 @@ pub enum ChargeError {
         /// When it was made.
         time: String,
     },
+    /// Analysts have limits on the data set, and nobody was named.
+    Nameless {
+        /// The data set.
+        name: String,
+    },
+    /// The ledger of a limit that this is counted apart from cannot be told so.
+    Apart(LedgerError),
     /// A cost beyond anything that could protect anybody.
     TooMuch {
         /// What was asked for.
@@ -348,9 +360,10 @@ impl ChargeError {
             Self::DataSet(_)
             | Self::RequestIdTaken { .. }
             | Self::BeforeAnew { .. }
+            | Self::Nameless { .. }
             | Self::TooMuch { .. } => 2,
             Self::Lost { .. } => 1,
-            Self::Ledger(error) => error.exit_code(),
+            Self::Apart(error) | Self::Ledger(error) => error.exit_code(),
         }
     }
 }
@@ -376,6 +389,14 @@ impl fmt::Display for ChargeError {
                 "this request was charged at {time} ({id}) and no answer was recorded: it is lost, or still \
                  being computed; ask again under a new request id to pay for a new answer"
             ),
+            Self::Nameless { name } => write!(
+                f,
+                "data set '{}' has limits for analysts, and nobody was named; say who asks with --analyst NAME",
+                shown(name)
+            ),
+            Self::Apart(error) => {
+                write!(f, "what is counted apart must be written down where the limit is: {error}")
+            }
             Self::TooMuch { requested } => write!(
                 f,
                 "a cost of {} is not accepted: ask for an epsilon of at most 1000",

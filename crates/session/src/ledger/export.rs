@@ -1,7 +1,7 @@
 //! The log, one charge explained, and events that other accountants read.
 
 use super::{
-    Ledger,
+    Fallible, Ledger, anew, chain,
     charge::{self, Recorded},
     cost::Cost,
     entry::{Entry, Event, kind},
@@ -14,18 +14,54 @@ use equipoise_core::{
     loss::{Amount, Approx},
     ratio::Ratio,
 };
+use rusqlite::Connection;
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
+
+/// Takes a piece of text, and says whether more is wanted.
+pub type Pieces<'a> = &'a mut dyn FnMut(&str) -> ControlFlow<()>;
 
 impl Ledger {
-    /// Every entry, oldest first.
-    pub fn log(&self) -> Result<Vec<Entry>, LedgerError> {
+    /// Every entry, or those of one data set, oldest first and one at a time, as long as more is wanted.
+    pub fn each_entry(
+        &self,
+        data_set: Option<&str>,
+        each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let sql = format!("SELECT {ROW} FROM entries WHERE ?1 IS NULL OR data_set = ?1 ORDER BY number");
         self.read_whole(|connection| {
-            let mut statement = connection.prepare(&format!("SELECT {ROW} FROM entries ORDER BY number"))?;
-            let mut entries = Vec::new();
-            for row in statement.query_map([], store::row)? {
-                entries.push(entry_of(&row?)?);
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query([data_set])?;
+            while let Some(row) = rows.next()? {
+                if each(&entry_of(&store::row(row)?)?).is_break() {
+                    break;
+                }
             }
-            Ok(entries)
+            Ok(())
+        })
+    }
+
+    /// How many characters the longest name of an analyst has.
+    pub fn longest_analyst(&self) -> Result<usize, LedgerError> {
+        let sql = "SELECT coalesce(max(length(analyst)), 0) FROM entries INDEXED BY entries_by_analyst \
+                   WHERE kind IN ('charge', 'limit')";
+        let longest: i64 = self.read(|connection| Ok(connection.query_row(sql, [], |row| row.get(0))?))?;
+        Ok(usize::try_from(longest).unwrap_or(0))
+    }
+
+    /// Is there an entry with this hash?
+    pub fn has_hash(&self, hash: &str) -> Result<bool, LedgerError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE hash = ?1 COLLATE NOCASE)";
+        self.read(|connection| Ok(connection.query_row(sql, [hash], |row| row.get(0))?))
+    }
+
+    /// The ids of charges that begin so; two where there are several.
+    pub fn beginning_with(&self, beginning: &str) -> Result<Vec<String>, LedgerError> {
+        let sql = "SELECT id FROM entries WHERE id >= ?1 AND id < ?1 || char(1114111) AND kind = ?2 LIMIT 2";
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let ids = statement.query_map([beginning, kind::CHARGE], |row| row.get(0))?;
+            Ok(ids.collect::<Result<_, _>>()?)
         })
     }
 
@@ -40,107 +76,135 @@ impl Ledger {
         })
     }
 
-    /// What was spent, as JSON. For each data set, and apart for each unit and adjacency it ever had: every charge in exact numbers, and under `event` all of
-    /// them as one event in the form of `dp_accounting`, whose numbers are floats rounded up.
+    /// What was spent, as one document of JSON, in pieces. For each data set, and apart for each unit and adjacency it ever had:
+    /// every charge in exact numbers, and under `event` all of them as one event in the form of `dp_accounting`, whose
+    /// numbers are floats rounded up.
     ///
     /// A charge is an event of zero-concentrated privacy, because that is what `dp_accounting` knows of any
     /// mechanism. Where charges have a delta, the events hold outside of it: add `event_delta` to the delta
     /// that is computed from them. A charge without a known rho is an `UnsupportedDpEvent`.
-    pub fn export(&self) -> Result<String, LedgerError> {
-        let head = self.head()?;
-        let mut data_sets: Vec<Exported> = Vec::new();
-        for entry in self.log()? {
-            let name = entry.data_set.clone().unwrap_or_default();
-            match &entry.event {
-                Event::Registered { unit, adjacency } | Event::Anew { unit, adjacency, .. } => {
-                    let data_set = DataSet { name, unit: unit.clone(), adjacency: *adjacency };
-                    put_in_force(&mut data_sets, data_set);
-                }
-                Event::Charged { cost, question, .. } => {
-                    let known =
-                        data_sets.iter_mut().find(|known| known.in_force && known.data_set.name == name);
-                    if let Some(known) = known {
-                        known.add(&entry, cost, question);
-                    }
-                }
-                _ => {}
-            }
+    pub fn export(&self, out: Pieces<'_>) -> Result<(), LedgerError> {
+        self.read_whole(|connection| exported(connection, self.id(), out)).map(|_| ())
+    }
+}
+
+/// Go on with a piece, or stop where no more is wanted.
+macro_rules! put {
+    ($out:expr, $($text:tt)*) => {
+        if $out(&format!($($text)*)).is_break() {
+            return Ok(ControlFlow::Break(()));
         }
-        let data_sets: Vec<Value> = data_sets.into_iter().map(Exported::json).collect();
-        let whole = json!({
-            "ledger": head.ledger, "entries": head.entries, "hash": head.hash, "data_sets": data_sets,
-        });
-        Ok(whole.to_string())
-    }
+    };
 }
 
-/// The account of this unit and adjacency is the one that charges go to from here on.
-fn put_in_force(data_sets: &mut Vec<Exported>, data_set: DataSet) {
-    for known in data_sets.iter_mut().filter(|known| known.data_set.name == data_set.name) {
-        known.in_force = known.data_set == data_set;
+fn exported(connection: &Connection, ledger: &str, out: Pieces<'_>) -> Fallible<ControlFlow<()>> {
+    let (entries, hash) =
+        chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
+    put!(
+        out,
+        "{{\"ledger\":{},\"entries\":{entries},\"hash\":{},\"data_sets\":[",
+        json!(ledger),
+        json!(hash)
+    );
+    for (place, account) in anew::accounts(connection)?.iter().enumerate() {
+        if place > 0 {
+            put!(out, ",");
+        }
+        if account_document(connection, account, out)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
-    if !data_sets.iter().any(|known| known.data_set == data_set) {
-        data_sets.push(Exported {
-            data_set,
-            in_force: true,
-            charges: Vec::new(),
-            events: Vec::new(),
-            delta: Cost::nothing(),
-        });
-    }
+    put!(out, "]}}");
+    Ok(ControlFlow::Continue(()))
 }
 
-struct Exported {
-    data_set: DataSet,
-    in_force: bool,
-    charges: Vec<Value>,
-    events: Vec<Value>,
-    /// Its delta is the sum of those that lie outside the events.
-    delta: Cost,
-}
-
-impl Exported {
-    fn add(&mut self, entry: &Entry, cost: &Cost, question: &str) {
-        let mut exact =
-            json!({ "epsilon": cost.approx.eps.to_exact(), "delta": cost.approx.delta.to_exact() });
+/// What was charged to one account: read twice, so that no more than one charge is held at a time.
+fn account_document(
+    connection: &Connection,
+    account: &anew::Scope,
+    out: Pieces<'_>,
+) -> Fallible<ControlFlow<()>> {
+    let note =
+        "spent before the data set began anew for another unit or adjacency: no figure for those bounds it";
+    let DataSet { name, unit, adjacency } = &account.data_set;
+    let (unit, adjacency, in_force) = (unit.to_string(), adjacency.to_string(), account.in_force);
+    put!(out, "{{\"name\":{},\"unit\":{},", json!(name), json!(unit));
+    put!(out, "\"adjacency\":{},\"in_force\":{in_force},", json!(adjacency));
+    put!(out, "\"note\":{},\"charges\":[", json!((!in_force).then_some(note)));
+    // Its delta is the sum of those that lie outside the events.
+    let mut delta = Cost::nothing();
+    let listed = each_charge(connection, account, |first, entry, cost, question| {
         if let Some(loss) = &cost.zcdp {
-            exact["rho"] = loss.rho.to_exact().into();
-            exact["rho_delta"] = loss.delta.to_exact().into();
+            let own = Approx { eps: Amount::zero(), delta: loss.delta.clone() };
+            delta = delta.plus(&Cost { approx: own, zcdp: None });
         }
-        exact["id"] = entry.id.clone().into();
-        exact["time"] = entry.time.clone().into();
-        exact["analyst"] = entry.analyst.clone().into();
-        // The planner writes JSON; another caller's text stays text.
-        exact["question"] = serde_json::from_str(question).unwrap_or_else(|_| question.into());
-        self.charges.push(exact);
-        self.events.push(match &cost.zcdp {
-            Some(loss) => {
-                let delta = Approx { eps: Amount::zero(), delta: loss.delta.clone() };
-                self.delta = self.delta.plus(&Cost { approx: delta, zcdp: None });
-                event("ZCDpEvent", &[("rho", float_up(&loss.rho).into()), ("xi", 0.0.into())])
-            }
+        out(&format!("{}{}", if first { "" } else { "," }, exact(entry, cost, question)))
+    })?;
+    if listed.is_break() {
+        return Ok(listed);
+    }
+    put!(out, "],\"event\":{{\"module_name\":\"{MODULE}\",\"class_name\":\"ComposedDpEvent\",\"events\":[");
+    let listed = each_charge(connection, account, |first, _, cost, _| {
+        let event = match &cost.zcdp {
+            Some(loss) => event("ZCDpEvent", &[("rho", float_up(&loss.rho).into()), ("xi", 0.0.into())]),
             None => event("UnsupportedDpEvent", &[]),
-        });
+        };
+        out(&format!("{}{event}", if first { "" } else { "," }))
+    })?;
+    if listed.is_break() {
+        return Ok(listed);
     }
-
-    fn json(self) -> Value {
-        let note = "spent before the data set began anew for another unit or adjacency: no figure for those bounds it";
-        json!({
-            "name": self.data_set.name,
-            "unit": self.data_set.unit.to_string(),
-            "adjacency": self.data_set.adjacency.to_string(),
-            "in_force": self.in_force,
-            "note": (!self.in_force).then_some(note),
-            "charges": self.charges,
-            "event": event("ComposedDpEvent", &[("events", self.events.into())]),
-            "event_delta": self.delta.approx.delta.to_exact(),
-        })
-    }
+    put!(out, "]}},\"event_delta\":{}}}", json!(delta.approx.delta.to_exact()));
+    Ok(ControlFlow::Continue(()))
 }
+
+/// Every charge of an account: whether it is the first, the entry, its cost and its question.
+fn each_charge(
+    connection: &Connection,
+    account: &anew::Scope,
+    mut each: impl FnMut(bool, &Entry, &Cost, &str) -> ControlFlow<()>,
+) -> Fallible<ControlFlow<()>> {
+    let sql = format!(
+        "SELECT {ROW} FROM entries WHERE kind = ?1 AND data_set = ?2 {} ORDER BY number",
+        account.condition
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([kind::CHARGE, &account.data_set.name])?;
+    let mut first = true;
+    while let Some(row) = rows.next()? {
+        let entry = entry_of(&store::row(row)?)?;
+        let Event::Charged { cost, question, .. } = &entry.event else {
+            unreachable!("a row of this kind reads as such an event")
+        };
+        if each(first, &entry, cost, question).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        first = false;
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// A charge in exact numbers.
+fn exact(entry: &Entry, cost: &Cost, question: &str) -> Value {
+    let mut exact = json!({ "epsilon": cost.approx.eps.to_exact(), "delta": cost.approx.delta.to_exact() });
+    if let Some(loss) = &cost.zcdp {
+        exact["rho"] = loss.rho.to_exact().into();
+        exact["rho_delta"] = loss.delta.to_exact().into();
+    }
+    exact["id"] = entry.id.clone().into();
+    exact["time"] = entry.time.clone().into();
+    exact["analyst"] = entry.analyst.clone().into();
+    // The planner writes JSON; another caller's text stays text.
+    exact["question"] = serde_json::from_str(question).unwrap_or_else(|_| question.into());
+    exact
+}
+
+/// Where the classes of events are.
+const MODULE: &str = "dp_accounting.dp_event";
 
 /// An event with the names that `dp_accounting` gives to modules, classes and fields.
 fn event(class: &str, fields: &[(&str, Value)]) -> Value {
-    let mut event = json!({ "module_name": "dp_accounting.dp_event", "class_name": class });
+    let mut event = json!({ "module_name": MODULE, "class_name": class });
     for (name, value) in fields {
         event[*name] = value.clone();
     }

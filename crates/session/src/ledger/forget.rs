@@ -119,7 +119,7 @@ mod tests {
         ledger.register(&salaries(), None).unwrap();
         let forgets = |error: LedgerError| error.fault == Fault::Forgets;
         assert!(ledger.charges("salaries", None).is_err_and(forgets));
-        assert!(ledger.export().is_err_and(forgets));
+        assert!(ledger.export(&mut |_| std::ops::ControlFlow::Continue(())).is_err_and(forgets));
         assert!(ledger.verify(None).is_err_and(|error| error.to_string().contains("sums only")));
         let limit =
             Limit::within(&"1".parse().unwrap(), &"1e-6".parse().unwrap(), Accountant::Renyi).unwrap();

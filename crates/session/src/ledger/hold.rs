@@ -15,12 +15,14 @@
 use super::{
     Error, Fallible,
     error::Fault,
+    files::Expected,
     registry,
     store::{self, Kept},
 };
 use equipoise_entropy::fork;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use std::{
+    collections::HashMap,
     mem,
     path::{Path, PathBuf},
     process,
@@ -40,6 +42,8 @@ pub(super) struct Shared {
     /// Device and inode.
     pub file: Option<(u64, u64)>,
     pub kept: Kept,
+    /// What is known of data sets that are about to be charged, by name. Locked inside only.
+    expected: Mutex<HashMap<String, Expected>>,
 }
 
 pub(super) struct Open {
@@ -85,7 +89,8 @@ impl Shared {
         kept: Kept,
     ) -> Arc<Self> {
         let on_disk = path.is_some();
-        let shared = Arc::new(Self { slot: Mutex::new(Some(open)), id, path, file, kept });
+        let shared =
+            Arc::new(Self { slot: Mutex::new(Some(open)), id, path, file, kept, expected: Mutex::default() });
         if on_disk {
             fork::before_each(close_files);
             let _inside = fork::enter();
@@ -117,6 +122,17 @@ impl Shared {
             drop(inside);
             thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    /// Remember what is known of a data set until more is said.
+    pub fn expect(&self, data_set: &str, expected: Expected) {
+        let _inside = fork::enter();
+        locked(&self.expected).insert(data_set.to_string(), expected);
+    }
+
+    pub fn expected(&self, data_set: &str) -> Option<Expected> {
+        let _inside = fork::enter();
+        locked(&self.expected).get(data_set).cloned()
     }
 
     /// The connection, opened again where a fork closed it.

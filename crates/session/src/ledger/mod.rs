@@ -69,6 +69,7 @@ mod cost;
 mod entry;
 mod error;
 mod export;
+mod files;
 mod fingerprint;
 mod forget;
 mod hold;
@@ -86,8 +87,10 @@ pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
 pub use cost::Cost;
 pub use entry::{Entry, Event};
 pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError, SpentForOthers};
+pub use export::Pieces;
+pub use files::{Apart, Charged, Elsewhere, Expected, Guarded, MOST_FILES};
 pub use limit::{Accountant, AtOrder, Limit};
-pub use registry::{DataSet, Registration};
+pub use registry::{DataSet, Registration, check_analyst};
 pub use standing::{Line, Standing};
 pub use verify::{Verified, VerifyError};
 
@@ -229,6 +232,8 @@ fn entry_of(row: &entry::Row) -> Fallible<Entry> {
 
 #[cfg(test)]
 mod anew_tests;
+#[cfg(test)]
+mod files_tests;
 #[cfg(test)]
 mod tamper_tests;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{
     chain::{self, Link},
     entry::{self, Row, kind},
     error::{DataSetError, Fault, LedgerError, RegisterError},
-    fingerprint, store,
+    files, fingerprint, store,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -16,6 +16,9 @@ use std::{io::Read, path::PathBuf};
 
 /// The longest name of a data set, an analyst or a request, in characters.
 pub(super) const LONGEST_NAME: usize = 200;
+
+/// What [`check_name`] checks most strictly.
+pub(super) const ANALYST: &str = "analyst";
 
 /// A data set as the ledger knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +60,7 @@ impl Ledger {
     ) -> Result<Registration, RegisterError> {
         check_name("data set", &data_set.name)?;
         let fingerprint = content.map(|content| self.fingerprint(content)).transpose()?;
+        let files_known = self.shared.expected(&data_set.name).map_or(Vec::new(), |expected| expected.files);
         self.write(|transaction, coins| {
             let new = check(transaction, data_set)?.is_none();
             let earlier = registrations(transaction)?;
@@ -67,11 +71,28 @@ impl Ledger {
             if new || (fingerprint.is_some() && !known) {
                 enter(transaction, &store::fresh_id(coins), data_set, fingerprint.as_deref())?;
             }
+            files::note(transaction, &store::fresh_id(coins), &data_set.name, &files_known)?;
             same_content.retain(|name| *name != data_set.name);
             same_content.sort();
             same_content.dedup();
             Ok(Registration { new, same_content })
         })
+    }
+
+    /// The names under which this content is registered. It is for the steward, never for an analyst.
+    pub fn same_content(&self, content: &mut dyn Read) -> Result<Vec<String>, LedgerError> {
+        let fingerprint = Some(self.fingerprint(content)?);
+        let mut names: Vec<String> = self.read(|connection| {
+            let rows = registrations(connection)?;
+            Ok(rows
+                .into_iter()
+                .filter(|row| row.fingerprint() == fingerprint)
+                .map(|row| row.data_set)
+                .collect())
+        })?;
+        names.sort();
+        names.dedup();
+        Ok(names)
     }
 
     /// What is registered under a name.
@@ -83,10 +104,8 @@ impl Ledger {
     pub fn data_sets(&self) -> Result<Vec<DataSet>, LedgerError> {
         self.read(|connection| {
             let mut found: Vec<DataSet> = Vec::new();
-            for row in registrations(connection)? {
-                if !found.iter().any(|earlier| earlier.name == row.data_set) {
-                    found.extend(find(connection, &row.data_set)?);
-                }
+            for name in names(connection)? {
+                found.extend(find(connection, &name)?);
             }
             Ok(found)
         })
@@ -107,9 +126,16 @@ impl Ledger {
     }
 }
 
+/// Is this a name for an analyst? It is 1 to 200 characters that can be seen.
+pub fn check_analyst(name: &str) -> Result<(), DataSetError> {
+    check_name(ANALYST, name)
+}
+
 pub(super) fn check_name(what: &'static str, name: &str) -> Result<(), DataSetError> {
     let length = name.chars().count();
-    if (1..=LONGEST_NAME).contains(&length) && !name.chars().any(char::is_control) {
+    // A file has the name it has; who asks is told apart by eye.
+    let bad = if what == ANALYST { wording::is_unseen } else { char::is_control };
+    if (1..=LONGEST_NAME).contains(&length) && !name.chars().any(bad) {
         return Ok(());
     }
     Err(DataSetError::BadName { what, name: name.to_string() })
@@ -131,6 +157,14 @@ pub(super) fn check<E: From<DataSetError>>(
         return Err(DataSetError::OtherAdjacency { name, registered, requested }.into());
     }
     Ok(Some(registered))
+}
+
+/// The names of all data sets, in the order of registration.
+pub(super) fn names(connection: &Connection) -> Fallible<Vec<String>> {
+    let sql = "SELECT data_set FROM entries WHERE kind = ?1 GROUP BY data_set ORDER BY min(number)";
+    let mut statement = connection.prepare(sql)?;
+    let names = statement.query_map([kind::REGISTER], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn any_limit(connection: &Connection) -> Fallible<bool> {

@@ -34,6 +34,8 @@ pub struct Standing {
     pub delta: Delta,
     /// What holds whenever it is read; `None` where the deltas of charges exceed what is kept for them.
     pub odometer: Option<Reading>,
+    /// Was every charge looked at? Otherwise the order of Renyi and the odometer are missing.
+    pub complete: bool,
 }
 
 /// One accountant's view.
@@ -67,7 +69,15 @@ impl Standing {
             Line { accountant, in_force, spent: spent(accountant, charges, &delta), left }
         };
         let lines = Accountant::ALL.map(line).to_vec();
-        Self { lines, delta, odometer: odometer(charges) }
+        Self { lines, delta, odometer: odometer(charges), complete: true }
+    }
+
+    /// From the sums that stand in the account alone, however many charges they are of.
+    pub fn of_sums(account: &Account) -> Self {
+        let sums = vec![(account.spent.clone(), 1)];
+        let mut found = Self::new(account, &sums);
+        found.lines.retain(|line| line.accountant != Accountant::Renyi);
+        Self { odometer: None, complete: false, ..found }
     }
 
     /// The accountant that leaves most, or without a limit the one that says least was spent.
@@ -240,6 +250,18 @@ mod tests {
         let standing = Standing::new(&account(Some(pure)), &charges("0.1", 3));
         assert_eq!(standing.lines[0].left, Some(Ratio::new(7, 10)));
         assert!(standing.lines[1].left.is_none() && standing.lines[2].left.is_none());
+    }
+
+    #[test]
+    fn sums_say_what_all_charges_say_where_they_can() {
+        for limit in [None, Some(limit(Accountant::Basic)), Some(limit(Accountant::Zcdp))] {
+            let mut account = account(limit);
+            let charges = charges("0.1", 30);
+            account.spent = Cost::nothing().plus_times(&charges[0].0, 30);
+            let (all, sums) = (Standing::new(&account, &charges), Standing::of_sums(&account));
+            assert_eq!(sums.lines[..], all.lines[..2]);
+            assert!(all.complete && !sums.complete && sums.odometer.is_none());
+        }
     }
 
     #[test]

@@ -29,6 +29,10 @@ use std::{
 pub(super) const VERSION: i64 = 1;
 /// The version of a ledger in which a data set began anew: an older program would count on for the old unit.
 pub(super) const WITH_ANEW: i64 = 2;
+/// The version of a ledger that knows files and what was asked of them apart: an older program would walk around its limits.
+pub(super) const WITH_FILES: i64 = 3;
+/// The newest that this program knows.
+pub(super) const NEWEST: i64 = WITH_FILES;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
 /// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
@@ -262,6 +266,10 @@ fn make_file(path: &Path) -> Fallible<()> {
         if found.permissions().readonly() {
             return Err(Fault::ReadOnly.into());
         }
+        // Each name would have a log of its own beside it.
+        if found.nlink() > 1 {
+            return Err(Fault::TwoNames.into());
+        }
         // An empty file may be what a crash left before the next line but one was reached.
         return if found.len() == 0 { keep_folder(path) } else { Ok(()) };
     }
@@ -339,8 +347,8 @@ pub(super) fn recognise(connection: &Connection) -> Fallible<bool> {
         (seen, again) = (again, marks(connection)?);
     }
     match seen {
-        (APPLICATION, VERSION | WITH_ANEW, _) => Ok(true),
-        (APPLICATION, version, _) if version > WITH_ANEW => Err(Fault::Newer { version }.into()),
+        (APPLICATION, VERSION..=NEWEST, _) => Ok(true),
+        (APPLICATION, version, _) if version > NEWEST => Err(Fault::Newer { version }.into()),
         (0, 0, 0) => Ok(false),
         _ => Err(Fault::NotALedger.into()),
     }
@@ -400,16 +408,30 @@ fn begin(connection: &mut Connection, coins: &mut OsCoins, schema: &[&str]) -> F
     Ok(())
 }
 
-/// From the entry on that is written in the same transaction, the file is for programs that know it.
-pub(super) fn know_anew(connection: &Connection) -> Fallible<()> {
-    Ok(connection.execute_batch(&format!("PRAGMA user_version = {WITH_ANEW};"))?)
+/// From the entry on that is written in the same transaction, the file is for programs that know this version.
+pub(super) fn raise(connection: &Connection, version: i64) -> Fallible<()> {
+    if marks(connection)?.1 < version {
+        connection.execute_batch(&format!("PRAGMA user_version = {version};"))?;
+    }
+    Ok(())
 }
 
-/// Does the version of the file say whether a data set in it began anew?
+/// Is the version of the file the one that its entries ask for?
 pub(super) fn version_fits(connection: &Connection) -> Fallible<bool> {
-    let sql = "SELECT count(*) FROM entries WHERE kind = ?1";
-    let anew: i64 = connection.query_row(sql, [kind::ANEW], |row| row.get(0))?;
-    Ok(marks(connection)?.1 == if anew > 0 { WITH_ANEW } else { VERSION })
+    let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE kind = ?1)";
+    let asked = [
+        (kind::FILES, WITH_FILES),
+        (kind::APART, WITH_FILES),
+        (kind::ADOPT, WITH_FILES),
+        (kind::ANEW, WITH_ANEW),
+    ];
+    let mut version = VERSION;
+    for (kind, asks_for) in asked {
+        if connection.query_row(sql, [kind], |row| row.get(0))? {
+            version = version.max(asks_for);
+        }
+    }
+    Ok(marks(connection)?.1 == version)
 }
 
 /// Are tables, indexes and triggers as we made them?

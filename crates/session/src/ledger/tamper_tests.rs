@@ -4,6 +4,7 @@ use super::{
     tests::{granted, loss, on_disk, request, salaries},
     *,
 };
+use crate::file_id::FileId;
 use equipoise_core::adjacency::Unit;
 
 /// A ledger with an entry of every kind and of every shape, closed.
@@ -11,8 +12,11 @@ fn made(path: &Path) -> u64 {
     let mut ledger = Ledger::open(path).unwrap();
     ledger.register(&salaries(), Some(&mut &b"1\n2\n"[..])).unwrap();
     ledger.set_limit("salaries", None, Some(&loss("2", "1e-6").into())).unwrap();
-    ledger.set_limit("salaries", Some("ada"), Some(&loss("1", "0").into())).unwrap();
     for analyst in [None, Some("ada".to_string())] {
+        // From here on nobody asks without a name.
+        if let Some(name) = &analyst {
+            ledger.set_limit("salaries", Some(name), Some(&loss("1", "0").into())).unwrap();
+        }
         for request_id in [None, Some("r".to_string())] {
             let ask = ChargeRequest { analyst: analyst.clone(), request_id, ..request("0.5") };
             let charge = granted(&mut ledger, &ask);
@@ -30,10 +34,24 @@ fn made_anew(path: &Path) -> u64 {
     for data_set in [people, salaries()] {
         ledger.begin_anew(&data_set, true).unwrap();
         ledger.set_limit("salaries", None, Some(&loss("9", "1e-6").into())).unwrap();
-        let charge = granted(&mut ledger, &ChargeRequest { data_set, ..request("0.5") });
+        let charge = granted(&mut ledger, &ChargeRequest { data_set, ..by_ben() });
         ledger.record(&charge, "{\"value\":1}").unwrap();
     }
+    // Its file, apart from a limit elsewhere, and a monitor's file.
+    let elsewhere = path.with_extension("other");
+    Ledger::open(&elsewhere).unwrap().register(&salaries(), None).unwrap();
+    let file = FileId::from_words([1, 2, 3]);
+    let apart = vec![Elsewhere { ledger: elsewhere, data_set: "salaries".into() }];
+    ledger.expect("salaries", Expected { files: vec![file], apart });
+    let charge = granted(&mut ledger, &by_ben());
+    ledger.record(&charge, "{\"value\":1}").unwrap();
+    assert!(ledger.adopt(charge.id(), file).unwrap());
     ledger.verify(None).unwrap().head.entries
+}
+
+/// Of an analyst without a limit.
+fn by_ben() -> ChargeRequest {
+    ChargeRequest { analyst: Some("ben".into()), ..request("0.5") }
 }
 
 /// Opens without any of our care, and takes away what protects against accidents.
@@ -176,7 +194,7 @@ fn a_new_chain_over_edited_charges_is_found_out() {
         let said = |result: Result<Verified, VerifyError>| result.err().map(|error| error.to_string());
         (said(ledger.verify(None)), said(ledger.verify(Some(&kept))))
     };
-    let charges: Vec<u64> = vec![5, 7, 9, 11];
+    let charges: Vec<u64> = vec![4, 6, 9, 11];
     assert_eq!(rechained("").0, None);
     for (edit, expected) in [
         (
@@ -185,7 +203,7 @@ fn a_new_chain_over_edited_charges_is_found_out() {
                  '\"cost\":{{\"epsilon\":\"0.4\"') WHERE number = {}",
                 charges[1]
             ),
-            "at entry 7: its sum is not that of the charges",
+            "at entry 6: its sum is not that of the charges",
         ),
         (
             "UPDATE entries SET body = replace(body, '\"epsilon\":\"2\"', '\"epsilon\":\"1.5\"') \
@@ -194,16 +212,16 @@ fn a_new_chain_over_edited_charges_is_found_out() {
             "at entry 11: it goes beyond the limit",
         ),
         (
-            "UPDATE entries SET id = 'x' WHERE kind = 'record' AND number = 6".to_string(),
-            "at entry 6: an answer without a charge before it",
+            "UPDATE entries SET id = 'x' WHERE kind = 'record' AND number = 5".to_string(),
+            "at entry 5: an answer without a charge before it",
         ),
         (
-            "UPDATE entries SET analyst = 'eve' WHERE kind = 'record' AND number = 6".to_string(),
-            "at entry 6: an answer to a charge of another data set or analyst",
+            "UPDATE entries SET analyst = 'eve' WHERE kind = 'record' AND number = 5".to_string(),
+            "at entry 5: an answer to a charge of another data set or analyst",
         ),
         (
-            "UPDATE entries SET data_set = 'other' WHERE number = 5".to_string(),
-            "at entry 5: its data set is not registered before it",
+            "UPDATE entries SET data_set = 'other' WHERE number = 4".to_string(),
+            "at entry 4: its data set is not registered before it",
         ),
         (
             "UPDATE entries SET body = replace(body, '\"epsilon\":\"2\"', '\"epsilon\":\"1\"') WHERE number = 13"
@@ -218,6 +236,18 @@ fn a_new_chain_over_edited_charges_is_found_out() {
             "UPDATE entries SET data_set = 'other' WHERE number = 13".to_string(),
             "at entry 13: its data set is not registered before it",
         ),
+        (
+            "UPDATE entries SET analyst = 'eve' WHERE kind = 'adopt'".to_string(),
+            "at entry 25: a file to a charge of another data set or analyst",
+        ),
+        (
+            "UPDATE entries SET body = replace(body, '1:2:3', '1:2:03') WHERE kind = 'files'".to_string(),
+            "at entry 21: its body is not that of the kind 'files'",
+        ),
+        (
+            "UPDATE entries SET body = replace(body, '\"here\"', '\"hier\"') WHERE kind = 'apart'".to_string(),
+            "at entry 22: its body is not that of the kind 'apart'",
+        ),
     ] {
         let (alone, against_kept) = rechained(&edit);
         assert_eq!(alone.as_deref(), Some(&*format!("the ledger does not verify {expected}")), "{edit}");
@@ -229,7 +259,7 @@ fn a_new_chain_over_edited_charges_is_found_out() {
     assert_eq!(alone, None);
     assert_eq!(
         against_kept.as_deref(),
-        Some("the ledger does not verify at entry 20: its hash is not the one that was kept")
+        Some("the ledger does not verify at entry 25: its hash is not the one that was kept")
     );
 }
 
@@ -240,7 +270,7 @@ fn an_old_copy_is_found_by_a_kept_head_or_a_later_receipt() {
     let old = std::fs::read(&path).unwrap();
     let mut ledger = Ledger::open(&path).unwrap();
     ledger.set_limit("salaries", None, None).unwrap();
-    let charge = granted(&mut ledger, &request("0.5"));
+    let charge = granted(&mut ledger, &by_ben());
     let receipt = ledger.record(&charge, "{}").unwrap();
     let kept: Head = ledger.head().unwrap().to_string().parse().unwrap();
     ledger.verify(Some(&kept)).unwrap();

@@ -5,7 +5,7 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::Approx,
 };
-use std::fs;
+use std::{fs, ops::ControlFlow};
 
 pub(super) fn loss(eps: &str, delta: &str) -> Approx {
     let amount = |text: &str| equipoise_core::loss::Amount::new(text.parse().unwrap()).unwrap();
@@ -37,6 +37,28 @@ pub(super) fn granted(ledger: &mut Ledger, request: &ChargeRequest) -> Charge {
         Ok(Charging::Granted(charge)) => charge,
         other => panic!("not granted: {other:?}"),
     }
+}
+
+/// Everything that the export says.
+pub(super) fn exported(ledger: &Ledger) -> String {
+    let mut text = String::new();
+    let mut take = |piece: &str| {
+        text.push_str(piece);
+        ControlFlow::Continue(())
+    };
+    ledger.export(&mut take).unwrap();
+    text
+}
+
+/// Everything that the log says.
+pub(super) fn logged(ledger: &Ledger) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut take = |entry: &Entry| {
+        entries.push(entry.clone());
+        ControlFlow::Continue(())
+    };
+    ledger.each_entry(None, &mut take).unwrap();
+    entries
 }
 
 /// A folder of its own with a ledger in it.
@@ -193,7 +215,7 @@ fn asking_again_is_free_and_gives_the_same_answer() {
     }
     let _ = granted(&mut ledger, &named("0.1", "bob", "monday"));
     let verified = ledger.verify(None).unwrap();
-    assert_eq!((verified.charges, verified.recorded, verified.lost.len()), (2, 1, 1));
+    assert_eq!((verified.charges, verified.recorded, verified.lost), (2, 1, 1));
 }
 
 #[test]
@@ -238,7 +260,7 @@ fn the_same_content_under_another_name_is_noticed() {
         .unwrap()
         .unwrap();
     let secret = row.fingerprint().unwrap();
-    for shown in [format!("{:?}", ledger.log().unwrap()), ledger.export().unwrap()] {
+    for shown in [format!("{:?}", logged(&ledger)), exported(&ledger)] {
         assert!(!shown.contains(&secret) && !shown.contains("fingerprint"));
     }
     // Another ledger has another secret.
@@ -265,7 +287,7 @@ fn names_are_short_and_clean() {
             .charge(&ChargeRequest { analyst: Some(String::new()), ..request("1") })
             .unwrap_err()
             .to_string(),
-        "analyst '' is not accepted: give 1 to 200 characters without control characters"
+        "analyst '' is not accepted: give 1 to 200 characters without characters that cannot be seen"
     );
     for huge in ["1e13", "1e400"] {
         assert_eq!(
@@ -357,12 +379,12 @@ fn files_that_are_no_ledger_are_left_alone() {
 fn a_newer_layout_is_refused() {
     let (_folder, path) = on_disk();
     drop(Ledger::open(&path).unwrap());
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 4").unwrap();
     for result in [Ledger::open(&path), Ledger::open_read_only(&path)] {
         let error = result.err().unwrap();
-        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 3 }));
+        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 4 }));
         assert!(error.to_string().ends_with(
-            "its layout has version 3, this program knows version 2 at most; use a newer equipoise"
+            "its layout has version 4, this program knows version 3 at most; use a newer equipoise"
         ));
     }
 }
@@ -401,7 +423,7 @@ fn the_export_names_events_that_dp_accounting_knows() {
     third.cost = loss("1/3", "1e-6").into();
     let _ = granted(&mut ledger, &third);
     let _ = granted(&mut ledger, &request("0.1"));
-    let export: serde_json::Value = serde_json::from_str(&ledger.export().unwrap()).unwrap();
+    let export: serde_json::Value = serde_json::from_str(&exported(&ledger)).unwrap();
     let data_set = &export["data_sets"][0];
     assert_eq!((&data_set["name"], &data_set["unit"]), (&"salaries".into(), &"row".into()));
     assert_eq!(data_set["charges"][0]["epsilon"], "1/3");
@@ -418,7 +440,7 @@ fn the_export_names_events_that_dp_accounting_knows() {
     let mut plain = request("1");
     plain.cost.zcdp = None;
     let _ = granted(&mut ledger, &plain);
-    assert!(ledger.export().unwrap().contains("UnsupportedDpEvent"));
+    assert!(exported(&ledger).contains("UnsupportedDpEvent"));
 }
 
 #[test]
@@ -503,7 +525,7 @@ fn every_fault_is_one_line_with_a_next_step() {
         (damaged, "damaged at entry 7: its body is not JSON; run 'equipoise budget verify'"),
     ] {
         let error = LedgerError { path: Some("x\n.ledger".into()), fault };
-        assert_eq!(error.to_string(), format!("ledger x\u{fffd}.ledger: {expected}"));
+        assert_eq!(error.to_string(), format!("ledger x\\u{{a}}.ledger: {expected}"));
     }
     let long = LedgerError { path: Some("y".repeat(500).into()), fault: Fault::Full }.to_string();
     assert!(long.starts_with("ledger ...yyy") && long.len() < 300, "{long}");

@@ -5,14 +5,20 @@
 //! If [`Ledger::verify`] finds nothing wrong, then under the collision resistance of SHA-256 no entry was
 //! edited, reordered, dropped in the middle or put in between since any hash of it became known elsewhere; the
 //! sums are those of the charges; no charge went beyond a limit of its time; every answer has a charge before it.
+//!
+//! # Why so little is held
+//!
+//! Entries are read one at a time, and what is held grows with the number of budgets, not of entries: that no id and no request id
+//! comes twice is what SQLite's own check of its unique indexes says, and the charge of an answer is looked up.
 
 use super::{
     Fallible, Ledger,
     anew::{self, Earlier},
-    balance::Account,
+    balance::{self, Account, Charges},
     chain::{self, Head, hex},
+    charge,
     cost::Cost,
-    entry::{Entry, Event, Row},
+    entry::{Entry, Event, Row, kind},
     entry_of,
     error::LedgerError,
     fingerprint,
@@ -21,9 +27,14 @@ use super::{
 };
 use rusqlite::Connection;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, VecDeque},
     fmt,
 };
+
+/// How many ids of charges without an answer are told.
+const LOST_TOLD: usize = 1000;
+/// How many charges are remembered until their answer comes; the charge of any other answer is looked up.
+const REMEMBERED: usize = 1024;
 
 /// A ledger that holds together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +45,10 @@ pub struct Verified {
     pub charges: u64,
     /// Answers recorded.
     pub recorded: u64,
-    /// The ids of charges without an answer.
-    pub lost: Vec<String>,
+    /// Charges without an answer.
+    pub lost: u64,
+    /// The ids of those, the first thousand of them.
+    pub lost_ids: Vec<String>,
     /// What was spent for units and adjacencies that are no longer in force, and is no part of the sums that are.
     pub earlier: Vec<Earlier>,
 }
@@ -123,29 +136,39 @@ fn file_fault(connection: &Connection) -> Fallible<Option<String>> {
 }
 
 /// What the entries so far add up to.
-#[derive(Default)]
-struct State {
+struct State<'c> {
+    connection: &'c Connection,
     data_sets: HashMap<String, DataSet>,
     /// By data set and analyst; the empty analyst stands for everybody.
     accounts: HashMap<(String, String), Account>,
-    /// By the same: each cost and how often it was charged.
-    costs: HashMap<(String, String), HashMap<Cost, u64>>,
-    limited: bool,
-    requests: HashSet<(String, String)>,
-    /// The data set and the analyst of each charge, by its id.
-    charges: HashMap<String, (String, String)>,
-    /// The ids of charges, in order.
-    order: Vec<String>,
-    answered: HashSet<String>,
     /// The sums of data sets for units and adjacencies that are not in force, by analyst.
-    set_aside: HashMap<DataSet, HashMap<String, SetAside>>,
+    set_aside: HashMap<DataSet, HashMap<String, Cost>>,
+    remembered: Remembered,
+    charges: u64,
+    answered: u64,
 }
 
-/// A sum that is not in force, and what it is made of.
-type SetAside = (Cost, HashMap<Cost, u64>);
+/// The latest charges: an answer mostly comes soon.
+#[derive(Default)]
+struct Remembered {
+    charges: HashMap<String, (String, String)>,
+    order: VecDeque<String>,
+}
+
+impl Remembered {
+    fn put(&mut self, row: Row) {
+        if self.order.len() == REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.charges.remove(&oldest);
+        }
+        self.order.push_back(row.id.clone());
+        self.charges.insert(row.id, (row.data_set, row.analyst));
+    }
+}
 
 fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verified, VerifyError>> {
-    let mut state = State::default();
+    let mut state = State::new(connection);
     let (mut count, mut ledger, mut hash) = (0u64, String::new(), String::new());
     let mut broken = None;
     chain::walk(connection, |row, follows| {
@@ -157,11 +180,14 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
             ledger.clone_from(&row.id);
         }
         hash.clone_from(&row.hash);
-        let fault = link_fault(&row, follows, count, kept).or_else(|| match entry_of(&row) {
-            Ok(entry) => state.step(row, entry),
-            Err(super::Error::Fault(super::Fault::Damaged { what, .. })) => Some(what),
-            Err(_) => Some("it cannot be read".to_string()),
-        });
+        let fault = match link_fault(&row, follows, count, kept) {
+            Some(what) => Some(what),
+            None => match entry_of(&row) {
+                Ok(entry) => state.step(row, entry)?,
+                Err(super::Error::Fault(super::Fault::Damaged { what, .. })) => Some(what),
+                Err(_) => Some("it cannot be read".to_string()),
+            },
+        };
         broken = fault.map(|what| VerifyError::Broken { entry: count, what });
         Ok(())
     })?;
@@ -171,14 +197,25 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
     if let Some(what) = kept.and_then(|kept| kept_fault(kept, &ledger, count)) {
         return Ok(Err(VerifyError::Broken { entry: 0, what }));
     }
-    let lost = state.order.into_iter().filter(|id| !state.answered.contains(id)).collect();
     Ok(Ok(Verified {
         head: Head { ledger, entries: count, hash },
-        charges: state.charges.len() as u64,
-        recorded: state.answered.len() as u64,
-        lost,
+        charges: state.charges,
+        recorded: state.answered,
+        lost: state.charges - state.answered,
+        lost_ids: lost_ids(connection)?,
         earlier: anew::earlier(connection, None)?,
     }))
+}
+
+/// The first charges without an answer.
+fn lost_ids(connection: &Connection) -> Fallible<Vec<String>> {
+    let sql = "SELECT id FROM entries AS charge WHERE kind = ?1 AND NOT EXISTS \
+               (SELECT 1 FROM entries AS record WHERE record.id = charge.id AND record.kind = ?2) \
+               ORDER BY number LIMIT ?3";
+    let mut statement = connection.prepare(sql)?;
+    let most = i64::try_from(LOST_TOLD).expect("a small number");
+    let ids = statement.query_map(rusqlite::params![kind::CHARGE, kind::RECORD, most], |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }
 
 fn link_fault(row: &Row, follows: bool, count: u64, kept: Option<&Head>) -> Option<String> {
@@ -201,83 +238,107 @@ fn kept_fault(kept: &Head, ledger: &str, count: u64) -> Option<String> {
     })
 }
 
-impl State {
+impl<'c> State<'c> {
+    fn new(connection: &'c Connection) -> Self {
+        Self {
+            connection,
+            data_sets: HashMap::new(),
+            accounts: HashMap::new(),
+            set_aside: HashMap::new(),
+            remembered: Remembered::default(),
+            charges: 0,
+            answered: 0,
+        }
+    }
+
     /// Take in the next entry; what is wrong with it, if anything is.
-    fn step(&mut self, row: Row, entry: Entry) -> Option<String> {
+    fn step(&mut self, row: Row, entry: Entry) -> Fallible<Option<String>> {
         let first = self.data_sets.is_empty() && entry.number == 1;
         let name = row.data_set.clone();
         if matches!(entry.event, Event::Created) != first || (name.is_empty() != first) {
-            return Some("the ledger begins with the entry that made it, and only there".to_string());
+            return Ok(Some("the ledger begins with the entry that made it, and only there".to_string()));
         }
         if !first && !matches!(entry.event, Event::Registered { .. }) && !self.data_sets.contains_key(&name) {
-            return Some("its data set is not registered before it".to_string());
+            return Ok(Some("its data set is not registered before it".to_string()));
         }
         if row.request_id.is_some() && !matches!(entry.event, Event::Charged { .. }) {
-            return Some("only charges have a request id".to_string());
+            return Ok(Some("only charges have a request id".to_string()));
         }
         match entry.event {
-            Event::Created => None,
+            Event::Created | Event::Files { .. } | Event::Apart(_) => Ok(None),
             Event::Registered { unit, adjacency } => {
                 let new = DataSet { name: name.clone(), unit, adjacency };
                 let known = self.data_sets.entry(name).or_insert_with(|| new.clone());
-                (*known != new).then(|| "unit or adjacency of its data set changed".to_string())
+                Ok((*known != new).then(|| "unit or adjacency of its data set changed".to_string()))
             }
             Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => {
                 let before = DataSet { name: name.clone(), unit: unit_before, adjacency: adjacency_before };
                 let new = DataSet { name, unit, adjacency };
-                self.begin_anew(&before, new, &spent_before)
+                self.begin_anew(row.number, &before, new, &spent_before)
             }
             Event::Limited { limit } => {
-                self.limited = true;
-                let key = (name, row.analyst);
-                let charges = self.costs.get(&key).map_or_else(Vec::new, |costs| {
-                    costs.iter().map(|(cost, count)| (cost.clone(), *count)).collect()
-                });
-                let account = self.account(&key.0, &key.1);
-                let under = account.clone().under(limit, || Ok(charges));
-                under.map_or_else(
-                    |_| Some("it cannot be read".to_string()),
-                    |under| {
-                        *account = under;
-                        None
-                    },
-                )
+                let data_set = self.data_sets[&name].clone();
+                let charges = self.charged(row.number, &data_set, &row.analyst);
+                let account = self.account(&name, &row.analyst);
+                *account = account.clone().under(limit, charges)?;
+                Ok(None)
             }
             Event::Charged { cost, spent, spent_by_analyst, .. } => {
-                self.charge(row, &cost, &spent, spent_by_analyst.as_ref())
+                Ok(self.charge(row, &cost, &spent, spent_by_analyst.as_ref()))
             }
             Event::Recorded { .. } => self.record(&row),
+            Event::Adopted { .. } => self.of_its_charge(&row, "a file"),
+        }
+    }
+
+    /// Each cost that was charged before this entry for a unit and adjacency, where a limit needs them.
+    fn charged(
+        &self,
+        number: i64,
+        data_set: &DataSet,
+        analyst: &str,
+    ) -> impl FnOnce() -> Fallible<Charges> + use<'c> {
+        let (connection, data_set, analyst) = (self.connection, data_set.clone(), analyst.to_string());
+        move || {
+            let scope = anew::scope_before(connection, &data_set, number)?;
+            let analyst = (!analyst.is_empty()).then_some(analyst.as_str());
+            balance::charges(connection, &data_set.name, analyst, &scope)
         }
     }
 
     /// Put the sums of the old unit aside and take up those of the new one.
-    fn begin_anew(&mut self, before: &DataSet, new: DataSet, spent: &Cost) -> Option<String> {
+    fn begin_anew(
+        &mut self,
+        number: i64,
+        before: &DataSet,
+        new: DataSet,
+        spent: &Cost,
+    ) -> Fallible<Option<String>> {
         if self.data_sets.get(&new.name) != Some(before) || new == *before {
-            return Some("it does not begin anew from the unit and adjacency in force".to_string());
+            return Ok(Some("it does not begin anew from the unit and adjacency in force".to_string()));
         }
         if self.account(&new.name, "").spent != *spent {
-            return Some("its sum of what was spent before is not that of the charges".to_string());
+            return Ok(Some("its sum of what was spent before is not that of the charges".to_string()));
         }
         let mut taken_up = self.set_aside.remove(&new).unwrap_or_default();
         let mut set_aside = HashMap::new();
-        for ((name, analyst), account) in &mut self.accounts {
-            if *name != new.name {
-                continue;
-            }
-            let (spent, costs) =
-                taken_up.remove(analyst).unwrap_or_else(|| (Cost::nothing(), HashMap::new()));
-            let charges = costs.iter().map(|(cost, count)| (cost.clone(), *count)).collect();
-            let costs_before = self.costs.insert((name.clone(), analyst.clone()), costs).unwrap_or_default();
-            let limit = account.limit.take();
-            let Ok(under) = (Account { spent, ..Account::new() }).under(limit, || Ok(charges)) else {
-                return Some("it cannot be read".to_string());
-            };
+        let analysts: Vec<String> = self
+            .accounts
+            .keys()
+            .filter(|(name, _)| *name == new.name)
+            .map(|(_, analyst)| analyst.clone())
+            .collect();
+        for analyst in analysts {
+            let spent = taken_up.remove(&analyst).unwrap_or_else(Cost::nothing);
+            let charges = self.charged(number, &new, &analyst);
+            let account = self.account(&new.name, &analyst);
+            let under = Account { spent, ..Account::new() }.under(account.limit.clone(), charges)?;
             let old = std::mem::replace(account, under);
-            set_aside.insert(analyst.clone(), (old.spent, costs_before));
+            set_aside.insert(analyst, old.spent);
         }
         self.set_aside.insert(before.clone(), set_aside);
         self.data_sets.insert(new.name.clone(), new);
-        None
+        Ok(None)
     }
 
     fn account(&mut self, data_set: &str, analyst: &str) -> &mut Account {
@@ -299,26 +360,30 @@ impl State {
                 }
                 Ok(sum) => *account = sum,
             }
-            let costs = self.costs.entry((row.data_set.clone(), analyst.to_string())).or_default();
-            *costs.entry(cost.clone()).or_default() += 1;
         }
-        if let Some(request_id) = &row.request_id
-            && !self.requests.insert((row.analyst.clone(), request_id.clone()))
-        {
-            return Some("its request id was charged before".to_string());
-        }
-        self.order.push(row.id.clone());
-        let earlier = self.charges.insert(row.id, (row.data_set, row.analyst));
-        earlier.map(|_| "its id was used before".to_string())
+        self.charges += 1;
+        self.remembered.put(row);
+        None
     }
 
-    fn record(&mut self, row: &Row) -> Option<String> {
-        let Some((data_set, analyst)) = self.charges.get(&row.id) else {
-            return Some("an answer without a charge before it".to_string());
+    fn record(&mut self, row: &Row) -> Fallible<Option<String>> {
+        let fault = self.of_its_charge(row, "an answer")?;
+        self.answered += u64::from(fault.is_none());
+        Ok(fault)
+    }
+
+    /// Does the entry belong to a charge before it, by its id?
+    fn of_its_charge(&self, row: &Row, what: &str) -> Fallible<Option<String>> {
+        let of = match self.remembered.charges.get(&row.id) {
+            Some(of) => Some(of.clone()),
+            None => charge::by_id(self.connection, kind::CHARGE, &row.id)?
+                .filter(|charge| charge.number < row.number)
+                .map(|charge| (charge.data_set, charge.analyst)),
         };
-        if *data_set != row.data_set || *analyst != row.analyst {
-            return Some("an answer to a charge of another data set or analyst".to_string());
-        }
-        (!self.answered.insert(row.id.clone())).then(|| "a second answer to one charge".to_string())
+        let Some((data_set, analyst)) = of else {
+            return Ok(Some(format!("{what} without a charge before it")));
+        };
+        let other = data_set != row.data_set || analyst != row.analyst;
+        Ok(other.then(|| format!("{what} to a charge of another data set or analyst")))
     }
 }

@@ -38,8 +38,13 @@ struct File {
 impl File {
     fn begin() -> Self {
         let receipt = Receipt { id: "r".into(), hash: "h".into(), time: "t".into(), ledger: None };
-        let head =
-            Head { id: "m".into(), ledger: "l".into(), data: "d".into(), request: serde_json::json!({}) };
+        let head = Head {
+            id: "m".into(),
+            ledger: "l".into(),
+            data: "d".into(),
+            request: serde_json::json!({}),
+            file: None,
+        };
         let mut file = Self { text: String::new(), hash: START };
         file.append(&Line::Head(head));
         file.append(&Line::Payment(Payment { receipt, content: None }));

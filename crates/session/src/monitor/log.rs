@@ -6,15 +6,16 @@
 //! it. Any other damage is refused, not repaired: what was answered must not be forgotten.
 
 use super::query::Query;
-use crate::ledger::Receipt;
+use crate::{file_id::FileId, ledger::Receipt};
 use equipoise_core::monitor::threshold_monitor::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// The layout of the file.
-const VERSION: u64 = 1;
+/// The layout of the file. The first version did not say which file it is.
+const FIRST_VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const NAME: &str = "equipoise monitor";
 
 /// What came of one question.
@@ -50,6 +51,8 @@ pub struct Head {
     pub data: String,
     /// What was said, in its one form.
     pub request: Value,
+    /// Which file it was written to; nothing where an older version wrote it.
+    pub file: Option<FileId>,
 }
 
 /// What paid for it, and for which rows.
@@ -90,9 +93,16 @@ impl Line {
 
     fn to_json(&self) -> Value {
         match self {
-            Self::Head(head) => json!({
-                NAME: VERSION, "id": head.id, "ledger": head.ledger, "data": head.data, "request": head.request,
-            }),
+            Self::Head(head) => {
+                let version = if head.file.is_some() { VERSION } else { FIRST_VERSION };
+                let mut line = json!({
+                    NAME: version, "id": head.id, "ledger": head.ledger, "data": head.data, "request": head.request,
+                });
+                if let Some(file) = head.file {
+                    line["file"] = json!(file.to_string());
+                }
+                line
+            }
             Self::Payment(payment) => json!({ "receipt": payment.receipt, "content": payment.content }),
             Self::Queries(queries) => {
                 json!({ "queries": queries.iter().map(Query::to_json).collect::<Vec<_>>() })
@@ -120,8 +130,12 @@ impl Line {
 fn head(value: &Value) -> Option<Head> {
     let word = |name: &str| value.get(name)?.as_str().map(str::to_string);
     let request = value.get("request")?.clone();
-    (value.get(NAME)?.as_u64()? == VERSION).then_some(())?;
-    Some(Head { id: word("id")?, ledger: word("ledger")?, data: word("data")?, request })
+    let file = match value.get(NAME)?.as_u64()? {
+        FIRST_VERSION => None,
+        VERSION => Some(word("file")?.parse().ok()?),
+        _ => return None,
+    };
+    Some(Head { id: word("id")?, ledger: word("ledger")?, data: word("data")?, request, file })
 }
 
 fn hash(before: &Hash, text: &str) -> Hash {
@@ -252,6 +266,7 @@ mod tests {
                 ledger: text("L"),
                 data: text("p.csv"),
                 request: json!({"epsilon": "1"}),
+                file: Some(FileId::from_words([1, 2, 3])),
             }),
             Line::Payment(Payment { receipt, content: None }),
             Line::Queries(vec![query(1), query(2)]),
@@ -282,6 +297,23 @@ mod tests {
         );
         assert_eq!((log.open, log.whole), (vec![query(4)], file.len()));
         assert_eq!(log.payment.unwrap().receipt.id, "17");
+    }
+
+    /// A version before this one wrote the first line without which file it is.
+    #[test]
+    fn the_first_layout_is_read_and_a_later_one_is_not() {
+        let of = |text: &str| {
+            let hash = hash(&START, text);
+            Log::read(format!("{} {text}\n", hex(&hash)).as_bytes())
+        };
+        let old = r#"{"equipoise monitor":1,"id":"m","ledger":"L","data":"p.csv","request":{}}"#;
+        assert_eq!(of(old).unwrap().unwrap().head.file, None);
+        let new = old.replace(":1,", ":2,").replace("{}}", r#"{},"file":"7:8:9"}"#);
+        assert_eq!(of(&new).unwrap().unwrap().head.file, Some(FileId::from_words([7, 8, 9])));
+        let later = old.replace(":1,", ":3,");
+        for bad in [&later, &old.replace(":1,", ":2,"), &new.replace("7:8:9", "7:8")] {
+            assert_eq!(of(bad), Err(Damage::Line(1)), "{bad}");
+        }
     }
 
     /// Whatever is cut off, what remains is what the whole lines say.

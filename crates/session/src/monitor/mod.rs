@@ -29,6 +29,8 @@
 //! 5. The file's own id is the request id under which the ledger is charged, so that a program that ends between charge and
 //!    first answer finds its charge again.
 //! 6. The rows are fixed: a fingerprint of the content is taken after the charge and compared whenever rows are read.
+//! 7. The first line says which file it is, so that a copy is refused: it would spend one charge twice. A file of a version that
+//!    did not say so is taken up once, and the ledger keeps which file that was.
 //!
 //! Units are rows, or people named by a column. A person says yes who has a row that does, and a person's sum is cut to
 //! one, so that a person needs no bound on rows: the budget of the mechanism is one for each person.
@@ -123,6 +125,9 @@ impl Monitor {
             }
             None => pay(plan, ledger, state, &log.head.id, watched.content)?,
         };
+        if log.head.file.is_none() && !ledger.adopt(&payment.receipt.id, state.id())? {
+            return Err(state.failed(StateFault::Copied).into());
+        }
         // Opened after the first look and read before the second, so that these are the rows that were paid for.
         let same = || fingerprint(ledger, watched.content).map(|content| content == payment.content);
         let other_rows = || OpenError::from(state.failed(StateFault::OtherRows));
@@ -320,6 +325,7 @@ fn begin(
         ledger: ledger.id().to_string(),
         data: plan.data().to_string(),
         request: plan.request().clone(),
+        file: Some(state.id()),
     };
     state.begin(head.clone())?;
     Ok(Log { head, payment: None, answered: Vec::new(), open: Vec::new(), hash: log::START, whole: 0 })

@@ -1,6 +1,7 @@
 //! The state file: opened by one process at a time, readable by its owner alone, durable line by line.
 
 use super::log::{Damage, Hash, Head, Line, Log, START};
+use crate::file_id::FileId;
 use equipoise_core::wording;
 use std::{
     fmt,
@@ -15,6 +16,8 @@ use std::{
 pub(super) struct State {
     file: File,
     path: PathBuf,
+    /// Which file it is.
+    id: FileId,
     hash: Hash,
     /// A line could not be written: what the disk has is not known, so nothing more is.
     broken: bool,
@@ -44,7 +47,13 @@ impl State {
                 Damage::Line(line) => StateFault::Damaged { line },
             })
         })?;
-        if file.metadata().map_err(io)?.permissions().mode() & 0o077 != 0 {
+        let metadata = file.metadata().map_err(io)?;
+        let id = FileId::of(&metadata);
+        // Before anything is written to it: a copy stays as it is.
+        if log.as_ref().and_then(|log| log.head.file).is_some_and(|written| !written.is(&id)) {
+            return Err(at(StateFault::Copied));
+        }
+        if metadata.permissions().mode() & 0o077 != 0 {
             file.set_permissions(Permissions::from_mode(0o600)).map_err(io)?;
         }
         let whole = log.as_ref().map_or(0, |log| log.whole) as u64;
@@ -55,7 +64,12 @@ impl State {
         file.sync_all().map_err(io)?;
         file.seek(SeekFrom::Start(whole)).map_err(io)?;
         let hash = log.as_ref().map_or(START, |log| log.hash);
-        Ok((Self { file, path: path.to_path_buf(), hash, broken: false }, log))
+        Ok((Self { file, path: path.to_path_buf(), id, hash, broken: false }, log))
+    }
+
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.id
     }
 
     /// Write the first line, and make the file's name durable too.
@@ -118,6 +132,8 @@ pub enum StateFault {
         /// Which, counted from one.
         line: usize,
     },
+    /// It is not the file that was written, but a copy of it.
+    Copied,
     /// It belongs to another monitor.
     Other {
         /// What differs.
@@ -146,6 +162,7 @@ impl StateError {
         match self.fault {
             StateFault::InUse
             | StateFault::NotAState
+            | StateFault::Copied
             | StateFault::Other { .. }
             | StateFault::Unpaid { .. }
             | StateFault::OtherRows => 2,
@@ -163,6 +180,10 @@ impl fmt::Display for StateError {
             StateFault::Damaged { line } => write!(
                 f,
                 "line {line} is not what was written; restore the file, or begin a new monitor with another --state"
+            ),
+            StateFault::Copied => f.write_str(
+                "it was copied, brought back or moved to another disk, and what was paid for once may be asked elsewhere too; \
+                 go on with the original, or begin a new monitor with another --state",
             ),
             StateFault::Other { what, there, here } => write!(
                 f,
@@ -193,7 +214,28 @@ mod tests {
     use serde_json::json;
 
     fn head() -> Head {
-        Head { id: "m".into(), ledger: "l".into(), data: "d".into(), request: json!({}) }
+        Head { id: "m".into(), ledger: "l".into(), data: "d".into(), request: json!({}), file: None }
+    }
+
+    /// One charge was spent twice: by the file and by its copy.
+    #[test]
+    fn a_copy_is_refused_and_left_as_it_is_and_a_moved_file_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, copy, moved] = ["state", "copy", "moved"].map(|name| folder.path().join(name));
+        let (mut state, _) = State::open(&path).unwrap();
+        let id = state.id();
+        state.begin(Head { file: Some(id), ..head() }).unwrap();
+        drop(state);
+        fs::copy(&path, &copy).unwrap();
+        let torn = [&fs::read(&copy).unwrap()[..], b"torn"].concat();
+        fs::write(&copy, &torn).unwrap();
+        let error = State::open(&copy).unwrap_err();
+        assert_eq!((&error.fault, error.exit_code()), (&StateFault::Copied, 2));
+        assert!(error.to_string().contains("begin a new monitor with another --state"), "{error}");
+        assert_eq!(fs::read(&copy).unwrap(), torn);
+        fs::rename(&path, &moved).unwrap();
+        let (state, log) = State::open(&moved).unwrap();
+        assert_eq!((log.unwrap().head.file, state.id()), (Some(id), id));
     }
 
     #[test]

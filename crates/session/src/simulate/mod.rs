@@ -84,7 +84,8 @@ impl Trial {
         self.answers.iter().any(|answer| answer.outcome() == Outcome::Released)
     }
 
-    /// The values with their error bars, as one JSON object; for a batch, the list of them.
+    /// All that a release would show of the answer, as one JSON object: outcome, value, error bar, noisy number of rows,
+    /// groups, advice; for a batch, the list of them.
     pub fn document(&self) -> Value {
         let mut documents = self.answers.iter().map(document);
         if self.batch { documents.collect() } else { documents.next().unwrap_or_default() }
@@ -369,9 +370,14 @@ fn value(answer: &Answer) -> Option<Value> {
     }
 }
 
-/// An answer with its error bars.
+/// An answer with everything that a release shows of it.
 fn document(answer: &Answer) -> Value {
     let mut shown = json!({ "outcome": answer.outcome(), "value": answer.value, "error": answer.error });
+    for (name, told) in [("rows", json!(answer.rows)), ("advice", json!(answer.advice))] {
+        if !told.is_null() {
+            shown[name] = told;
+        }
+    }
     if let Some(groups) = &answer.groups {
         shown["groups"] = json!(groups);
     }

@@ -1,12 +1,20 @@
 //! Which ledger, and under which name it knows a file, a pattern, a folder or standard input: one rule for the command line and for
 //! Python, because a second one would be a way around a limit.
 
+mod account;
+mod content;
+mod near;
+
+pub use account::{Account, Asked};
+pub use content::content_of;
+pub use near::Covering;
+
 use crate::{STANDARD_INPUT, expand, is_pattern};
 use equipoise_core::wording;
-use equipoise_session::ledger::{DataSet, Fault, Ledger, LedgerError};
+use equipoise_session::ledger::{Fault, Ledger, LedgerError};
+use near::Members;
 use std::{
-    collections::BTreeSet,
-    io,
+    fmt, io,
     path::{Path, PathBuf},
 };
 
@@ -22,57 +30,15 @@ pub fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The ledger that a question is charged to, or one line that says why not: a folder or a pattern that nobody named a ledger for must
-/// not walk around the ledger that lies beside one of its files, nor a file the ledger above it that counts it with others.
-pub fn charged_ledger(named: Option<&Path>, data: &Path) -> Result<PathBuf, String> {
-    let charged = ledger_path(named, Some(data));
-    if named.is_some() || data == Path::new(STANDARD_INPUT) {
-        return Ok(charged);
-    }
-    let members = expand(data).unwrap_or_default();
-    for member in &members {
-        let beside = ledger_path(None, Some(member));
-        if beside.exists() && beside.canonicalize().ok() != charged.canonicalize().ok() {
-            return Err(format!(
-                "'{}' has a ledger beside it, '{}'; name that with --ledger, or ask of the file itself",
-                shown(member),
-                shown(&beside)
-            ));
-        }
-    }
-    let Some(Above { member, name, ledger }) = counted_above(&members, &charged) else { return Ok(charged) };
-    let (member, ledger, name) = (shown(&member), shown(&ledger), Path::new(&name));
-    Err(if is_pattern(name) || folder(Path::new(&ledger)).join(name).is_dir() {
-        let name = shown(name);
-        format!(
-            "'{member}' is one of the files of '{name}', which is counted in the ledger '{ledger}'; ask of those, or name that ledger with --ledger"
-        )
-    } else {
-        format!("'{member}' is counted in the ledger '{ledger}'; name that ledger with --ledger")
-    })
-}
-
 fn shown(path: &Path) -> String {
-    wording::shown(&path.to_string_lossy())
-}
-
-/// A file that a ledger in a folder above it counts, by itself or as one of several.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Above {
-    /// The file.
-    pub member: PathBuf,
-    /// The file, pattern or folder, as the ledger names it.
-    pub name: String,
-    /// The ledger.
-    pub ledger: PathBuf,
+    wording::visible(&path.to_string_lossy()).into_owned()
 }
 
 /// The name under which a ledger knows this data, or one of its files, or what they are part of: their rows are private. It is
-/// looked for in the ledger that was named and in those beside and above the files.
+/// looked for in the ledger that was named and in those beside and above the files, by name and by which files they are.
 pub fn known_as(data: &Path, given: Option<&str>, named: Option<&Path>) -> Result<Option<String>, Looking> {
-    let members =
-        if data == Path::new(STANDARD_INPUT) { Vec::new() } else { expand(data).unwrap_or_default() };
-    let files = members.iter().map(|member| (&**member, None));
+    let files = if data == Path::new(STANDARD_INPUT) { Vec::new() } else { expand(data).unwrap_or_default() };
+    let files = files.iter().map(|file| (&**file, None));
     for (one, given) in std::iter::once((data, given)).chain(files) {
         for ledger in [ledger_path(named, Some(one)), ledger_path(None, Some(one))] {
             let name = data_name(one, given, &ledger).map_err(Looking::Named)?;
@@ -86,46 +52,51 @@ pub fn known_as(data: &Path, given: Option<&str>, named: Option<&Path>) -> Resul
             }
         }
     }
-    Ok(counted_above(&members, &ledger_path(None, Some(data))).map(|above| above.name))
+    let members = Members::of(data);
+    let near = near::ledgers(&members).into_iter().chain(named.map(Path::to_path_buf));
+    for ledger in near {
+        let Some(opened) = near::opened(&ledger, &members)? else { continue };
+        if let Some(found) = near::coverings(&opened, &ledger, &members)?.into_iter().next() {
+            return Ok(Some(found.name));
+        }
+    }
+    Ok(None)
 }
 
-/// Why it is not known whether a ledger knows some data. `Display` is one line.
+/// Why data has no account, or why it is not known whether a ledger knows it. `Display` is one line.
 #[derive(Debug)]
 pub enum Looking {
-    /// The data has no name.
+    /// The data has no name, or a limit covers it that is not the one to be charged.
     Named(String),
-    /// A ledger cannot be read.
+    /// A ledger cannot be read, and nobody knows what it says of the data.
     Ledger(LedgerError),
 }
+
+impl Looking {
+    /// The exit code of the command line.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Named(_) => 2,
+            Self::Ledger(error) => error.exit_code(),
+        }
+    }
+}
+
+impl fmt::Display for Looking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(line) => f.write_str(line),
+            Self::Ledger(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Looking {}
 
 impl From<LedgerError> for Looking {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error)
     }
-}
-
-/// Is one of these files known to a ledger above it, or part of a pattern or a folder that is? A ledger that cannot be opened is another
-/// user's, who alone can charge it.
-pub fn counted_above(members: &[PathBuf], charged: &Path) -> Option<Above> {
-    let real: BTreeSet<PathBuf> = members.iter().filter_map(|member| member.canonicalize().ok()).collect();
-    let folders: BTreeSet<&Path> = real.iter().flat_map(|member| member.ancestors().skip(1)).collect();
-    let charged = charged.canonicalize().ok();
-    for folder in folders {
-        let ledger = folder.join(FILE_NAME);
-        if !ledger.is_file() || ledger.canonicalize().ok() == charged {
-            continue;
-        }
-        let known = Ledger::open_read_only(&ledger).and_then(|opened| opened.data_sets());
-        for DataSet { name, .. } in known.unwrap_or_default() {
-            let files = expand(&folder.join(&name)).unwrap_or_default();
-            let found =
-                files.iter().filter_map(|file| file.canonicalize().ok()).find(|file| real.contains(file));
-            if let Some(member) = found {
-                return Some(Above { member, name, ledger });
-            }
-        }
-    }
-    None
 }
 
 /// The name that the budget of this data belongs to, or one line that says why it has none. Standard input has the name that
@@ -145,7 +116,7 @@ pub fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<Stri
 
 /// Why a file cannot be asked about, as one line.
 pub fn no_file(file: &Path, error: &io::Error) -> String {
-    let shown = wording::shown(&file.to_string_lossy());
+    let shown = shown(file);
     match error.kind() {
         io::ErrorKind::NotFound => format!("there is no file '{shown}'; check the path"),
         io::ErrorKind::InvalidFilename => format!("'{shown}' is not UTF-8 text; rename the file"),

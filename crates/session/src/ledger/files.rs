@@ -1,0 +1,229 @@
+//! Which files a data set is, whatever they are called; and what was asked of them apart from a limit that covers them.
+//!
+//! # Guarantee
+//!
+//! - With a charge or a registration of a data set whose files are known, the ledger has which files they are: a link, or a file
+//!   that was moved within its disk, is recognised by whoever looks at the ledger.
+//! - What is counted apart from a limit elsewhere is written down in the ledger of that limit before it is charged here, and here
+//!   with the charge. Where the other ledger cannot be written nothing is charged.
+//! - A monitor's state of a version that did not say which file it is goes on in one file only.
+//!
+//! No row is read for any of this. A copy is another file: only its content tells, and that is looked at where a steward
+//! registers it.
+
+use super::{
+    Fallible, Ledger, Stop,
+    chain::{self, Head, Link},
+    charge::{self, ChargeRequest},
+    cost::Cost,
+    entry::{self, Event, kind},
+    entry_of,
+    error::{ChargeError, Fault, LedgerError},
+    latest, registry,
+    store::{self, ROW},
+};
+use crate::file_id::FileId;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::path::PathBuf;
+
+/// Of more files than these it is not kept which they are; their names still tell.
+pub const MOST_FILES: usize = 1000;
+
+/// What is known of a data set by whoever opens its ledger to charge it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Its files; none for data that lie in none.
+    pub files: Vec<FileId>,
+    /// Limits elsewhere that cover the same files, and that it is to be counted apart from.
+    pub apart: Vec<Elsewhere>,
+}
+
+/// A data set of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// The data set, by its name there.
+    pub data_set: String,
+}
+
+/// A data set as far as it matters for what else it may be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// Its name.
+    pub name: String,
+    /// Is any limit in force, for all or for one analyst?
+    pub limited: bool,
+    /// Every file that was ever asked about under that name.
+    pub files: Vec<FileId>,
+}
+
+/// Where the charge of what was counted apart stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charged {
+    /// In this ledger.
+    Here,
+    /// In the other one.
+    There,
+}
+
+/// What an entry about something counted apart says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// Where the charge stands.
+    pub charged: Charged,
+    /// The id of the other ledger.
+    pub ledger: String,
+    /// Its path, as it was then.
+    pub path: String,
+    /// The data set there.
+    pub data_set: String,
+    /// What was to be charged.
+    pub cost: Cost,
+}
+
+impl Ledger {
+    /// What is known of a data set until more is said: it is written down with its next charge or registration.
+    pub fn expect(&self, data_set: &str, expected: Expected) {
+        self.shared.expect(data_set, expected);
+    }
+
+    /// Every data set, and by which files it can be recognised.
+    pub fn guarded(&self) -> Result<Vec<Guarded>, LedgerError> {
+        self.read(|connection| {
+            let guarded = |name: String| {
+                let limited = !limited_analysts(connection, &name)?.is_empty();
+                Ok(Guarded { limited, files: every_file(connection, &name)?, name })
+            };
+            registry::names(connection)?.into_iter().map(guarded).collect()
+        })
+    }
+
+    /// Does this ledger have that entry? Then it has all that a ledger with that head has.
+    pub fn contains(&self, head: &Head) -> Result<bool, LedgerError> {
+        let number = i64::try_from(head.entries).unwrap_or(i64::MAX);
+        self.read(|connection| {
+            let sql = "SELECT hash FROM entries WHERE number = ?1";
+            let hash: Option<String> = connection.query_row(sql, [number], |row| row.get(0)).optional()?;
+            Ok(self.id() == head.ledger && hash.as_ref() == Some(&head.hash))
+        })
+    }
+
+    /// May the monitor that this charge paid for go on in this file? The first file that asks is the one.
+    pub(crate) fn adopt(&mut self, charge: &str, file: FileId) -> Result<bool, LedgerError> {
+        let known = self.read(|connection| adopted(connection, charge))?;
+        if let Some(known) = known {
+            return Ok(known.is(&file));
+        }
+        self.write(|transaction, _| {
+            if let Some(known) = adopted(transaction, charge)? {
+                return Ok(known.is(&file));
+            }
+            let Some(paid) = charge::by_id(transaction, kind::CHARGE, charge)? else {
+                return Err(Stop::Failed(Fault::NotItsCharge.into()));
+            };
+            let analyst = (!paid.analyst.is_empty()).then_some(paid.analyst.as_str());
+            let body = entry::files_body(&[file]);
+            let link = Link {
+                kind: kind::ADOPT,
+                id: charge,
+                data_set: &paid.data_set,
+                analyst,
+                request_id: None,
+                body,
+            };
+            chain::append(transaction, link)?;
+            store::raise(transaction, store::WITH_FILES)?;
+            Ok(true)
+        })
+    }
+
+    /// Say in the ledgers of the limits that cover the same files that this is charged here; then what to say here.
+    pub(super) fn said_elsewhere(&mut self, request: &ChargeRequest) -> Result<Vec<Apart>, ChargeError> {
+        let Some(expected) = self.shared.expected(&request.data_set.name) else { return Ok(Vec::new()) };
+        let here = Apart {
+            charged: Charged::There,
+            ledger: self.id().to_string(),
+            path: self.path().map_or(String::new(), |path| path.to_string_lossy().into_owned()),
+            data_set: request.data_set.name.clone(),
+            cost: request.cost.written_up(),
+        };
+        let analyst = request.analyst.as_deref();
+        let say = |Elsewhere { ledger, data_set }: &Elsewhere| {
+            let mut other = Self::open(ledger)?;
+            other.write(|transaction, coins| {
+                enter(transaction, &store::fresh_id(coins), data_set, analyst, &here)
+                    .map_err(Stop::<LedgerError>::Failed)
+            })?;
+            let (ledger, path) = (other.id().to_string(), ledger.to_string_lossy().into_owned());
+            Ok(Apart { charged: Charged::Here, ledger, path, data_set: data_set.clone(), ..here.clone() })
+        };
+        expected.apart.iter().map(say).collect::<Result<_, LedgerError>>().map_err(ChargeError::Apart)
+    }
+}
+
+/// Who has a limit of their own in force on a data set; the empty name stands for everybody.
+pub(super) fn limited_analysts(connection: &Connection, name: &str) -> Fallible<Vec<String>> {
+    let sql = "SELECT DISTINCT analyst FROM entries WHERE kind = ?1 AND data_set = ?2 ORDER BY analyst";
+    let mut statement = connection.prepare(sql)?;
+    let analysts = statement.query_map([kind::LIMIT, name], |row| row.get(0))?;
+    let mut found: Vec<String> = analysts.collect::<Result<_, _>>()?;
+    let mut failed = None;
+    found.retain(|analyst| match super::balance::limit(connection, name, analyst) {
+        Ok(limit) => limit.is_some(),
+        Err(error) => {
+            failed = Some(error);
+            false
+        }
+    });
+    failed.map_or(Ok(found), Err)
+}
+
+/// Keep which files a data set is, where that is not what was kept last.
+pub(super) fn note(connection: &Connection, id: &str, data_set: &str, files: &[FileId]) -> Fallible<()> {
+    if files.is_empty() || files.len() > MOST_FILES {
+        return Ok(());
+    }
+    let body = entry::files_body(files);
+    if latest(connection, kind::FILES, data_set, None, "")?.is_some_and(|row| row.body == body) {
+        return Ok(());
+    }
+    let link = Link { kind: kind::FILES, id, data_set, analyst: None, request_id: None, body };
+    chain::append(connection, link)?;
+    store::raise(connection, store::WITH_FILES)
+}
+
+/// Keep that something is counted apart.
+pub(super) fn enter(
+    connection: &Connection,
+    id: &str,
+    data_set: &str,
+    analyst: Option<&str>,
+    apart: &Apart,
+) -> Fallible<()> {
+    let body = entry::apart_body(apart);
+    chain::append(connection, Link { kind: kind::APART, id, data_set, analyst, request_id: None, body })?;
+    store::raise(connection, store::WITH_FILES)
+}
+
+fn every_file(connection: &Connection, name: &str) -> Fallible<Vec<FileId>> {
+    let sql = format!("SELECT {ROW} FROM entries WHERE kind = ?1 AND data_set = ?2 ORDER BY number");
+    let mut statement = connection.prepare(&sql)?;
+    let mut found: Vec<FileId> = Vec::new();
+    for row in statement.query_map(params![kind::FILES, name], store::row)? {
+        if let Event::Files { files } = entry_of(&row?)?.event {
+            found.extend(files);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+fn adopted(connection: &Connection, charge: &str) -> Fallible<Option<FileId>> {
+    let Some(row) = charge::by_id(connection, kind::ADOPT, charge)? else { return Ok(None) };
+    match entry_of(&row)?.event {
+        Event::Adopted { file } => Ok(Some(file)),
+        _ => unreachable!("a row of this kind reads as such an event"),
+    }
+}
