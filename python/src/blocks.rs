@@ -17,6 +17,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct Ballot {
     planned: VotePlan,
     charged: Mutex<Option<ChargedVotes>>,
+    /// How many rows were dealt by it; private, unless rows can only be replaced.
+    rows: Mutex<Option<u64>>,
 }
 
 #[pymethods]
@@ -31,7 +33,7 @@ impl Ballot {
             let facts = facts(Some(books.session()?.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
             let planned = VotePlan::new(&request, &facts).map_err(errors::request)?;
-            Ok(Self { planned, charged: Mutex::new(None) })
+            Ok(Self { planned, charged: Mutex::new(None), rows: Mutex::new(None) })
         })
     }
 
@@ -69,8 +71,9 @@ impl Ballot {
         let charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner).take();
         let charged =
             charged.ok_or_else(|| errors::request("this vote was not paid for, or was counted before"))?;
+        let rows = *self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         py.detach(|| {
-            let release = books.session()?.count_votes(charged, votes).map_err(errors::lost)?;
+            let release = books.session()?.count_votes(charged, votes, rows).map_err(errors::lost)?;
             Ok(release.to_text())
         })
     }
@@ -109,6 +112,7 @@ pub fn deal_rows<'py>(
 ) -> PyResult<Vec<Bound<'py, PyArray1<i64>>>> {
     let blocks = py.detach(|| {
         let mut coins = OsCoins::new().map_err(errors::lost)?;
+        *ballot.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows as u64);
         Ok::<_, PyErr>(ballot.planned.partition().deal_rows(rows, &mut coins))
     })?;
     Ok(arrays(py, &blocks))

@@ -140,6 +140,7 @@ impl Books {
     /// With `anew` it counts for this unit and adjacency from now on; what was spent for others is kept and no longer counted.
     #[pyo3(signature = (data, adjacency, epsilon, delta, unit=None, anew=false, file=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
+    #[expect(clippy::needless_pass_by_value, reason = "what Python hands over")]
     fn set_limit(
         &self,
         py: Python<'_>,

@@ -281,7 +281,7 @@ impl Watch {
         let held = table::floats(parts)?;
         let Column::Floats(parts) = held.column()? else { return Err(errors::data("give numbers")) };
         py.detach(|| {
-            Ok(self.running.lock()?.ask_parts(&parts, threshold).map_err(errors::data)? == Outcome::Above)
+            Ok(self.running.lock()?.ask_parts(parts, threshold).map_err(errors::data)? == Outcome::Above)
         })
     }
 
@@ -427,7 +427,7 @@ impl Holdout {
             ));
         }
         py.detach(|| {
-            let means = (holdout::mean(&training), holdout::mean(&held_out));
+            let means = (holdout::mean(training), holdout::mean(held_out));
             let mut state = self.running.lock()?;
             let (asking, coins) = &mut *state;
             Ok(match asking.ask(&means.0, &means.1, coins) {

@@ -253,9 +253,9 @@ fn numpy_cells(
     missing: Option<&Bound<'_, PyAny>>,
     what: &str,
 ) -> PyResult<ArrayRef> {
-    let missing: Option<PyReadonlyArray1<'_, bool>> = missing.map(|missing| missing.extract()).transpose()?;
+    let missing: Option<PyReadonlyArray1<'_, bool>> = missing.map(PyAnyMethods::extract).transpose()?;
     let nulls = match &missing {
-        Some(missing) => Some(NullBuffer::from_iter(missing.as_slice()?.iter().map(|missing| !missing))),
+        Some(missing) => Some(missing.as_slice()?.iter().map(|missing| !missing).collect::<NullBuffer>()),
         None => None,
     };
     macro_rules! cells {
@@ -311,7 +311,9 @@ pub fn is_numpy(value: &Bound<'_, PyAny>) -> bool {
 
 /// Make now what arrays of numpy's are read with, where it is there. Not on import: numpy may come later, or never.
 pub fn prepare(py: Python<'_>) -> PyResult<bool> {
-    if !py.import("sys")?.getattr("modules")?.contains("numpy")? {
+    // Where another thread is importing it, the second import waits for that; nothing stands for a module that may not be imported.
+    let known = py.import("sys")?.getattr("modules")?.contains("numpy")?;
+    if !known || py.import("numpy").is_err() {
         return Ok(false);
     }
     let _ = numpy::PyArray1::<f64>::zeros(py, 1, false).readonly();

@@ -108,7 +108,8 @@ def handed_over(data: Any, places: list[int], typed: bool, types: Any = None, un
     held, kinds = _programs._handed_over(table(data), typed, unit, types)
     assert isinstance(held, Table)
     cells = [held.columns[place].cells(kind) for place, kind in kinds]
-    return held.names, kinds, [[column[place] for place in places] for column in cells]
+    # Not a number is nothing to the compiled part, and equal to nothing here.
+    return held.names, kinds, [[None if column[place] != column[place] else column[place] for place in places] for column in cells]
 
 
 #: Columns of which the first two rows are equal in each table, and whose types the last row changes.

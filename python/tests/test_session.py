@@ -202,7 +202,7 @@ def test_folders_and_patterns_do_not_walk_around_a_limit(tmp_path: Path) -> None
     file.write_text("v\n" + "7\n" * 50)
     eq.Session(file, budget=1)
     # The folder has the ledger of its files, and a pattern from above is another account than the one beside a file.
-    with pytest.raises(eq.RequestError, match="registered"):
+    with pytest.raises(eq.RequestError, match="is limited in the ledger"):
         eq.count(lower, epsilon=20)
     with pytest.raises(eq.RequestError, match="has a ledger beside it"):
         eq.count(str(tmp_path / "y*" / "s.csv"), epsilon=20)

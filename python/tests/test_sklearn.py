@@ -93,6 +93,18 @@ def test_a_refusal_is_told_by_predict() -> None:
         Private(FunctionTransformer()).fit(X, Y)
 
 
+def test_blocks_that_cannot_be_fitted_are_no_model_of_zeros() -> None:
+    # No block has a row of one of the classes; noise of 50 at epsilon 2 has a chance of e^-100.
+    model = Private(LogisticRegression(), epsilon=20, classes=["no", "yes"], blocks=100)
+    model.fit(X[LABELS == "no"], LABELS[LABELS == "no"])
+    assert model.refused_ and not hasattr(model, "coef_") and model.release_.blocks["answered"] < 51
+    with pytest.raises(eq.RefusedError, match="too few blocks seem to have answered") as caught:
+        model.predict(X[:1])
+    assert "default" not in str(caught.value)
+    fitted = Private(LinearRegression(), epsilon=20, blocks=400).fit(X, Y).release_
+    assert "400 blocks' answers" in fitted.covers and "blocks without an answer count as 0 in every place" in fitted.covers
+
+
 def test_a_row_without_a_usable_label_is_no_error() -> None:
     target = Y.copy()
     target[:3] = np.nan, np.inf, -np.inf
@@ -231,8 +243,10 @@ def without_noise(words: dict[str, Any], deal: Any, run: Any, **books: Any) -> e
     """The vote as it is, planned, paid for and counted, but with the median of the votes in place of the noisy value."""
     votes: list[Any] = []
     release = vote(words, deal, lambda dealt: votes.extend(run(dealt)) or votes, **books)
-    given = [one for one in votes if one is not None] or [words["default"]]
-    return eq.Release(dict(release.to_dict(), value=[float(number) for number in np.median(given, axis=0)]))
+    given = [one for one in votes if one is not None] or [[0.0] * int(words["output"].partition(":")[2])]
+    value = [float(number) for number in np.median(given, axis=0)]
+    # On so few rows most blocks lack a class, and the release is refused for that.
+    return eq.Release(dict(release.to_dict(), outcome="released", advice=None, value=value))
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), RidgeClassifier(), KMeans(2, n_init=1)], ids=repr)

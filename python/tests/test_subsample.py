@@ -48,6 +48,39 @@ def test_labels_and_vectors() -> None:
     assert vector.refused or len(vector.value) == 2
 
 
+def test_an_answer_says_that_it_is_about_blocks() -> None:
+    # The mean of 60 blocks' maxima is not the maximum, and len of a block is not that of the table.
+    release = eq.subsample(len, HEIGHTS, epsilon=8, blocks=400, default=50)
+    assert release.covers.startswith("the mean of 400 blocks' answers; answers are limited to")
+    assert release.covers.endswith("blocks without an answer count as 50")
+    assert release.error["covers"]["of"] == "the mean of 400 blocks' answers"
+    assert "for the mean of 400 blocks' answers" in repr(release) and "the mean of 400 blocks" in release._repr_html_()
+    assert release.blocks["count"] == 400 and release.blocks["answered"] is None and release.blocks["default_stated"]
+    public = eq.subsample(len, HEIGHTS, epsilon=8, blocks=400, default=50, adjacency="replace")
+    assert public.error["covers"]["of"] == "the mean of 400 blocks' answers, each from about 50 rows"
+    assert eq.count([1.0] * 100, epsilon=1).covers == "the true value"
+
+
+def test_a_label_among_options_is_never_called_exact() -> None:
+    # Twenty blocks at epsilon 0.2 were wrong in a quarter of the cases, and every label was called exact.
+    for _ in range(20):
+        release = eq.subsample(lambda _: "b", HEIGHTS, epsilon=0.2, blocks=20, options=["a", "b"], default="a")
+        assert (release.error["kind"], release.error["gap_unit"], release.error["confidence"]) == ("gap", "votes", 0.95)
+        assert release.error["gap"] == 20  # of twenty votes: nothing is promised here, and that is said
+        assert "the most frequent answer of 20 blocks has at most 20 votes more with 95 %" in repr(release)
+    surer = eq.subsample(lambda _: "b", HEIGHTS, epsilon=4, blocks=100, options=["a", "b"])
+    assert surer.error["gap"] < 5 and 0 <= surer.blocks["answered_within"] < 10
+
+
+def test_blocks_that_all_fail_are_no_answer() -> None:
+    with pytest.raises(eq.RequestError, match="40 blocks are too few at epsilon 1 .* blocks=92, or epsilon=3, or a default="):
+        eq.subsample(failing, HEIGHTS, epsilon=1, blocks=40, options=["a", "b"])
+    # Noise of a hundred and more at epsilon 0.8 has a chance of e^-80.
+    release = eq.subsample(failing, HEIGHTS, epsilon=8, blocks=200)
+    assert release.refused and release.blocks["answered"] < 100 and "state a default=" in release.advice
+    assert release.blocks["missing_as"] == 0 and "answered" in release._repr_html_()
+
+
 def test_a_person_lies_in_one_block() -> None:
     people = np.repeat(np.arange(500), 4)
     frame = pd.DataFrame({"person": people, "x": np.arange(2000.0)})

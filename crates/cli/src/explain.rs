@@ -151,10 +151,13 @@ fn paragraph(
                 .map_or("not stated".to_string(), |error| show::error_words(error, &release.value))
         ),
     };
+    let blocks = release.and_then(|release| release.blocks.as_ref());
+    let blocks =
+        blocks.map_or(String::new(), |blocks| format!(" Its blocks: {}.", show::blocks_words(blocks)));
     format!(
         "On {time} the {statistic}{of}{by} of the data set '{data}' was released with {promised} by the mechanism \
          {mechanism}.{took_part} The guarantee: {meaning} when {neighbours}. Charged to \
-         the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}.{instead} {came} The \
+         the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}.{instead} {came}{blocks} The \
          guarantee assumes nothing about the data or about what others know{assumed}; it adds up over all releases from the \
          same people, which the ledger sums.",
         statistic = text("statistic"),

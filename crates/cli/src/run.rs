@@ -17,6 +17,7 @@ use equipoise_session::{
     source::Source,
     votes::{Kept, PaidVotes, VotePlan, VoteRequest},
 };
+use serde_json::Value;
 use std::{
     ffi::OsString,
     io::{IsTerminal, Write},
@@ -95,6 +96,10 @@ struct Answers {
     /// The labels that there are; never needed
     #[arg(long, value_name = "A,B,..")]
     options: Option<String>,
+    /// What a block without an answer counts as: a number, or numbers or labels with commas. Without it a tenth of epsilon tells
+    /// whether at least half of the blocks answered, and there is no answer where they did not
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    default: Option<String>,
     /// How many blocks [default: the best for --rows, or 100]
     #[arg(long, value_name = "N")]
     blocks: Option<String>,
@@ -271,11 +276,25 @@ fn request(options: &RunOptions, said: &Settings, run: &Run) -> Result<VoteReque
         rows: answers.rows.clone(),
         range: answers.range.clone(),
         options: answers.options.as_ref().map(|text| text.split(',').map(str::to_string).collect()),
+        default: answers.default.as_deref().map(|text| stated_default(&answers.output, text)),
         confidence: privacy.confidence.clone(),
         typed: programs.input == Format::Arrow,
         settings,
         ..VoteRequest::default()
     })
+}
+
+/// What was typed for blocks without an answer, as an answer of that kind would be written in JSON; planning says what is wrong
+/// with it.
+fn stated_default(output: &str, text: &str) -> Value {
+    let number = |text: &str| serde_json::from_str(text.trim()).ok().filter(Value::is_number);
+    let or_text = |text: &str| number(text).unwrap_or_else(|| Value::from(text.trim()));
+    match output {
+        "number" => or_text(text),
+        "label" => text.into(),
+        "labels" => text.split(',').map(str::trim).filter(|label| !label.is_empty()).collect(),
+        _ => text.split(',').map(or_text).collect(),
+    }
 }
 
 /// The command lines between `--and`.

@@ -92,9 +92,12 @@ fn csv(rows: &[Row], coins: &mut SplitMix) -> Vec<u8> {
         // Quotes where none are needed, too.
         let quoted: Vec<String> = cells
             .iter()
-            .map(|cell| match cell.contains([',', '"']) || coins.below(3) == 0 {
-                true => format!("\"{}\"", cell.replace('"', "\"\"")),
-                false => cell.clone(),
+            .map(|cell| {
+                if cell.contains([',', '"']) || coins.below(3) == 0 {
+                    format!("\"{}\"", cell.replace('"', "\"\""))
+                } else {
+                    cell.clone()
+                }
             })
             .collect();
         lines += &(quoted.join(",") + if coins.below(2) == 0 { "\n" } else { "\r\n" });
@@ -150,11 +153,15 @@ fn stream(rows: &[Row], ways: [usize; 2], coins: &mut SplitMix) -> Vec<u8> {
     let cut = coins.below(rows.len() + 1);
     let mut bytes = Vec::new();
     let mut writer = StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
-    let parts = match ways.iter().any(|&way| way > 2) {
-        true => vec![batch.clone()], // dictionaries of two batches would be one that changes
-        false => vec![batch.slice(0, cut), batch.slice(cut, rows.len() - cut)],
+    // Dictionaries of two batches would be one that changes.
+    let parts = if ways.iter().any(|&way| way > 2) {
+        vec![batch.clone()]
+    } else {
+        vec![batch.slice(0, cut), batch.slice(cut, rows.len() - cut)]
     };
-    parts.iter().for_each(|part| writer.write(part).unwrap());
+    for part in &parts {
+        writer.write(part).unwrap();
+    }
     writer.finish().unwrap();
     drop(writer);
     bytes

@@ -16,7 +16,10 @@ use arrow_ipc::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use equipoise_engine::{OpenOptions, open};
-use equipoise_session::{quiet::quietly, source::Lost};
+use equipoise_session::{
+    quiet::quietly,
+    source::{Batch, Kind, Lost, Visitor, Wanted},
+};
 use std::{io::Write, sync::Arc, thread};
 use support::{
     Folder,
@@ -203,21 +206,25 @@ fn one_long_text_in_many_rows_is_read_a_few_rows_at_a_time() {
     });
 }
 
-/// How many rows are seen where no text is kept.
+/// How many rows a Parquet file of one column has, where no cell is kept.
 fn one_column_counted(column: Thrift, pages: &[u8], claimed: i64) -> Result<usize, Lost> {
-    use equipoise_session::source::{Batch, Kind, Visitor, Wanted};
+    let schema = [group("root", 1), column];
+    let file = thrift::file(pages, (2, &schema), (1, &[row_group(0, pages, claimed)]), claimed);
+    counted("a.parquet", &file, &[Wanted { column: 0, kind: Kind::Boolean }])
+}
+
+/// How many rows a file has, where no cell is kept.
+fn counted(name: &str, bytes: &[u8], wanted: &[Wanted]) -> Result<usize, Lost> {
     struct Count(usize);
     impl Visitor for Count {
         fn batch(&mut self, batch: Batch<'_>) {
             self.0 += batch.rows;
         }
     }
-    let schema = [group("root", 1), column];
-    let file = thrift::file(pages, (2, &schema), (1, &[row_group(0, pages, claimed)]), claimed);
     let folder = Folder::new();
-    let source = open(&[folder.file("a.parquet", &file)], &OpenOptions::default()).unwrap();
+    let source = open(&[folder.file(name, bytes)], &OpenOptions::default()).unwrap();
     let mut count = Count(0);
-    source.scan(&[Wanted { column: 0, kind: Kind::Boolean }], &mut [&mut count])?;
+    source.scan(wanted, &mut [&mut count])?;
     Ok(count.0)
 }
 
@@ -286,6 +293,12 @@ fn rows_that_no_buffer_holds_are_lost() {
     alone("rows_that_no_buffer_holds_are_lost", || {
         let rows_written = 7777;
         let whole = batch(rows_written);
+        // A column that is not read must not speak of other rows than the rest.
+        let mut stream = StreamWriter::try_new(Vec::new(), &whole.schema()).unwrap();
+        stream.write(&whole).unwrap();
+        for stream in replaced(&stream.into_inner().unwrap(), rows_written as i64, 134_217_745) {
+            assert_eq!(counted("a.arrows", &stream, &[]), Err(Lost));
+        }
         let nulls = whole.project(&[2]).unwrap();
         for (batch, all_null) in [(whole, false), (nulls, true)] {
             let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();

@@ -11,8 +11,8 @@
 //!
 //! # Why
 //!
-//! 1. `pthread_atfork` calls [`hold`] before every `fork` and [`release`] after it in both processes, in the thread that forks.
-//! 2. [`hold`] takes the gate for itself alone, and [`enter`] shares it: between the two calls nobody is inside.
+//! 1. `pthread_atfork` calls `hold` before every `fork` and `release` after it in both processes, in the thread that forks.
+//! 2. `hold` takes the gate for itself alone, and [`enter`] shares it: between the two calls nobody is inside.
 //! 3. The thread that took the gate is the one thread of the child, so that it can give it back there.
 //!
 //! # What it cannot do

@@ -14,8 +14,11 @@ use serde_json::{Value, json};
 pub struct ErrorBar {
     /// With which probability the bar holds; 1 where the answer is exact.
     pub confidence: f64,
-    /// What the bar covers.
+    /// In which way the answer may be off.
     pub kind: ErrorKind,
+    /// What the bar is about, where that is not the true value of the rows: then read "the true value" below as this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covers: Option<Covers>,
     /// The true value is not below this: a number, a text where the answer is one, or a list where the answer is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<Value>,
@@ -29,9 +32,21 @@ pub struct ErrorBar {
     /// The most frequent value has at most this many rows more than the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<u64>,
-    /// Rows beyond this range were moved into it, which the bar does not cover.
+    /// What a gap is counted in, where that is not rows: `votes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_unit: Option<String>,
+    /// Each label of the answer is named by at least this many blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least: Option<u64>,
+    /// Each other label that was an option is named by at most this many blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
+    /// Rows, or the answers of blocks, beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// The same for each number of an answer that is a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<Vec<[f64; 2]>>,
     /// Rows without a value count as this, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_as: Option<f64>,
@@ -49,7 +64,17 @@ pub struct ErrorBar {
     pub together: bool,
 }
 
-/// What an error bar covers.
+/// What an error bar is about, and on what conditions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covers {
+    /// What lies within the bar, as a noun: `the mean of 60 blocks' answers, each from about 83 rows`.
+    pub of: String,
+    /// What was done on the way there, a clause each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<String>,
+}
+
+/// In which way an answer may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorKind {
@@ -61,8 +86,10 @@ pub enum ErrorKind {
     Rank,
     /// Where the true value lies, by a paid interval of its own; with the distance in ranks of the answer.
     Interval,
-    /// How many rows fewer the answer has than the most frequent value.
+    /// How many rows, or votes of blocks, fewer the answer has than the most frequent value.
     Gap,
+    /// Of how many blocks each label of a set has the vote at least, and each other one at most.
+    Votes,
 }
 
 impl ErrorBar {
@@ -102,6 +129,27 @@ impl ErrorBar {
         Self { gap: Some(gap), ..Self::of(confidence, ErrorKind::Gap) }
     }
 
+    /// The answer has at most so many votes of blocks fewer than the most frequent one.
+    pub fn gap_in_votes(confidence: f64, gap: u64) -> Self {
+        Self { gap_unit: Some("votes".to_string()), ..Self::gap(confidence, gap) }
+    }
+
+    /// Each label of the answer has at least so many votes of blocks, and each other one at most so many.
+    pub fn votes(confidence: f64, least: u64, most: u64) -> Self {
+        Self {
+            least: Some(least),
+            most: Some(most),
+            together: true,
+            ..Self::of(confidence, ErrorKind::Votes)
+        }
+    }
+
+    /// The same bar about something else than the true value of the rows.
+    #[must_use]
+    pub fn about(self, covers: Covers) -> Self {
+        Self { covers: Some(covers), ..self }
+    }
+
     /// Every number of the answer lies within this of the true one, as far as noise goes.
     pub fn scale(confidence: f64, scale: f64) -> Self {
         Self { scale: Some(scale), ..Self::of(confidence, ErrorKind::Noise) }
@@ -111,11 +159,16 @@ impl ErrorBar {
         Self {
             confidence,
             kind,
+            covers: None,
             low: None,
             high: None,
             rank: None,
             gap: None,
+            gap_unit: None,
+            least: None,
+            most: None,
             range: None,
+            ranges: None,
             empty_as: None,
             empty_lowest: false,
             stated_rows: None,

@@ -51,6 +51,9 @@ pub struct Release {
     /// The number of rows, where a noisy one was paid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<i64>,
+    /// The blocks behind the answer, where it comes from blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Blocks>,
     /// The answers for groups, where they were asked for; `value` is null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Group>>,
@@ -66,6 +69,23 @@ pub struct Release {
     pub remaining: Option<Left>,
     /// Where the charge is written down.
     pub receipt: Option<Receipt>,
+}
+
+/// The blocks behind an answer that was put together from theirs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Blocks {
+    /// How many there are.
+    pub count: u64,
+    /// About how many answered, after a refusal too; null where it was not paid for, because a default was stated.
+    pub answered: Option<i64>,
+    /// How far off that may be.
+    pub answered_within: Option<u64>,
+    /// With which probability it is no farther off.
+    pub confidence: f64,
+    /// What a block without an answer counts as; null where it counts for nothing.
+    pub missing_as: Value,
+    /// Was that stated by whoever asked?
+    pub default_stated: bool,
 }
 
 /// Whether there is an answer.
@@ -162,7 +182,20 @@ impl Release {
 
 #[cfg(test)]
 mod tests {
+    use super::Release;
     use serde_json::{Value, json};
+
+    /// Releases that earlier versions recorded, as they stand in ledgers: they are read, and given again word for word.
+    #[test]
+    fn a_release_of_an_earlier_version_is_given_again_as_it_was() {
+        for text in [
+            r#"{"outcome":"released","value":"b","statistic":"program","data":"p.csv","mechanism":"subsample, programs confined","guarantee":{"epsilon":"1","delta":"0","adjacency":"add-remove","unit":"row"},"error":{"confidence":1.0,"kind":"exact"},"spent":{"epsilon":"1","delta":"0"},"remaining":null,"receipt":null}"#,
+            r#"{"outcome":"released","value":4.9,"statistic":"subsample","data":"p.csv","mechanism":"trimmed","guarantee":{"epsilon":"1","delta":"0","adjacency":"add-remove","unit":"row"},"error":{"confidence":0.95,"kind":"noise","low":4.8,"high":5.1},"spent":{"epsilon":"1","delta":"0"},"remaining":null,"receipt":null}"#,
+        ] {
+            let release: Release = serde_json::from_str(text).unwrap();
+            assert_eq!(release.to_text(), text);
+        }
+    }
 
     /// An answer that is asked for again comes out of the ledger; parsers that round once too often changed one in sixty.
     #[test]

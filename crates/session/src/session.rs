@@ -245,6 +245,7 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
         guarantee: promise(plan),
         error,
         rows,
+        blocks: None,
         groups,
         answers: items,
         advice: advice.filter(|_| outcome == Outcome::Refused),

@@ -11,6 +11,7 @@ from typing import Any
 from . import _books, _equipoise
 from ._data import FileTable, Table, is_path, table
 from ._errors import RequestError
+from ._quiet import recorded
 from ._release import Release
 from ._wording import decimal, decimals, in_python
 
@@ -79,7 +80,7 @@ class Question:
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
         source = self.table.source(self.planned.wanted)
-        text = self.books.release(self.planned, source, self.table.rows, request_id)
+        text = recorded(lambda: self.books.release(self.planned, source, self.table.rows, request_id))
         release = Release._of_json(text)
         return _root(release) if self._asked == "std" else release
 

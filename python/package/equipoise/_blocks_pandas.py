@@ -94,9 +94,9 @@ def _cells(taken: Any) -> list[Any]:
     elif getattr(taken.dtype, "kind", "O") in "mM":
         cells = list(_microseconds(taken))
     else:
-        cells = np.array(taken.to_numpy(dtype=object), copy=True)
-        cells[pd.isna(cells)] = None
-        return list(cells.tolist())
+        found = np.array(taken.to_numpy(dtype=object), copy=True)
+        found[pd.isna(found)] = None
+        return list(found.tolist())
     return [None if is_missing(cell) else cell for cell in cells]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from ._wording import in_python, visible
 
@@ -28,6 +29,29 @@ class LedgerFileError(EquipoiseError, OSError):
 
 class LostError(EquipoiseError, RuntimeError):
     """The charge stands, and there is no answer: the data could not be read to the end."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C after the charge, which stands.
+
+    ``release`` is the answer where it had been recorded already; ``None`` where it is lost.
+    """
+
+    def __init__(self, text: str | None = None) -> None:
+        if text is None:
+            super().__init__("interrupted after the charge, which stands; the answer is lost")
+        else:
+            super().__init__("interrupted after the answer was recorded; this exception has it as its release")
+        self._text = text
+
+    @property
+    def release(self) -> Any:
+        from ._release import Release
+
+        return None if self._text is None else Release._of_json(self._text)
+
+    def __reduce__(self) -> tuple[type[Interrupted], tuple[str | None]]:
+        return type(self), (self._text,)
 
 
 class BudgetError(EquipoiseError):

@@ -32,6 +32,7 @@ def run_program(
     delta: Any = 0,
     range: Any = None,
     options: Sequence[str] | None = None,
+    default: Any = None,
     blocks: int | None = None,
     rows: int | None = None,
     adjacency: str | None = None,
@@ -67,6 +68,9 @@ def run_program(
         What it prints: ``"number"``, ``"vector:3"``, ``"label"`` or ``"labels"``.
     ``range``, ``options``
         What numbers and labels can be, where you know; never needed.
+    ``default``
+        What a block without an answer counts as: a number, a list of numbers, a text, a list of texts. Without one a tenth of
+        epsilon tells whether at least half of the blocks answered, and there is no answer where they did not.
     ``types``
         What columns of a table in memory are: ``{"age": "integer"}``, in the words of questions. Without it numbers are 64-bit
         floats and days are moments, because one cell elsewhere could make them so; a file declares its types itself.
@@ -103,6 +107,8 @@ def run_program(
         "confidence": said.get("confidence"),
         "settings": [] if types is None else [f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}"],
     }
+    if default is not None:
+        words["default"] = _plain(default)
     if input not in ("csv", "arrow"):
         raise RequestError("input is not accepted; give 'csv' or 'arrow'")
     how = {
@@ -133,6 +139,17 @@ def run_program(
         plan: dict[str, Any] = found["plan"]
         return dict(plan, expected=in_python(plan["expected"]))
     return Release._of_json(json.dumps(found["release"]))
+
+
+def _plain(default: Any) -> Any:
+    """A default as JSON takes it."""
+    try:
+        plain = default.tolist() if hasattr(default, "tolist") else default
+        plain = plain if isinstance(plain, (str, int, float)) else list(plain)
+        json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError):
+        raise RequestError("default is not accepted; give a finite number, a text, or a list of either") from None
+    return plain
 
 
 def _linux() -> None:

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TextIO
 
+from ._errors import Interrupted
+
 _lock = threading.Lock()
 #: How often each thread has asked for silence.
 _holders: Counter[int] = Counter()
@@ -35,16 +37,16 @@ def silence(wanted: bool = True) -> Iterator[None]:
         yield
         return
     try:
-        _unbroken(_enter)
+        unbroken(_enter)
         yield
     finally:
-        _unbroken(_leave)
+        unbroken(_leave)
 
 
 def settle() -> None:
     """End whatever silence this thread still keeps, where an interrupt came before its end."""
     if threading.get_ident() in _holders:
-        _unbroken(lambda: _leave(wholly=True))
+        unbroken(lambda: _leave(wholly=True))
 
 
 def _enter() -> None:
@@ -66,7 +68,7 @@ def _leave(wholly: bool = False) -> None:
             _open()
 
 
-def _unbroken(action: Callable[[], Any]) -> None:
+def unbroken(action: Callable[[], Any]) -> None:
     """Do something as a whole: Ctrl-C waits until it is done."""
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
@@ -80,6 +82,21 @@ def _unbroken(action: Callable[[], Any]) -> None:
         signal.signal(signal.SIGINT, handler)
     if came:
         handler(*came[-1])
+
+
+def recorded(answer: Callable[[], str], *, charged: bool = False) -> str:
+    """An answer that is recorded on the way: where Ctrl-C comes meanwhile, the exception carries it.
+
+    ``charged`` says that it was paid for before, so that it is lost where it does not come to an answer.
+    """
+    found: list[str] = []
+    try:
+        unbroken(lambda: found.append(answer()))
+    except KeyboardInterrupt:
+        if found or charged:
+            raise Interrupted(*found) from None
+        raise
+    return found[0]
 
 
 def _close() -> None:

@@ -52,12 +52,40 @@ class Release:
 
     @property
     def error(self) -> dict[str, Any] | None:
-        """The error bar: its confidence, its kind (exact, noise or rank) and its numbers."""
+        """The error bar: its confidence, its kind and its numbers, and what it ``covers``.
+
+        The kinds: ``"exact"``; ``"noise"``, between ``low`` and ``high`` or within ``scale``; ``"rank"``; ``"interval"``; ``"gap"``,
+        where the most frequent value has at most ``gap`` rows or votes more; ``"votes"``, of a set of labels, each of which at least
+        ``least`` blocks name, and each other one at most ``most``. With ``stated_rows`` it holds if so many rows have a value.
+        """
         return self._parts.get("error")
 
     @property
+    def covers(self) -> str:
+        """What the error bar is about: the true value of the rows, or for answers from blocks what the blocks answered.
+
+        How far a mean of blocks' answers lies from the same function of all rows is a property of that function, and no error bar
+        tells it.
+
+        >>> import equipoise as eq
+        >>> import numpy as np
+        >>> heights = np.linspace(150, 190, 20_000)
+        >>> release = eq.subsample(np.median, heights, epsilon=5, blocks=200, default=170)
+        >>> release.covers.split("; ")[0], release.covers.split("; ")[-1]
+        ("the mean of 200 blocks' answers", 'blocks without an answer count as 170')
+        """
+        covers = (self.error or {}).get("covers") or {}
+        return "; ".join([str(covers.get("of", "the true value")), *map(str, covers.get("given", []))])
+
+    @property
+    def blocks(self) -> dict[str, Any] | None:
+        """Where blocks answered: their ``count``, about how many ``answered`` (``None`` where a default was stated), how far off that
+        may be, and what stands for a block without an answer (``missing_as``; ``None`` where it counts for nothing)."""
+        return self._parts.get("blocks")
+
+    @property
     def interval(self) -> tuple[Any, Any] | list[tuple[Any, Any]] | None:
-        """Where the true value lies, with the confidence of the error bar; ``None`` where it is told in ranks.
+        """Where that lies which the error bar ``covers``, with its confidence; ``None`` where it is told in ranks or votes.
 
         Of several quantiles one pair each, which hold all at once; a pair of ``None`` where there were too few rows.
         """
@@ -155,19 +183,37 @@ class Release:
         error = self.error
         if error is None:
             return ""
+        # Of answers from blocks, what the bar is about; else that is the true value.
+        of = (error.get("covers") or {}).get("of")
         if error["kind"] == "exact":
-            return ", exact"
-        sure = f"{100 * error['confidence']:g} %"
+            return ", exact" if of is None else f", exactly {of}"
+        sure = f"with {100 * error['confidence']:g} %"
+        if error.get("stated_rows") is not None:
+            sure += f" if {error['stated_rows']} rows have a value, as stated"
+        about = sure if of is None else f"{sure} for {of}"
         interval = self.interval
         if isinstance(interval, list):
             pairs = ", ".join(_ends(pair) for pair in interval)
-            return f", from {pairs} with {sure}"
+            return f", from {pairs} {about}"
         if interval is not None:
-            return f", from {_ends(interval)} with {sure}"
+            return f", from {_ends(interval)} {about}"
         if error.get("rank") is not None:
             who = "each quartile " if isinstance(error["rank"], list) and not isinstance(self.value, list) else ""
-            return f", {who}within {_shown(error['rank'])} ranks with {sure}"
+            return f", {who}within {_shown(error['rank'])} ranks {sure}"
+        if error.get("scale") is not None:
+            return f", each number within {_shown(error['scale'])} {about}"
+        if error["kind"] == "gap":
+            return f", {of or 'the most frequent value'} has at most {error['gap']} {error.get('gap_unit', 'rows')} more {sure}"
+        if error["kind"] == "votes":
+            return f", each named by at least {error['least']} blocks, others by at most {error['most']} {sure}"
         return ""
+
+    def _answered(self) -> str:
+        blocks = self.blocks
+        if blocks is None or blocks.get("answered") is None:
+            return ""
+        about = min(max(blocks["answered"], 0), blocks["count"])
+        return f"about {about} of {blocks['count']} answered, off by at most {blocks['answered_within']}"
 
     def _repr_html_(self) -> str:
         promise = self._parts["guarantee"]
@@ -178,6 +224,8 @@ class Release:
             ("mechanism", html.escape(self.mechanism)),
             ("privacy", html.escape(f"epsilon {epsilon}, delta {delta}, {promise['adjacency']}")),
             ("advice" if self.refused else "error", html.escape(self.advice or self._bar().lstrip(", "))),
+            ("covers", html.escape(self.covers if (self.error or {}).get("covers") else "")),
+            ("blocks", html.escape(self._answered())),
         ]
         body = "".join(
             f"<tr><td style='color:#777;padding-right:1em'>{name}</td><td style='text-align:left'>{text}</td></tr>"

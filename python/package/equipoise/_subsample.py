@@ -15,8 +15,9 @@ from ._blocks import Blocks, cutter
 from ._cells import text
 from ._columns import Column, column_of, quietly
 from ._data import is_path, length_of, table
-from ._errors import DataError, LostError, RequestError
+from ._errors import DataError, Interrupted, LostError, RequestError
 from ._identity import Untold, digest
+from ._quiet import recorded
 from ._release import Release
 from ._wording import decimal
 from ._workers import portable, votes_of
@@ -64,13 +65,15 @@ def subsample(
 
     ``default``
         What a block counts as where ``f`` fails, takes too long or gives something else. It also says what ``f`` gives: a
-        number, a list of numbers for a vector of that length, a text for a label. Without one ``f`` gives numbers, and a
-        tenth of epsilon tells whether most blocks answered: where they did not, the answer is refused.
+        number, a list of numbers for a vector of that length, a text for a label. Without one ``f`` gives numbers, or labels
+        where there are ``options``, and a tenth of epsilon tells whether at least half of the blocks answered: where that does not
+        show, the answer is refused.
     ``options``
-        The labels there can be; without them a label needs a delta.
+        The labels there can be; without them a label needs a delta. The answer is one of them, with a bar in votes.
     ``blocks``
         How many: more blocks mean less noise, and fewer rows for ``f`` in each. Without it, the fewest of 128, 256, 512 and
-        so on with which epsilon is enough.
+        so on with which epsilon is enough. The error bar is about the blocks' answers: what ``f`` gives on all rows may lie
+        elsewhere (a maximum does), and ``release.covers`` says what it is.
     ``privacy_unit``
         A column that names the person, or one name for each row: all rows of a person lie in one block. Names are compared
         without spaces around them, and rows without a name are left out, as in files.
@@ -150,7 +153,12 @@ def vote(
     before = ballot.charge(books, request_id)
     if before is not None:
         return Release._of_json(before)
-    return Release._of_json(ballot.count(books, run(deal(ballot))))
+    try:
+        votes = run(deal(ballot))
+    except KeyboardInterrupt:
+        # Where it came may quote rows.
+        raise Interrupted from None
+    return Release._of_json(recorded(lambda: ballot.count(books, votes), charged=True))
 
 
 def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballot:

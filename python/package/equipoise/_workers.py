@@ -7,10 +7,11 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from ._blocks import Unmade
@@ -46,15 +47,16 @@ def _votes(answer: _Answer, blocks: Any, n_jobs: int | None, time_limit: float |
         from joblib import Parallel, delayed
     except ImportError:
         if n_jobs in (None, 1):
-            return [answer(block) for block in _shown(blocks, progress)]
+            with _clock(progress):
+                return [answer(block) for block in blocks]
         return _in_processes(answer, blocks, _workers(n_jobs), None, progress)
     try:
         # Blocks are used once: a file of theirs, from which large ones would be read, has no place on a disk.
         pool = Parallel(n_jobs=n_jobs, max_nbytes=None)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _clock(progress):
             # A worker that dies is no vote; that one died is nobody's business.
             warnings.filterwarnings("ignore", module="joblib")
-            found: list[Any] = list(pool(delayed(answer)(block) for block in _shown(blocks, progress)))
+            found: list[Any] = list(pool(delayed(answer)(block) for block in blocks))
         return found
     except Exception:
         # A worker that dies takes its pool with it: each block again, where only its own vote is lost.
@@ -98,22 +100,33 @@ class _Answer:
                 return None
 
 
-def _shown(blocks: Any, progress: bool) -> Any:
-    """The blocks behind a progress bar, where one is wanted and there is one."""
-    if progress:
-        try:
-            from tqdm.auto import tqdm
+@contextlib.contextmanager
+def _clock(wanted: bool) -> Iterator[None]:
+    """How long it takes, told by the clock alone: when blocks are done tells of their rows."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        wanted = False
+    if not wanted:
+        yield
+        return
+    over = Event()
+    with tqdm(total=None, desc="blocks", bar_format="{desc}: {elapsed}", leave=False) as bar:
 
-            return tqdm(blocks, total=len(blocks), desc="blocks", leave=False)
-        except ImportError:
-            pass
-        try:
-            from rich.progress import track
+        def tick() -> None:
+            while not over.wait(_TICK_SECONDS):
+                bar.refresh()
 
-            return track(blocks, total=len(blocks), description="blocks")
-        except ImportError:
-            pass
-    return blocks
+        ticking = Thread(target=tick, daemon=True)
+        ticking.start()
+        try:
+            yield
+        finally:
+            over.set()
+            ticking.join()
+
+
+_TICK_SECONDS = 0.5
 
 
 def _workers(n_jobs: int | None) -> int:
@@ -153,6 +166,7 @@ def serve(handle: int) -> None:
 
 _READY = "ready"
 _START_SECONDS = 300
+_END_SECONDS = 10
 
 
 class _Worker:
@@ -180,6 +194,8 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
+                # Ctrl-C in a terminal is for who waits, not for a block.
+                start_new_session=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             )
         self._pipe.send((sys.path, self._function))
@@ -197,6 +213,12 @@ class _Worker:
         self.stop()
         return None
 
+    def end(self) -> None:
+        """From another thread: whatever it is at ends without a vote."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
@@ -205,23 +227,39 @@ class _Worker:
             self._process = None
 
 
-def _in_processes(answer: _Answer, blocks: Any, workers: int, time_limit: float | None, progress: bool) -> list[Any]:
+def _in_processes(answer: _Answer, blocks: Any, count: int, time_limit: float | None, progress: bool) -> list[Any]:
     votes: list[Any] = [None] * len(blocks)
     waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
-    for place, block in enumerate(_shown(blocks, progress)):
-        waiting.put((place, block))
-    for _ in range(workers):
+    for task in enumerate(blocks):
+        waiting.put(task)
+    # Not joined: in Python 3.11 a thread whose join is interrupted counts as ended, and may go on.
+    workers, over = [(_Worker(answer), Event()) for _ in range(count)], Event()
+    for _ in workers:
         waiting.put(None)
 
-    def work() -> None:
-        worker = _Worker(answer)
-        while (task := waiting.get()) is not None:
-            votes[task[0]] = worker.vote(task[1], time_limit)
-        worker.stop()
+    def work(worker: _Worker, ended: Event) -> None:
+        try:
+            while (task := waiting.get()) is not None and not over.is_set():
+                votes[task[0]] = worker.vote(task[1], time_limit)
+        finally:
+            worker.stop()
+            ended.set()
 
-    threads = [Thread(target=work) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with _clock(progress):
+        begun: list[tuple[_Worker, Event]] = []
+        try:
+            for one in workers:
+                begun.append(one)
+                Thread(target=work, args=one, daemon=True).start()
+            for _, ended in workers:
+                ended.wait()
+        except BaseException:
+            over.set()
+            # Again and again, because one may just be starting its process; not for ever, because one may not have begun.
+            until = time.monotonic() + _END_SECONDS
+            while not all(ended.is_set() for _, ended in begun) and time.monotonic() < until:
+                for worker, ended in begun:
+                    worker.end()
+                    ended.wait(0.01)
+            raise
     return votes

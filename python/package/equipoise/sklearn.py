@@ -15,6 +15,7 @@ refused with a reason.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -32,7 +33,7 @@ from ._errors import DataError, RefusedError, RequestError
 from ._matrix import checked, features, target
 from ._quiet import silence
 from ._release import Release
-from ._subsample import _deal, _planned, reader, vector, vote
+from ._subsample import _deal, _planned, reader, vote
 from ._wording import decimal
 from ._workers import votes_of
 
@@ -70,7 +71,11 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         see rows.
     ``refused_``, ``release_``
         After ``fit``: was there no answer, and the release itself. After a refusal ``predict`` raises
-        :class:`equipoise.RefusedError` with the advice.
+        :class:`equipoise.RefusedError` with the advice. There is none unless a noisy count, for a tenth of epsilon, shows that at least
+        half of the blocks could be fitted; zeros stand for the others. ``release_.covers`` says what the error bar is about:
+        the blocks' parameters, not those of a fit of all rows.
+
+    Of models that are asked row by row, a block that could not be fitted says 0, or the first class; how many could is not told.
 
     ``score`` compares with the labels that it is given, and what it says is not private.
     """
@@ -132,7 +137,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         default = _flat(template, names)
         words = {
             **self._words("fit", epsilon, delta, blocks),
-            **vector([0.0] * len(default)),
+            "output": f"vector:{len(default)}",
             "mechanism": self.mechanism,
         }
         try:
@@ -140,8 +145,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         except RequestError as error:
             # Once something was paid, that it cannot go on is a refusal.
             if self.spent_:
-                return self._refuse(str(error))
-            raise
+                return self._refuse(_without_default(str(error)))
+            raise RequestError(_without_default(str(error))) from None
         fitting = _Fit(self.estimator, names, y is not None, self._expected_classes())
         data = X if y is None else np.column_stack([X, self._codes(y)])
         release = vote(
@@ -296,7 +301,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
     def _ready(self, X: Any) -> Any:
         check_is_fitted(self, "refused_")
         if self.refused_:
-            advice = self._advice if self.release_ is None else self.release_.advice
+            advice = self._advice if self.release_ is None else _without_default(str(self.release_.advice))
             raise RefusedError(f"the fit was refused: {advice}")
         return validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
 
@@ -437,6 +442,15 @@ def _labels(found: list[str], kind: np.dtype[Any]) -> Any:
     if kind.kind in "iu":
         return np.unique(np.array([int(text) for text in found], dtype=kind))
     return np.unique(np.array(found, dtype=object if kind.kind == "O" else str))
+
+
+def _without_default(text: str) -> str:
+    """Advice without what only whoever asks about numbers can do: parameters have no default.
+
+    >>> _without_default("give blocks=92, or a default=, which blocks without an answer count as")
+    'give blocks=92'
+    """
+    return re.sub(r", or (state )?a default=(, which blocks without an answer count as)?", "", text)
 
 
 def _exact(value: Any, name: str) -> Fraction:

@@ -1,4 +1,4 @@
-//! Noisy arg-max of votes with its popularity, over every list of four votes.
+//! Noisy arg-max of votes with its popularity, over every list of four votes, some of which are for nobody.
 
 use super::conditions::RHO_CASE;
 use crate::{
@@ -37,7 +37,7 @@ pub(super) static AUDIT: Audit = Audit {
 fn measure(claimed: &str, counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim(claimed, "0", adjacency);
     let election = election(counted, adjacency, Some("1"));
-    let found = claim.over_votes(&[0, 1, 2], 4, replaced, |votes| {
+    let found = claim.over_votes(&[-1, 0, 1], 4, replaced, |votes| {
         enumerate(&pairs::coarse_floor(), |tape| election.run(&places(votes), tape))
     });
     found.case(format!("option and popularity, {counted} votes a person"))
@@ -47,7 +47,7 @@ fn measure(claimed: &str, counted: u64, replaced: u64, adjacency: Adjacency) -> 
 fn in_rho(touched: u64, adjacency: Adjacency) -> Measured {
     let election = election(touched, adjacency, None);
     let claim = Claim::of(&Loss::zcdp(&election.bounded_range_rho()), "0.01", adjacency);
-    let found = claim.over_votes(&[0, 1, 2], 4, touched, |votes| {
+    let found = claim.over_votes(&[-1, 0, 1], 4, touched, |votes| {
         enumerate(&pairs::coarse_floor(), |tape| election.run(&places(votes), tape).option)
     });
     found.case(RHO_CASE)
@@ -60,6 +60,7 @@ fn election(touched: u64, adjacency: Adjacency, popularity_eps: Option<&str>) ->
     election.calibrate().expect("in range")
 }
 
-fn places(votes: &[i64]) -> Vec<u64> {
-    votes.iter().map(|&vote| vote.cast_unsigned()).collect()
+/// A vote below zero is one for nobody.
+fn places(votes: &[i64]) -> Vec<Option<u64>> {
+    votes.iter().map(|&vote| u64::try_from(vote).ok()).collect()
 }

@@ -167,6 +167,8 @@ fn short_error(error: &ErrorBar, of: &Value) -> String {
         ErrorKind::Exact => "exact".to_string(),
         ErrorKind::Noise | ErrorKind::Interval => between(error, "to"),
         ErrorKind::Gap => format!("at most {} rows fewer", error.gap.unwrap_or_default()),
+        // Answers from votes have no groups.
+        ErrorKind::Votes => String::new(),
         ErrorKind::Rank => ranks(error, of),
     }
 }

@@ -12,7 +12,7 @@ use equipoise_session::{
     answer::{ErrorBar, ErrorKind, Item},
     ledger::Balance,
     plan::{Part, Plan, RunnerUp},
-    release::{Left, Outcome, Release, Spent},
+    release::{Blocks, Left, Outcome, Release, Spent},
     task::Likely,
 };
 use serde_json::{Value, json};
@@ -113,6 +113,9 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
             println!("in all");
         }
         _ => answers::show(&release.into()),
+    }
+    if let Some(blocks) = &release.blocks {
+        println!("  blocks     {}", blocks_words(blocks));
     }
     let promise = &release.guarantee;
     let groups = match promise.max_groups_per_unit {
@@ -229,54 +232,83 @@ pub(crate) fn value(shown: &Value) -> String {
 /// What an error bar says of a value, as a clause.
 pub(crate) fn error_words(error: &ErrorBar, of: &Value) -> String {
     let empty = if error.empty_lowest { "; empty fields count as the lowest value" } else { "" };
-    covered(error, of) + empty
+    let given = error.covers.as_ref().map_or(&[][..], |covers| &covers.given);
+    let given: Vec<String> = given.iter().map(|clause| format!("; {}", printable(clause))).collect();
+    let given = given.concat();
+    covered(error, of) + empty + &given
 }
 
 fn covered(error: &ErrorBar, of: &Value) -> String {
-    let sure = percent(error.confidence);
+    let stated = error.stated_rows.map(|rows| format!("if {rows} rows have a value, as stated "));
+    let sure = format!("{}({} confidence)", stated.unwrap_or_default(), percent(error.confidence));
+    // What the bar is about, where that is not the true value of all rows.
+    let about =
+        |otherwise: &str| error.covers.as_ref().map_or(otherwise.to_string(), |covers| printable(&covers.of));
     match error.kind {
+        ErrorKind::Exact if error.covers.is_some() => format!("none: this is exactly {}", about("")),
         ErrorKind::Exact => "none: this is the exact value".to_string(),
         ErrorKind::Noise if error.scale.is_some() => {
-            let scale = error.scale.unwrap_or_default();
-            format!("every number lies within {} of the true one ({sure} confidence)", value(&json!(scale)))
+            let scale = value(&json!(error.scale));
+            format!("every number lies within {scale} of {} {sure}", about("the true one"))
         }
         ErrorKind::Noise => {
-            let moved = error.range.map_or(String::new(), |[low, high]| {
+            // What was limited stands among the conditions, where there are some.
+            let moved = error.range.filter(|_| error.covers.is_none());
+            let moved = moved.map_or(String::new(), |[low, high]| {
                 let (low, high) = (value(&json!(low)), value(&json!(high)));
                 format!("; not covered: rows were moved into {low} to {high}")
             });
             let empty = error
                 .empty_as
                 .map_or(String::new(), |number| format!("; empty fields count as {}", value(&json!(number))));
-            let stated =
-                error.stated_rows.map_or(String::new(), |rows| format!(" if {rows} rows have a value"));
             let (low, high) = (end(error.low.as_ref()), end(error.high.as_ref()));
-            format!("the true value lies between {low} and {high}{stated} ({sure} confidence){moved}{empty}")
+            format!("{} lies between {low} and {high} {sure}{moved}{empty}", about("the true value"))
         }
         ErrorKind::Interval => {
             let (between, within) = (between(error, "and"), ranks(error, of));
             match Several::of(error, of) {
-                Several::One => format!(
-                    "the true value lies between {between}, the answer {within} of it ({sure} confidence)"
-                ),
+                Several::One => {
+                    format!("the true value lies between {between}, the answer {within} of it {sure}")
+                }
                 Several::List => format!(
-                    "the true values lie between {between}, {within} of the answer, all at once ({sure} confidence)"
+                    "the true values lie between {between}, {within} of the answer, all at once {sure}"
                 ),
                 Several::Quartiles => {
-                    format!(
-                        "the true value lies between {between}, {within} of the true one ({sure} confidence)"
-                    )
+                    format!("the true value lies between {between}, {within} of the true one {sure}")
                 }
             }
         }
         ErrorKind::Gap => {
-            let gap = error.gap.unwrap_or_default();
-            format!("the most frequent value has at most {gap} rows more ({sure} confidence)")
+            let (gap, unit) = (error.gap.unwrap_or_default(), error.gap_unit.as_deref().unwrap_or("rows"));
+            format!("{} has at most {gap} {unit} more {sure}", about("the most frequent value"))
+        }
+        ErrorKind::Votes => {
+            let blocks = |number: Option<u64>| number.unwrap_or_default();
+            format!(
+                "each of these is named by at least {} blocks, each other option by at most {}, all at once {sure}",
+                blocks(error.least),
+                blocks(error.most)
+            )
         }
         ErrorKind::Rank => {
             let at_once = if Several::of(error, of) == Several::List { ", all at once" } else { "" };
-            format!("{} of the true one{at_once} ({sure} confidence)", ranks(error, of))
+            format!("{} of the true one{at_once} {sure}", ranks(error, of))
         }
+    }
+}
+
+/// About how many blocks answered, where that was paid for.
+pub(crate) fn blocks_words(blocks: &Blocks) -> String {
+    let Blocks { count, answered, answered_within, confidence, .. } = blocks;
+    match (answered, answered_within) {
+        (Some(answered), Some(within)) => {
+            let shown = (*answered).clamp(0, i64::try_from(*count).unwrap_or(i64::MAX));
+            format!(
+                "about {shown} of {count} answered (off by at most {within}, {} confidence)",
+                percent(*confidence)
+            )
+        }
+        _ => format!("{count}; how many answered is not told, because a default was stated"),
     }
 }
 

@@ -84,7 +84,7 @@ impl Exponential {
 }
 
 /// The x for which `others·e^-x / (1 + others·e^-x) = beta`, rounded up; zero if every x will do.
-pub(super) fn units_up(others: &Ratio, beta: &Ratio) -> Result<Ratio, ParameterError> {
+pub(crate) fn units_up(others: &Ratio, beta: &Ratio) -> Result<Ratio, ParameterError> {
     check_beta(beta)?;
     let odds = others * &(Ratio::one() - beta) / beta;
     Ok(if odds > Ratio::one() { ln_upper(&odds) } else { Ratio::zero() })

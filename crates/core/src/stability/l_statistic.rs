@@ -37,6 +37,11 @@ impl LStatistic {
         self.sum_over(values, |rank| Ratio::from(values.at(rank)))
     }
 
+    /// The sum of the weights.
+    pub fn total(&self) -> Ratio {
+        self.weights.iter().fold(Ratio::zero(), |sum, weight| sum + weight)
+    }
+
     /// The most that one replaced value can ever move it.
     pub fn global_sensitivity(&self, width: u64) -> Ratio {
         self.weights.iter().max().map_or(Ratio::zero(), |largest| largest * &Ratio::from(width))

@@ -5,15 +5,23 @@
 //! # Guarantee
 //!
 //! The option alone: epsilon, and epsilon²/8 in rho. With its popularity: the sum of both epsilons. Under the
-//! adjacency of the [`Touch`], for any votes of which one person replaces at most [`Touch::per_unit`].
+//! adjacency of the [`Touch`], for any votes of which one person replaces at most [`Touch::per_unit`]. A voter may
+//! abstain: then the vote counts for no option.
 //!
 //! # Why
 //!
-//! 1. One person replaces t votes, so each count moves by at most t; some may rise while others fall. The
-//!    exponential mechanism with sensitivity t draws an option with weight `e^(epsilon·count/(2t))`.
+//! 1. One person replaces t votes, each for an option or for none by one for another or for none, so each count moves by at
+//!    most t; some may rise while others fall. The exponential mechanism with sensitivity t draws an option with weight
+//!    `e^(epsilon·count/(2t))`. That nobody voted is no option, so it is never drawn.
 //! 2. Options without a vote all weigh the same, so they are drawn as one group and then one of them, all equally
 //!    likely: the same law, without a list of the options.
 //! 3. The count of the option that was named moves by at most t as well: Laplace noise, and composition.
+//!
+//! # Error
+//!
+//! The answer is random. Options that have more than g votes fewer than the most named one weigh at most
+//! `B = (m - 1)·e^(-epsilon·(g + 1)/(2t))` of its weight together, so one of them is drawn with probability at most
+//! `B/(1 + B)`; as often where g + 1 vote for one option and all others abstain ([`Calibrated::gap`]).
 //!
 //! # Differs
 //!
@@ -29,7 +37,7 @@
 //! let election = ArgMax { eps: "1".parse()?, popularity_eps: Some("0.5".parse()?), options: 1_000_000, touch };
 //! let election = election.calibrate()?;
 //! assert_eq!(election.cost().to_string(), "1.5-differential privacy");
-//! let votes: Vec<u64> = (0..100).map(|block| if block < 90 { 17 } else { block }).collect();
+//! let votes: Vec<Option<u64>> = (0..100).map(|block| if block < 90 { Some(17) } else { None }).collect();
 //! # let mut coins = ScriptedWords::new(vec![1 << 40; 20]);
 //! assert_eq!(election.run(&votes, &mut coins).option, 17);
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
@@ -41,7 +49,7 @@ use crate::{
     interval::Interval,
     loss::{Eps, Loss, ParameterError, Rho},
     mechanism::{
-        Noise, Values,
+        Noise, Values, exponential,
         laplace::{self, Laplace},
     },
     ratio::Ratio,
@@ -59,7 +67,7 @@ pub struct ArgMax {
     pub eps: Eps,
     /// Privacy of its popularity, if that is wanted.
     pub popularity_eps: Option<Eps>,
-    /// How many options there are: votes are whole numbers below this.
+    /// How many options there are: votes are whole numbers below this, or missing.
     pub options: u64,
     /// How many votes there are, and how many one person can change.
     pub touch: Touch,
@@ -112,15 +120,15 @@ impl Calibrated {
         Rho::new(self.params.eps.ratio().squared() / Ratio::from(8u64)).expect("epsilon is at most 1000")
     }
 
-    /// An option, and how popular it is. A vote that is no option counts as option zero. Panics unless there are as
-    /// many votes as was said.
-    pub fn run<C: Coins>(&self, votes: &[u64], coins: &mut C) -> Elected {
+    /// An option, and how popular it is. A vote that is missing, or is no option, counts for none. Panics unless there are
+    /// as many votes as was said.
+    pub fn run<C: Coins>(&self, votes: &[Option<u64>], coins: &mut C) -> Elected {
         self.params.touch.check(votes.len());
         let mut counts = BTreeMap::new();
-        for &vote in votes {
-            *counts.entry(if vote < self.params.options { vote } else { 0 }).or_insert(0u64) += 1;
+        for vote in votes.iter().flatten().copied().filter(|&vote| vote < self.params.options) {
+            *counts.entry(vote).or_insert(0u64) += 1;
         }
-        let best = *counts.values().max().expect("at least one vote");
+        let best = counts.values().max().copied().unwrap_or(0);
         let unseen = self.params.options - counts.len() as u64;
         // As many weights as votes and one more, whatever the votes are: those left over weigh nothing.
         let mut powers: Vec<Power> =
@@ -156,6 +164,16 @@ impl Calibrated {
         sum.lower().max(Ratio::zero())
     }
 
+    /// With probability 1 - beta no option has more than this many votes more than the one that is named: the fewest for
+    /// which that can be promised, whatever the votes are.
+    pub fn gap(&self, beta: &Ratio) -> Result<u64, ParameterError> {
+        let others = Ratio::from(self.params.options - 1);
+        let beyond = exponential::units_up(&others, beta)? / &self.rate;
+        let gap = beyond.ceil_i64().map_or(u64::MAX, |beyond| u64::try_from(beyond - 1).unwrap_or(0));
+        // Nobody has more votes than there are.
+        Ok(gap.min(self.params.touch.votes()))
+    }
+
     /// With probability 1 - beta the popularity is off by at most this.
     pub fn accuracy(&self, beta: &Ratio) -> Option<Ratio> {
         self.popularity.as_ref().map(|noise| noise.accuracy(beta))
@@ -175,7 +193,7 @@ mod tests {
         coins::ScriptedWords,
         interval::AUDIT_BITS,
         tape::{delta_between, enumerate},
-        universe::votes_within,
+        universe::{multisets, votes_within},
     };
     use std::collections::BTreeMap;
 
@@ -192,7 +210,8 @@ mod tests {
     #[test]
     fn hand_computed_chances() {
         // Weights e^(3/2), e^(1/2) and 1 for two unseen options.
-        let pmf = enumerate(&ratio("1e-20"), |tape| election("1", None, 4, 4, 1).run(&[2, 2, 2, 0], tape));
+        let votes = [2, 2, 2, 0].map(Some);
+        let pmf = enumerate(&ratio("1e-20"), |tape| election("1", None, 4, 4, 1).run(&votes, tape));
         let total = 1.5f64.exp() + 0.5f64.exp() + 2.0;
         for (option, weight) in [(0, 0.5f64.exp()), (1, 1.0), (2, 1.5f64.exp()), (3, 1.0)] {
             let mass = pmf.mass(&Elected { option, popularity: None }).to_f64();
@@ -211,14 +230,16 @@ mod tests {
         assert!(few > 0.95 && many < few - 0.1, "{few} {many}");
     }
 
+    /// A negative number stands for a vote that is missing.
+    fn some_votes(votes: &[i64]) -> Vec<Option<u64>> {
+        votes.iter().map(|&vote| u64::try_from(vote).ok()).collect()
+    }
+
     fn worst(election: &Calibrated, claim: &str, replaced: usize) -> Interval {
         let mut seen = BTreeMap::new();
         let mut worst = Interval::zero(AUDIT_BITS);
-        let run = |votes: &[i64]| {
-            let votes: Vec<u64> = votes.iter().map(|&vote| vote.cast_unsigned()).collect();
-            enumerate(&ratio("1e-9"), |tape| election.run(&votes, tape))
-        };
-        for (a, b) in votes_within(&[0, 1, 2], 4, replaced) {
+        let run = |votes: &[i64]| enumerate(&ratio("1e-9"), |tape| election.run(&some_votes(votes), tape));
+        for (a, b) in votes_within(&[-1, 0, 1], 4, replaced) {
             for votes in [&a, &b] {
                 seen.entry(votes.clone()).or_insert_with(|| run(votes));
             }
@@ -243,12 +264,60 @@ mod tests {
         assert!(delta.certainly_above(&ratio("0.01")), "{}", delta.to_f64());
     }
 
+    /// One who abstains is calibrated for as one who votes: with twice the rate, as if a vote that comes moved no count,
+    /// the audit fails.
+    #[test]
+    fn a_mutant_that_takes_abstentions_for_free_is_caught() {
+        let delta = worst(&election("2", None, 5, 4, 1), "1", 1);
+        assert!(delta.certainly_above(&ratio("0.01")), "{}", delta.to_f64());
+    }
+
+    /// The chance that some option has more than `gap` votes more than the one that is named, enclosed.
+    fn chance_beyond(election: &Calibrated, votes: &[i64], gap: u64) -> Interval {
+        let votes = some_votes(votes);
+        let count = |option: u64| votes.iter().filter(|&&vote| vote == Some(option)).count() as u64;
+        let most = (0..election.params.options).map(count).max().unwrap();
+        let pmf = enumerate(&ratio("1e-20"), |tape| election.run(&votes, tape));
+        let beyond = pmf.iter().filter(|(elected, _)| most - count(elected.option) > gap);
+        beyond.fold(Interval::zero(AUDIT_BITS), |sum, (_, mass)| sum.add(mass)).add(pmf.lost())
+    }
+
+    /// Over every list of five votes, with and without abstentions. The bound is attained, so one vote less is a lie.
+    #[test]
+    fn exact_audit_of_the_gap() {
+        for (eps, options, per_unit, beta) in
+            [("2", 3, 1, "0.05"), ("2", 2, 1, "0.2"), ("3", 4, 2, "0.3"), ("4", 4, 1, "0.01")]
+        {
+            let (election, beta) = (election(eps, None, options, 5, per_unit), ratio(beta));
+            let gap = election.gap(&beta).unwrap();
+            assert!((1..5).contains(&gap), "{eps} {options}: {gap}");
+            let lists = multisets(&[-1, 0, 1], 5);
+            let chance = |list: &Vec<i64>, gap| chance_beyond(&election, list, gap);
+            assert!(lists.iter().all(|list| chance(list, gap).certainly_at_most(&beta)));
+            assert!(lists.iter().any(|list| chance(list, gap - 1).certainly_above(&beta)), "{eps} {options}");
+        }
+        // No more than all votes, and none where there is no choice.
+        assert_eq!(election("0.01", None, 9, 5, 1).gap(&ratio("0.05")).unwrap(), 5);
+        assert_eq!(election("1", None, 1, 5, 1).gap(&ratio("0.05")).unwrap(), 0);
+        assert!(election("1", None, 3, 5, 1).gap(&Ratio::zero()).is_err());
+    }
+
+    #[test]
+    fn where_nobody_votes_all_options_are_equally_likely() {
+        let nobody = election("1", None, 4, 3, 1);
+        let pmf = enumerate(&ratio("1e-20"), |tape| nobody.run(&[None, Some(9), None], tape));
+        for option in 0..4 {
+            let mass = pmf.mass(&Elected { option, popularity: None }).to_f64();
+            assert!((mass - 0.25).abs() < 1e-12, "{option} {mass}");
+        }
+    }
+
     #[test]
     fn edges_and_a_script() {
         assert_eq!(unseen_option(&BTreeMap::from([(0, 1), (2, 1)]), 0), 1);
         assert_eq!(unseen_option(&BTreeMap::from([(0, 1), (2, 1)]), 1), 3);
         let only = election("1", Some("1"), 1, 2, 1);
-        let elected = only.run(&[0, 9], &mut ScriptedWords::new(vec![1 << 40; 12]));
+        let elected = only.run(&[Some(0), None], &mut ScriptedWords::new(vec![1 << 40; 12]));
         assert_eq!((elected.option, only.success_lower(&ratio("0.5")) > ratio("0.999999")), (0, true));
         assert!(only.accuracy(&ratio("0.05")).unwrap() == Ratio::from(3u64));
         let touch = Touch::new(2, 1, Adjacency::Replace).unwrap();

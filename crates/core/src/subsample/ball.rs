@@ -286,9 +286,10 @@ impl Calibrated {
         Slack::steps_to_unstable(u64::try_from(people).unwrap_or(u64::MAX), self.params.touch.adjacency())
     }
 
-    /// With probability 1 - beta each coordinate is this part of the radius from the mean of the votes that agree.
+    /// With probability 1 - beta each coordinate is this part of the radius from the weighted mean of the votes that agree, which
+    /// are rounded by up to half a step; but for what floats lose.
     pub fn accuracy(&self, beta: &Ratio) -> f64 {
-        (self.noise.accuracy(beta) / Ratio::from(1u64 << STEP_BITS)).to_f64()
+        ((self.noise.accuracy(beta) + Ratio::new(1, 2)) / Ratio::from(1u64 << STEP_BITS)).to_f64()
     }
 
     /// The standard deviation of the noise of a coordinate as a part of the radius.

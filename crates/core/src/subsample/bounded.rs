@@ -140,10 +140,11 @@ impl Calibrated {
         self.noise.run(&sums, coins).iter().map(|sum| sum.to_f64() * step).collect()
     }
 
-    /// With probability 1 - beta no coordinate is farther than this from the mean of the shortened votes.
+    /// With probability 1 - beta no coordinate is farther than this from the mean of the shortened votes, each of which is
+    /// rounded by less than two steps: towards zero, and a little more where that leaves it too long.
     pub fn accuracy(&self, beta: &Ratio) -> f64 {
-        let steps = Ratio::from(STEPS) * Ratio::from(self.params.touch.votes());
-        (self.noise.accuracy(beta) / steps).to_f64() * self.params.radius
+        let steps = self.noise.accuracy(beta) / Ratio::from(self.params.touch.votes()) + Ratio::from(2u64);
+        (steps / Ratio::from(STEPS)).to_f64() * self.params.radius
     }
 }
 

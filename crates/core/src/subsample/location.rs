@@ -127,10 +127,12 @@ impl Calibrated {
         Located { value, clip }
     }
 
-    /// With probability 1 - beta the released value is this close to the mean of the clipped votes.
+    /// With probability 1 - beta the released value is this close to the mean of the clipped votes, each of which is rounded
+    /// by up to half a step; but for what floats lose.
     pub fn accuracy(&self, clip: &Clip, beta: &Ratio) -> f64 {
-        let share = self.noise.accuracy(beta) / Ratio::from(Clip::most_steps() * self.touch.votes());
-        share.to_f64() * clip.width()
+        let votes = Ratio::from(self.touch.votes());
+        let steps = self.noise.accuracy(beta) / &votes + Ratio::new(1, 2);
+        (steps / Ratio::from(Clip::most_steps())).to_f64() * clip.width()
     }
 
     /// The standard deviation of the noise in standard deviations of the votes, if those are normal: a hint that

@@ -14,6 +14,9 @@
 //! 2. One person replaces at most t votes. So ceil(S/t) moves by at most one between neighbours; and where
 //!    neighbours have different modes, S is at most t for both and ceil(S/t) is one.
 //! 3. That is what [`stable`] asks of a slack.
+//! 4. A vote may be missing, and is then for nobody. A replaced vote that leaves the mode for another still closes the lead by
+//!    two, one that comes from nobody by one, so the fewest replaced votes are those of the votes that are there. Where there
+//!    is none, one vote makes a mode.
 //!
 //! # Differs
 //!
@@ -95,18 +98,35 @@ impl Calibrated {
         self.stable.run(mode, slack, coins)
     }
 
+    /// The same where votes may be missing: the most frequent of those that are there, nothing where none is, or a refusal.
+    pub fn run_some<T: Ord + Clone>(
+        &self,
+        votes: &[Option<T>],
+        coins: &mut impl Coins,
+    ) -> Outcome<Option<T>> {
+        let (mode, slack) = self.mode_and_slack_of_some(votes);
+        self.stable.run(mode, slack, coins)
+    }
+
     /// The most frequent vote, and how many people it takes to change it: private, both.
     pub fn mode_and_slack<T: Ord + Clone>(&self, votes: &[T]) -> (T, Slack) {
+        let votes: Vec<Option<T>> = votes.iter().cloned().map(Some).collect();
+        let (mode, slack) = self.mode_and_slack_of_some(&votes);
+        (mode.expect("at least one vote"), slack)
+    }
+
+    /// The same where votes may be missing.
+    pub fn mode_and_slack_of_some<T: Ord + Clone>(&self, votes: &[Option<T>]) -> (Option<T>, Slack) {
         self.touch.check(votes.len());
-        let mut sorted = votes.to_vec();
+        let mut sorted: Vec<T> = votes.iter().flatten().cloned().collect();
         sorted.sort_unstable();
-        let tally = Tally::from_sorted(&sorted).expect("at least one vote");
+        let people = |votes| Slack::rows_to_change(self.touch.people(votes), self.touch.adjacency());
+        let Some(tally) = Tally::from_sorted(&sorted) else { return (None, people(1)) };
         // Any option might exist beyond those seen: safe for every universe.
         let unseen = Unseen { below: true, above: true };
         let found = tally.value_and_slack(unseen, Adjacency::Replace);
         let Answer::Value(mode) = found.value else { unreachable!("there are votes") };
-        let people = found.slack.until_change().map_or(u64::MAX, |votes| self.touch.people(votes));
-        (mode, Slack::rows_to_change(people, self.touch.adjacency()))
+        (Some(mode), people(found.slack.until_change().expect("another option can always win")))
     }
 
     /// The chance of a refusal where so many people must change to change the mode.
@@ -140,7 +160,7 @@ mod tests {
         coins::ScriptedWords,
         interval::AUDIT_BITS,
         tape::{delta_between, enumerate},
-        universe::votes_within,
+        universe::{multisets, votes_within},
     };
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -205,6 +225,41 @@ mod tests {
             assert!(delta.certainly_at_most(&ratio("0.001000000001")), "{per_unit}: {}", delta.to_f64());
             assert!(delta.lower() > ratio("0.000999"), "{per_unit}: {}", delta.to_f64());
         }
+    }
+
+    /// The slack is the fewest replaced votes that change the mode, votes of nobody included: every list within that many is
+    /// looked at. The release is audited over the same lists.
+    #[test]
+    fn exact_audit_with_votes_for_nobody() {
+        let some = |votes: &[i64]| -> Vec<Option<i64>> {
+            votes.iter().map(|&vote| (vote >= 0).then_some(vote)).collect()
+        };
+        let election = calibrated("1", "0.001", 5, 1);
+        let mode = |votes: &[i64]| election.mode_and_slack_of_some(&some(votes));
+        // Options 0 and 9 are the unseen ones below and above.
+        let lists = multisets(&[-1, 0, 1, 2, 9], 5);
+        for votes in lists.iter().filter(|votes| !votes.contains(&0) && !votes.contains(&9)) {
+            let (found, slack) = mode(votes);
+            let replaced = |other: &Vec<i64>| 5 - shared(votes, other);
+            let fewest = lists.iter().filter(|other| mode(other).0 != found).map(replaced).min();
+            assert_eq!(slack.until_change(), fewest.map(|votes| votes as u64), "{votes:?}");
+        }
+        for per_unit in [1, 2] {
+            let election = calibrated("1", "0.001", 5, per_unit);
+            let mut worst = Interval::zero(AUDIT_BITS);
+            for (a, b) in votes_within(&[-1, 0, 1, 2], 5, usize::try_from(per_unit).unwrap()) {
+                let [a, b] = [a, b]
+                    .map(|votes| enumerate(&ratio("1e-30"), |tape| election.run_some(&some(&votes), tape)));
+                worst = worst.max(&delta_between(&Ratio::one(), &a, &b));
+            }
+            assert!(worst.certainly_at_most(&ratio("0.001000000001")), "{per_unit}: {}", worst.to_f64());
+        }
+    }
+
+    /// How many entries two lists share.
+    fn shared(a: &[i64], b: &[i64]) -> usize {
+        let count = |list: &[i64], value: i64| list.iter().filter(|&&one| one == value).count();
+        [-1, 0, 1, 2, 9].iter().map(|&value| count(a, value).min(count(b, value))).sum()
     }
 
     #[test]

@@ -197,6 +197,14 @@ impl Kind {
         }
     }
 
+    /// What the weights of all votes come to.
+    fn total_weight(&self) -> Ratio {
+        match self {
+            Self::Trimmed(_) | Self::Winsorized(_) | Self::Median => Ratio::one(),
+            Self::Weights(weights) => weights.total(),
+        }
+    }
+
     fn value(&self, votes: &Sorted) -> Ratio {
         match self {
             Self::Trimmed(mean) => mean.value(votes),
@@ -262,10 +270,13 @@ impl Calibrated {
     }
 
     /// With probability 1 - beta the error is at most this, for every votes if the noise is global; nothing is known
-    /// beforehand of a smooth bound.
+    /// beforehand of a smooth bound. Votes are rounded by up to half a step, and so is what weights of one make of them.
     pub fn accuracy(&self, beta: &Ratio) -> Option<Ratio> {
         match &self.mechanism {
-            Mechanism::Global(noise) => Some(noise.accuracy(beta) * self.grid.step()),
+            Mechanism::Global(noise) => {
+                let rounded = self.kind.total_weight() / Ratio::from(2u64);
+                Some((noise.accuracy(beta) + rounded) * self.grid.step())
+            }
             Mechanism::Smooth(_) => None,
         }
     }
@@ -290,6 +301,20 @@ mod tests {
         let touch = Touch::new(votes, per_unit, Adjacency::AddRemove).unwrap();
         let (low, high) = (Ratio::zero(), Ratio::from(4u64));
         RobustMean { eps: "1".parse().unwrap(), statistic, scale, low, high, resolution: Ratio::one(), touch }
+    }
+
+    /// Votes between two points of the grid are moved to one of them before noise is added.
+    #[test]
+    fn accuracy_counts_what_votes_are_rounded_by() {
+        let weights = vec![Ratio::one(); 8];
+        for (statistic, rounded) in
+            [(Statistic::Trimmed { trim: 2 }, "0.5"), (Statistic::Weights(weights), "4")]
+        {
+            let mean = params(statistic, Scale::Global, 8, 1).calibrate().unwrap();
+            let Mechanism::Global(noise) = &mean.mechanism else { panic!("global") };
+            let beta = ratio("0.05");
+            assert_eq!(mean.accuracy(&beta).unwrap() - noise.accuracy(&beta), ratio(rounded));
+        }
     }
 
     #[test]

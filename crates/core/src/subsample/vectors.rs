@@ -149,10 +149,12 @@ impl Calibrated {
         Located { value: sums.into_iter().zip(&clips).map(mean).collect(), clips }
     }
 
-    /// With probability 1 - beta each coordinate is this part of its range from the mean of the clipped votes, at most.
+    /// With probability 1 - beta each coordinate is this part of its range from the mean of the clipped votes, at most; but
+    /// for what floats lose. Each vote is rounded by up to half a step.
     pub fn accuracy(&self, beta: &Ratio) -> f64 {
-        let steps = Clip::most_steps() * self.params.touch.votes();
-        (self.noise.accuracy(beta) / Ratio::from(steps)).to_f64()
+        let votes = Ratio::from(self.params.touch.votes());
+        let steps = self.noise.accuracy(beta) / &votes + Ratio::new(1, 2);
+        (steps / Ratio::from(Clip::most_steps())).to_f64()
     }
 
     /// The standard deviation of the noise in standard deviations of the votes, if those are normal: a hint that

@@ -59,11 +59,8 @@ impl<'a> Arrays<'a> {
 
     /// The next array, which is of this type. That of codes stands for these values.
     pub fn read(&mut self, data_type: &DataType, values: Option<&ArrayRef>) -> Result<ArrayRef, Lost> {
-        let node = self.nodes.next().ok_or(Lost)?;
+        let node = self.column()?;
         let nulls = usize::try_from(node.null_count()).map_err(|_| Lost)?;
-        if usize::try_from(node.length()) != Ok(self.rows) || nulls > self.rows {
-            return Err(Lost);
-        }
         let array = ArrayData::builder(data_type.clone()).len(self.rows).align_buffers(true);
         if *data_type == DataType::Null {
             return Ok(make_array(array.build().map_err(|_| Lost)?));
@@ -90,10 +87,32 @@ impl<'a> Arrays<'a> {
         Ok(make_array(array.build().map_err(|_| Lost)?))
     }
 
-    /// Leave out the next array, which is of this type.
+    /// Leave out the next array, which is of this type. It has as many rows as the others.
     pub fn skip(&mut self, data_type: &DataType) -> Result<(), Lost> {
-        use DataType as T;
+        self.column()?;
+        self.skip_parts(data_type)
+    }
+
+    /// What is said of the next column.
+    fn column(&mut self) -> Result<&'a FieldNode, Lost> {
+        let node = self.nodes.next().ok_or(Lost)?;
+        let of_all = |count: i64| usize::try_from(count).is_ok_and(|count| count <= self.rows);
+        if usize::try_from(node.length()) == Ok(self.rows) && of_all(node.null_count()) {
+            Ok(node)
+        } else {
+            Err(Lost)
+        }
+    }
+
+    /// Leave out an array inside of another, which has a length of its own.
+    fn skip_inner(&mut self, data_type: &DataType) -> Result<(), Lost> {
         self.nodes.next().ok_or(Lost)?;
+        self.skip_parts(data_type)
+    }
+
+    /// Leave out the buffers of an array, and the arrays in it.
+    fn skip_parts(&mut self, data_type: &DataType) -> Result<(), Lost> {
+        use DataType as T;
         match data_type {
             T::Null => Ok(()),
             T::Utf8 | T::Binary | T::LargeUtf8 | T::LargeBinary => self.skip_buffers(3),
@@ -103,28 +122,28 @@ impl<'a> Arrays<'a> {
             }
             T::List(inner) | T::LargeList(inner) | T::Map(inner, _) => {
                 self.skip_buffers(2)?;
-                self.skip(inner.data_type())
+                self.skip_inner(inner.data_type())
             }
             T::ListView(inner) | T::LargeListView(inner) => {
                 self.skip_buffers(3)?;
-                self.skip(inner.data_type())
+                self.skip_inner(inner.data_type())
             }
             T::FixedSizeList(inner, _) => {
                 self.skip_buffers(1)?;
-                self.skip(inner.data_type())
+                self.skip_inner(inner.data_type())
             }
             T::Struct(fields) => {
                 self.skip_buffers(1)?;
-                fields.iter().try_for_each(|field| self.skip(field.data_type()))
+                fields.iter().try_for_each(|field| self.skip_inner(field.data_type()))
             }
             T::RunEndEncoded(ends, values) => {
-                self.skip(ends.data_type())?;
-                self.skip(values.data_type())
+                self.skip_inner(ends.data_type())?;
+                self.skip_inner(values.data_type())
             }
             T::Union(fields, mode) => {
                 let offsets = usize::from(*mode == UnionMode::Dense);
                 self.skip_buffers(1 + usize::from(self.old) + offsets)?;
-                fields.iter().try_for_each(|(_, field)| self.skip(field.data_type()))
+                fields.iter().try_for_each(|(_, field)| self.skip_inner(field.data_type()))
             }
             _ => self.skip_buffers(2),
         }

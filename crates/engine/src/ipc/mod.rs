@@ -336,9 +336,6 @@ impl Messages<'_> {
         let mut read = Vec::with_capacity(self.columns.len());
         let mut wanted = self.columns.iter().copied().peekable();
         for (column, field) in self.beginning.schema.fields().iter().enumerate() {
-            if wanted.peek().is_none() {
-                break;
-            }
             let data_type = field.data_type();
             if wanted.next_if_eq(&column).is_none() {
                 arrays.skip(data_type)?;

@@ -390,6 +390,7 @@ fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
         guarantee: plan.promise(),
         error: None,
         rows: None,
+        blocks: None,
         groups: None,
         advice: None,
         spent: Spent::from(balance.spent()),

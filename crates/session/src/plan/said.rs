@@ -119,6 +119,11 @@ impl<'a> Said<'a> {
         &self.group_by
     }
 
+    /// Are there answers for groups, of which this may be a part?
+    pub fn is_by_group(&self) -> bool {
+        !self.request.group_by.is_empty()
+    }
+
     /// How the values of a column are read where they are keys.
     pub fn key(&self, column: usize) -> Wanted {
         self.types.key(column)

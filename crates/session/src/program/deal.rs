@@ -40,6 +40,11 @@ impl ProgramBlocks {
         self.blocks.len()
     }
 
+    /// How many records were dealt: private, unless rows can only be replaced.
+    pub(super) fn records(&self) -> u64 {
+        self.records.count as u64
+    }
+
     /// The names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names

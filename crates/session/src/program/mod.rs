@@ -12,7 +12,7 @@ use crate::{
     release::Release,
     session::Session,
     source::{Lost, Source},
-    votes::{ChargedVotes, Vote},
+    votes::{ChargedVotes, Held, Vote},
 };
 use std::thread;
 
@@ -33,6 +33,9 @@ impl Session {
         run: impl FnOnce(&ProgramBlocks) -> Vec<Option<Vote>>,
     ) -> Result<Release, Lost> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        self.hold_votes(charged, |plan, coins| Ok(run(&ProgramBlocks::deal(source, plan, threads, coins)?)))
+        self.hold_votes(charged, |plan, coins| {
+            let blocks = ProgramBlocks::deal(source, plan, threads, coins)?;
+            Ok(Held { votes: run(&blocks), rows: Some(blocks.records()) })
+        })
     }
 }

@@ -129,13 +129,12 @@ fn on_a_small_grid(request: Request) -> Request {
         column: Some("salary".into()),
         range: Some("0,2".into()),
         resolution: Some("1".into()),
-        rows: Some("20".into()),
         ..request
     }
 }
 
 fn exact(request: Request) -> Request {
-    Request { mechanism: Some("stable".into()), delta: Some("0.1".into()), rows: None, ..request }
+    Request { mechanism: Some("stable".into()), delta: Some("0.1".into()), ..request }
 }
 
 #[test]
@@ -302,17 +301,18 @@ fn filters_keep_what_they_promise() {
 #[test]
 fn a_budget_of_rows_is_charged_enough_for_an_answer_about_people() {
     for adjacency in Adjacency::ALL {
-        let pairs = records(3, adjacency);
+        let (pairs, few) = (records(3, adjacency), records(2, adjacency));
         for rows in [1, 2] {
-            for request in [
-                request("count", "2", adjacency),
-                on_a_small_grid(request("median", "8", adjacency)),
-                exact(on_a_small_grid(request("median", "1", adjacency))),
+            for (request, pairs) in [
+                (request("count", "2", adjacency), &pairs),
+                // With the noisy number of rows that it buys, every file takes seconds.
+                (on_a_small_grid(request("median", "8", adjacency)), &few),
+                (exact(on_a_small_grid(request("median", "1", adjacency))), &pairs),
             ] {
                 let facts = facts(Some((Unit::Row, adjacency)));
                 let plan = Plan::new(&of_people(rows, request), &facts).expect("a good request");
                 assert_eq!(plan.charged_for(), &Unit::Row);
-                keeps(&plan, plan.charge(), &pairs, "budget of rows");
+                keeps(&plan, plan.charge(), pairs, "budget of rows");
             }
         }
     }

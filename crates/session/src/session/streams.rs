@@ -161,6 +161,7 @@ fn release(stream: &Stream, facts: &DataFacts, guarantee: Promise, charge: &Char
         guarantee,
         error: None,
         rows: None,
+        blocks: None,
         groups: None,
         advice: None,
         spent: Spent::from(balance.spent()),

@@ -227,6 +227,8 @@ impl Question {
                 let rows = facts.texts.get(&text).copied().unwrap_or_default();
                 Some(facts.most().unwrap_or_default() - rows <= error.gap?)
             }
+            // Only blocks have votes, and nobody simulates those here.
+            ErrorKind::Votes => None,
             ErrorKind::Rank => {
                 let (low, high) = self.between_ranks(measure, facts, error.rank.as_ref()?)?;
                 Some(number(&low) <= number(value) && number(value) <= number(&high))

@@ -5,7 +5,7 @@ const WHOLE_TO_FLOAT: f64 = 1.0 / (1u64 << 52) as f64;
 
 /// A number and where the true one lies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bar {
+pub(crate) struct Bar {
     pub value: f64,
     pub low: f64,
     pub high: f64,
@@ -26,6 +26,11 @@ impl Bar {
             low: float(value - within, f64::next_down),
             high: float(value + within, f64::next_up),
         }
+    }
+
+    /// A number that is off by at most so much.
+    pub fn near(value: f64, within: f64) -> Self {
+        Self { value, low: value - within, high: value + within }.outwards()
     }
 
     /// A number that is what it says.
@@ -83,13 +88,33 @@ impl Bar {
             .at_least_zero()
     }
 
+    /// The same where the true one is not negative.
     pub fn at_least_zero(self) -> Self {
         self.between(0.0, f64::INFINITY)
     }
 
+    /// The same where the true one lies between these. The number is moved there, its ends with it, and then the ends are cut.
+    ///
+    /// No coverage is lost. Let the true one lie between the ends of the bar, and between these. Where the number was moved
+    /// up, the upper end was too, so that it is still not below the true one; and the lower end becomes `low`, which is not
+    /// above it. Down is the same, and a cut leaves out only what cannot be. Nor does the bar become empty or a point: where
+    /// the number was moved to `low`, the upper end stays as far above it as it was.
     pub fn between(self, low: f64, high: f64) -> Self {
-        let moved = |value: f64| value.clamp(low, high);
-        Self { value: moved(self.value), low: moved(self.low), high: moved(self.high) }
+        let value = self.value.clamp(low, high);
+        let moved = value - self.value;
+        let far = |end: f64, outwards: fn(f64) -> f64| {
+            let end = end + moved;
+            // A far move swallows a short bar.
+            if end.total_cmp(&value).is_eq() { outwards(value) } else { end }
+        };
+        let (lower, upper) = if moved > 0.0 {
+            (low, far(self.high, f64::next_up))
+        } else if moved < 0.0 {
+            (far(self.low, f64::next_down), high)
+        } else {
+            (self.low, self.high)
+        };
+        Self { value, low: lower.clamp(low, high), high: upper.clamp(low, high) }
     }
 
     fn spanning(value: f64, ends: &[f64]) -> Self {
@@ -121,6 +146,38 @@ mod tests {
         let odd = (1i64 << 53) + 1;
         assert!(holds(Bar::around(odd, 0), &Ratio::from(odd)));
         assert!(Bar::around(i64::MAX, i64::MAX).high >= 2.0 * 9.2e18);
+    }
+
+    /// A released count of -117 had the bar 0 to 0: both ends were cut to what is possible. Every bar around every number, cut
+    /// to every range, holds each possible truth that it held before, and has a width.
+    #[test]
+    fn a_bar_that_is_cut_holds_what_it_held_and_is_never_a_point() {
+        assert_eq!(
+            format!("{:?}", Bar::around(-117, 3).at_least_zero()),
+            "Bar { value: 0.0, low: 0.0, high: 3.0 }"
+        );
+        let numbers: Vec<i32> = (-9..=9).collect();
+        for &value in &numbers {
+            for (below, above) in [(1, 1), (3, 3), (1, 5), (4, 2)] {
+                let bar = Bar {
+                    value: f64::from(value),
+                    low: f64::from(value - below),
+                    high: f64::from(value + above),
+                };
+                for (low, high) in [(0, 1), (0, 5), (-2, 2), (3, 9), (-100, 100)] {
+                    let cut = bar.between(f64::from(low), f64::from(high));
+                    assert!(cut.low < cut.high && cut.low <= cut.value && cut.value <= cut.high, "{cut:?}");
+                    assert!(f64::from(low) <= cut.low && cut.high <= f64::from(high), "{cut:?}");
+                    for truth in (low..=high).filter(|truth| (value - below..=value + above).contains(truth))
+                    {
+                        let truth = f64::from(truth);
+                        assert!(cut.low <= truth && truth <= cut.high, "{bar:?} to {cut:?}: {truth}");
+                    }
+                }
+            }
+        }
+        let far = Bar { value: -1e300, low: -1e300 - 1.0, high: -1e300 + 1.0 }.at_least_zero();
+        assert!(far.low < far.high && far.high.is_finite(), "{far:?}");
     }
 
     /// Thirds and sevenths are no doubles: every operation holds what it would be without rounding.

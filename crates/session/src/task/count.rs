@@ -2,6 +2,7 @@
 
 use super::{
     Expected,
+    bar::Bar,
     noise::{self, LAWS, Noise},
 };
 use crate::{
@@ -69,13 +70,14 @@ impl Count {
         let count = self.column.map_or(gathered.records(), |column| gathered.present(column.column));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = self.noise.run(count, coins);
-        let error = ErrorBar::noise(
-            self.confidence,
-            noisy.saturating_sub(self.within).max(0) as f64,
-            noisy.saturating_add(self.within).max(0) as f64,
-        );
-        Answer::released(json!(noisy), error)
+        Answer::released(json!(noisy), counted_bar(self.confidence, noisy, self.within))
     }
+}
+
+/// Where a count lies that is off by at most so much: never below zero, and never a point.
+pub(super) fn counted_bar(confidence: f64, noisy: i64, within: i64) -> ErrorBar {
+    let bar = Bar::around(noisy, within).at_least_zero();
+    ErrorBar::noise(confidence, bar.low, bar.high)
 }
 
 /// Noise for a count that one unit moves by one.

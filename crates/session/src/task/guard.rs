@@ -4,7 +4,10 @@
 //! The number of rows is public under replace, stated by the data holder, or bought with a small share of epsilon.
 
 use super::count::{whole_noise, within};
-use crate::plan::{PlanError, Said};
+use crate::{
+    answer::ErrorBar,
+    plan::{PlanError, Said},
+};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
@@ -19,12 +22,23 @@ const SHARE: u64 = 20;
 /// How the number of rows is known.
 #[derive(Clone, Debug)]
 pub(crate) enum Guard {
-    /// Public: replace adjacency.
-    Public,
+    /// Public: replace adjacency. A number that was stated besides only says beforehand what will be refused.
+    Public { stated: Option<u64> },
     /// Stated by the data holder.
     Declared(u64),
     /// Bought: noise, and how far it goes.
-    Bought { noise: Box<laplace::Calibrated>, within: i64 },
+    Bought { noise: Box<laplace::Calibrated>, within: i64, stated: Stated },
+}
+
+/// What came of `--rows` where the number was bought all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stated {
+    /// It was not said, and would help.
+    Helps,
+    /// It would not be believed, or not accepted.
+    WouldNotHelp,
+    /// It was said and not believed.
+    NotBelieved,
 }
 
 /// How many rows there seem to be.
@@ -41,32 +55,50 @@ impl Counted {
 
 impl Guard {
     /// The guard that the request's words lead to, and the epsilon that is left for the answer.
+    ///
+    /// A stated number is believed only where all rows take part: beside a filter or a bound on a person's rows it may be
+    /// about others, and few rows would pass for many.
     pub fn plan(said: &Said) -> Result<(Self, Eps), PlanError> {
-        if let Some(rows) = said.rows()? {
-            return Ok((Self::Declared(rows), said.eps().clone()));
-        }
-        if said.adjacency() == Adjacency::Replace {
-            return Ok((Self::Public, said.eps().clone()));
-        }
+        let stated = match (said.adjacency(), said.rows()?) {
+            (Adjacency::Replace, stated) => return Ok((Self::Public { stated }, said.eps().clone())),
+            (Adjacency::AddRemove, Some(rows)) if said.takes_all_rows() => {
+                return Ok((Self::Declared(rows), said.eps().clone()));
+            }
+            (Adjacency::AddRemove, Some(_)) => Stated::NotBelieved,
+            (Adjacency::AddRemove, None) if said.takes_all_rows() && !said.is_by_group() => Stated::Helps,
+            (Adjacency::AddRemove, None) => Stated::WouldNotHelp,
+        };
         let share = Eps::new(said.eps().ratio() / &Ratio::from(SHARE))?;
         let noise = whole_noise(&share)?;
         let within = within(&noise, said.failure())?;
         let rest = Eps::new(said.eps().ratio() - share.ratio())?;
-        Ok((Self::Bought { noise: Box::new(noise), within }, rest))
+        Ok((Self::Bought { noise: Box::new(noise), within, stated }, rest))
     }
 
     /// What the number of rows costs, where it is bought.
     pub fn cost(&self) -> Option<Loss> {
         match self {
             Self::Bought { noise, .. } => Some(noise.cost()),
-            Self::Public | Self::Declared(_) => None,
+            Self::Public { .. } | Self::Declared(_) => None,
+        }
+    }
+
+    /// The same bar, with the number of rows that it takes for granted.
+    pub fn conditioned(&self, bar: ErrorBar) -> ErrorBar {
+        ErrorBar { stated_rows: self.condition(), ..bar }
+    }
+
+    fn condition(&self) -> Option<u64> {
+        match self {
+            Self::Declared(rows) => Some(*rows),
+            Self::Public { .. } | Self::Bought { .. } => None,
         }
     }
 
     /// The number of rows is at most so far below what it seems, but for this chance.
     pub fn margin(&self, failure: &Ratio) -> Result<u64, PlanError> {
         match self {
-            Self::Public | Self::Declared(_) => Ok(0),
+            Self::Public { .. } | Self::Declared(_) => Ok(0),
             Self::Bought { noise, .. } => Ok(within(noise, failure)?.unsigned_abs()),
         }
     }
@@ -74,10 +106,12 @@ impl Guard {
     /// A declared number of rows that is too small needs no data to be refused.
     pub fn check_declared(&self, rank_error: u64, needed: u64) -> Result<(), PlanError> {
         match self {
-            Self::Declared(rows) if *rows < needed => Err(PlanError::line(format!(
-                "{rows} rows are too few: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
+            Self::Declared(rows) | Self::Public { stated: Some(rows) } if *rows < needed => {
+                Err(PlanError::line(format!(
+                    "{rows} rows are too few: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
                  raise epsilon, or declare --range and --resolution"
-            ))),
+                )))
+            }
             _ => Ok(()),
         }
     }
@@ -86,7 +120,7 @@ impl Guard {
     pub fn count<C: Coins>(&self, rows: u64, coins: &mut C) -> Counted {
         let rows = i64::try_from(rows).unwrap_or(i64::MAX);
         let (known, noisy_rows) = match self {
-            Self::Public => (rows, None),
+            Self::Public { .. } => (rows, None),
             Self::Declared(declared) => (i64::try_from(*declared).unwrap_or(i64::MAX), None),
             Self::Bought { noise, .. } => {
                 let noisy = noise.run_whole(rows, coins);
@@ -99,21 +133,38 @@ impl Guard {
     /// The words for a plan: from how many rows on there is an answer.
     pub fn words(&self, needed: u64) -> String {
         match self {
-            Self::Declared(rows) => format!("released: the {rows} rows that were declared are enough"),
-            Self::Public => format!("refused with fewer than {needed} rows"),
-            Self::Bought { .. } => format!("refused when {} is below {needed}", self.counted()),
+            Self::Declared(_) => format!("never refused: it takes {needed} rows"),
+            Self::Public { .. } => format!("refused with fewer than {needed} rows"),
+            Self::Bought { .. } => {
+                format!("refused when {} is below {needed}{}", self.counted(), self.not_believed())
+            }
         }
+    }
+
+    /// What is said of a stated number that does not count.
+    fn not_believed(&self) -> &'static str {
+        match self {
+            Self::Bought { stated: Stated::NotBelieved, .. } => {
+                "; --rows is believed only where all rows take part"
+            }
+            _ => "",
+        }
+    }
+
+    /// On which condition a bar holds, to stand behind it.
+    pub fn condition_words(&self) -> String {
+        self.condition().map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"))
     }
 
     /// The same for several quantiles, each of which is told or not.
     pub fn list_words(&self, needed: &[u64]) -> String {
         let each = needed.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let rows = match self {
-            Self::Declared(rows) => format!("the {rows} rows that were declared are"),
-            Self::Public => "the number of rows is".to_string(),
+            Self::Declared(rows) => format!("the stated number of {rows} rows is"),
+            Self::Public { .. } => "the number of rows is".to_string(),
             Self::Bought { .. } => format!("{} is", self.counted()),
         };
-        format!("each is told where {rows} at least {each} in turn")
+        format!("each is told where {rows} at least {each} in turn{}", self.not_believed())
     }
 
     fn counted(&self) -> String {
@@ -121,15 +172,15 @@ impl Guard {
             Self::Bought { within, .. } => {
                 format!("a noisy count of the rows (off by at most {within}, from 1/{SHARE} of epsilon)")
             }
-            Self::Public | Self::Declared(_) => "the number of rows".to_string(),
+            Self::Public { .. } | Self::Declared(_) => "the number of rows".to_string(),
         }
     }
 
     /// What to do after a refusal.
     pub fn advice(&self, rank_error: u64, needed: u64) -> String {
         let or_state = match self {
-            Self::Bought { .. } => ", or state --rows where their number is public",
-            Self::Public | Self::Declared(_) => "",
+            Self::Bought { stated: Stated::Helps, .. } => ", or state --rows where their number is public",
+            _ => "",
         };
         format!(
             "too few rows: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
@@ -179,6 +230,16 @@ mod tests {
         (0..many).map(|_| plan.task().answer(&gathered, &mut words).value).collect()
     }
 
+    /// The error bars of answers from so many rows.
+    fn bars(request: &Request, rows: u32, many: usize) -> Vec<Value> {
+        let plan = plan(request).unwrap();
+        let memory = Memory::new((0..rows).map(f64::from).collect(), &["a"]);
+        let gathered = all_rows(&memory, &plan.needs(), 1);
+        let mut words = FixedWords(12);
+        let bar = |_| serde_json::to_value(plan.task().answer(&gathered, &mut words).error).unwrap();
+        (0..many).map(bar).collect()
+    }
+
     #[test]
     fn the_shorter_side_must_hold_the_rank_error() {
         let needed = |error, fraction: &str| needed(error, &fraction.parse().unwrap());
@@ -218,6 +279,34 @@ mod tests {
             assert!((10_000.0..11_000.0).contains(&value[1].as_f64().unwrap()), "{value}");
         }
         assert!(answers(&request, 10, 50).iter().all(Option::is_none));
+    }
+
+    /// The median of rows that a filter left none of came out as -2.2e+237, "within 47 ranks": the stated number of all rows
+    /// stood for theirs.
+    #[test]
+    fn stated_rows_are_believed_only_where_all_rows_take_part() {
+        let rows = |request: Request| Request { rows: Some("1000".into()), ..request };
+        let list = Request { fraction: Some("0.25,0.5".into()), ..asked("quantile", "2") };
+        for stated in [asked("median", "1"), asked("iqr", "2"), list].map(rows) {
+            let filtered = Request { filter: Some("salary > 1e6".into()), ..stated.clone() };
+            let of_people = Request { unit: Some("salary".into()), ..stated.clone() };
+            let replaced = Request { adjacency: Some("replace".into()), ..filtered.clone() };
+            for some in [filtered, of_people, replaced] {
+                // A bought count of no rows passes for enough in one case of two hundred.
+                let released = answers(&some, 0, 200).iter().flatten().count();
+                assert!(released <= 5, "{}: {released}", some.to_json());
+                let error = plan(&some).unwrap().expected().error.unwrap();
+                assert_eq!(serde_json::to_value(error).unwrap().get("stated_rows"), None);
+            }
+            // Where a row can only be replaced and all take part, their number is known: stated or not, none are too few.
+            let public = Request { adjacency: Some("replace".into()), ..stated.clone() };
+            assert!(answers(&public, 0, 50).iter().all(Option::is_none), "{}", public.to_json());
+            // Else it is believed, and both the plan and the answer say on what condition.
+            let expected = plan(&stated).unwrap().expected();
+            assert_eq!(serde_json::to_value(expected.error).unwrap()["stated_rows"], 1000);
+            assert!(expected.words.contains("if 1000 rows have a value, as stated"), "{}", expected.words);
+            assert_eq!(bars(&stated, 1000, 1)[0]["stated_rows"], 1000);
+        }
     }
 
     /// A searched range lay anywhere with fewer rows than four times the ranks that a quartile may be off, and the mean of no

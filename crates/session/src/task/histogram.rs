@@ -10,10 +10,10 @@
 
 use super::{
     Expected,
-    count::{whole_noise, within},
+    count::{counted_bar, whole_noise, within},
 };
 use crate::{
-    answer::{Answer, ErrorBar, Group, MOST_TOLD},
+    answer::{Answer, ErrorBar, MOST_TOLD},
     field::number,
     gather::{Gathered, Need},
     groups::{Key, in_order},
@@ -131,7 +131,8 @@ impl Histogram {
                 let counts = groups.counts_of(&self.counted, &written);
                 let group = |(key, count): (&Key, u64)| {
                     let noisy = noise.run_whole(whole(count), coins);
-                    self.group(key, noisy, noisy.saturating_sub(*within), noisy.saturating_add(*within))
+                    let bar = counted_bar(self.confidence, noisy, *within);
+                    Answer::released(json!(noisy), bar).into_group(key)
                 };
                 Answer::grouped(keys.iter().zip(counts).map(group).collect(), String::new)
             }
@@ -149,8 +150,10 @@ impl Histogram {
                 }
                 told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
                 let group = |(key, noisy): &(Key, i64)| {
+                    // What is told is at least one, so that the upper end lies above.
                     let low = if *noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };
-                    self.group(key, *noisy, low.max(1), noisy.saturating_add(found.within))
+                    let bar = self.bar(low.max(1) as f64, noisy.saturating_add(found.within) as f64);
+                    Answer::released(json!(noisy), bar).into_group(key)
                 };
                 let advice = || {
                     format!(
@@ -161,11 +164,6 @@ impl Histogram {
                 Answer::grouped(told.iter().map(group).collect(), advice)
             }
         }
-    }
-
-    fn group(&self, key: &Key, noisy: i64, low: i64, high: i64) -> Group {
-        let bar = self.bar(low.max(0) as f64, high.max(0) as f64);
-        Answer::released(json!(noisy), bar).into_group(key)
     }
 
     fn bar(&self, low: f64, high: f64) -> ErrorBar {

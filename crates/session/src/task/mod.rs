@@ -2,13 +2,15 @@
 
 #[cfg(test)]
 mod audits;
-mod bar;
+pub(crate) mod bar;
 pub(crate) mod candidates;
 mod choice;
 mod clip;
 mod count;
 #[cfg(test)]
 mod coverage;
+#[cfg(test)]
+mod cut_bars;
 mod divisor;
 mod ends;
 mod even;

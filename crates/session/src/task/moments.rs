@@ -13,6 +13,7 @@ use super::{
     Expected,
     bar::Bar,
     clip::{Clip, FINE, Search},
+    count::counted_bar,
     divisor::{Divisor, Known},
     exact::Exact,
     guard,
@@ -282,19 +283,19 @@ impl Moments {
                     Moment::Variance => share * farthest.powi(2),
                 };
                 let error = self.predicted().unwrap_or(error);
-                let (given, refused) = match (self.moment, &self.divisor) {
-                    (Moment::Sum, _) => (String::new(), "never refused".to_string()),
+                let refused = match (self.moment, &self.divisor) {
+                    (Moment::Sum, _) | (_, Divisor::Stated(_)) => "never refused".to_string(),
                     (_, Divisor::Bought { .. }) => {
-                        (String::new(), "refused when a noisy count of the rows is below 1".to_string())
+                        "refused when a noisy count of the rows is below 1".to_string()
                     }
                     (_, Divisor::Public) => {
-                        let empty = format!("empty fields count as {}; refused without rows", clip.middle);
-                        (String::new(), empty)
-                    }
-                    (_, Divisor::Stated(rows)) => {
-                        (format!(" if {rows} rows have a value, as was stated"), "never refused".to_string())
+                        format!("empty fields count as {}; refused without rows", clip.middle)
                     }
                 };
+                // An error over the number of rows is known only if that is what was stated.
+                let given = self
+                    .condition()
+                    .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
                 format!(
                     "off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
                 )
@@ -312,8 +313,16 @@ impl Moments {
                 )
             }
         };
-        let error = self.predicted().map(|error| ErrorBar::noise(self.confidence, -error, error));
+        let stated_rows = self.condition();
+        let error = self
+            .predicted()
+            .map(|error| ErrorBar { stated_rows, ..ErrorBar::noise(self.confidence, -error, error) });
         Expected { error, words }
+    }
+
+    /// The number of rows that the predicted error takes for granted.
+    fn condition(&self) -> Option<u64> {
+        self.stated_rows.filter(|_| self.moment != Moment::Sum && self.predicted().is_some())
     }
 
     /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
@@ -347,8 +356,7 @@ impl Moments {
     /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
     pub fn summary<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
         let (measured, rows) = self.measure(gathered, coins);
-        let count = Bar::around(rows, self.divisor.within()).at_least_zero();
-        let count = ErrorBar::noise(self.confidence, count.low, count.high);
+        let count = counted_bar(self.confidence, rows, self.divisor.within());
         let count = Answer::released(rows.into(), count);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
             Ok(measured) => self.released(take(measured), &measured.clip),
@@ -561,7 +569,9 @@ impl Measured {
             (Moment::Sum, _) => first.times(farthest),
             (Moment::Mean, _) => first.over(count).times(farthest).plus(centre),
             (Moment::Variance, Some(second)) => {
-                second.over(count).minus_square(first.over(count)).times(farthest).times(farthest)
+                // Rounding a lower end of zero outwards would leave it below.
+                let squares = second.over(count).minus_square(first.over(count));
+                squares.times(farthest).times(farthest).at_least_zero()
             }
             (Moment::Variance, None) => unreachable!("a variance has a second sum"),
         }

@@ -161,7 +161,7 @@ fn a_known_number_of_rows_is_not_bought() {
     }
     let (stated, replace) = (planned(&stated), planned(&replace));
     let words = stated.expected().words;
-    assert!(words.contains("if 50 rows have a value, as was stated") && words.contains("never refused"));
+    assert!(words.contains("if 50 rows have a value, as stated") && words.contains("never refused"));
     let words = replace.expected().words;
     assert!(words.contains("empty fields count as 50; refused without rows"), "{words}");
     let mut coins = FixedWords(3);

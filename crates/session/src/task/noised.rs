@@ -181,11 +181,13 @@ impl Noised {
         }
     }
 
-    /// The true value lies in the range, so answer and bar are moved there.
+    /// The true value lies in the range, so the answer is moved there and the bar with it: why that loses no coverage, and
+    /// leaves a bar, is said at [`Bar::between`](super::bar::Bar::between).
     fn released(&self, noisy: &Ratio, within: &Ratio) -> Answer {
         let range = self.space.range();
         let place = |at: Option<i64>, beyond: i64| range.clamp(at.unwrap_or(beyond));
         let value = |place: i64| self.space.value(place);
+        let noisy = &noisy.clone().max(Ratio::from(range.lo())).min(Ratio::from(range.hi()));
         let (low, high) = ((noisy - within).floor_i64(), (noisy + within).ceil_i64());
         let (low, high) = (value(place(low, range.lo())), value(place(high, range.hi())));
         let bar = ErrorBar::noise_between(self.confidence, low, high);

@@ -214,8 +214,12 @@ impl Quantiles {
                     None => "",
                 };
                 Expected {
-                    error: Some(self.rank_bar(json!(rank_error))),
-                    words: format!("within {rank_error} ranks{interval}; {}", guard.words(*needed)),
+                    error: Some(guard.conditioned(ErrorBar::rank(self.confidence, json!(rank_error)))),
+                    words: format!(
+                        "within {rank_error} ranks{}{interval}; {}",
+                        guard.condition_words(),
+                        guard.words(*needed)
+                    ),
                 }
             }
             Kind::Several { guard, rank_errors, needed, ends, .. } => {
@@ -240,8 +244,11 @@ impl Quantiles {
                     None => String::new(),
                 };
                 Expected {
-                    error: Some(ErrorBar::ranks(self.confidence, rank_errors)),
-                    words: format!("{each} within {within} ranks{interval}; {told}"),
+                    error: Some(guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors))),
+                    words: format!(
+                        "{each} within {within} ranks{}{interval}; {told}",
+                        guard.condition_words()
+                    ),
                 }
             }
             Kind::Stable { changes, .. } => Expected {
@@ -263,7 +270,7 @@ impl Quantiles {
                 let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
-                    let ranks = self.rank_bar(json!(rank_error));
+                    let ranks = guard.conditioned(ErrorBar::rank(self.confidence, json!(rank_error)));
                     let error = self.with_interval(ranks, interval.as_deref());
                     Answer::released(self.value(&[place]), error)
                 } else {
@@ -282,7 +289,7 @@ impl Quantiles {
                     _ => !enough.contains(&false),
                 };
                 let answer = if told {
-                    let ranks = ErrorBar::ranks(self.confidence, rank_errors);
+                    let ranks = guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors));
                     let mut error = self.with_interval(ranks, interval.as_deref());
                     let mut value = self.value(&places);
                     for list in
@@ -354,10 +361,6 @@ impl Quantiles {
             }
         };
         ranks.interval(low, high)
-    }
-
-    fn rank_bar(&self, rank: Value) -> ErrorBar {
-        ErrorBar::rank(self.confidence, rank)
     }
 }
 

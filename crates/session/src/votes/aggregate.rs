@@ -1,318 +1,373 @@
-//! The private aggregator of votes: chosen and calibrated from public facts.
+//! The private aggregator of votes, ready for them: what it makes of the votes, and what its error bar covers.
 //!
-//! | answers | with a range or options | without |
-//! |---|---|---|
-//! | number | trimmed mean in the range, Laplace noise | a range by private quantiles, or agreement of most |
-//! | vector | mean in the box, Gaussian noise | coordinate by coordinate, or agreement of most |
-//! | label | one of the options, never refused | the majority, or a refusal |
-//! | labels | each option that more than half name | the majority of whole sets, or a refusal |
-//!
-//! A block without a vote counts as the default that was stated. Where none was, numbers and vectors spend a tenth of epsilon on the
-//! number of blocks that answered at all: where hardly any did, defaults would look like an answer, and it is refused.
+//! A bar is about the blocks' answers, and about nothing else: how far their mean lies from what a function gives on all rows
+//! is a property of the function, which no noise tells. `covers` says so in every bar.
 
-use super::output::{Output, Vote};
+use super::{
+    answered::{Answered, Seen},
+    choose::Kind,
+    output::{Output, Vote},
+};
 use crate::{
-    answer::{Answer, ErrorBar},
-    plan::{PlanError, Said},
-    space::float_ends,
+    answer::{Answer, Covers, ErrorBar},
+    release::Blocks,
+    task::bar::Bar,
 };
 use equipoise_core::{
     coins::Coins,
-    loss::{Approx, Eps, Loss, ParameterError, rho_for},
-    mechanism::{
-        Noise, Values,
-        laplace::{self, Laplace},
-    },
+    loss::{Approx, Loss},
     outcome::Outcome,
     ratio::Ratio,
-    subsample::{
-        Touch,
-        arg_max::{self, ArgMax},
-        ball::{self, Ball},
-        bounded::{self, Bounded},
-        clip::DEFAULT_BITS,
-        features::{self, Features},
-        location::{self, Location},
-        majority::{self, Majority},
-        robust_mean::{self, RobustMean, Scale, Statistic},
-        vectors::{self, Vectors},
-    },
+    subsample::clip::Clip,
 };
 use serde_json::{Value, json};
 
 /// An aggregator, ready for votes.
 #[derive(Clone, Debug)]
 pub(super) struct Aggregate {
-    kind: Kind,
-    cost: Approx,
-    failure: Ratio,
-    confidence: f64,
-    blocks: u64,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Trimmed { mean: Box<robust_mean::Calibrated>, missing: Missing<f64>, ends: (f64, f64) },
-    Location { mean: Box<location::Calibrated>, missing: Missing<f64> },
-    Ball { mean: Box<ball::Calibrated>, missing: Missing<Vec<f64>>, single: bool },
-    Bounded { mean: Box<bounded::Calibrated>, missing: Missing<Vec<f64>>, ends: (f64, f64) },
-    Vectors { mean: Box<vectors::Calibrated>, missing: Missing<Vec<f64>> },
-    Majority { election: Box<majority::Calibrated>, default: Option<Vote>, options: Vec<String> },
-    Options { election: Box<arg_max::Calibrated>, default: usize, options: Vec<String> },
-    Features { counts: Box<features::Calibrated>, options: Vec<String> },
-}
-
-/// What a request says of the answers.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted<'a> {
     pub output: Output,
-    pub range: Option<&'a str>,
-    pub options: Option<Vec<String>>,
-    /// What a block without a vote counts as, where that is stated.
-    pub default: Option<Vote>,
-    /// An aggregator by its name.
-    pub mechanism: Option<&'a str>,
+    pub kind: Kind,
+    /// What a block without an answer counts as; nothing where its vote is for nobody.
+    pub missing: Option<Vote>,
+    /// Nothing where what is missing counts as was stated: then that is as good a vote as any.
+    pub answered: Option<Answered>,
+    pub options: Vec<String>,
+    pub cost: Approx,
+    pub failure: Ratio,
+    pub confidence: f64,
+    pub blocks: u64,
+    pub size: Size,
 }
 
-impl Wanted<'_> {
-    /// Is this aggregator the one that was asked for, or may it be chosen?
-    fn allows(&self, name: &str) -> bool {
-        self.mechanism.is_none_or(|wanted| wanted == name)
-    }
-
-    /// The names that there are for these answers.
-    fn names(&self) -> &'static [&'static str] {
-        match (self.output, self.range.is_some(), self.options.is_some()) {
-            (Output::Number, false, _) => &["winsorized", "ball"],
-            (Output::Number, true, _) => &["trimmed"],
-            (Output::Vector(_), false, _) => &["ball", "vectors"],
-            (Output::Vector(_), true, _) => &["bounded"],
-            (Output::Label | Output::Labels, _, false) => &["majority"],
-            (Output::Label, _, true) => &["arg-max", "majority"],
-            (Output::Labels, _, true) => &["counts"],
-        }
-    }
+/// How many rows or people are in a block, as far as that is public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    /// What is dealt.
+    pub of: &'static str,
+    pub stated: Option<u64>,
+    /// What was dealt, where its number is public.
+    pub public: Option<u64>,
 }
 
-/// One part in this many of epsilon buys the number of blocks that answered.
-const SHARE: u64 = 10;
-/// A range is cut into this many steps.
-const STEPS: u64 = 1 << 20;
-/// One vote in this many is left out at each end.
-const TRIM: u64 = 10;
+/// An answer, and what was found of the blocks behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tallied {
+    pub answer: Answer,
+    pub blocks: Blocks,
+}
 
 impl Aggregate {
-    pub fn plan(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Self, PlanError> {
-        if wanted.options.is_some() && !matches!(wanted.output, Output::Label | Output::Labels) {
-            return Err(PlanError::line("options are for label and labels; leave them out"));
-        }
-        if wanted.range.is_some() && !matches!(wanted.output, Output::Number | Output::Vector(_)) {
-            return Err(PlanError::line("a range is for numbers and vectors; leave it out"));
-        }
-        if let Some(name) = wanted.mechanism.filter(|name| !wanted.names().contains(name)) {
-            return Err(PlanError::unknown("mechanism", name, wanted.names()));
-        }
-        let kind = match wanted.output {
-            Output::Number => number(said, wanted, touch)?,
-            Output::Vector(length) => vector(said, wanted, length, touch)?,
-            Output::Label => label(said, wanted, touch)?,
-            Output::Labels => label_sets(said, wanted, touch)?,
-        };
-        let cost = match kind.cost() {
-            Loss::Approx(approx) => approx,
-            // The rho was taken from this epsilon and delta.
-            Loss::Zcdp(_) | Loss::Renyi(_) => Approx::new(said.eps(), said.delta()),
-        };
-        let (failure, confidence) = (said.failure().clone(), said.confidence());
-        Ok(Self { kind, cost, failure, confidence, blocks: touch.votes() })
-    }
-
     pub fn cost(&self) -> &Approx {
         &self.cost
     }
 
-    /// The name by which it can be asked for.
-    pub fn mechanism(&self) -> &'static str {
-        match self.kind {
-            Kind::Trimmed { .. } => "trimmed",
-            Kind::Location { .. } => "winsorized",
-            Kind::Ball { .. } => "ball",
-            Kind::Bounded { .. } => "bounded",
-            Kind::Vectors { .. } => "vectors",
-            Kind::Majority { .. } => "majority",
-            Kind::Options { .. } => "arg-max",
-            Kind::Features { .. } => "counts",
-        }
+    /// What everything costs together.
+    pub fn loss(&self) -> Loss {
+        let kind = self.kind.cost();
+        self.answered.iter().fold(kind, |sum, answered| sum.compose(&answered.cost()))
     }
 
-    /// What it makes of the answers, in words.
-    pub fn name(&self) -> &'static str {
-        match self.kind {
-            Kind::Trimmed { .. } => "trimmed mean",
-            Kind::Location { .. } => "mean in a private range",
-            Kind::Ball { .. } => "mean of those that agree",
-            Kind::Bounded { .. } => "mean in a box",
-            Kind::Vectors { .. } => "means in private ranges",
-            Kind::Majority { .. } => "majority",
-            Kind::Options { .. } => "arg-max",
-            Kind::Features { .. } => "counts",
-        }
+    /// The same where so many rows were dealt and that number is public.
+    #[must_use]
+    pub fn over_public(&self, rows: Option<u64>) -> Self {
+        Self { size: Size { public: rows, ..self.size }, ..self.clone() }
     }
 
     /// What can be told beforehand, in words.
     pub fn expected(&self) -> String {
-        let of = format!("the {} of {} answers", self.name(), self.blocks);
+        let of = format!("the {} of {} blocks' answers", self.kind.name(), self.blocks);
         let spreads =
             |spreads: f64| format!("{of}, with noise of about {spreads:.2} standard deviations of an answer");
-        match &self.kind {
-            Kind::Trimmed { mean, .. } => {
-                let within = mean.accuracy(&self.failure).map_or(0.0, |within| within.to_f64());
-                format!("{of}, within {within:.4} of it")
+        let agree = "where three blocks of four agree";
+        let what = match &self.kind {
+            Kind::Trimmed { .. } => {
+                format!("{of}, within {} of it", short_up(self.scale().unwrap_or_default()))
             }
-            Kind::Bounded { mean, .. } => {
-                format!("{of}, each coordinate within {:.4} of it", mean.accuracy(&self.failure))
+            Kind::Bounded { .. } => {
+                format!("{of}, each number within {} of it", short_up(self.scale().unwrap_or_default()))
             }
-            Kind::Location { mean, .. } => spreads(mean.noise_in_spreads()),
-            Kind::Vectors { mean, .. } => spreads(mean.noise_in_spreads()),
+            Kind::Location { mean } => spreads(mean.noise_in_spreads()),
+            Kind::Vectors { mean } => spreads(mean.noise_in_spreads()),
             Kind::Ball { mean, .. } => {
                 format!("{}, or a refusal where they do not agree", spreads(mean.noise_in_spreads()))
             }
-            Kind::Majority { election, .. } => {
+            Kind::Majority { election } => {
                 let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
+                format!("{of}, exactly, or a refusal: released with probability {success:.2} {agree}")
+            }
+            Kind::Options { election, gap } => {
+                let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
+                let many = self.options.len();
                 format!(
-                    "{of}, exact, or a refusal: released with probability {success:.2} where three blocks of four agree"
+                    "{of} among {many} options, or one with at most {gap} votes fewer: the most frequent one with \
+                     probability {success:.2} {agree}"
                 )
             }
-            Kind::Options { election, options, .. } => {
-                let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
+            Kind::Counts { within, .. } => {
+                let (least, most) = self.named_between(*within);
                 format!(
-                    "{of} among {}: right with probability {success:.2} where three blocks of four agree",
-                    options.len()
+                    "{of} for {} options: each that is released is named by at least {least} blocks, each other by at most {most}",
+                    self.options.len()
                 )
             }
-            Kind::Features { counts, options } => format!(
-                "{of} for each of {} options, within {:.0} of the true ones",
-                options.len(),
-                counts.accuracy(&self.failure).to_f64()
-            ),
+        };
+        match &self.answered {
+            Some(answered) => format!("{what}; refused unless {}", answered.words()),
+            None => format!("{what}; {}, as stated", self.missing_words()),
         }
     }
 
     /// The error bar of a released answer, where it is known beforehand.
     pub fn expected_error(&self) -> Option<ErrorBar> {
         match &self.kind {
-            Kind::Trimmed { mean, .. } => Some(self.bar(mean.accuracy(&self.failure)?.to_f64())),
-            Kind::Bounded { mean, .. } => Some(self.bar(mean.accuracy(&self.failure))),
-            Kind::Majority { .. } => Some(ErrorBar::exact()),
+            Kind::Trimmed { ends, .. } | Kind::Bounded { ends, .. } => {
+                let bar = ErrorBar::scale(self.confidence, self.scale()?);
+                Some(self.covered(ErrorBar { range: Some([ends.0, ends.1]), ..bar }))
+            }
+            Kind::Majority { .. } => Some(self.covered(ErrorBar::exact())),
+            Kind::Options { gap, .. } => Some(self.covered(ErrorBar::gap_in_votes(self.confidence, *gap))),
+            Kind::Counts { within, .. } => Some(self.covered(self.votes_bar(*within))),
+            Kind::Location { .. } | Kind::Ball { .. } | Kind::Vectors { .. } => None,
+        }
+    }
+
+    /// How far noise and rounding go, where that is known beforehand.
+    fn scale(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Trimmed { mean, ends } => {
+                let within = mean.accuracy(&self.failure)?.to_f64();
+                Some(with_rounding(within, &[ends.0, ends.1]))
+            }
+            Kind::Bounded { mean, ends } => {
+                Some(with_rounding(mean.accuracy(&self.failure), &[ends.0, ends.1]))
+            }
             _ => None,
         }
     }
 
-    fn bar(&self, scale: f64) -> ErrorBar {
-        ErrorBar::scale(self.confidence, scale)
+    /// The answer from the votes, nothing where there is none. Never fails.
+    pub fn answer<C: Coins>(&self, votes: &[Option<Vote>], coins: &mut C) -> Tallied {
+        let fits = |vote: &&Vote| vote.answers(self.output);
+        let given: Vec<Option<&Vote>> = votes.iter().map(|vote| vote.as_ref().filter(fits)).collect();
+        let count = given.iter().flatten().count();
+        let seen = self.answered.as_ref().map(|answered| answered.run(count, coins));
+        let filled: Vec<Option<&Vote>> =
+            given.into_iter().map(|vote| vote.or(self.missing.as_ref())).collect();
+        let answer = self.aggregated(&filled, coins);
+        let answer = if seen.is_none_or(|seen| seen.enough) { answer } else { self.too_few_answered() };
+        Tallied { answer, blocks: self.told_of_blocks(seen) }
     }
 
-    /// The answer from the votes, nothing where there is none. Never fails.
-    pub fn answer<C: Coins>(&self, votes: &[Option<Vote>], coins: &mut C) -> Answer {
+    fn aggregated<C: Coins>(&self, votes: &[Option<&Vote>], coins: &mut C) -> Answer {
         match &self.kind {
-            Kind::Trimmed { mean, missing, ends } => {
-                let (votes, enough) = missing.filled(numbers(votes), coins);
-                let value = mean.run(&votes, coins).to_f64();
-                let within = mean.accuracy(&self.failure).map_or(0.0, |within| within.to_f64());
-                self.number(enough, value, (value - within).max(ends.0), (value + within).min(ends.1))
+            Kind::Trimmed { mean, ends } => {
+                let value = mean.run(&numbers(votes), coins).to_f64();
+                // The mean of what was limited lies between the ends, so that the bar may be cut there.
+                let bar = Bar::near(value, self.scale().unwrap_or_default()).between(ends.0, ends.1);
+                self.number(bar, Some([ends.0, ends.1]))
             }
-            Kind::Location { mean, missing } => {
-                let (votes, enough) = missing.filled(numbers(votes), coins);
-                let located = mean.run(&votes, coins);
-                let within = mean.accuracy(&located.clip, &self.failure);
-                self.number(enough, located.value, located.value - within, located.value + within)
+            Kind::Location { mean } => {
+                let located = mean.run(&numbers(votes), coins);
+                let Clip { low, high } = located.clip;
+                let within = with_rounding(mean.accuracy(&located.clip, &self.failure), &[low, high]);
+                self.number(Bar::near(located.value, within), Some([low, high]))
             }
-            Kind::Ball { mean, missing, single } => {
-                let (votes, enough) = missing.filled(vectors(votes), coins);
-                match mean.run(&votes, coins) {
-                    Outcome::Refused => self.too_few_agree(),
-                    Outcome::Value(found) if *single => {
-                        let (value, within) = (found.value[0], mean.accuracy(&self.failure) * found.radius);
-                        self.number(enough, value, value - within, value + within)
-                    }
-                    Outcome::Value(found) => {
-                        self.vector(enough, &found.value, mean.accuracy(&self.failure) * found.radius)
+            Kind::Ball { mean, single } => match mean.run(&vectors(votes), coins) {
+                Outcome::Refused => self.too_few_agree(),
+                Outcome::Value(found) => {
+                    let within = with_rounding(mean.accuracy(&self.failure) * found.radius, &found.value);
+                    if *single {
+                        self.number(Bar::near(found.value[0], within), None)
+                    } else {
+                        self.vector(&found.value, within, |bar| bar)
                     }
                 }
-            }
-            Kind::Bounded { mean, missing, ends } => {
+            },
+            Kind::Bounded { mean, ends } => {
                 let middle = f64::midpoint(ends.0, ends.1);
-                let (votes, enough) = missing.filled(vectors(votes), coins);
                 let moved =
                     |vote: Vec<f64>| vote.iter().map(|value| value.clamp(ends.0, ends.1) - middle).collect();
-                let votes: Vec<Vec<f64>> = votes.into_iter().map(moved).collect();
+                let votes: Vec<Vec<f64>> = vectors(votes).into_iter().map(moved).collect();
                 let value: Vec<f64> = mean.run(&votes, coins).iter().map(|value| value + middle).collect();
-                self.vector(enough, &value, mean.accuracy(&self.failure))
+                let range = Some([ends.0, ends.1]);
+                self.vector(&value, self.scale().unwrap_or_default(), |bar| ErrorBar { range, ..bar })
             }
-            Kind::Vectors { mean, missing } => {
-                let (votes, enough) = missing.filled(vectors(votes), coins);
-                let found = mean.run(&votes, coins);
-                let widest =
-                    found.clips.iter().map(equipoise_core::subsample::clip::Clip::width).fold(0.0, f64::max);
-                self.vector(enough, &found.value, mean.accuracy(&self.failure) * widest)
+            Kind::Vectors { mean } => {
+                let found = mean.run(&vectors(votes), coins);
+                let widest = found.clips.iter().map(Clip::width).fold(0.0, f64::max);
+                let ranges: Vec<[f64; 2]> = found.clips.iter().map(|clip| [clip.low, clip.high]).collect();
+                let within = with_rounding(mean.accuracy(&self.failure) * widest, ranges.as_flattened());
+                self.vector(&found.value, within, |bar| ErrorBar { ranges: Some(ranges), ..bar })
             }
-            Kind::Majority { election, default, options } => {
-                let vote = |vote: &Option<Vote>| elected_by(vote.as_ref().or(default.as_ref())?, options);
-                let votes: Vec<Option<Elected>> = votes.iter().map(vote).collect();
-                self.elected(election.run(&votes, coins).map(|vote| vote.map(Elected::into_json)))
+            Kind::Majority { election } => {
+                let votes: Vec<Option<Elected>> =
+                    votes.iter().map(|vote| self.elected_by((*vote)?)).collect();
+                match election.run_some(&votes, coins) {
+                    Outcome::Value(Some(elected)) => {
+                        Answer::released(elected.into_json(), self.covered(ErrorBar::exact()))
+                    }
+                    Outcome::Value(None) | Outcome::Refused => self.too_few_agree(),
+                }
             }
-            Kind::Options { election, default, options } => {
-                // What is no option counts as the default, or as one more option, which stands for no answer.
-                let place = |vote: &Option<Vote>| match vote {
-                    Some(Vote::Listed(place)) => *place as u64,
-                    _ => *default as u64,
+            Kind::Options { election, gap } => {
+                let place = |vote: Option<&Vote>| match vote {
+                    Some(Vote::Listed(place)) => Some(*place as u64),
+                    _ => None,
                 };
-                let votes: Vec<u64> = votes.iter().map(place).collect();
-                let named = usize::try_from(election.run(&votes, coins).option).unwrap_or(options.len());
-                self.elected(Outcome::Value(options.get(named).map(|option| json!(option))))
+                let votes: Vec<Option<u64>> = votes.iter().copied().map(place).collect();
+                let named = usize::try_from(election.run(&votes, coins).option).unwrap_or_default();
+                let bar = ErrorBar::gap_in_votes(self.confidence, *gap);
+                Answer::released(json!(self.options[named]), self.covered(bar))
             }
-            Kind::Features { counts, options } => {
-                let places = |vote: &Option<Vote>| match vote {
-                    Some(Vote::Named(named)) => named
-                        .iter()
-                        .enumerate()
-                        .filter(|(_, named)| **named)
-                        .map(|(place, _)| place)
-                        .collect(),
-                    _ => Vec::new(),
-                };
-                let votes: Vec<Vec<usize>> = votes.iter().map(places).collect();
+            Kind::Counts { counts, within } => {
+                let votes: Vec<Vec<usize>> = votes.iter().copied().map(named_places).collect();
                 let named: Vec<&String> =
-                    counts.run(&votes, coins).into_iter().map(|(place, _)| &options[place]).collect();
-                Answer::released(json!(named), self.bar(counts.accuracy(&self.failure).to_f64()))
+                    counts.run(&votes, coins).into_iter().map(|(place, _)| &self.options[place]).collect();
+                Answer::released(json!(named), self.covered(self.votes_bar(*within)))
             }
         }
     }
 
-    fn number(&self, enough: bool, value: f64, low: f64, high: f64) -> Answer {
-        if !enough {
-            return nobody_answered();
+    fn elected_by(&self, vote: &Vote) -> Option<Elected> {
+        match vote {
+            Vote::Label(label) => Some(Elected::Label(label.clone())),
+            Vote::Labels(labels) => Some(Elected::Labels(labels.clone())),
+            Vote::Listed(place) => self.options.get(*place).cloned().map(Elected::Label),
+            Vote::Number(_) | Vote::Vector(_) | Vote::Named(_) => None,
         }
-        Answer::number(value, ErrorBar::noise(self.confidence, low, high))
     }
 
-    fn vector(&self, enough: bool, value: &[f64], within: f64) -> Answer {
-        if !enough {
-            return nobody_answered();
-        }
+    fn number(&self, bar: Bar, range: Option<[f64; 2]>) -> Answer {
+        let error = ErrorBar::noise(self.confidence, bar.low, bar.high);
+        Answer::number(bar.value, self.covered(ErrorBar { range, ..error }))
+    }
+
+    fn vector(&self, value: &[f64], within: f64, with: impl FnOnce(ErrorBar) -> ErrorBar) -> Answer {
         if !value.iter().chain([&within]).all(|value| value.is_finite()) {
             return Answer::refused(
                 "the answer is beyond what a 64-bit float can hold; let the program scale it",
             );
         }
-        Answer::released(json!(value), self.bar(within))
+        Answer::released(json!(value), self.covered(with(ErrorBar::scale(self.confidence, within))))
     }
 
-    fn elected(&self, outcome: Outcome<Option<Value>>) -> Answer {
-        match outcome {
-            Outcome::Refused => self.too_few_agree(),
-            Outcome::Value(None) => nobody_answered(),
-            Outcome::Value(Some(value)) => Answer::released(value, ErrorBar::exact()),
+    /// An option that is released is named by more than half of the blocks up to noise, every other by at most half.
+    fn named_between(&self, within: u64) -> (u64, u64) {
+        let half = self.blocks / 2;
+        ((half + 1).saturating_sub(within), half.saturating_add(within).min(self.blocks))
+    }
+
+    fn votes_bar(&self, within: u64) -> ErrorBar {
+        let (least, most) = self.named_between(within);
+        ErrorBar::votes(self.confidence, least, most)
+    }
+
+    /// The same bar, and what it is about.
+    fn covered(&self, bar: ErrorBar) -> ErrorBar {
+        let blocks = self.blocks;
+        let of = match &self.kind {
+            Kind::Trimmed { .. } => format!("the trimmed mean of {blocks} blocks' answers"),
+            Kind::Location { .. } | Kind::Bounded { .. } | Kind::Vectors { .. } => {
+                format!("the mean of {blocks} blocks' answers")
+            }
+            Kind::Ball { .. } => {
+                format!(
+                    "the weighted mean of those of {blocks} blocks' answers that lie close to most others"
+                )
+            }
+            Kind::Majority { .. } | Kind::Options { .. } => {
+                format!("the most frequent answer of {blocks} blocks")
+            }
+            Kind::Counts { .. } => format!("the options that more than half of {blocks} blocks name"),
+        };
+        let Size { of: dealt, stated, public } = self.size;
+        let each = |rows: u64| format!(", each from about {} {dealt}", (rows + blocks / 2) / blocks);
+        let each = match (public, stated) {
+            (Some(rows), _) => each(rows),
+            (None, Some(rows)) => format!("{}, as stated", each(rows)),
+            (None, None) => String::new(),
+        };
+        let given = self.limits(&bar).into_iter().chain([self.missing_words()]).collect();
+        bar.about(Covers { of: format!("{of}{each}"), given })
+    }
+
+    /// What was done to answers before they were put together.
+    fn limits(&self, bar: &ErrorBar) -> Vec<String> {
+        /// So many ranges are shown.
+        const MANY: usize = 4;
+        let between = |[low, high]: &[f64; 2]| format!("{} to {}", plain(*low), plain(*high));
+        let range = bar.range.as_ref().map(between).unwrap_or_default();
+        match &self.kind {
+            Kind::Trimmed { .. } => {
+                let trimmed = super::choose::trimmed(self.blocks);
+                let left_out = format!("the {trimmed} lowest and the {trimmed} highest are left out");
+                vec![format!("answers are limited to {range}"), left_out]
+            }
+            Kind::Bounded { .. } => vec![format!("each number is limited to {range}")],
+            Kind::Location { .. } => vec![format!("answers are limited to {range}, a range found privately")],
+            Kind::Vectors { .. } => match bar.ranges.as_deref() {
+                Some(ranges) if ranges.len() <= MANY => {
+                    let ranges: Vec<String> = ranges.iter().map(between).collect();
+                    vec![format!("in turn limited to {}, ranges found privately", ranges.join(", "))]
+                }
+                _ => vec!["each number is limited to a range found privately, which JSON tells".to_string()],
+            },
+            Kind::Majority { .. } => vec!["of equally frequent ones the first in order".to_string()],
+            Kind::Ball { .. } | Kind::Options { .. } | Kind::Counts { .. } => Vec::new(),
+        }
+    }
+
+    /// What stands for a block without an answer.
+    fn missing_words(&self) -> String {
+        /// So many numbers or labels are shown.
+        const MANY: usize = 8;
+        let counts = "blocks without an answer count";
+        match self.missing.as_ref() {
+            None => format!("{counts} for none"),
+            Some(Vote::Number(value)) => format!("{counts} as {}", plain(*value)),
+            Some(Vote::Vector(values)) if values.iter().all(|value| value.total_cmp(&values[0]).is_eq()) => {
+                format!("{counts} as {} in every place", plain(values[0]))
+            }
+            Some(Vote::Vector(values)) if values.len() > MANY => format!("{counts} as the stated default"),
+            Some(Vote::Vector(values)) => {
+                let values: Vec<String> = values.iter().map(|&value| plain(value)).collect();
+                format!("{counts} as {}", values.join(", "))
+            }
+            Some(vote) => match self.shown(vote) {
+                Value::Array(names) if names.is_empty() => format!("{counts} as naming none"),
+                Value::Array(names) if names.len() > MANY => format!("{counts} as the stated default"),
+                Value::Array(names) => {
+                    let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+                    format!("{counts} as {}", names.join(", "))
+                }
+                one => format!("{counts} as {}", one.as_str().unwrap_or_default()),
+            },
+        }
+    }
+
+    /// A vote as it was answered.
+    fn shown(&self, vote: &Vote) -> Value {
+        match vote {
+            Vote::Number(value) => json!(value),
+            Vote::Vector(values) => json!(values),
+            Vote::Label(label) => json!(label),
+            Vote::Labels(labels) => json!(labels),
+            Vote::Listed(place) => json!(self.options.get(*place)),
+            Vote::Named(_) => {
+                let names = named_places(Some(vote)).into_iter().filter_map(|place| self.options.get(place));
+                json!(names.collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn told_of_blocks(&self, seen: Option<Seen>) -> Blocks {
+        Blocks {
+            count: self.blocks,
+            answered: seen.map(|seen| seen.noisy),
+            answered_within: self.answered.as_ref().map(Answered::within),
+            confidence: self.confidence,
+            missing_as: self.missing.as_ref().map_or(Value::Null, |vote| self.shown(vote)),
+            default_stated: self.answered.is_none(),
         }
     }
 
@@ -322,63 +377,21 @@ impl Aggregate {
             self.blocks
         ))
     }
-}
 
-fn nobody_answered() -> Answer {
-    Answer::refused(
-        "most blocks gave no answer that can be read; try it on made-up rows of the same columns, \
-         with more time, memory or rows in a block",
-    )
-}
-
-impl Kind {
-    fn cost(&self) -> Loss {
-        match self {
-            Self::Trimmed { mean, missing, .. } => missing.with_cost(mean.cost()),
-            Self::Location { mean, missing } => missing.with_cost(mean.cost()),
-            Self::Ball { mean, missing, .. } => missing.with_cost(mean.cost()),
-            Self::Bounded { mean, missing, .. } => missing.with_cost(mean.cost()),
-            // What its rho and the rest cost together is what was said.
-            Self::Vectors { mean, .. } => mean.cost(),
-            Self::Majority { election, .. } => election.cost(),
-            Self::Options { election, .. } => election.cost(),
-            Self::Features { counts, .. } => counts.cost(),
-        }
+    fn too_few_answered(&self) -> Answer {
+        let words = self.answered.as_ref().map(Answered::words).unwrap_or_default();
+        Answer::refused(format!(
+            "too few blocks seem to have answered: it takes that {words}; try it on made-up rows of the same columns, with more \
+             time, memory or rows in a block, or state a --default"
+        ))
     }
 }
 
-fn numbers(votes: &[Option<Vote>]) -> Vec<Option<f64>> {
-    let number = |vote: &Option<Vote>| match vote {
-        Some(Vote::Number(value)) => Some(*value),
-        _ => None,
-    };
-    votes.iter().map(number).collect()
-}
-
-/// Numbers are vectors of one coordinate.
-fn vectors(votes: &[Option<Vote>]) -> Vec<Option<Vec<f64>>> {
-    let vector = |vote: &Option<Vote>| match vote {
-        Some(Vote::Vector(value)) => Some(value.clone()),
-        Some(Vote::Number(value)) => Some(vec![*value]),
-        _ => None,
-    };
-    votes.iter().map(vector).collect()
-}
-
-/// What can win an election.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What can win an election without options.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Elected {
     Label(String),
     Labels(Vec<String>),
-}
-
-fn elected_by(vote: &Vote, options: &[String]) -> Option<Elected> {
-    match vote {
-        Vote::Label(label) => Some(Elected::Label(label.clone())),
-        Vote::Labels(labels) => Some(Elected::Labels(labels.clone())),
-        Vote::Listed(place) => options.get(*place).cloned().map(Elected::Label),
-        _ => None,
-    }
 }
 
 impl Elected {
@@ -390,162 +403,59 @@ impl Elected {
     }
 }
 
-/// What stands for the votes of blocks that have none.
-#[derive(Clone, Debug)]
-struct Missing<T> {
-    default: T,
-    /// Nothing where the default was stated: then it is as good a vote as any.
-    answered: Option<Answered>,
-}
-
-/// The noisy number of blocks that answered.
-#[derive(Clone, Debug)]
-struct Answered {
-    noise: Box<laplace::Calibrated>,
-    least: i64,
-}
-
-impl<T: Clone> Missing<T> {
-    /// With the epsilon that is left: all of it where a default is stated.
-    fn plan(said: &Said, stated: Option<T>, otherwise: T, touch: Touch) -> Result<(Self, Eps), PlanError> {
-        if let Some(default) = stated {
-            return Ok((Self { default, answered: None }, said.eps().clone()));
-        }
-        let eps = Eps::new(said.eps().ratio() / &Ratio::from(SHARE))?;
-        let rest = Eps::new(said.eps().ratio() - eps.ratio())?;
-        let (sensitivity, grid) = (Ratio::from(touch.per_unit()), Ratio::one());
-        let (values, noise) = (Values::OnGrid, Noise::Discrete);
-        let noise = Laplace { eps, sensitivity, grid, dimensions: 1, values, noise }.calibrate()?;
-        // Refused only where it is nearly certain that fewer than half answered.
-        let within = noise.accuracy(said.failure()).ceil_i64().unwrap_or(i64::MAX);
-        let half = i64::try_from(touch.votes() / 2).unwrap_or(i64::MAX);
-        let answered = Answered { noise: Box::new(noise), least: half.saturating_sub(within) };
-        Ok((Self { default: otherwise, answered: Some(answered) }, rest))
-    }
-
-    fn with_cost(&self, cost: Loss) -> Loss {
-        match &self.answered {
-            Some(answered) => cost.compose(&answered.noise.cost()),
-            None => cost,
+impl Vote {
+    /// Is it of the kind that was said?
+    fn answers(&self, output: Output) -> bool {
+        match self {
+            Self::Number(_) => output == Output::Number,
+            Self::Vector(values) => output == Output::Vector(values.len()),
+            Self::Label(_) | Self::Listed(_) => output == Output::Label,
+            Self::Labels(_) | Self::Named(_) => output == Output::Labels,
         }
     }
+}
 
-    /// The votes with the default for those that are missing, and whether enough are there.
-    fn filled<C: Coins>(&self, votes: Vec<Option<T>>, coins: &mut C) -> (Vec<T>, bool) {
-        let count = votes.iter().filter(|vote| vote.is_some()).count();
-        let enough = self.answered.as_ref().is_none_or(|answered| {
-            answered.noise.run_whole(i64::try_from(count).unwrap_or(i64::MAX), coins) >= answered.least
-        });
-        (votes.into_iter().map(|vote| vote.unwrap_or_else(|| self.default.clone())).collect(), enough)
+/// Numbers; what is missing was filled.
+fn numbers(votes: &[Option<&Vote>]) -> Vec<f64> {
+    let number = |vote: Option<&Vote>| match vote {
+        Some(Vote::Number(value)) => *value,
+        _ => 0.0,
+    };
+    votes.iter().copied().map(number).collect()
+}
+
+/// Numbers are vectors of one coordinate.
+fn vectors(votes: &[Option<&Vote>]) -> Vec<Vec<f64>> {
+    let vector = |vote: Option<&Vote>| match vote {
+        Some(Vote::Vector(value)) => value.clone(),
+        Some(Vote::Number(value)) => vec![*value],
+        _ => Vec::new(),
+    };
+    votes.iter().copied().map(vector).collect()
+}
+
+/// The places of the options that a vote names.
+fn named_places(vote: Option<&Vote>) -> Vec<usize> {
+    match vote {
+        Some(Vote::Named(named)) => (0..named.len()).filter(|&place| named[place]).collect(),
+        _ => Vec::new(),
     }
 }
 
-fn number(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
-    let stated = match wanted.default {
-        Some(Vote::Number(value)) => Some(value),
-        _ => None,
-    };
-    if let Some(range) = wanted.range {
-        let ends = float_ends(range)?;
-        let (missing, eps) = Missing::plan(said, stated, f64::midpoint(ends.0, ends.1), touch)?;
-        let end = |value: f64| {
-            Ratio::from_f64_shortest(value)
-                .ok_or_else(|| ParameterError::out_of_range("range", range, "give finite numbers"))
-        };
-        let (low, high) = (end(ends.0)?, end(ends.1)?);
-        let resolution = (&high - &low) / Ratio::from(STEPS);
-        let statistic = Statistic::Trimmed { trim: touch.votes() / TRIM };
-        let mean =
-            RobustMean { eps, statistic, scale: Scale::Global, low, high, resolution, touch }.calibrate()?;
-        return Ok(Kind::Trimmed { mean: Box::new(mean), missing, ends });
-    }
-    let (missing, eps) = Missing::plan(said, stated, 0.0, touch)?;
-    let location = Location { eps: eps.clone(), bits: DEFAULT_BITS, touch }.calibrate();
-    let may_be_ball = wanted.allows("ball") && !said.delta().is_zero();
-    let ball =
-        may_be_ball.then(|| Ball { eps, delta: said.delta().clone(), dimensions: 1, touch }.calibrate());
-    let as_ball = |mean, missing: Missing<f64>| {
-        let missing = Missing { default: vec![missing.default], answered: missing.answered };
-        Ok(Kind::Ball { mean: Box::new(mean), missing, single: true })
-    };
-    match (location, ball) {
-        _ if wanted.mechanism == Some("ball") && said.delta().is_zero() => {
-            Err(PlanError::line("agreement needs a delta above 0; give --delta 1e-6"))
-        }
-        (_, Some(ball)) if wanted.mechanism == Some("ball") => as_ball(ball?, missing),
-        (Ok(location), Some(Ok(ball))) if ball.noise_in_spreads() < location.noise_in_spreads() => {
-            as_ball(ball, missing)
-        }
-        (Err(_), Some(Ok(ball))) => as_ball(ball, missing),
-        (Ok(location), _) => Ok(Kind::Location { mean: Box::new(location), missing }),
-        (Err(error), _) => Err(PlanError::line(format!("{error}; or give --range LO,HI"))),
-    }
+/// What floats of this size lose on the way to steps and back, added to an error.
+fn with_rounding(within: f64, near: &[f64]) -> f64 {
+    let largest = near.iter().fold(0.0f64, |largest, end| largest.max(end.abs()));
+    (within + 8.0 * f64::EPSILON * largest).next_up()
 }
 
-fn vector(said: &Said, wanted: &Wanted, length: usize, touch: Touch) -> Result<Kind, PlanError> {
-    if said.delta().is_zero() {
-        return Err(PlanError::line("vectors need a delta above 0; give --delta 1e-6"));
-    }
-    let stated = match &wanted.default {
-        Some(Vote::Vector(value)) => Some(value.clone()),
-        _ => None,
-    };
-    let delta = said.delta().clone();
-    if let Some(range) = wanted.range {
-        let ends = float_ends(range)?;
-        let (missing, eps) = Missing::plan(said, stated, vec![f64::midpoint(ends.0, ends.1); length], touch)?;
-        let radius = (ends.1 / 2.0 - ends.0 / 2.0) * (length as f64).sqrt();
-        let mean = Bounded { eps, delta, dimensions: length, radius, touch }.calibrate()?;
-        return Ok(Kind::Bounded { mean: Box::new(mean), missing, ends });
-    }
-    let (missing, eps) = Missing::plan(said, stated, vec![0.0; length], touch)?;
-    let vectors =
-        Vectors { rho: rho_for(&eps, &delta)?, dimensions: length, bits: DEFAULT_BITS, touch }.calibrate();
-    let ball = Ball { eps, delta, dimensions: length, touch }.calibrate();
-    let use_vectors = match (&vectors, &ball) {
-        _ if wanted.mechanism.is_some() => wanted.allows("vectors"),
-        (Ok(vectors), Ok(ball)) => vectors.noise_in_spreads() <= ball.noise_in_spreads(),
-        (Ok(_), Err(_)) => true,
-        (Err(_), _) => false,
-    };
-    let hint = |error: ParameterError| PlanError::line(format!("{error}; or give --range LO,HI"));
-    if use_vectors {
-        Ok(Kind::Vectors { mean: Box::new(vectors.map_err(hint)?), missing })
-    } else {
-        Ok(Kind::Ball { mean: Box::new(ball.map_err(hint)?), missing, single: false })
-    }
+/// A number for words.
+fn plain(value: f64) -> String {
+    let text = json!(value).to_string();
+    text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
-fn label(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
-    let Some(options) = wanted.options.as_ref().filter(|_| wanted.allows("arg-max")) else {
-        return majority(said, wanted, touch);
-    };
-    let default = match wanted.default {
-        Some(Vote::Listed(place)) => place,
-        _ => options.len(),
-    };
-    let count = options.len().max(default + 1) as u64;
-    let election = ArgMax { eps: said.eps().clone(), popularity_eps: None, options: count, touch };
-    Ok(Kind::Options { election: Box::new(election.calibrate()?), default, options: options.clone() })
-}
-
-fn label_sets(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
-    let Some(options) = &wanted.options else { return majority(said, wanted, touch) };
-    if said.delta().is_zero() {
-        return Err(PlanError::line("counts of options need a delta above 0; give --delta 1e-6"));
-    }
-    let rho = rho_for(said.eps(), said.delta())?;
-    let counts = Features { rho, features: options.len(), largest: options.len(), touch }.calibrate()?;
-    Ok(Kind::Features { counts: Box::new(counts), options: options.clone() })
-}
-
-fn majority(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Kind, PlanError> {
-    if said.delta().is_zero() {
-        return Err(PlanError::line(
-            "labels that are not listed need a delta above 0; give --delta 1e-6, or --options A,B,C",
-        ));
-    }
-    let election = Majority { eps: said.eps().clone(), delta: said.delta().clone(), touch }.calibrate()?;
-    let (default, options) = (wanted.default.clone(), wanted.options.clone().unwrap_or_default());
-    Ok(Kind::Majority { election: Box::new(election), default, options })
+/// An error for words, in four digits and not below itself.
+fn short_up(error: f64) -> String {
+    let up = (error * 1e4).ceil() / 1e4;
+    format!("{up:.4}")
 }

@@ -10,16 +10,19 @@
 //! # Why
 //!
 //! 1. One person is in at most as many blocks as the [partition] counts, and changes no other vote.
-//! 2. Each answer becomes a vote on its own, by a total rule ([`Ballots`]); for what is none a public default stands.
+//! 2. Each answer becomes a vote on its own, by a total rule ([`Ballots`]); for what is none a public default stands, or it
+//!    counts for nobody.
 //! 3. The aggregator is calibrated to votes of which one person changes that many ([`Touch`]).
 
 mod aggregate;
+mod answered;
+mod choose;
 mod output;
 
 pub use output::{Ballots, Output, Vote};
 
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::ErrorBar,
     columns,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
     plan::{DataFacts, PlanError, Said},
@@ -30,7 +33,8 @@ use crate::{
     session::{PayError, Session, stored},
     source::Lost,
 };
-use aggregate::{Aggregate, Wanted};
+use aggregate::{Aggregate, Tallied};
+use choose::Wanted;
 use equipoise_core::{
     adjacency::{Adjacency, RowCount, Unit},
     coins::Coins,
@@ -169,8 +173,10 @@ impl VotePlan {
             options,
             default,
             mechanism: request.mechanism.as_deref().filter(|name| *name != "auto"),
+            rows: request.rows.as_deref().map(|text| whole("rows", text)).transpose()?,
+            people: unit.is_some(),
         };
-        let aggregate = Aggregate::plan(&said, &wanted, partition.touch())?;
+        let aggregate = choose::plan(&said, &wanted, partition.touch())?;
         let cost = aggregate.cost().clone();
         let charged_in = facts.registered.as_ref().map_or(said.adjacency(), |(_, adjacency)| *adjacency);
         let charge = match (said.adjacency(), charged_in) {
@@ -244,7 +250,7 @@ impl VotePlan {
             "statistic": self.request.statistic,
             "data": self.data,
             "mechanism": self.mechanism(),
-            "aggregator": self.aggregate.name(),
+            "aggregator": self.aggregate.kind.name(),
             "blocks": self.touch().votes(),
             "guarantee": self.promise(),
             "error": self.expected_error(),
@@ -256,16 +262,22 @@ impl VotePlan {
     /// What releases call it: for programs what keeps them to their blocks, for functions the aggregator.
     pub fn mechanism(&self) -> &'static str {
         match self.request.kept {
-            _ if self.request.programs.is_empty() => self.aggregate.mechanism(),
+            _ if self.request.programs.is_empty() => self.aggregate.kind.mechanism(),
             Kept::Isolated => "subsample",
             Kept::Confined => "subsample, programs confined",
             Kept::Trusted => "subsample, programs trusted",
         }
     }
 
-    /// The answer that these votes give.
-    pub(crate) fn answer<C: Coins>(&self, votes: &[Option<Vote>], coins: &mut C) -> Answer {
-        self.aggregate.answer(votes, coins)
+    /// The answer that these votes give, of so many rows where that is known. Their number is told where it is public.
+    pub(crate) fn answer<C: Coins>(
+        &self,
+        votes: &[Option<Vote>],
+        rows: Option<u64>,
+        coins: &mut C,
+    ) -> Tallied {
+        let is_public = self.guarantee.adjacency == Adjacency::Replace && self.guarantee.unit == Unit::Row;
+        self.aggregate.over_public(rows.filter(|_| is_public)).answer(votes, coins)
     }
 
     /// What is promised, in words.
@@ -308,12 +320,13 @@ fn unit(request: &VoteRequest, facts: &DataFacts) -> Result<(Unit, Option<usize>
     }
 }
 
+fn whole(name: &'static str, text: &str) -> Result<u64, PlanError> {
+    text.parse()
+        .map_err(|_| ParameterError::out_of_range(name, text, "give a whole number, such as 100").into())
+}
+
 /// The number of blocks: said, or the best for the number of rows that was said, or a hundred.
 fn blocks(request: &VoteRequest, said: &Said, output: Output, people: bool) -> Result<u32, PlanError> {
-    let whole = |name: &'static str, text: &str| -> Result<u64, PlanError> {
-        text.parse()
-            .map_err(|_| ParameterError::out_of_range(name, text, "give a whole number, such as 100").into())
-    };
     let count = match (request.blocks.as_deref(), request.rows.as_deref()) {
         (Some(text), _) => whole("blocks", text)?,
         (None, None) => BLOCKS,
@@ -358,12 +371,17 @@ fn default(value: &Value, ballots: &Ballots) -> Result<Vote, PlanError> {
     let numbers = |list: &Vec<Value>| list.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>();
     let vote = match value {
         Value::Number(number) => number.as_f64().and_then(|value| ballots.number(value)),
+        Value::Array(list) if ballots.output() == Output::Labels => {
+            let labels: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+            labels.and_then(|labels| ballots.labels(labels))
+        }
         Value::Array(list) => numbers(list).and_then(|value| ballots.vector(value)),
         Value::String(text) => ballots.label(text),
         _ => None,
     };
     vote.ok_or_else(|| {
-        let accepted = "give what a block can answer: a finite number, a list of them, or one of the labels";
+        let accepted =
+            "give what a block can answer: a finite number, a list of them, or labels that it can name";
         ParameterError::out_of_range("default", wording::shown(&value.to_string()), accepted).into()
     })
 }
@@ -414,24 +432,30 @@ impl Session {
     }
 
     /// Make one answer of the votes, one for each block in their order, and record it. The charge is used up whatever happens.
-    pub fn count_votes(&mut self, charged: ChargedVotes, votes: Vec<Option<Vote>>) -> Result<Release, Lost> {
-        self.hold_votes(charged, |_, _| Ok(votes))
+    /// `rows` is how many were dealt, where that is known; it is told only where it is public.
+    pub fn count_votes(
+        &mut self,
+        charged: ChargedVotes,
+        votes: Vec<Option<Vote>>,
+        rows: Option<u64>,
+    ) -> Result<Release, Lost> {
+        self.hold_votes(charged, |_, _| Ok(Held { votes, rows }))
     }
 
     /// The same, with votes that `hold` finds after the charge, in silence.
     pub(crate) fn hold_votes(
         &mut self,
         charged: ChargedVotes,
-        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Vec<Option<Vote>>, Lost>,
+        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Held, Lost>,
     ) -> Result<Release, Lost> {
         let ChargedVotes { plan, charge } = charged;
         let coins = &mut self.coins;
-        let answer = quietly(|| {
-            let mut votes = hold(&plan, coins)?;
+        let tallied = quietly(|| {
+            let Held { mut votes, rows } = hold(&plan, coins)?;
             votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Lost)?, None);
-            Ok(plan.answer(&votes, coins))
+            Ok(plan.answer(&votes, rows, coins))
         })?;
-        let mut release = release(&plan, answer, &charge);
+        let mut release = release(&plan, tallied, &charge);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
         let receipt = self.ledger.record(&charge, &release.to_text()).map_err(|_| Lost)?;
         release.receipt = Some(receipt);
@@ -439,8 +463,14 @@ impl Session {
     }
 }
 
-fn release(plan: &VotePlan, answer: Answer, charge: &Charge) -> Release {
-    let balance = charge.balance();
+/// The votes of all blocks, and how many rows were dealt to them where that is known; private, both.
+pub(crate) struct Held {
+    pub votes: Vec<Option<Vote>>,
+    pub rows: Option<u64>,
+}
+
+fn release(plan: &VotePlan, tallied: Tallied, charge: &Charge) -> Release {
+    let (answer, balance) = (tallied.answer, charge.balance());
     Release {
         outcome: if answer.value.is_some() { Outcome::Released } else { Outcome::Refused },
         value: answer.value.unwrap_or_default(),
@@ -454,6 +484,7 @@ fn release(plan: &VotePlan, answer: Answer, charge: &Charge) -> Release {
         guarantee: plan.promise(),
         error: answer.error,
         rows: None,
+        blocks: Some(tallied.blocks),
         groups: None,
         answers: None,
         advice: answer.advice,
@@ -463,5 +494,7 @@ fn release(plan: &VotePlan, answer: Answer, charge: &Charge) -> Release {
     }
 }
 
+#[cfg(test)]
+mod claims;
 #[cfg(test)]
 mod tests;

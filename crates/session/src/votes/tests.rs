@@ -87,7 +87,7 @@ fn the_whole_price_is_what_was_said() {
         (listed("labels"), "counts"),
     ] {
         let plan = plan(&request);
-        assert_eq!(plan.aggregate.name(), name, "{request:?}");
+        assert_eq!(plan.aggregate.kind.name(), name, "{request:?}");
         assert_eq!(plan.cost().eps.to_string(), "1", "{request:?}");
         assert!(plan.cost().delta.ratio() <= &"1e-6".parse().unwrap(), "{request:?}");
         assert!(plan.expected().starts_with(&format!("the {name} of ")), "{}", plan.expected());
@@ -100,11 +100,12 @@ fn people_touch_one_block_or_two_and_the_rows_that_are_said_give_the_blocks() {
     let people = |adjacency: &str| VoteRequest {
         unit: Some("town".into()),
         adjacency: Some(adjacency.into()),
+        blocks: Some("200".into()),
         ..request("label", "1", "1e-6")
     };
     for (adjacency, votes) in [("add-remove", 1), ("replace", 2)] {
         let plan = plan(&people(adjacency));
-        assert_eq!((plan.touch().per_unit(), plan.touch().votes()), (votes, 100));
+        assert_eq!((plan.touch().per_unit(), plan.touch().votes()), (votes, 200));
         assert_eq!(plan.guarantee().unit.to_string(), "town");
     }
     let rows = VoteRequest { rows: Some("100000".into()), ..request("label", "1", "1e-6") };
@@ -187,7 +188,7 @@ fn worst(plan: &VotePlan, answers: &[Option<&str>], touched: usize, eps: &Ratio)
         let ballots = plan.ballots();
         let vote = |text: &str| ballots.label(text).or_else(|| ballots.labels([text]));
         let votes: Vec<Option<Vote>> = list.iter().map(|&one| vote(answers[one]?)).collect();
-        enumerate(&floor, |tape| format!("{:?}", plan.answer(&votes, tape)))
+        enumerate(&floor, |tape| format!("{:?}", plan.answer(&votes, None, tape)))
     };
     let laws: BTreeMap<&Vec<usize>, Pmf<String>> = all.iter().map(|list| (list, law(list))).collect();
     let mut worst: Option<Interval> = None;
@@ -201,20 +202,28 @@ fn worst(plan: &VotePlan, answers: &[Option<&str>], touched: usize, eps: &Ratio)
     worst.expect("some pair")
 }
 
+/// A confidence of half needs no blocks beyond those that are there, so that three can be planned and enumerated.
+fn three(output: &str) -> VoteRequest {
+    let (blocks, confidence) = (Some("3".into()), Some("0.5".into()));
+    VoteRequest { blocks, confidence, ..request(output, "1", "0.1") }
+}
+
 #[test]
 fn exact_audit_of_whole_answers_and_a_mutant_that_touches_more() {
-    let three = |output: &str| VoteRequest { blocks: Some("3".into()), ..request(output, "1", "0.1") };
     let two_each =
         VoteRequest { unit: Some("town".into()), adjacency: Some("replace".into()), ..three("label") };
     let listed =
         |request: VoteRequest| VoteRequest { options: Some(vec!["a".into(), "b".into()]), ..request };
     let slack: Ratio = "1e-6".parse().unwrap();
+    let stated = |request: VoteRequest| VoteRequest { default: Some("a".into()), ..request };
     for (request, touched) in [
         (three("label"), 1),
         (three("labels"), 1),
         (listed(three("label")), 1),
         (two_each.clone(), 2),
         (listed(two_each.clone()), 2),
+        (stated(three("label")), 1),
+        (stated(listed(two_each.clone())), 2),
     ] {
         let plan = plan(&request);
         let measured = worst(&plan, &[None, Some("a"), Some("b")], touched, plan.cost().eps.ratio());
@@ -227,6 +236,23 @@ fn exact_audit_of_whole_answers_and_a_mutant_that_touches_more() {
     assert!(measured.lower() > one.cost().delta.ratio() + &slack, "{}", measured.lower().to_f64());
 }
 
+/// What blocks answer that do or do not answer the same shows in the number of answers and in the election. Together they lose
+/// no more than this, and more as soon as the number has half of its noise or none.
+#[test]
+fn mutants_that_count_answers_with_less_noise_are_caught_in_whole_answers() {
+    let listed = VoteRequest { options: Some(vec!["a".into(), "b".into()]), ..three("label") };
+    let (shipped, eps) = (plan(&listed), "0.45".parse().unwrap());
+    let lost = |plan: &VotePlan| worst(plan, &[None, Some("a")], 1, &eps);
+    assert!(lost(&shipped).upper() <= "1e-6".parse().unwrap());
+    for less in ["0.2", "100"] {
+        let mut mutant = shipped.clone();
+        let noisier =
+            mutant.aggregate.answered.as_ref().map(|answered| answered.with_noise_of(less, shipped.touch()));
+        mutant.aggregate.answered = noisier;
+        assert!(lost(&mutant).lower() > "0.001".parse().unwrap(), "{less}: {}", lost(&mutant).to_f64());
+    }
+}
+
 #[test]
 fn a_stated_default_stands_for_missing_votes_and_costs_nothing() {
     let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
@@ -234,7 +260,7 @@ fn a_stated_default_stands_for_missing_votes_and_costs_nothing() {
         .charge_votes(plan(request), None)
         .unwrap()
     {
-        PaidVotes::Charged(charged) => session.count_votes(*charged, votes).unwrap(),
+        PaidVotes::Charged(charged) => session.count_votes(*charged, votes, None).unwrap(),
         PaidVotes::Before(_) => panic!("no request id was given"),
     };
     let listed = |default: Option<Value>| VoteRequest {
