@@ -7,7 +7,9 @@ use crate::{
         QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
         Values,
     },
-    fail, plot, progress, show,
+    fail,
+    interrupt::{Stage, reached},
+    plot, progress, show,
 };
 use equipoise_core::wording;
 use equipoise_engine::{
@@ -21,7 +23,7 @@ use equipoise_session::{
     plan::{DataFacts, Plan, PlanError},
     request::Request,
     session::{self, Paid, Session},
-    source::Source,
+    source::{Lost, Source},
 };
 use std::{
     fmt::Display,
@@ -174,6 +176,7 @@ fn answer(
     header: Option<bool>,
     plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
 ) -> Result<Exit, Exit> {
+    reached(Stage::Planning);
     let &Asked { file, books, showing, questions } = asked;
     let source = open(file, delimiter, header)?;
     let account = account(file, books)?;
@@ -194,6 +197,7 @@ fn answer(
         return Ok(Exit::Done);
     }
     drop(known);
+    reached(Stage::Charging);
     let opened = account.open().map_err(ledger)?;
     let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
     let paid =
@@ -201,9 +205,11 @@ fn answer(
     let release = match paid {
         Paid::Before(release) => *release,
         Paid::Charged(charged) => {
+            reached(Stage::Charged);
             progress::spinning("reading", || session.run(*charged, &*source)).map_err(internal)?
         }
     };
+    reached(Stage::Recorded);
     let exit = show::release(&release, showing.json);
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
@@ -265,6 +271,11 @@ pub(crate) fn usage(error: impl Display) -> Exit {
 
 pub(crate) fn internal(error: impl Display) -> Exit {
     fail(&error, Exit::Failed as u8)
+}
+
+/// Rows that could not be read where nothing is paid for them.
+pub(crate) fn unread(_: Lost) -> Exit {
+    internal("the data could not be read to the end; nothing was charged")
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]

@@ -4,7 +4,7 @@
 use crate::{
     Exit,
     args::{CheckOptions, Types},
-    ask::{internal, open, usage},
+    ask::{open, unread, usage},
     progress,
     show::printable,
 };
@@ -159,7 +159,7 @@ fn check(source: &dyn Source, types: &[Wanted], as_json: bool) -> Exit {
         Findings { columns: vec![Column::default(); names.len()], declared, ..Findings::default() };
     // One visitor sees records in the order of the file, so that bad ones can be named.
     if let Err(lost) = source.scan(&wanted, &mut [&mut findings]) {
-        return internal(lost);
+        return unread(lost);
     }
     if names.is_empty() {
         return usage("the file has no columns; is it empty?");

@@ -25,6 +25,7 @@ mod calibrate;
 mod check;
 mod compare;
 mod explain;
+mod interrupt;
 mod manual;
 mod monitor;
 mod pages;
@@ -126,6 +127,10 @@ fn main() -> ExitCode {
         growing.add(Signal::SIGXFSZ);
         if growing.thread_block().is_err() {
             eprintln!("equipoise: signals cannot be held back; nothing was done");
+            return ExitCode::FAILURE;
+        }
+        if let Err(error) = interrupt::watch() {
+            eprintln!("equipoise: Ctrl-C cannot be waited for ({}); nothing was done", error.kind());
             return ExitCode::FAILURE;
         }
     }

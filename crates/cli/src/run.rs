@@ -4,7 +4,9 @@ use crate::{
     Exit,
     args::{Books, Showing},
     ask::{account, delimiter, existing, internal, ledger, usage},
-    fail, show,
+    fail,
+    interrupt::{Stage, reached},
+    show,
 };
 use clap::{Args, ValueEnum};
 use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
@@ -161,6 +163,7 @@ pub(crate) fn run(options: &RunOptions) -> Exit {
 }
 
 fn answer(options: &RunOptions) -> Result<Exit, Exit> {
+    reached(Stage::Planning);
     let source = open(options)?;
     let account = account(&options.file, &options.books)?;
     let (path, name) = (&account.ledger, &account.name);
@@ -186,6 +189,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
         return Ok(Exit::Done);
     }
     drop(known);
+    reached(Stage::Charging);
     let opened = account.open().map_err(ledger)?;
     let mut session = Session::new(opened, options.books.analyst.clone()).map_err(internal)?;
     let paid = session
@@ -194,6 +198,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let release = match paid {
         PaidVotes::Before(release) => *release,
         PaidVotes::Charged(charged) => {
+            reached(Stage::Charged);
             let format = options.programs.input.blocks();
             let run = Run { progress: std::io::stderr().is_terminal().then_some(&progress), ..run };
             session
@@ -204,6 +209,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
                 .map_err(internal)?
         }
     };
+    reached(Stage::Recorded);
     Ok(show::release(&release, options.showing.json))
 }
 

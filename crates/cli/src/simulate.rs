@@ -3,7 +3,7 @@
 use crate::{
     Exit,
     args::{SimulateCommand, SimulateOptions},
-    ask::{self, internal, ledger, no_picture, open, usage},
+    ask::{self, ledger, no_picture, open, unread, usage},
     compare, fail, plot, progress, show,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
@@ -93,7 +93,7 @@ impl Asked<'_> {
         }
         let trials = self.options.trials as usize;
         let simulation =
-            progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(internal)?;
+            progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(unread)?;
         let found = match &neighbour {
             Some((other, source)) => Some(against(&plan, &simulation.trials, other, &**source)?),
             None => None,
@@ -150,7 +150,7 @@ fn against(plan: &Plan, trials: &[Trial], neighbour: &Plan, source: &dyn Source)
         |trials: &[Trial]| trials.iter().map(|trial| compare::seen(&trial.document())).collect::<Vec<_>>();
     let promise =
         Promise { eps: plan.cost().eps.ratio().to_f64(), delta: plan.cost().delta.ratio().to_f64() };
-    let other = other.map_err(internal)?.trials;
+    let other = other.map_err(unread)?.trials;
     Ok(sampled::compare(&seen(trials), &seen(&other), &promise, 1.0 - CONFIDENCE))
 }
 

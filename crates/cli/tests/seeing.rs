@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use std::{fs, path::Path, process::Output};
+use std::{fs, io::Write, path::Path, process::Output};
 use support::Folder;
 
 /// A thousand rows of two towns.
@@ -252,6 +252,25 @@ fn a_check_names_what_is_bad() {
     let words = String::from_utf8(folder.run("check bad.csv").stdout).expect("text");
     assert!(words.starts_with("These figures are exact and not private"), "{words}");
     assert_eq!(folder.run("check missing.csv").status.code(), Some(2));
+}
+
+/// A file that is cut off was reported as if something had been charged for it.
+#[test]
+fn what_charges_nothing_says_so_where_rows_cannot_be_read() {
+    let folder = two_towns();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(&fs::read(folder.path("data.csv")).expect("the rows")).expect("packed");
+    let packed = packed.finish().expect("packed");
+    fs::write(folder.path("cut.csv.gz"), &packed[..packed.len() - 9]).expect("written");
+    for line in ["check cut.csv.gz", "simulate --trials 3 count cut.csv.gz --epsilon 1"] {
+        let output = folder.run(line);
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{line}: {words}");
+        assert_eq!(
+            words, "equipoise: the data could not be read to the end; nothing was charged\n",
+            "{line}"
+        );
+    }
 }
 
 #[test]
