@@ -34,6 +34,8 @@ def interrupted(after: float) -> Iterator[list[float]]:
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
+    # Whoever runs the tests in the background may have the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(after, send)
     timer.start()
     try:
@@ -41,6 +43,7 @@ def interrupted(after: float) -> Iterator[list[float]]:
     finally:
         timer.cancel()
         timer.join()
+        signal.signal(signal.SIGINT, before)
 
 
 def slow(block: Any) -> float:

@@ -18,7 +18,9 @@ use support::Folder;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn started(folder: &Folder, line: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_equipoise"))
+    // Whoever runs the tests in the background may have the signal ignored, and programs inherit that.
+    Command::new("env")
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_equipoise")])
         .args(line.split(' '))
         .current_dir(folder.path(""))
         .stdin(Stdio::piped())
