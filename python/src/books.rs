@@ -3,6 +3,7 @@
 use crate::{
     errors,
     table::{self, File, Memory},
+    waiting,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -46,6 +47,7 @@ impl Books {
         planned: &Planned,
         request_id: Option<String>,
     ) -> PyResult<Result<Box<Charged>, String>> {
+        waiting::unless_stopped()?;
         let paid = self.session()?.charge(planned.plan.clone(), request_id);
         Ok(match paid.map_err(|error| errors::pay(&error))? {
             Paid::Before(release) => Err(release.to_text()),
@@ -100,7 +102,9 @@ impl Books {
     }
 
     /// Pay for a plan, then read and answer: a file, or something whose `read` gives the columns that the plan wants.
-    #[pyo3(signature = (planned, source, rows, request_id=None))]
+    ///
+    /// Whoever holds back what signals raise gives the list in which it is held: where something is in it, the work stops.
+    #[pyo3(signature = (planned, source, rows, request_id, came))]
     fn release(
         &self,
         py: Python<'_>,
@@ -108,23 +112,24 @@ impl Books {
         source: &Bound<'_, PyAny>,
         rows: usize,
         request_id: Option<String>,
+        came: &Bound<'_, PyList>,
     ) -> PyResult<String> {
         if let Ok(file) = source.cast::<File>() {
             let file = file.get();
-            return py.detach(|| {
+            return waiting::held(py, came, || {
                 let source = planned.open(file)?;
                 let answer = |charged| self.answer(charged, &*source);
                 self.charge(planned, request_id)?.map_or_else(Ok, answer)
             });
         }
-        let charged = match py.detach(|| self.charge(planned, request_id))? {
+        let charged = match waiting::held(py, came, || self.charge(planned, request_id))? {
             Ok(charged) => charged,
             Err(before) => return Ok(before),
         };
         let wanted = planned.plan.wanted();
         let held = table::read_after_charge(source, &wanted)?;
         let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::lost)?;
-        py.detach(|| self.answer(charged, &memory))
+        waiting::held_after_charge(py, came, || self.answer(charged, &memory))
     }
 
     /// What is known of the data of an account is written down with its next charge.
@@ -156,7 +161,7 @@ impl Books {
         let adjacency: Adjacency = adjacency.parse().map_err(errors::request)?;
         let unit = unit.map_or(Unit::Row, Unit::Column);
         let data_set = DataSet { name: data.to_string(), unit, adjacency };
-        py.detach(|| {
+        waiting::free(py, || {
             let limit = Limit::from(Approx::new(&eps, &delta));
             let mut session = self.session()?;
             let ledger = session.ledger_mut();
@@ -279,12 +284,12 @@ pub fn simulate<'py>(
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>, String)> {
     let simulation = if let Ok(file) = source.cast::<File>() {
         let file = file.get();
-        py.detach(|| session_simulate(&planned.plan, &*planned.open(file)?, trials))?
+        waiting::free(py, || session_simulate(&planned.plan, &*planned.open(file)?, trials))?
     } else {
         let wanted = planned.plan.wanted();
         let held = table::read_public(source, &wanted)?;
         let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::lost)?;
-        py.detach(|| session_simulate(&planned.plan, &memory, trials))?
+        waiting::free(py, || session_simulate(&planned.plan, &memory, trials))?
     };
     let (values, errors) = (PyList::empty(py), PyList::empty(py));
     for trial in &simulation.trials {

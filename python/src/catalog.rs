@@ -1,6 +1,6 @@
 //! Mechanisms by name: the numbers that calibration derives, and audits of the claims.
 
-use crate::errors;
+use crate::{errors, waiting};
 use equipoise_audit::{Audit, Kind, Measured, all, report, report::Finding};
 use equipoise_core::{
     catalog::{self, Derived, Given},
@@ -78,7 +78,7 @@ pub fn audit(py: Python<'_>, name: &str) -> PyResult<String> {
         let hint = wording::nearest(name, &names);
         return Err(errors::request(format!("no audit is called '{}'{hint}", wording::shown(name))));
     }
-    let findings = py.detach(|| report::run(&chosen, |_| {}));
+    let findings = waiting::free(py, || Ok(report::run(&chosen, |_| {})))?;
     Ok(Value::from(findings.iter().map(finding).collect::<Vec<_>>()).to_string())
 }
 

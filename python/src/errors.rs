@@ -11,6 +11,7 @@ use std::fmt::Display;
 
 import_exception!(equipoise._errors, BudgetError);
 import_exception!(equipoise._errors, DataError);
+import_exception!(equipoise._errors, Interrupted);
 import_exception!(equipoise._errors, LedgerFileError);
 import_exception!(equipoise._errors, LostError);
 import_exception!(equipoise._errors, RequestError);
@@ -19,6 +20,7 @@ import_exception!(equipoise._errors, RequestError);
 pub fn prepare(py: Python<'_>) {
     BudgetError::type_object(py);
     DataError::type_object(py);
+    Interrupted::type_object(py);
     LedgerFileError::type_object(py);
     LostError::type_object(py);
     RequestError::type_object(py);

@@ -15,6 +15,7 @@ mod programs;
 mod robust;
 mod table;
 mod turns;
+mod waiting;
 
 /// Make ready what is otherwise made when it is first needed, so that no fork comes in the middle of it. True once that is all;
 /// until numpy is there, something is left.

@@ -4,6 +4,7 @@ use crate::{
     books::Books,
     errors,
     table::{self, Column, File, Memory},
+    waiting,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -229,7 +230,7 @@ impl Watch {
         let read = held.as_ref().map_err(|_| Lost);
         let memory = read.and_then(|held| Memory::new(columns.clone(), wanted.clone(), rows, held));
         let memory = memory.unwrap_or_else(|Lost| Memory::unread(columns.clone(), wanted));
-        py.detach(|| {
+        waiting::paid(py, || {
             let started = LiveMonitor::start(&plan, &memory, books.session()?.ledger_mut());
             let (monitor, _) = started.map_err(not_opened)?;
             Ok(Self { scale: plan.scale().to_f64(), columns, rows, running: Running::new(monitor) })
@@ -254,7 +255,7 @@ impl Watch {
         }
         let held = table::read_after_charge(columns, &missing)?;
         let memory = Memory::new(self.columns.clone(), missing, self.rows, &held).map_err(errors::lost)?;
-        py.detach(|| {
+        waiting::paid(py, || {
             let asked = self.running.lock()?.ask(&query, &memory).map_err(errors::lost)?;
             Ok(asked.map_err(errors::request)? == Outcome::Above)
         })
@@ -315,7 +316,7 @@ impl FileWatch {
         state: PathBuf,
     ) -> PyResult<Self> {
         let (account, rows) = (books.get(), file.get());
-        let (plan, monitor) = py.detach(|| {
+        let (plan, monitor) = waiting::paid(py, || {
             let plan = monitor_plan(account, data, rows.open()?.columns(), request)?;
             let content = || content(rows);
             let opened = || rows.open().map_err(|_| Lost);
@@ -330,7 +331,7 @@ impl FileWatch {
     /// Answer a question, a line of JSON: a line of JSON, which is on the disk.
     fn ask(&self, py: Python<'_>, line: &str) -> PyResult<String> {
         let (account, rows) = (self.books.get(), self.file.get());
-        py.detach(|| {
+        waiting::paid(py, || {
             let content = || content(rows);
             let opened = || rows.open().map_err(|_| Lost);
             let watched = Watched { rows: &opened, content: Some(&content), state: &self.state };

@@ -4,7 +4,9 @@ use crate::{
     books::Books,
     errors,
     table::{self, File, Memory},
+    waiting,
 };
+use equipoise_core::stop;
 use equipoise_engine::BlockFormat;
 use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
@@ -14,10 +16,13 @@ use equipoise_session::{
     source::{Kind, Source, Wanted},
     votes::{ChargedVotes, Kept, PaidVotes, VotePlan, VoteRequest},
 };
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyList};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// How programs are run, as Python says it.
 #[derive(Deserialize)]
@@ -39,7 +44,7 @@ struct How {
 
 /// Plan, rehearse, pay, run, count. A release or a plan, and notes on what was rehearsed, as JSON.
 #[pyfunction]
-#[pyo3(signature = (books, data, words, how, names, source, rows, kinds, request_id=None))]
+#[pyo3(signature = (books, data, words, how, names, source, rows, kinds, request_id, came))]
 #[expect(clippy::too_many_arguments, reason = "called from one place")]
 #[expect(clippy::needless_pass_by_value, reason = "extracted from lists")]
 pub fn run_program(
@@ -53,13 +58,14 @@ pub fn run_program(
     rows: usize,
     kinds: Vec<(usize, String)>,
     request_id: Option<String>,
+    came: &Bound<'_, PyList>,
 ) -> PyResult<String> {
     let request: VoteRequest = serde_json::from_str(words).map_err(errors::request)?;
     let how: How = serde_json::from_str(how).map_err(errors::request)?;
     let asked = Asked { books, data, request, how, request_id };
     if let Ok(file) = source.cast::<File>() {
         let file = file.get();
-        return py.detach(|| {
+        return waiting::held(py, came, || {
             let source = file.open()?;
             asked.pay(&*source)?.map_or_else(Ok, |paid| asked.answer(paid, &*source))
         });
@@ -67,13 +73,13 @@ pub fn run_program(
     let wanted: Vec<Wanted> =
         kinds.iter().map(|(column, kind)| Wanted { column: *column, kind: read_kind(kind) }).collect();
     let unread = Memory::unread(names.clone(), wanted.clone());
-    let paid = match py.detach(|| asked.pay(&unread))? {
+    let paid = match waiting::held(py, came, || asked.pay(&unread))? {
         Ok(paid) => paid,
         Err(answered) => return Ok(answered),
     };
     let held = table::read_after_charge(source, &wanted)?;
     let memory = Memory::new(names, wanted, rows, &held).map_err(errors::lost)?;
-    py.detach(|| asked.answer(paid, &memory))
+    waiting::held_after_charge(py, came, || asked.answer(paid, &memory))
 }
 
 fn read_kind(text: &str) -> Kind {
@@ -103,10 +109,12 @@ impl Asked<'_> {
             return Err(errors::request(line));
         }
         let (plan, run) = self.plan(source)?;
+        let run = watched(run);
         let notes = rehearse(&run, &self.format().empty(source))?;
         if self.how.dry_run {
             return Ok(Err(json!({ "plan": plan.to_json(), "notes": notes }).to_string()));
         }
+        waiting::unless_stopped()?;
         let paid = self.books.session()?.charge_votes(plan, self.request_id.clone());
         Ok(match paid.map_err(|error| errors::pay(&error))? {
             PaidVotes::Before(release) => Err(answered(&release, &notes)),
@@ -116,9 +124,12 @@ impl Asked<'_> {
 
     fn answer(&self, paid: PaidRun, source: &dyn Source) -> PyResult<String> {
         let PaidRun { charged, run, notes } = paid;
+        let run = watched(run);
         let release = self.books.session()?.run_program(*charged, source, |blocks| {
             let block = |index| self.format().block(blocks, index);
-            run.answers(blocks.count(), block, |printed| blocks.read(printed))
+            let answers = run.answers(blocks.count(), block, |printed| blocks.read(printed));
+            stop::look();
+            answers
         });
         Ok(answered(&release.map_err(errors::lost)?, &notes))
     }
@@ -188,6 +199,12 @@ impl Asked<'_> {
             ledger,
         }
     }
+}
+
+/// The run ends where the work of this thread is to end.
+fn watched(run: Run<'_>) -> Run<'_> {
+    let stop = stop::current();
+    Run { given_up: Some(Arc::new(move || stop.is_asked())), ..run }
 }
 
 fn answered(release: &Release, notes: &[Value]) -> String {

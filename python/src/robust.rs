@@ -4,8 +4,9 @@ use crate::{
     errors,
     table::is_numpy,
     turns::{Turn, Turns},
+    waiting,
 };
-use equipoise_core::ratio::Ratio;
+use equipoise_core::{ratio::Ratio, stop};
 use equipoise_entropy::OsCoins;
 use equipoise_robust::{
     choose::{Method, Question, Stream, choices},
@@ -69,7 +70,35 @@ impl<T: Send> Held<T> {
             Ok(run(structure, coins))
         })
     }
+
+    /// Change it item by item; Ctrl-C ends it after some of them.
+    fn change<I: Sync, E: Display>(
+        &self,
+        py: Python<'_>,
+        what: &str,
+        items: &[I],
+        change: impl Fn(&mut T, &[I]) -> Result<(), (usize, E)> + Sync,
+    ) -> PyResult<()> {
+        waiting::counted(py, what, || {
+            let structure = &mut self.lock()?.0;
+            let mut done = 0;
+            for part in items.chunks(PART) {
+                if stop::asked() {
+                    break;
+                }
+                change(structure, part).map_err(|(place, error)| {
+                    let place = done + place;
+                    errors::request(format!("{what} {place}: {error}; those before it were carried out"))
+                })?;
+                done += part.len();
+            }
+            Ok(done)
+        })
+    }
 }
+
+/// So many items are taken in between two looks for Ctrl-C.
+const PART: usize = 256;
 
 /// Items as numbers of 64 bits: whole numbers that are not negative stand for themselves, others for a keyed hash. Bytes that are
 /// no text stand for negative numbers.
@@ -101,10 +130,6 @@ fn numbers(items: &Bound<'_, PyAny>, number: impl Fn(&[u8]) -> PyResult<u64>) ->
         errors::data("items are whole numbers or texts; give a list or an array of one of them")
     })?;
     texts.iter().map(|text| number(text.as_bytes())).collect()
-}
-
-fn carried_out(done: usize, error: &impl Display) -> PyErr {
-    errors::request(format!("item {done}: {error}; those before it were carried out"))
 }
 
 fn method(name: &str) -> Method {
@@ -150,8 +175,7 @@ impl Distinct {
     /// Items come.
     fn update(&self, py: Python<'_>, items: &Bound<'_, PyAny>) -> PyResult<()> {
         let items = numbers(items, |item| Ok(self.0.lock()?.0.number(item)))?;
-        let updated = self.0.with(py, |distinct, _| distinct.update(&items))?;
-        updated.map_err(|(done, error)| carried_out(done, &error))
+        self.0.change(py, "item", &items, RobustDistinct::update)
     }
 
     /// About how many distinct items came.
@@ -217,8 +241,7 @@ impl Squares {
     #[pyo3(signature = (batch, counts=None))]
     fn update(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
         let items = items(numbers(batch, |item| Ok(self.0.lock()?.0.number(item)))?, counts)?;
-        let updated = self.0.with(py, |sketch, _| sketch.update(&items))?;
-        updated.map_err(|(done, error)| carried_out(done, &error))
+        self.0.change(py, "item", &items, RobustF2::update)
     }
 
     /// About the sum of squared counts.
@@ -263,8 +286,7 @@ impl PointCounts {
     #[pyo3(signature = (batch, counts=None))]
     fn update(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, counts: Option<Vec<i64>>) -> PyResult<()> {
         let items = items(numbers(batch, |item| Ok(self.0.lock()?.0.number(item)))?, counts)?;
-        let updated = self.0.with(py, |sketch, _| sketch.update(&items))?;
-        updated.map_err(|(done, error)| carried_out(done, &error))
+        self.0.change(py, "item", &items, RobustPoint::update)
     }
 
     /// About how often an item came: a list of one item.
@@ -350,10 +372,7 @@ impl Cut {
             .enumerate()
             .map(|(place, row)| change(row).map_err(|what| errors::data(format!("edge {place}: {what}"))))
             .collect::<PyResult<_>>()?;
-        let updated = self.0.with(py, |cut, _| cut.update(&changes))?;
-        updated.map_err(|(place, error)| {
-            errors::request(format!("edge {place}: {error}; those before it were carried out"))
-        })
+        self.0.change(py, "edge", &changes, RobustMinCut::update)
     }
 
     /// The weight of a minimum cut.

@@ -12,7 +12,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::nullif::nullif;
-use equipoise_core::wording;
+use equipoise_core::{stop, wording};
 use equipoise_engine::{OpenOptions, csv::Header, memory};
 use equipoise_session::{
     quiet::quietly,
@@ -385,6 +385,9 @@ impl<'a> Memory<'a> {
             wanted.iter().map(|&wanted| self.find(wanted).ok_or(Lost)).collect::<Result<_, _>>()?;
         let mut start = part.start;
         while start < part.end {
+            if stop::asked() {
+                return Err(Lost);
+            }
             let rows = start..part.end.min(start + BATCH);
             let texts: Vec<Vec<Option<&str>>> = columns.iter().map(|column| texts(column, &rows)).collect();
             let cells: Vec<Cells> = columns
@@ -431,7 +434,8 @@ impl Source for Memory<'_> {
             for (place, visitor) in visitors.iter_mut().enumerate() {
                 let part = (place * share).min(self.rows)..((place + 1) * share).min(self.rows);
                 if !part.is_empty() {
-                    running.push(scope.spawn(move || self.visit(wanted, part, &mut **visitor)));
+                    let visit = move || self.visit(wanted, part, &mut **visitor);
+                    running.push(scope.spawn(stop::carried(visit)));
                 }
             }
             running.into_iter().try_for_each(|worker| worker.join().map_err(|_| Lost)?)

@@ -1,16 +1,19 @@
-"""Ctrl-C: a call on blocks ends soon, an answer that was recorded is not thrown away, and what was charged is said."""
+"""Ctrl-C: a call ends soon, an answer that was recorded is not thrown away, and what was charged is said."""
 
 from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -99,6 +102,87 @@ def test_an_answer_that_was_recorded_comes_with_the_interrupt() -> None:
         assert caught.value.release.guarantee["epsilon"] == "1" and asked >= 1
         again = pickle.loads(pickle.dumps(caught.value))
         assert again.release == caught.value.release and "this exception has it" in str(again)
+
+
+def soon(call: Callable[[], Any], expected: type[BaseException]) -> BaseException:
+    """Interrupt a call that would take minutes, from its first second on; it ends soon."""
+    with interrupted(0.7) as sent, pytest.raises(expected) as caught:
+        call()
+    late = time.monotonic() - sent[0]
+    print(f"{late:.3f} s")
+    assert late < SOON
+    return caught.value
+
+
+def test_what_charges_nothing_is_interrupted_soon() -> None:
+    before = eq.spent()
+    for call in (
+        lambda: eq.simulate("median", DATA, epsilon=1, trials=10**7),
+        lambda: eq.simulate("median", {"x": DATA, "who": DATA // 2}, "x", privacy_unit="who", epsilon=1, trials=10**7),
+        lambda: [eq.audit("") for _ in range(100)],
+    ):
+        error = soon(call, KeyboardInterrupt)
+        assert not isinstance(error, eq.Interrupted)
+    assert eq.spent() == before
+
+
+def test_a_scan_is_interrupted_soon_and_what_was_charged_is_said(tmp_path: Path) -> None:
+    # A pattern that names one file again and again: long to read, short to write.
+    rows = "\n".join(f"{number},{number % 99991}" for number in range(200_000))
+    first = tmp_path / "0.csv"
+    first.write_text("salary,person\n" + rows + "\n")
+    for copy in range(1, 400):
+        (tmp_path / f"{copy}.csv").symlink_to(first)
+    session = eq.Session(str(tmp_path / "*.csv"), ledger=tmp_path / "books.ledger")
+    for question in (
+        lambda: session.mean("salary", epsilon=1),
+        lambda: session.median("salary", epsilon=1, group_by="person", delta="1e-6"),
+        lambda: session.count(epsilon=1, privacy_unit="person", max_rows_per_unit=1),
+    ):
+        before = Fraction(session.spent["epsilon"])
+        error = soon(lambda question=question: question().release(), eq.Interrupted)
+        assert str(error) == "interrupted after the charge, which stands; the answer is lost"
+        assert Fraction(session.spent["epsilon"]) > before
+
+
+def test_a_program_is_interrupted_soon_and_leaves_nothing_behind() -> None:
+    for how in ({"time_padding": True}, {"time_padding": False}):
+        before = Fraction(eq.spent()["epsilon"])
+        # It does not sleep without rows, so that the rehearsal is short.
+        program = ["/bin/sh", "-c", "read header; read row && exec sleep 4711; echo 1"]
+        call = partial(eq.run_program, program, DATA, output="number", epsilon=1, blocks=200, range=(0, 2), block_time=60, **how)
+        error = soon(call, eq.Interrupted)
+        assert error.release is None
+        assert Fraction(eq.spent()["epsilon"]) == before + 1
+        alive = [pid for pid in os.listdir("/proc") if pid.isdigit() and _read(f"/proc/{pid}/cmdline") == b"sleep\x004711\x00"]
+        assert not alive
+
+
+def test_an_interrupted_rehearsal_charges_nothing() -> None:
+    before = eq.spent()
+    program = ["/bin/sh", "-c", "exec sleep 4711"]
+    call = partial(eq.run_program, program, DATA, output="number", epsilon=1, blocks=200, range=(0, 2), block_time=60)
+    assert not isinstance(soon(call, KeyboardInterrupt), eq.Interrupted)
+    assert eq.spent() == before
+
+
+def test_updates_that_are_interrupted_say_how_many_were_carried_out() -> None:
+    distinct = eq.RobustDistinct(alpha=0.5, method="copies")
+    items = np.arange(10**7)
+    error = soon(lambda: distinct.update(items), KeyboardInterrupt)
+    done = re.fullmatch(r"interrupted after (\d+) items, which were carried out", str(error))
+    assert done is not None and 0 < int(done[1]) < 10**7
+    assert distinct.query() > 0
+
+
+def test_a_handler_that_does_not_raise_stops_nothing() -> None:
+    seen: list[int] = []
+    with interrupted(0.05):
+        signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+        trials = eq.simulate("median", DATA, epsilon=1, trials=20_000)
+        while not seen:
+            assert eq.median(DATA, epsilon=1).value is not None
+    assert len(trials.values) == 20_000
 
 
 def test_progress_follows_the_clock_and_not_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

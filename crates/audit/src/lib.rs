@@ -2,7 +2,7 @@
 //!
 //! An [`Audit`] runs the shipped code of one mechanism on the enumerating tape, over every neighbouring
 //! pair of a small universe, and encloses the least delta that the claimed epsilon needs. A claim holds
-//! when the whole enclosure lies at or below the claimed delta, up to the resolution of 1e-9. Beside each claim stands a mutant, the same
+//! when the whole enclosure lies at or below the claimed delta, up to the resolution of the tape. Beside each claim stands a mutant, the same
 //! code with one constant or one comparison changed, which the same measurement must catch. The zoo holds
 //! mechanisms that were published or are often written, and are not private: each must be caught.
 
@@ -36,9 +36,12 @@ pub struct Measured {
     pub over: String,
     /// Which part of the claim, with which parameters; empty where the claim has one part.
     pub case: String,
+    /// Deltas that differ by less are not told apart, because the tape cuts off paths that are less likely. Whole answers have more
+    /// of those than a mechanism.
+    pub resolution: Ratio,
 }
 
-/// Probabilities below this are what the tape cuts off; an audit tells nothing apart that differs by less.
+/// The resolution of the audits of mechanisms.
 pub fn resolution() -> Ratio {
     Ratio::new(1, 1_000_000_000)
 }
@@ -46,12 +49,12 @@ pub fn resolution() -> Ratio {
 impl Measured {
     /// The claim is true of every pair that was measured.
     pub fn holds(&self) -> bool {
-        self.worst.upper() <= &self.delta + &resolution()
+        self.worst.upper() <= &self.delta + &self.resolution
     }
 
     /// Some pair refutes the claim.
     pub fn refuted(&self) -> bool {
-        self.worst.lower() > &self.delta + &resolution()
+        self.worst.lower() > &self.delta + &self.resolution
     }
 
     /// The same, named by the part of the claim that it measures.
@@ -64,7 +67,8 @@ impl Measured {
     /// price could not catch a mistake in it.
     pub fn exercised(&self) -> bool {
         let some_eps = &self.refuted_eps * &Ratio::from(3u64) >= self.eps;
-        let some_delta = self.worst.lower() > (&self.delta / &Ratio::from(20u64)).max(resolution());
+        let some_delta =
+            self.worst.lower() > (&self.delta / &Ratio::from(20u64)).max(self.resolution.clone());
         some_eps || some_delta
     }
 }

@@ -4,8 +4,9 @@ use crate::{Measured, resolution};
 use equipoise_core::{
     adjacency::Adjacency,
     interval::{AUDIT_BITS, Interval},
-    loss::Loss,
+    loss::{Approx, Loss},
     ratio::Ratio,
+    stop,
     tape::{Pmf, delta_between},
     universe::{neighbouring_pairs, votes_within},
 };
@@ -20,11 +21,13 @@ pub struct Claim {
     pub delta: Ratio,
     /// Adjacency.
     pub adjacency: Adjacency,
+    /// What is not told apart; see [`Measured::resolution`].
+    pub resolution: Ratio,
 }
 
 /// A claim from decimals. Panics on anything else: audits are written by us.
 pub fn claim(eps: &str, delta: &str, adjacency: Adjacency) -> Claim {
-    Claim { eps: eps.parse().expect("a decimal"), delta: delta.parse().expect("a decimal"), adjacency }
+    Claim::new(eps.parse().expect("a decimal"), delta.parse().expect("a decimal"), adjacency)
 }
 
 /// The probability below which the tape cuts a path.
@@ -53,9 +56,10 @@ impl Worst {
     }
 
     fn see<T: Ord>(&mut self, claim: &Claim, a: &Pmf<T>, b: &Pmf<T>) {
+        stop::look();
         self.delta = self.delta.max(&delta_between(&claim.eps, a, b));
         self.pairs += 1;
-        let allowed = &claim.delta + &resolution();
+        let allowed = &claim.delta + &claim.resolution;
         let part = |count: u64| &claim.eps * &(Ratio::from(count) / Ratio::from(PARTS));
         let refutes = |count: u64| delta_between(&part(count), a, b).lower() > allowed;
         // Few pairs raise what is refuted; those are searched by halves, up to the claim itself.
@@ -74,11 +78,27 @@ impl Worst {
 }
 
 impl Claim {
+    /// A claim, measured as finely as those of mechanisms.
+    pub fn new(eps: Ratio, delta: Ratio, adjacency: Adjacency) -> Self {
+        Self { eps, delta, adjacency, resolution: resolution() }
+    }
+
     /// What a loss promises in (epsilon, delta); other losses are converted at this delta.
     pub fn of(loss: &Loss, delta: &str, adjacency: Adjacency) -> Self {
         let delta = delta.parse().expect("a decimal");
         let approx = loss.to_approx(&delta).expect("every loss has an epsilon at a delta above zero");
-        Self { eps: approx.eps.ratio().clone(), delta: approx.delta.ratio().clone(), adjacency }
+        Self::promised(&approx, adjacency)
+    }
+
+    /// The claim of (epsilon, delta).
+    pub fn promised(approx: &Approx, adjacency: Adjacency) -> Self {
+        Self::new(approx.eps.ratio().clone(), approx.delta.ratio().clone(), adjacency)
+    }
+
+    /// The same, measured less finely.
+    #[must_use]
+    pub fn at_resolution(self, resolution: &str) -> Self {
+        Self { resolution: resolution.parse().expect("a decimal"), ..self }
     }
 
     /// The measurement over given pairs of distributions, which `over` describes.
@@ -155,6 +175,7 @@ impl Claim {
             pairs: worst.pairs,
             over,
             case: String::new(),
+            resolution: self.resolution.clone(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Running audits on all cores, and what came out.
 
 use crate::{Audit, Kind, Measured};
+use equipoise_core::stop;
 use std::{
+    panic::{catch_unwind, resume_unwind},
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -67,27 +69,36 @@ impl Finding {
     }
 }
 
-/// Run these audits on all cores, and tell `done` after each.
+/// Run these audits on all cores, and tell `done` after each. Where nobody waits any longer, those that are not done are missing.
 pub fn run(audits: &[&'static Audit], done: impl Fn(&Finding) + Sync) -> Vec<Finding> {
     let next = AtomicUsize::new(0);
     let findings = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(audits.len().max(1));
     thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| {
+            scope.spawn(stop::carried(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&audit) = audits.get(index) else { break };
-                    let finding = run_one(audit);
+                    let Some(finding) = whole(audit) else { break };
                     done(&finding);
                     findings.lock().expect("no worker panicked").push((index, finding));
                 }
-            });
+            }));
         }
     });
     let mut findings = findings.into_inner().expect("no worker panicked");
     findings.sort_by_key(|(index, _)| *index);
     findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Nothing where it was broken off.
+fn whole(audit: &'static Audit) -> Option<Finding> {
+    match catch_unwind(|| run_one(audit)) {
+        Ok(finding) => Some(finding),
+        Err(_) if stop::asked() => None,
+        Err(panic) => resume_unwind(panic),
+    }
 }
 
 fn run_one(audit: &'static Audit) -> Finding {

@@ -133,6 +133,7 @@ fn print_json(findings: &[Finding]) {
             "exercised": m.exercised(),
             "over": m.over,
             "case": m.case,
+            "resolution": m.resolution.to_f64(),
         })
     };
     let audits: Vec<Value> = findings

@@ -6,11 +6,11 @@ use crate::{
     ask::{account, delimiter, existing, internal, ledger, usage},
     fail,
     interrupt::{Stage, reached},
-    show,
+    progress, show,
 };
 use clap::{Args, ValueEnum};
 use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
-use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
+use equipoise_runner::{Isolation, Pace, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},
     program,
@@ -200,13 +200,17 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
         PaidVotes::Charged(charged) => {
             reached(Stage::Charged);
             let format = options.programs.input.blocks();
-            let run = Run { progress: std::io::stderr().is_terminal().then_some(&progress), ..run };
-            session
-                .run_program(*charged, &*source, |blocks| {
+            let shown = std::io::stderr().is_terminal() && matches!(run.pace, Pace::Fixed(_));
+            let run = Run { progress: shown.then_some(&show_block), ..run };
+            let answered = || {
+                session.run_program(*charged, &*source, |blocks| {
                     let block = |index| format.block(blocks, index);
                     run.answers(blocks.count(), block, |printed| blocks.read(printed))
                 })
-                .map_err(internal)?
+            };
+            // Without a pace nothing but the time is shown: how many blocks are over would tell of their rows.
+            let release = if shown { answered() } else { progress::spinning("running", answered) };
+            release.map_err(internal)?
         }
     };
     reached(Stage::Recorded);
@@ -232,7 +236,7 @@ impl Format {
 }
 
 /// Blocks, not outcomes: how many are over is told by the clock alone.
-fn progress(done: usize, all: usize) {
+fn show_block(done: usize, all: usize) {
     let end = if done == all { "\n" } else { "" };
     let _ = write!(std::io::stderr(), "\rblock {done} of {all}{end}");
 }

@@ -1,5 +1,5 @@
 //! The mathematics of Equipoise: no input or output; no clock but the deadline of a block of
-//! [`subsample`].
+//! [`subsample`]. [`stop`] breaks long work off.
 
 #![forbid(unsafe_code)]
 
@@ -26,6 +26,7 @@ pub mod refute;
 pub mod sampler;
 pub mod solve;
 pub mod stability;
+pub mod stop;
 mod strips;
 pub mod subsample;
 mod tail;

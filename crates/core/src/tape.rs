@@ -17,6 +17,7 @@ use crate::{
     ladder::Ladder,
     pick::Pick,
     ratio::Ratio,
+    stop,
 };
 use dashu_int::IBig;
 use std::{any::Any, collections::BTreeMap, fmt, panic, rc::Rc};
@@ -61,6 +62,7 @@ pub fn enumerate<T: Ord>(floor: &Ratio, mut run: impl FnMut(&mut Tape) -> T) -> 
     };
     let mut masses: BTreeMap<T, Interval> = BTreeMap::new();
     loop {
+        stop::look();
         tape.at = 0;
         tape.path = Interval::one(AUDIT_BITS);
         match panic::catch_unwind(panic::AssertUnwindSafe(|| run(&mut tape))) {

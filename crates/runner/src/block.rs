@@ -51,13 +51,33 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Messages beyond this are not kept.
 const MOST_MESSAGES: usize = 1 << 16;
 
+/// How often a run asks whether somebody still waits for it.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
+/// When the time of a block is up.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'a> {
+    pub until: Instant,
+    pub given_up: Option<&'a (dyn Fn() -> bool + Send + Sync)>,
+}
+
+impl Watch<'_> {
+    /// How long there still is; nothing where nobody waits.
+    fn left(&self) -> Duration {
+        if self.given_up.is_some_and(|given_up| given_up()) {
+            return Duration::ZERO;
+        }
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
 /// Run a program on a block until it ends or time is up. When this returns, nothing of it is left.
-pub(crate) fn run(sandbox: &Sandbox, orders: &Orders, block: &[u8], until: Instant) -> io::Result<Ended> {
+pub(crate) fn run(sandbox: &Sandbox, orders: &Orders, block: &[u8], watch: Watch<'_>) -> io::Result<Ended> {
     let input = sealed(block)?;
     if sandbox.is_protected() {
         let mut keeper = Command::new(sandbox.keeper());
         keeper.arg(KEEPER).args(orders.words()).env_clear().current_dir("/");
-        return attend(&mut keeper, input, orders.limits.answer, until, stop_keeper);
+        return attend(&mut keeper, input, orders.limits.answer, watch, stop_keeper);
     }
     let scratch = Scratch::new()?;
     let mut command = Command::new(&orders.command[0]);
@@ -69,7 +89,7 @@ pub(crate) fn run(sandbox: &Sandbox, orders: &Orders, block: &[u8], until: Insta
     } else {
         input
     };
-    attend(&mut command, input, orders.limits.answer, until, stop_group)
+    attend(&mut command, input, orders.limits.answer, watch, stop_group)
 }
 
 /// The block as a file in memory that nobody can change: no pipe that must be fed, and it can be read twice.
@@ -96,7 +116,7 @@ fn attend(
     command: &mut Command,
     input: File,
     most: usize,
-    until: Instant,
+    watch: Watch<'_>,
     stop: fn(&Child),
 ) -> io::Result<Ended> {
     let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -104,19 +124,22 @@ fn attend(
     let (mut answer, mut messages, mut stopped) = (Vec::new(), Vec::new(), false);
     let (mut answering, mut speaking) = (true, true);
     while answering || speaking {
-        let now = Instant::now();
-        let left = until.saturating_duration_since(now);
+        let left = watch.left();
         if !stopped && (left.is_zero() || answer.len() > most) {
             stopped = true;
             stop(&child);
         }
-        if now.saturating_duration_since(until) > PATIENCE {
+        if Instant::now().saturating_duration_since(watch.until) > PATIENCE {
             // Its first process dies with it.
             let _ = child.kill();
             break;
         }
         // After it was stopped the pipes close by themselves.
-        let wait = if stopped { Duration::from_secs(1) } else { left };
+        let wait = match watch.given_up {
+            _ if stopped => Duration::from_secs(1),
+            Some(_) => left.min(LOOK),
+            None => left,
+        };
         let wait = PollTimeout::try_from(wait.as_millis().min(60_000) + 1).unwrap_or(PollTimeout::MAX);
         let listen = |open: bool| if open { PollFlags::POLLIN } else { PollFlags::empty() };
         let mut waiting =
@@ -141,7 +164,7 @@ fn attend(
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if !stopped && Instant::now() >= until {
+        if !stopped && watch.left().is_zero() {
             stopped = true;
             stop(&child);
         }

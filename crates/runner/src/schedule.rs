@@ -8,7 +8,7 @@
 
 use crate::{
     Program, Refusal, Sandbox,
-    block::{self, Ended, Rehearsed},
+    block::{self, Ended, LOOK, Rehearsed, Watch},
     fingerprint::Fingerprint,
     sandbox::{Lane, NOT_BUILT, NOT_STARTED, not_built},
 };
@@ -17,7 +17,7 @@ use nix::{
     unistd::Pid,
 };
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -75,15 +75,18 @@ pub struct Run<'a> {
     pub pace: Pace,
     /// One block at a time, so that none can slow another down.
     pub serial: bool,
-    /// Told how many blocks are over, out of how many.
+    /// Told how many blocks are over, out of how many, by the clock: with a fixed pace only, else nothing is told.
     pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    /// Asked ten times a second or more whether somebody still waits for the answers. Where nobody does, the run ends at once,
+    /// and what it gives is of no use.
+    pub given_up: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl Run<'_> {
     /// Ten seconds for each block, one block for each processor, no program yet.
     pub fn new(sandbox: Sandbox) -> Self {
         let pace = Pace::Fixed(Duration::from_secs(10));
-        Self { programs: Vec::new(), sandbox, pace, serial: false, progress: None }
+        Self { programs: Vec::new(), sandbox, pace, serial: false, progress: None, given_up: None }
     }
 
     /// Build the sandbox and run each program on a block without rows, to see that they start: before anything is
@@ -106,7 +109,7 @@ impl Run<'_> {
             // Not the identity of any block.
             let orders = self.sandbox.orders(program, index + MOST_BLOCKS, lane)?;
             let until = Instant::now() + self.pace.program_time();
-            let ended = block::run(&self.sandbox, &orders, empty_block, until)
+            let ended = block::run(&self.sandbox, &orders, empty_block, self.watch(until))
                 .map_err(|error| block::not_started(&error))?;
             self.started(program, &ended)?;
             Ok(Rehearsed::new(ended))
@@ -156,7 +159,7 @@ impl Run<'_> {
     ) -> Vec<Option<V>> {
         let processors = processors();
         let lanes = self.lanes(count);
-        let (start, over) = (Instant::now(), AtomicUsize::new(0));
+        let start = Instant::now();
         let work = |lane: usize| -> Vec<(usize, Option<V>)> {
             let turns = (lane..count).step_by(lanes).enumerate();
             let one = |(turn, index)| {
@@ -164,13 +167,9 @@ impl Run<'_> {
                 let rows = block(index);
                 let begin = self.begin(start, turn);
                 let answer = self.one(index, &rows, processors.get(lane).copied(), begin);
-                let vote = answer.and_then(|answer| read(&answer));
-                if let (Pace::UpTo(_), Some(progress)) = (self.pace, self.progress) {
-                    progress(over.fetch_add(1, Ordering::Relaxed) + 1, count);
-                }
-                (index, vote)
+                (index, answer.and_then(|answer| read(&answer)))
             };
-            turns.map(one).collect()
+            turns.take_while(|_| !self.is_given_up()).map(one).collect()
         };
         let mut answers: Vec<Option<V>> = (0..count).map(|_| None).collect();
         thread::scope(|scope| {
@@ -192,7 +191,7 @@ impl Run<'_> {
     /// When the block of this turn begins: waits until then. Later where the lane is late, so that no block has less time.
     fn begin(&self, start: Instant, turn: usize) -> Instant {
         if let Pace::Fixed(time) = self.pace {
-            wait_until(start + time * u32::try_from(turn).unwrap_or(u32::MAX));
+            self.wait_until(start + time * u32::try_from(turn).unwrap_or(u32::MAX));
         }
         Instant::now()
     }
@@ -202,7 +201,10 @@ impl Run<'_> {
         let (Pace::Fixed(time), Some(progress)) = (self.pace, self.progress) else { return };
         let lanes = self.lanes(count);
         for turn in 1..=count.div_ceil(lanes) {
-            wait_until(start + time * u32::try_from(turn).unwrap_or(u32::MAX));
+            self.wait_until(start + time * u32::try_from(turn).unwrap_or(u32::MAX));
+            if self.is_given_up() {
+                return;
+            }
             progress((turn * lanes).min(count), count);
         }
     }
@@ -215,14 +217,32 @@ impl Run<'_> {
         while start.elapsed() > whole {
             whole = whole.saturating_mul(2);
         }
-        wait_until(start + whole);
+        self.wait_until(start + whole);
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.given_up.as_ref().is_some_and(|given_up| given_up())
+    }
+
+    fn watch(&self, until: Instant) -> Watch<'_> {
+        Watch { until, given_up: self.given_up.as_deref() }
+    }
+
+    fn wait_until(&self, moment: Instant) {
+        while !self.is_given_up() {
+            let left = moment.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(if self.given_up.is_some() { left.min(LOOK) } else { left });
+        }
     }
 
     fn one(&self, index: usize, block: &[u8], processor: Option<usize>, begin: Instant) -> Option<Vec<u8>> {
         let program = &self.programs[index % self.programs.len()];
         let orders = self.sandbox.orders(program, index, Lane { processor, messages: false }).ok()?;
         let until = begin + self.pace.program_time();
-        block::run(&self.sandbox, &orders, block, until).ok()?.answer()
+        block::run(&self.sandbox, &orders, block, self.watch(until)).ok()?.answer()
     }
 
     /// What keeps the programs to their blocks.
@@ -261,10 +281,6 @@ impl Run<'_> {
 const MOST_BLOCKS: usize = 1 << 21;
 /// How long a process may take to end the call that it was killed in.
 const LONGEST_CALL: Duration = Duration::from_millis(100);
-
-fn wait_until(moment: Instant) {
-    thread::sleep(moment.saturating_duration_since(Instant::now()));
-}
 
 /// The processors that blocks may use, one each.
 fn processors() -> Vec<usize> {

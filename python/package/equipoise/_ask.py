@@ -80,7 +80,7 @@ class Question:
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
         source = self.table.source(self.planned.wanted)
-        text = recorded(lambda: self.books.release(self.planned, source, self.table.rows, request_id))
+        text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
         release = Release._of_json(text)
         return _root(release) if self._asked == "std" else release
 

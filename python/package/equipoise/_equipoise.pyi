@@ -83,7 +83,7 @@ class Books:
     def plan(
         self, data: str, columns: Sequence[str], request: str, kinds: Sequence[str | None]
     ) -> Planned: ...
-    def release(self, planned: Planned, source: Any, rows: int, request_id: str | None = None) -> str: ...
+    def release(self, planned: Planned, source: Any, rows: int, request_id: str | None, came: list[BaseException]) -> str: ...
     def expect(self, account: Account) -> None: ...
     def set_limit(
         self,
@@ -251,7 +251,8 @@ def run_program(
     source: Any,
     rows: int,
     kinds: Sequence[tuple[int, str]],
-    request_id: str | None = None,
+    request_id: str | None,
+    came: list[BaseException],
 ) -> str: ...
 def simulate(
     planned: Planned, source: Any, rows: int, trials: int

@@ -17,6 +17,7 @@ from ._columns import Column
 from ._data import FileTable, Table, table
 from ._declared import Declared, declared, read_as
 from ._errors import RequestError
+from ._quiet import recorded
 from ._release import Release
 from ._wording import decimal, decimals, in_python
 
@@ -129,8 +130,11 @@ def run_program(
         warnings.warn("no sandbox: the program can read and send all that you can", stacklevel=2)
     books = _books.books(None, analyst) if charged is None else charged.open(analyst)
     columns = held.source(kinds)
-    text = _equipoise.run_program(
-        books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id
+    text = recorded(
+        lambda came: _equipoise.run_program(
+            books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id, came
+        ),
+        release=lambda text: json.dumps(json.loads(text)["release"]),
     )
     found: dict[str, Any] = json.loads(text)
     for note in found["notes"]:

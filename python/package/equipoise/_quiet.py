@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TextIO
 
-from ._errors import Interrupted
+from ._errors import Interrupted, LostError
 
 _lock = threading.Lock()
 #: How often each thread has asked for silence.
@@ -69,34 +69,60 @@ def _leave(wholly: bool = False) -> None:
 
 
 def unbroken(action: Callable[[], Any]) -> None:
-    """Do something as a whole: Ctrl-C waits until it is done."""
+    """Do something as a whole: what Ctrl-C raises waits until it is done."""
+    came: list[BaseException] = []
+    with _held(came):
+        action()
+    if came:
+        raise came[0]
+
+
+@contextlib.contextmanager
+def _held(came: list[BaseException]) -> Iterator[None]:
+    """What the handler of Ctrl-C raises is put into a list. A handler that raises nothing works as ever."""
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        action()
+        yield
         return
-    came: list[Any] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+
+    def hold(number: int, frame: Any) -> None:
+        try:
+            handler(number, frame)
+        except BaseException as raised:  # noqa: BLE001
+            came.append(raised)
+
+    signal.signal(signal.SIGINT, hold)
     try:
-        action()
+        yield
     finally:
         signal.signal(signal.SIGINT, handler)
-    if came:
-        handler(*came[-1])
 
 
-def recorded(answer: Callable[[], str], *, charged: bool = False) -> str:
+def recorded(
+    answer: Callable[[list[BaseException]], str], *, charged: bool = False, release: Callable[[str], str] = str
+) -> str:
     """An answer that is recorded on the way: where Ctrl-C comes meanwhile, the exception carries it.
 
-    ``charged`` says that it was paid for before, so that it is lost where it does not come to an answer.
+    ``answer`` is given the list in which what signals raise is held back, to end soon once something is in it. ``charged`` says
+    that it was paid for before, so that it is lost where it does not come to an answer; ``release`` finds the release in it.
     """
+    came: list[BaseException] = []
     found: list[str] = []
     try:
-        unbroken(lambda: found.append(answer()))
-    except KeyboardInterrupt:
-        if found or charged:
-            raise Interrupted(*found) from None
-        raise
-    return found[0]
+        with _held(came):
+            found.append(answer(came))
+    except LostError:
+        charged = True
+        if not came:
+            raise
+    except BaseException:
+        if not came:
+            raise
+    if not came:
+        return found[0]
+    if (found or charged) and isinstance(came[0], KeyboardInterrupt):
+        raise Interrupted(*map(release, found)) from None
+    raise came[0]
 
 
 def _close() -> None:

@@ -158,7 +158,7 @@ def vote(
     except KeyboardInterrupt:
         # Where it came may quote rows.
         raise Interrupted from None
-    return Release._of_json(recorded(lambda: ballot.count(books, votes), charged=True))
+    return Release._of_json(recorded(lambda _: ballot.count(books, votes), charged=True))
 
 
 def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballot:

@@ -54,7 +54,7 @@ fn whole(adjacency: Adjacency) -> Measured {
     };
     let printed = printed(rows, adjacency).with_details(4, Ratio::new(1, 4));
     let Loss::Approx(cost) = printed.cost() else { unreachable!("a cost in (epsilon, delta)") };
-    let claim = Claim { eps: cost.eps.ratio().clone(), delta: cost.delta.ratio().clone(), adjacency };
+    let claim = Claim::promised(&cost, adjacency);
     let found = claim.over_universe(&[0, 1], 3, |rows| {
         enumerate(&pairs::floor(), |tape| {
             let votes = printed.deal(rows.len(), tape).map(|samples| -> Vec<bool> {
@@ -72,7 +72,7 @@ fn overload() -> Measured {
     let printed = printed(RowCount::Declared(3), adjacency).with_details(4, Ratio::new(1, 4));
     let Loss::Approx(cost) = printed.cost() else { unreachable!("a cost in (epsilon, delta)") };
     let delta = cost.delta.ratio() - &Ratio::new(1, 100);
-    let claim = Claim { eps: Ratio::zero(), delta, adjacency };
+    let claim = Claim::new(Ratio::zero(), delta, adjacency);
     let found = claim.over_universe(&[0], 3, |rows| {
         enumerate(&pairs::floor(), |tape| printed.deal(rows.len(), tape).is_some())
     });
@@ -83,7 +83,7 @@ fn overload() -> Measured {
 /// of its delta and depends on no data.
 fn sample_and_aggregate(replaced: u64) -> Measured {
     let printed = SampleAndAggregate { eps: "1".parse().expect("an epsilon"), rows: 32, size: 1 };
-    let claim = Claim { eps: Ratio::one(), delta: printed.passes_upper(), adjacency: Adjacency::Replace };
+    let claim = Claim::new(Ratio::one(), printed.passes_upper(), Adjacency::Replace);
     let found = claim.over_votes(&[0, 1], 16, replaced, |votes| {
         enumerate(&pairs::floor(), |tape| printed.run(votes, tape))
     });

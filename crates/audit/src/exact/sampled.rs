@@ -118,5 +118,5 @@ fn subset(size: u64, rows: u64, sampled: u64) -> Vec<Measured> {
 
 fn claim_of(cost: &Loss, adjacency: Adjacency) -> Claim {
     let Loss::Approx(cost) = cost else { unreachable!("sampling is accounted for in (epsilon, delta)") };
-    Claim { eps: cost.eps.ratio().clone(), delta: cost.delta.ratio().clone(), adjacency }
+    Claim::promised(cost, adjacency)
 }

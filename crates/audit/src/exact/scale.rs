@@ -64,6 +64,6 @@ fn two_tests(adjacency: Adjacency) -> Measured {
     };
     let two_tests = two_tests.calibrate().expect("valid parameters");
     let Loss::Approx(cost) = two_tests.cost() else { unreachable!("a cost in (epsilon, delta)") };
-    let claim = Claim { eps: cost.eps.ratio().clone(), delta: cost.delta.ratio().clone(), adjacency };
+    let claim = Claim::promised(&cost, adjacency);
     measure(&claim, |rows, tape| two_tests.run(rows, tape))
 }

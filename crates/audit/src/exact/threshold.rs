@@ -37,7 +37,7 @@ fn measure_all(distort: fn(Slack) -> Slack) -> Vec<Measured> {
         let shape = NoisyThreshold { eps: "1".parse().expect("an epsilon"), threshold, adjacency };
         let calibrated = shape.calibrate().expect("in range");
         let Loss::Approx(cost) = calibrated.cost() else { unreachable!("a cost in epsilon and delta") };
-        let claim = Claim { eps: cost.eps.ratio().clone(), delta: cost.delta.ratio().clone(), adjacency };
+        let claim = Claim::promised(&cost, adjacency);
         measure(&claim, 5, median, distort, |value, slack, tape| calibrated.run(value, slack, tape))
     };
     let forms_under = |adjacency| forms().into_iter().map(move |threshold| one(adjacency, threshold));

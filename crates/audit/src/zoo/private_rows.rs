@@ -41,7 +41,7 @@ fn broken() -> Vec<Measured> {
     // One of two high rows leaves: the distance grows and the threshold falls.
     let (seven, six) = ([0, 0, 0, 0, 0, 4, 4], [0, 0, 0, 0, 0, 4]);
     let delta = laplace_tail(&exponent(six.len(), &eps, AUDIT_BITS)).upper();
-    let claim = Claim { eps: eps.clone(), delta, adjacency: Adjacency::AddRemove };
+    let claim = Claim::new(eps.clone(), delta, Adjacency::AddRemove);
     vec![claim.over("one pair", [(passes(&seven, &eps), passes(&six, &eps))])]
 }
 

@@ -41,11 +41,7 @@ fn broken() -> Vec<Measured> {
         .iter()
         .map(|eps| {
             let eps: Ratio = eps.parse().expect("a decimal");
-            let claim = pairs::Claim {
-                eps: &eps * &Ratio::from(4u64),
-                delta: delta.clone(),
-                adjacency: Adjacency::Replace,
-            };
+            let claim = pairs::Claim::new(&eps * &Ratio::from(4u64), delta.clone(), Adjacency::Replace);
             claim.over("one pair", [(as_printed(0, &eps, &delta), as_printed(1, &eps, &delta))])
         })
         .collect()

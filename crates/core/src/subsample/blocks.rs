@@ -68,13 +68,11 @@ pub enum Limit {
 
 /// How closures are run.
 #[derive(Default)]
-pub struct Runner<'a> {
+pub struct Runner {
     /// How many threads; one for each core if nothing is said.
     pub threads: Option<NonZero<usize>>,
     /// When an answer comes too late.
     pub limit: Limit,
-    /// Told how many blocks are done, out of how many: blocks, not outcomes.
-    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
 
 /// One block, as the closure sees it.
@@ -146,13 +144,13 @@ pub(crate) fn prepare() {
     });
 }
 
-impl Runner<'_> {
+impl Runner {
     /// The outputs of the closure, in the order of the blocks; nothing where it failed or was late.
     pub fn run<V: Send>(&self, blocks: &Blocks, function: impl Fn(&Block) -> V + Sync) -> Vec<Option<V>> {
         prepare();
         let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let threads = self.threads.unwrap_or_else(cores).get().min(blocks.count().max(1));
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let next = AtomicUsize::new(0);
         let work = || {
             let mut outputs = Vec::new();
             loop {
@@ -161,9 +159,6 @@ impl Runner<'_> {
                     return outputs;
                 }
                 outputs.push((index, self.run_one(blocks.block(index), index, &function)));
-                if let Some(progress) = self.progress {
-                    progress(done.fetch_add(1, Relaxed) + 1, blocks.count());
-                }
             }
         };
         let found: Vec<(usize, Option<V>)> = thread::scope(|scope| {
@@ -227,7 +222,6 @@ pub fn labels<T: Clone>(outputs: impl IntoIterator<Item = Option<T>>, default: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     fn ten() -> Blocks {
         Blocks::from_labels(10, &(0..40).map(|row| row % 10).collect::<Vec<_>>())
@@ -283,16 +277,6 @@ mod tests {
             }
         });
         assert!(outputs[3].is_none());
-    }
-
-    #[test]
-    fn progress_counts_blocks() {
-        let seen = Mutex::new(Vec::new());
-        let progress = |done, all| seen.lock().unwrap().push((done, all));
-        Runner { progress: Some(&progress), ..Runner::default() }.run(&ten(), |_| panic!());
-        let mut seen = seen.into_inner().unwrap();
-        seen.sort_unstable();
-        assert_eq!(seen, (1..=10).map(|done| (done, 10)).collect::<Vec<_>>());
     }
 
     /// What the guarantee asks of closures: with labels that stay, one row more at the top changes one block of rows, but

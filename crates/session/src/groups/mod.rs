@@ -28,6 +28,7 @@ use crate::{
     },
     source::{Batch, Cells, Lost, Wanted},
 };
+use equipoise_core::stop;
 use std::{
     collections::BTreeMap,
     mem,
@@ -112,6 +113,7 @@ impl Search {
         let mut buffer = Vec::new();
         for piece in self.parts().get(&part).into_iter().flatten() {
             let mut rest = self.spill.read(piece, &mut buffer).expect("the temporary file can be read");
+            stop::look();
             while !rest.is_empty() {
                 let key = take(take_length(&mut rest), &mut rest);
                 let record = take(take_length(&mut rest), &mut rest);
@@ -322,6 +324,7 @@ impl Groups {
                 for place in places {
                     let group = table.keys.find(self.search.hash(&keys[place]), &keys[place]);
                     let found = group.map(|group| table.gathered(group, &self.search.needs));
+                    stop::look();
                     visit(place, &found.unwrap_or_default());
                 }
                 continue;
@@ -330,6 +333,7 @@ impl Groups {
                 places.iter().map(|&place| (keys[place].as_slice(), place)).collect();
             let mut found = self.rows(part, &wanted);
             for place in places {
+                stop::look();
                 visit(place, &found.remove(&place).unwrap_or_default());
             }
         }

@@ -5,7 +5,7 @@
 //! the secret has the ledger, which only its owner reads.
 
 use super::{Fallible, chain::hex};
-use equipoise_core::coins::Words;
+use equipoise_core::{coins::Words, stop};
 use hmac::{Hmac, KeyInit, Mac};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
@@ -36,6 +36,9 @@ pub(super) fn of(secret: &[u8], content: &mut dyn Read) -> io::Result<String> {
     let mut state = Hmac::<Sha256>::new_from_slice(secret).expect("a key of any length");
     let mut buffer = vec![0; 1 << 16];
     loop {
+        if stop::asked() {
+            return Err(io::Error::other("it was interrupted"));
+        }
         match content.read(&mut buffer) {
             Ok(0) => return Ok(hex(&state.finalize().into_bytes())),
             Ok(length) => state.update(&buffer[..length]),

@@ -33,6 +33,7 @@ use crate::{
 use equipoise_core::{
     coins::Coins,
     sampler::uniform::{Below, shuffle},
+    stop,
 };
 use std::{
     sync::{
@@ -170,7 +171,9 @@ impl Stage<'_> {
                 let threads: Vec<_> = visitors
                     .iter_mut()
                     .zip(coins)
-                    .map(|(visitor, coins)| scope.spawn(move || stage.work(next, &mut **visitor, coins)))
+                    .map(|(visitor, coins)| {
+                        scope.spawn(stop::carried(move || stage.work(next, &mut **visitor, coins)))
+                    })
                     .collect();
                 // Wait for all: a panic that nobody asks about would go on in this thread.
                 let ends: Vec<Result<(), Lost>> =
@@ -196,6 +199,7 @@ impl Stage<'_> {
             let mut buffer = Vec::new();
             for piece in pieces {
                 let mut rest = self.spill.read(&piece, &mut buffer)?;
+                stop::look();
                 while !rest.is_empty() {
                     people.row(self, &mut rest, coins);
                 }

@@ -22,6 +22,7 @@ use crate::{
     source::{Lost, Source},
     task::SUMMARY,
 };
+use equipoise_core::stop;
 use equipoise_entropy::OsCoins;
 use serde_json::{Value, json};
 use std::{
@@ -106,6 +107,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
             let mut coins = OsCoins::new().map_err(|_| Lost)?;
             let mut seen = Seen::default();
             for _ in 0..trials {
+                stop::look();
                 let own;
                 let known = if let Some(known) = &known {
                     known
@@ -126,7 +128,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
         let share = |worker: usize| trials / workers + usize::from(worker < trials % workers);
         let seen = thread::scope(|scope| {
             let running: Vec<_> =
-                (0..workers).map(|worker| scope.spawn(move || part(share(worker)))).collect();
+                (0..workers).map(|worker| scope.spawn(stop::carried(move || part(share(worker))))).collect();
             let mut all = Seen::default();
             for worker in running {
                 all.take(worker.join().map_err(|_| Lost)??, drawn);
