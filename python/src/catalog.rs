@@ -1,12 +1,13 @@
 //! Mechanisms by name: the numbers that calibration derives, and audits of the claims.
 
 use crate::{errors, waiting};
-use equipoise_audit::{Audit, Kind, Measured, all, report, report::Finding};
+use equipoise_audit::{Audit, Kind, Measured, report, report::Finding};
 use equipoise_core::{
     catalog::{self, Derived, Given},
     ratio::Ratio,
     wording,
 };
+use equipoise_session::audits::all;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 

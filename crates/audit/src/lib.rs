@@ -102,8 +102,3 @@ pub enum Kind {
         broken: fn() -> Vec<Measured>,
     },
 }
-
-/// Every audit there is: shipped claims first, then the zoo.
-pub fn all() -> Vec<&'static Audit> {
-    exact::ALL.iter().chain(zoo::ALL).copied().collect()
-}

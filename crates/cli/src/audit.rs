@@ -3,11 +3,12 @@
 use crate::{Exit, args::AuditOptions, ask::usage};
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_audit::{
-    Audit, Kind, Measured, all,
+    Audit, Kind, Measured,
     report::{self, Finding},
     resolution,
 };
 use equipoise_core::wording;
+use equipoise_session::audits::all;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -93,11 +94,13 @@ fn print_table(findings: &[Finding]) {
     let bad = findings.iter().filter(|finding| !finding.verdict().good()).count();
     let (claims, zoo): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|f| kind(f.audit) == "claim");
+    let coarsest = findings.iter().flat_map(|finding| &finding.measured).map(|m| m.resolution.to_f64());
+    let coarsest = coarsest.fold(0.0, f64::max);
     let mut out = std::io::stdout().lock();
     // A closed pipe (`equipoise audit | head`) is no failure of the audit.
     let _ = writeln!(
         out,
-        "{}\n{} claims with their mutants, {} broken mechanisms; {}. Differences below {} are not told apart.",
+        "{}\n{} claims with their mutants, {} broken mechanisms; {}. Deltas that differ by less than {}, in whole answers {}, are not told apart.",
         table.trim_fmt(),
         claims.len(),
         zoo.len(),
@@ -107,13 +110,14 @@ fn print_table(findings: &[Finding]) {
             format!("{bad} NOT AS THEY SHOULD BE")
         },
         resolution().to_f64(),
+        coarsest,
     );
 }
 
 /// The enclosed delta in a few digits, rounded outwards.
 fn shown(measured: &Measured) -> String {
     let (low, high) = (measured.worst.lower().to_f64(), measured.worst.upper().to_f64());
-    if high <= resolution().to_f64() {
+    if high <= measured.resolution.to_f64() {
         return "0".to_string();
     }
     let (low, high) = (format!("{low:.4e}"), format!("{high:.4e}"));

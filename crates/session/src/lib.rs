@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod audits;
 pub mod batch;
 pub mod columns;
 pub mod field;

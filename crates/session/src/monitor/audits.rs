@@ -6,14 +6,14 @@ use super::{
     log::{Hash, Head, Line, Log, Outcome, Payment, START},
     query::Query,
 };
-use crate::{gather::tests::Memory, ledger::Receipt};
+use crate::{audits::Memory, ledger::Receipt};
+use equipoise_audit::{Audit, Kind, Measured, pairs::Claim};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
-    interval::Interval,
     monitor::threshold_monitor::{Calibrated, Contributions, Noise, ThresholdMonitor},
     ratio::Ratio,
-    tape::{Pmf, delta_between, enumerate},
+    tape::{Pmf, enumerate},
 };
 
 /// What ends the program, and what it remembers.
@@ -27,6 +27,19 @@ enum Ends {
     BeforePositiveAnswers,
     /// The same; the mutant writes questions down together with their answers only, so that a killed one spends nothing.
     BeforePositiveAnswersAndAsksAgain,
+}
+
+impl Ends {
+    fn words(self) -> &'static str {
+        match self {
+            Self::AfterAnswers => "ended after every answer",
+            Self::AfterAnswersAndForgets => "ended after every answer and begun anew",
+            Self::BeforePositiveAnswers => "killed before positive answers",
+            Self::BeforePositiveAnswersAndAsksAgain => {
+                "killed before positive answers, which are asked again"
+            }
+        }
+    }
 }
 
 /// The text of a state file.
@@ -58,7 +71,7 @@ impl File {
     }
 
     fn log(&self) -> Log {
-        Log::read(self.text.as_bytes()).unwrap().unwrap()
+        Log::read(self.text.as_bytes()).expect("it is well formed").expect("it is well formed")
     }
 }
 
@@ -68,7 +81,8 @@ fn question(outcomes: &[Outcome]) -> Query {
         None | Some(Outcome::Below) => ("salary in (1, 2)", 2 + outcomes.len() % 2),
         Some(_) => ("salary = 1", 1),
     };
-    Query::parse(&format!("{{\"where\": \"{filter}\", \"threshold\": {threshold}}}")).unwrap()
+    Query::parse(&format!("{{\"where\": \"{filter}\", \"threshold\": {threshold}}}"))
+        .expect("it is well formed")
 }
 
 /// Who asks sees the outcomes, and of a killed program what it would have said.
@@ -81,13 +95,14 @@ fn transcript(
     tape: &mut impl Coins,
 ) -> Vec<Outcome> {
     let mut file = File::begin();
-    let rebuild = |file: &File| Running::rebuild(calibrated, unit, memory, &file.log()).unwrap();
+    let rebuild =
+        |file: &File| Running::rebuild(calibrated, unit, memory, &file.log()).expect("it is well formed");
     let mut running = rebuild(&file);
     let mut outcomes = Vec::new();
     for _ in 0..rounds {
         let query = question(&outcomes);
-        let bound = query.bind(memory, false).unwrap();
-        running.table.load(memory, &bound.wanted).unwrap();
+        let bound = query.bind(memory, false).expect("it is well formed");
+        running.table.load(memory, &bound.wanted).expect("it is well formed");
         let early = ends != Ends::BeforePositiveAnswersAndAsksAgain;
         let before = File { text: file.text.clone(), hash: file.hash };
         file.append(&Line::Queries(vec![query]));
@@ -120,102 +135,110 @@ fn transcript(
 }
 
 fn monitor() -> (Calibrated, Ratio, Ratio) {
-    let (scale, eps) = (Ratio::from(2u64), "0.5".parse().unwrap());
+    let (scale, eps) = (Ratio::from(2u64), "0.5".parse().expect("it is well formed"));
     let monitor = ThresholdMonitor {
-        eps: "1".parse().unwrap(),
-        delta: "0.01".parse().unwrap(),
+        eps: "1".parse().expect("it is well formed"),
+        delta: "0.01".parse().expect("it is well formed"),
         budget: 1,
         contributions: Contributions::Binary,
         noise: Noise::Gumbel,
         adjacency: Adjacency::AddRemove,
     };
-    let delta = monitor.delta_upper(&scale, &eps).unwrap();
-    (monitor.at_scale(&scale).unwrap(), eps, delta)
+    let delta = monitor.delta_upper(&scale, &eps).expect("it is well formed");
+    (monitor.at_scale(&scale).expect("it is well formed"), eps, delta)
 }
 
-/// The largest delta over two neighbouring pairs, and the claim. A row is a number and the person it is of.
-fn measure(people: bool, ends: Ends, rounds: usize) -> (Interval, Ratio) {
-    let (calibrated, eps, claim) = monitor();
+/// A person has a list of numbers, one for each row.
+type Person = (&'static str, &'static [u8]);
+
+/// Over files in which a few people have rows: one person with any of some lists comes or goes.
+fn measure(people: bool, ends: Ends, rounds: usize) -> Measured {
+    let (calibrated, eps, delta) = monitor();
     let unit = people.then_some(1);
-    let run = |rows: &[(f64, &'static str)]| -> Pmf<Vec<Outcome>> {
-        let texts: Vec<&str> = rows.iter().map(|row| row.1).collect();
-        let memory = Memory::new(rows.iter().map(|row| row.0).collect(), &texts);
-        enumerate(&"1e-12".parse().unwrap(), |tape| {
-            transcript(&calibrated, &memory, unit, ends, rounds, tape)
+    let law = |file: &Vec<Person>| -> Pmf<Vec<Outcome>> {
+        let rows = file.iter().flat_map(|(name, rows)| rows.iter().map(move |&row| (row, *name)));
+        let (numbers, names): (Vec<f64>, Vec<&str>) = rows.map(|(row, name)| (f64::from(row), name)).unzip();
+        enumerate(&"1e-12".parse().expect("a decimal"), |tape| {
+            transcript(&calibrated, &Memory::new(numbers.clone(), &names), unit, ends, rounds, tape)
         })
     };
-    let others = [(1.0, "ann"), (2.0, "bob")];
-    let more: &[(f64, &str)] = &[(1.0, "ann"), (2.0, "bob"), (1.0, "cid"), (2.0, "cid"), (1.0, "cid")];
-    let (alone, with): (&[_], &[_]) = if people {
-        (&[(1.0, "cid"), (1.0, "cid"), (2.0, "cid")], more)
+    let others: [Vec<Person>; 3] = [vec![], vec![("ann", &[1])], vec![("ann", &[1]), ("bob", &[2])]];
+    let single: &[&[u8]] = &[&[1], &[2], &[3]];
+    let several: &[&[u8]] = &[&[1], &[2, 2], &[1, 1, 2], &[1, 2, 1]];
+    let mine = if people { several } else { single };
+    let pairs = others.iter().flat_map(|file| {
+        mine.iter().map(move |&rows| (file.clone(), [&file[..], &[("cid", rows)]].concat()))
+    });
+    let over = if people {
+        "three files, in which one person has any of four lists of rows"
     } else {
-        (&[(1.0, "cid")], &more[..3])
+        "three files and each record that may come"
     };
-    let empty = delta_between(&eps, &run(&[]), &run(alone));
-    (empty.max(&delta_between(&eps, &run(&others), &run(with))), claim)
+    let found = Claim::new(eps, delta, Adjacency::AddRemove).over_inputs(over, pairs, law);
+    let unit = if people { "people" } else { "rows" };
+    found.case(format!("{unit}, {rounds} questions, {}", ends.words()))
 }
 
-fn holds(people: bool, ends: Ends) {
-    let (worst, claim) = measure(people, ends, 7);
-    assert!(
-        worst.upper() <= claim.clone() + "1e-9".parse::<Ratio>().unwrap(),
-        "{ends:?}: {} > {claim}",
-        worst.upper()
-    );
-    assert!(worst.lower() > &claim / &Ratio::from(2u64), "{ends:?}: the audit comes close to the claim");
-}
+pub(crate) static MONITOR_FILES: Audit = Audit {
+    name: "monitor-files",
+    about: "monitors that end and start again from their state file, killed at the worst moments",
+    source: "every path of coins, through the text of the file, against questions chosen by the answers",
+    kind: Kind::Claim {
+        shipped: || {
+            [false, true]
+                .into_iter()
+                .flat_map(|people| {
+                    [Ends::AfterAnswers, Ends::BeforePositiveAnswers].map(|ends| (people, ends))
+                })
+                .map(|(people, ends)| measure(people, ends, 7))
+                .collect()
+        },
+        change: "a restart forgets: what was killed before its answer was written is asked again for free, or all budgets are full again",
+        mutant: || {
+            vec![
+                measure(false, Ends::BeforePositiveAnswersAndAsksAgain, 9),
+                measure(false, Ends::AfterAnswersAndForgets, 9),
+                measure(true, Ends::AfterAnswersAndForgets, 9),
+            ]
+        },
+    },
+};
 
-fn caught(people: bool, ends: Ends) {
-    let (worst, claim) = measure(people, ends, 9);
-    assert!(worst.lower() > claim, "{ends:?}: {} <= {claim}", worst.lower());
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use equipoise_core::tape::delta_between;
 
-#[test]
-fn exact_audit_restarts_change_nothing() {
-    holds(false, Ends::AfterAnswers);
-    holds(true, Ends::AfterAnswers);
-}
+    #[test]
+    fn every_mutant_that_forgets_is_caught() {
+        let Kind::Claim { mutant, .. } = MONITOR_FILES.kind else { panic!("a claim") };
+        assert!(mutant().iter().all(Measured::refuted));
+    }
 
-#[test]
-fn a_mutant_that_forgets_deletions_after_a_restart_is_caught() {
-    caught(false, Ends::AfterAnswersAndForgets);
-    caught(true, Ends::AfterAnswersAndForgets);
-}
+    /// A restart gives the very transcript law of a program that never ended.
+    #[test]
+    fn the_law_of_answers_is_the_same_with_and_without_restarts() {
+        let (calibrated, ..) = monitor();
+        let memory = Memory::new(vec![1.0, 2.0, 1.0], &["ann"]);
+        let law = |ends| {
+            let floor = "1e-12".parse().expect("it is well formed");
+            let found = enumerate(&floor, |tape| transcript(&calibrated, &memory, None, ends, 4, tape));
+            found.iter().map(|(outcomes, mass)| (outcomes.clone(), mass.to_f64())).collect::<Vec<_>>()
+        };
+        // One that is killed at positive answers deletes as one that answers them: both spend.
+        assert_eq!(law(Ends::AfterAnswers), law(Ends::BeforePositiveAnswers));
+    }
 
-#[test]
-fn exact_audit_answers_that_are_lost_on_purpose_are_paid_for() {
-    holds(false, Ends::BeforePositiveAnswers);
-    holds(true, Ends::BeforePositiveAnswers);
-}
-
-#[test]
-fn a_mutant_that_asks_again_what_was_lost_is_caught() {
-    caught(false, Ends::BeforePositiveAnswersAndAsksAgain);
-}
-
-/// A restart gives the very transcript law of a program that never ended.
-#[test]
-fn the_law_of_answers_is_the_same_with_and_without_restarts() {
-    let (calibrated, ..) = monitor();
-    let memory = Memory::new(vec![1.0, 2.0, 1.0], &["ann"]);
-    let law = |ends| {
-        let floor = "1e-12".parse().unwrap();
-        let found = enumerate(&floor, |tape| transcript(&calibrated, &memory, None, ends, 4, tape));
-        found.iter().map(|(outcomes, mass)| (outcomes.clone(), mass.to_f64())).collect::<Vec<_>>()
-    };
-    // One that is killed at positive answers deletes as one that answers them: both spend.
-    assert_eq!(law(Ends::AfterAnswers), law(Ends::BeforePositiveAnswers));
-}
-
-/// Rows of one person as units of their own: what would go wrong if people were not told apart.
-#[test]
-fn a_mutant_that_takes_each_row_for_a_person_is_caught() {
-    let (calibrated, eps, claim) = monitor();
-    let run = |rows: usize| {
-        let memory = Memory::new(vec![1.0; rows], &["cid"]);
-        enumerate(&"1e-12".parse().unwrap(), |tape| {
-            transcript(&calibrated, &memory, None, Ends::AfterAnswers, 7, tape)
-        })
-    };
-    assert!(delta_between(&eps, &run(0), &run(3)).lower() > claim);
+    /// Rows of one person as units of their own: what would go wrong if people were not told apart.
+    #[test]
+    fn a_mutant_that_takes_each_row_for_a_person_is_caught() {
+        let (calibrated, eps, claim) = monitor();
+        let run = |rows: usize| {
+            let memory = Memory::new(vec![1.0; rows], &["cid"]);
+            enumerate(&"1e-12".parse().expect("a decimal"), |tape| {
+                transcript(&calibrated, &memory, None, Ends::AfterAnswers, 7, tape)
+            })
+        };
+        assert!(delta_between(&eps, &run(0), &run(3)).lower() > claim);
+    }
 }

@@ -568,7 +568,6 @@ impl From<Lost> for AskError {
     }
 }
 
-#[cfg(test)]
-mod audits;
+pub(crate) mod audits;
 #[cfg(test)]
 mod tests;

@@ -262,7 +262,6 @@ impl Plan {
         Ok(())
     }
 
-    #[cfg(test)]
     pub(crate) fn task(&self) -> &crate::task::Task {
         &self.parts[0].task
     }

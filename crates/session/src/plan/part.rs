@@ -97,7 +97,6 @@ impl Part {
         runners_up(&self.request, &self.facts, self.task.mechanism())
     }
 
-    #[cfg(test)]
     pub(crate) fn of_row(&self) -> &Approx {
         &self.of_row
     }

@@ -32,8 +32,6 @@
 //! shows the size, and within that faintly how rows are spread over people. Rows wait in memory up to a public limit, then in a
 //! temporary file without a name ([`spill`]).
 
-#[cfg(test)]
-mod audits;
 pub(crate) mod bound;
 mod constants;
 pub(crate) mod encode;
@@ -60,7 +58,6 @@ pub(crate) struct Rows {
 /// Coins and threads of a scan: one for each visitor.
 pub(crate) enum Hands<'a, C: Coins> {
     /// One thread, any coins: this is what audits enumerate.
-    #[cfg_attr(not(test), expect(dead_code, reason = "audits run the same scan on coins of their own"))]
     One(&'a mut C),
     /// As many threads as coins, each its own.
     Several(&'a mut [OsCoins]),

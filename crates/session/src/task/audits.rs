@@ -1,5 +1,4 @@
-//! Exact audits of whole answers: what a release shows, its noisy number of rows included, enumerated over
-//! every neighbouring pair of small files with empty fields in them.
+//! Exact audits of parts of whole answers, and mutants of them; the answers themselves are audited in [`crate::audits`].
 
 use super::{Task, moments::Moments};
 use crate::{
@@ -89,68 +88,6 @@ fn on_a_small_grid(request: Request) -> Request {
     Request { range: Some("0,2".into()), resolution: Some("1".into()), ..request }
 }
 
-#[test]
-fn whole_answers_keep_what_they_promise() {
-    let codes = [EMPTY, 0, 2];
-    for adjacency in Adjacency::ALL {
-        let delta = |request: Request| Request { delta: Some("0.1".into()), ..request };
-        let quantile = Request {
-            fraction: Some("0.9".into()),
-            ..on_a_small_grid(request("quantile", Some("salary"), "8", adjacency))
-        };
-        let stable = Request {
-            mechanism: Some("stable".into()),
-            ..delta(on_a_small_grid(request("median", Some("salary"), "1", adjacency)))
-        };
-        let scale = Request { mechanism: Some("scale".into()), statistic: "iqr".into(), ..stable.clone() };
-        for request in [
-            request("count", Some("town"), "2", adjacency),
-            on_a_small_grid(request("median", Some("salary"), "8", adjacency)),
-            Request {
-                interval: Some(true),
-                rows: Some("100".into()),
-                ..on_a_small_grid(request("median", Some("salary"), "16", adjacency))
-            },
-            quantile,
-            delta(request("mode", Some("town"), "1", adjacency)),
-            delta(request("select", Some("town"), "1", adjacency)),
-            Request {
-                among: vec!["ash".into(), "cedar".into(), "oak".into()],
-                ..request("select", Some("town"), "1", adjacency)
-            },
-            Request {
-                mechanism: Some("exponential".into()),
-                ..delta(request("select", Some("town"), "1", adjacency))
-            },
-            Request {
-                mechanism: Some("noisy-max".into()),
-                among: vec!["ash".into(), "cedar".into(), "oak".into()],
-                ..request("select", Some("town"), "1", adjacency)
-            },
-            stable,
-            scale,
-            Request {
-                mechanism: Some("gaussian".into()),
-                ..delta(request("count", Some("town"), "2", adjacency))
-            },
-        ] {
-            let plan = plan(&request);
-            let cost = plan.cost();
-            let eps = cost.eps.ratio();
-            let measured = worst(plan.task(), adjacency, eps, &codes, 3);
-            let slack: Ratio = "1e-5".parse().unwrap();
-            assert!(
-                measured.lower() <= cost.delta.ratio() + &slack
-                    && measured.upper() <= cost.delta.ratio() + &slack,
-                "{} under {adjacency}: {} to {}",
-                request.to_json(),
-                measured.lower().to_f64(),
-                measured.upper().to_f64()
-            );
-        }
-    }
-}
-
 /// Intervals of two quantiles: half of epsilon buys the answers, and an eighth each of the four ends. A mutant that promises
 /// the price of two ends only is caught, and one that promises 1 for the difference of quartiles, which shows less.
 #[test]
@@ -222,39 +159,6 @@ fn measured_delta(request: &Request, adjacency: Adjacency, codes: &[i64], size: 
     let plan = plan(request);
     let cost = plan.cost();
     (worst(plan.task(), adjacency, cost.eps.ratio(), codes, size), cost.delta.ratio().clone())
-}
-
-/// Keys that nobody wrote down, empty ones among them, and answers for each.
-#[test]
-fn groups_keep_what_they_promise() {
-    let codes = [EMPTY, 0, 2];
-    for adjacency in Adjacency::ALL {
-        let stable = Request {
-            mechanism: Some("stable".into()),
-            ..by_town(on_a_small_grid(request("median", Some("salary"), "2", adjacency)))
-        };
-        let stated = Request {
-            group_by: vec!["town".into()],
-            keys: vec!["ash".into(), "oak".into()],
-            ..request("count", Some("salary"), "2", adjacency)
-        };
-        for request in [
-            by_town(request("count", None, "2", adjacency)),
-            by_town(request("count", Some("salary"), "2", adjacency)),
-            by_town(request("mode", Some("town"), "2", adjacency)),
-            stable,
-            stated,
-        ] {
-            let (measured, delta) = measured_delta(&request, adjacency, &codes, 3);
-            assert!(
-                measured.upper() <= &delta + &"1e-5".parse().unwrap(),
-                "{}: {} to {}",
-                request.to_json(),
-                measured.lower().to_f64(),
-                measured.upper().to_f64()
-            );
-        }
-    }
 }
 
 /// A replaced row touches two groups, and the price of one does not cover it; keys cost delta; counts cost all of

@@ -494,6 +494,7 @@ fn release(plan: &VotePlan, tallied: Tallied, charge: &Charge) -> Release {
     }
 }
 
+pub(crate) mod audits;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]

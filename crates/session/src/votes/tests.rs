@@ -208,34 +208,6 @@ fn three(output: &str) -> VoteRequest {
     VoteRequest { blocks, confidence, ..request(output, "1", "0.1") }
 }
 
-#[test]
-fn exact_audit_of_whole_answers_and_a_mutant_that_touches_more() {
-    let two_each =
-        VoteRequest { unit: Some("town".into()), adjacency: Some("replace".into()), ..three("label") };
-    let listed =
-        |request: VoteRequest| VoteRequest { options: Some(vec!["a".into(), "b".into()]), ..request };
-    let slack: Ratio = "1e-6".parse().unwrap();
-    let stated = |request: VoteRequest| VoteRequest { default: Some("a".into()), ..request };
-    for (request, touched) in [
-        (three("label"), 1),
-        (three("labels"), 1),
-        (listed(three("label")), 1),
-        (two_each.clone(), 2),
-        (listed(two_each.clone()), 2),
-        (stated(three("label")), 1),
-        (stated(listed(two_each.clone())), 2),
-    ] {
-        let plan = plan(&request);
-        let measured = worst(&plan, &[None, Some("a"), Some("b")], touched, plan.cost().eps.ratio());
-        let claimed = plan.cost().delta.ratio();
-        assert!(measured.upper() <= claimed + &slack, "{request:?}: {}", measured.upper().to_f64());
-    }
-    // One who is in two blocks, calibrated as if in one.
-    let one = plan(&three("label"));
-    let measured = worst(&one, &[None, Some("a"), Some("b")], 2, one.cost().eps.ratio());
-    assert!(measured.lower() > one.cost().delta.ratio() + &slack, "{}", measured.lower().to_f64());
-}
-
 /// What blocks answer that do or do not answer the same shows in the number of answers and in the election. Together they lose
 /// no more than this, and more as soon as the number has half of its noise or none.
 #[test]

@@ -1,0 +1,29 @@
+//! Exact audits of whole questions and of what lives on between them, beside those of mechanisms in `equipoise-audit`: units, filters,
+//! groups, what budgets are charged, votes of blocks, and monitors that end and start again.
+
+mod answers;
+mod memory;
+mod people;
+
+pub(crate) use memory::Memory;
+
+use crate::{monitor, program, votes};
+use equipoise_audit::{Audit, exact, zoo};
+
+/// The audits of this crate.
+pub const ALL: &[&Audit] = &[
+    &answers::ANSWERS,
+    &answers::GROUPS,
+    &people::UNITS,
+    &people::UNIT_GROUPS,
+    &people::FILTERS,
+    &people::ROW_BUDGETS,
+    &votes::audits::VOTES,
+    &program::audits::PROGRAMS,
+    &monitor::audits::MONITOR_FILES,
+];
+
+/// Every audit there is: the claims of mechanisms, those of whole questions, and the zoo.
+pub fn all() -> Vec<&'static Audit> {
+    exact::ALL.iter().chain(ALL).chain(zoo::ALL).copied().collect()
+}
