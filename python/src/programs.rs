@@ -72,7 +72,7 @@ pub fn run_program(
         Err(answered) => return Ok(answered),
     };
     let held = table::read_after_charge(source, &wanted)?;
-    let memory = Memory::new(names, wanted, rows, &held).map_err(errors::lost)?;
+    let memory = Memory::new(names, wanted, rows, &held).map_err(errors::unread)?;
     py.detach(|| asked.answer(paid, &memory))
 }
 
@@ -116,7 +116,7 @@ impl Asked<'_> {
 
     fn answer(&self, paid: PaidRun, source: &dyn Source) -> PyResult<String> {
         let PaidRun { charged, run, notes } = paid;
-        let release = self.books.session()?.run_program(*charged, source, |blocks| {
+        let release = self.books.paid_session()?.run_program(*charged, source, |blocks| {
             let block = |index| self.format().block(blocks, index);
             run.answers(blocks.count(), block, |printed| blocks.read(printed))
         });

@@ -30,4 +30,5 @@ mod space;
 mod target;
 pub mod task;
 mod types;
+pub mod unanswered;
 pub mod votes;

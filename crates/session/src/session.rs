@@ -6,7 +6,7 @@
 //!   [`Session::charge`] makes, and takes it by value. One charge, one run.
 //! - No number becomes public before it is recorded: a [`Release`] exists only with its receipt.
 //! - The coins of a session are its own, keyed by the operating system; nobody hands in others.
-//! - After the charge nothing fails with a reason: the data could not be read, or a panic, is [`Lost`].
+//! - What fails after the charge is [`Unanswered`], which names what failed and nothing that rows held.
 //!
 //! ```compile_fail
 //! # fn twice(session: &mut equipoise_session::session::Session,
@@ -23,10 +23,11 @@ use crate::{
     gather::Gathered,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan, RunnerUp},
-    quiet::quietly,
+    quiet::privately,
     release::{Left, Outcome, Promise, Release, Spent},
     rows::Hands,
-    source::{Lost, Source},
+    source::Source,
+    unanswered::Unanswered,
 };
 use equipoise_entropy::{EntropyError, OsCoins};
 use serde_json::{Value, json};
@@ -94,16 +95,16 @@ impl Session {
     }
 
     /// Read the rows, answer, record. The charge is used up whatever happens.
-    pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Lost> {
+    pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Unanswered> {
         let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
-        let answers = quietly(|| {
+        let answers = privately(|| {
             let gathered = gather(&plan, source)?;
             Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
         })?;
         let (mut release, text) = short_enough(&plan, few_enough(answers, MOST_TOLD), &charge, LONGEST);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &text).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &text).map_err(Unanswered::Ledger)?;
         release.receipt = Some(receipt);
         Ok(release)
     }
@@ -142,10 +143,10 @@ fn short_enough(plan: &Plan, answers: Vec<Answer>, charge: &Charge, longest: usi
 }
 
 /// One scan on all cores, each with coins of its own.
-pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Lost> {
+pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let own = (0..threads).map(|_| OsCoins::new()).collect::<Result<Vec<_>, _>>();
-    let mut own = own.map_err(|_| Lost)?;
+    let mut own = own.map_err(|_| Unanswered::Coins)?;
     // Also where there is one: only several hands draw the key by which ids are hashed.
     let hands = Hands::<OsCoins>::Several(&mut own);
     Gathered::scan(source, plan.rows(), &plan.needs(), hands)
@@ -362,7 +363,7 @@ mod tests {
         answer::ErrorBar,
         gather::tests::Memory,
         request::Request,
-        source::{Visitor, Wanted},
+        source::{Lost, Visitor, Wanted},
     };
 
     /// Rows that break whoever reads them, with a private number in the message.
@@ -394,7 +395,7 @@ mod tests {
         memory.readable = false;
         for source in [&memory as &dyn Source, &Breaking] {
             let paid = charged(&mut session);
-            assert_eq!(session.run(paid, source), Err(Lost));
+            assert_eq!(session.run(paid, source), Err(Unanswered::Data));
         }
         memory.readable = true;
         let paid = charged(&mut session);

@@ -92,8 +92,10 @@ class Question:
         if self._asked == "std":
             values = [_root_of(value) for value in values]
             errors = [error and dict(error, low=_root_of(error["low"]), high=_root_of(error["high"])) for error in errors]
-            roots = ("median", "nine_of_ten_between", "truth")
-            series = [dict(one, statistic="std", **{name: _root_of(one[name]) for name in roots}) for one in series]
+            roots = ("median", "nine_of_ten_between", "truth", "truth_of_rows_drawn")
+            series = [
+                dict(one, statistic="std", **{name: _root_of(one[name]) for name in roots if name in one}) for one in series
+            ]
         return values, errors, series
 
 

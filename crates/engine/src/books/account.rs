@@ -6,7 +6,9 @@ use super::{
     shown,
 };
 use crate::STANDARD_INPUT;
-use equipoise_session::ledger::{Elsewhere, Expected, Fault, Ledger, LedgerError, MOST_FILES};
+use equipoise_session::ledger::{
+    Elsewhere, Expected, Fault, FingerprintError, Ledger, LedgerError, MOST_FILES,
+};
 use std::path::{Path, PathBuf};
 
 /// What is asked about, and what was said about where it is charged.
@@ -84,10 +86,17 @@ impl Account {
         let mut found = Vec::new();
         for (ledger, opened, _) in looked_at(&self.ledger, &members)?.into_iter().filter(|(.., own)| !own) {
             let Some(mut content) = super::content_of(data).map_err(Looking::Named)? else { continue };
-            let names = opened.same_content(&mut content)?;
+            let names = opened.same_content(&mut content).map_err(uncompared)?;
             found.extend(names.into_iter().map(|data_set| Elsewhere { ledger: ledger.clone(), data_set }));
         }
         Ok(found)
+    }
+}
+
+fn uncompared(error: FingerprintError) -> Looking {
+    match error {
+        FingerprintError::Ledger(error) => Looking::Ledger(error),
+        FingerprintError::Content(kind) => Looking::Named(format!("the data could not be read ({kind})")),
     }
 }
 

@@ -26,12 +26,12 @@ use crate::{
     columns,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
     plan::{DataFacts, PlanError, Said},
-    quiet::quietly,
+    quiet::privately,
     release::{Left, Outcome, Promise, Release, Spent},
     request::Request,
     rows::id,
     session::{PayError, Session, stored},
-    source::Lost,
+    unanswered::Unanswered,
 };
 use aggregate::{Aggregate, Tallied};
 use choose::Wanted;
@@ -438,7 +438,7 @@ impl Session {
         charged: ChargedVotes,
         votes: Vec<Option<Vote>>,
         rows: Option<u64>,
-    ) -> Result<Release, Lost> {
+    ) -> Result<Release, Unanswered> {
         self.hold_votes(charged, |_, _| Ok(Held { votes, rows }))
     }
 
@@ -446,18 +446,18 @@ impl Session {
     pub(crate) fn hold_votes(
         &mut self,
         charged: ChargedVotes,
-        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Held, Lost>,
-    ) -> Result<Release, Lost> {
+        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Held, Unanswered>,
+    ) -> Result<Release, Unanswered> {
         let ChargedVotes { plan, charge } = charged;
         let coins = &mut self.coins;
-        let tallied = quietly(|| {
+        let tallied = privately(|| {
             let Held { mut votes, rows } = hold(&plan, coins)?;
-            votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Lost)?, None);
+            votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Unanswered::Data)?, None);
             Ok(plan.answer(&votes, rows, coins))
         })?;
         let mut release = release(&plan, tallied, &charge);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(Unanswered::Ledger)?;
         release.receipt = Some(receipt);
         Ok(release)
     }
