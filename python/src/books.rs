@@ -248,8 +248,15 @@ impl Planned {
             "cost": Spent::from(plan.charge()),
             "error": error,
             "expected": expected.words,
+            "warnings": plan.warnings(),
         })
         .to_string()
+    }
+
+    /// What of its promise protects little, one line each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.plan.warnings()
     }
 }
 

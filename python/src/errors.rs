@@ -41,7 +41,6 @@ pub fn ledger(error: &LedgerError) -> PyErr {
 }
 
 /// Why a data set or a limit was not entered.
-#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 pub fn register(error: RegisterError) -> PyErr {
     match &error {
         RegisterError::Ledger(_) => LedgerFileError::new_err(error.to_string()),

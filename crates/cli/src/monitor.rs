@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::MonitorOptions,
     ask::{delimiter, existing, internal, unopened, usage},
-    fail, progress,
+    fail, progress, show,
 };
 use equipoise_core::wording;
 use equipoise_engine::{
@@ -117,10 +117,12 @@ fn planned(plan: &MonitorPlan) -> Value {
         "scale": format!("{:.6}", plan.scale().to_f64()),
         "expected": plan.expected(),
         "charge": Spent::from(plan.charge()),
+        "warnings": plan.warnings(),
     })
 }
 
 fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
+    show::warn(&plan.warnings());
     let (epsilon, delta) = (&plan.charge().eps, &plan.charge().delta);
     let begun = if monitor.resumed() { "goes on, charged before" } else { "begins, charged once" };
     eprintln!(

@@ -358,6 +358,7 @@ fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: boo
         println!("{document:#}");
         return;
     }
+    show::warn(&plan.warnings());
     let charge = Spent::from(plan.charge());
     println!("program (planned; no rows were read and nothing was charged)");
     println!("  expect     {}", plan.expected());

@@ -8,6 +8,7 @@
 
 pub mod answer;
 pub mod batch;
+pub mod caution;
 pub mod columns;
 pub mod field;
 pub mod file_id;

@@ -20,6 +20,7 @@ pub mod streams;
 
 use crate::{
     answer::{Answer, Group, Item, MOST_TOLD, Named},
+    caution,
     gather::Gathered,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan, RunnerUp},
@@ -202,7 +203,7 @@ fn instead(other: &RunnerUp) -> Value {
     })
 }
 
-fn promise(plan: &Plan) -> Promise {
+pub(crate) fn promise(plan: &Plan) -> Promise {
     let guarantee = plan.guarantee();
     let cost = plan.cost();
     Promise {
@@ -233,7 +234,7 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
     let Answer { value, error, rows, advice, groups, several } = answer;
     let items = items.or_else(|| several.map(|several| named(several, plan.column())));
     let balance = charge.balance();
-    Release {
+    let whole = Release {
         outcome,
         value: value.unwrap_or_default(),
         value_type: if plan.is_batch() { None } else { plan.parts()[0].answer_type() },
@@ -250,10 +251,12 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
         groups,
         answers: items,
         advice: advice.filter(|_| outcome == Outcome::Refused),
+        warnings: Vec::new(),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,
-    }
+    };
+    Release { warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }
 
 /// One answer of a batch.

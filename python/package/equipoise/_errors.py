@@ -34,6 +34,10 @@ class LostError(EquipoiseError, RuntimeError):
     """
 
 
+class PrivacyWarning(UserWarning):
+    """A price that protects little: an epsilon above 10, or a delta that is not small beside one over the number of rows."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C after the charge, which stands.
 

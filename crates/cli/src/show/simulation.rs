@@ -64,10 +64,7 @@ fn alone(series: &Series, trials: usize) {
         println!("  truth      {}{whole}{half}", value(&truth));
     }
     if let Some(drawn) = series.truth_drawn() {
-        println!(
-            "  drawn      {} is the truth of the rows drawn in a trial, in the middle one of them",
-            value(&drawn)
-        );
+        println!("  drawn      truth {} of the rows drawn, in the middle one of the trials", value(&drawn));
     }
     if series.bars > 0 {
         let judged = if series.all_rows.is_some() { ", each for the rows drawn" } else { "" };

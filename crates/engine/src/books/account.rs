@@ -159,15 +159,21 @@ fn in_the_way(
     name: &str,
     members: &Members,
 ) -> Result<Vec<Covering>, Looking> {
+    let looked = looked_at(charged, members)?.into_iter();
+    let looked =
+        looked.map(|(ledger, opened, own)| Ok((near::coverings(&opened, &ledger, members)?, ledger, own)));
+    let looked = looked.collect::<Result<Vec<_>, Looking>>()?;
+    let here = |covering: &Covering| covering.name == name && covering.limited;
+    let limited_here = looked.iter().any(|(coverings, _, own)| *own && coverings.iter().any(here));
     let mut found = Vec::new();
-    for (ledger, opened, own) in looked_at(charged, members)? {
-        let coverings = near::coverings(&opened, &ledger, members)?;
+    for (coverings, ledger, own) in looked {
         // In one ledger the steward sets the limits, and was warned where two names are the same files.
-        if own && coverings.iter().any(|covering| covering.name == name && covering.limited) {
+        if own && limited_here {
             continue;
         }
-        // Where no ledger was named, what was spent is not to be counted in two that nobody named, either.
-        let unnamed = !own && asked.ledger.is_none() && ledger.ends_with(FILE_NAME);
+        // Where no ledger was named, what was spent is not to be counted in two that nobody named, either; a limit says which of
+        // them counts, and one without, such as that of a hard link above, does not stand in its way.
+        let unnamed = !own && !limited_here && asked.ledger.is_none() && ledger.ends_with(FILE_NAME);
         let counts = |covering: &Covering| {
             let other = !own || covering.name != name;
             other && (covering.limited || unnamed)

@@ -506,6 +506,45 @@ fn every_look_up_uses_an_index() {
     }
 }
 
+/// A fork of the process waited, and so did every other thread, until whoever reads the log had taken all of it.
+#[test]
+fn the_ledger_is_free_while_its_entries_are_handed_over() {
+    let mut ledger = Ledger::in_memory().unwrap();
+    for _ in 0..3 {
+        let _ = granted(&mut ledger, &request("0.1"));
+    }
+    let (shared, mut charges) = (ledger.share(), 0);
+    let busy = || {
+        let (shared, (done, finished)) = (shared.clone(), std::sync::mpsc::channel());
+        std::thread::spawn(move || {
+            let _ = granted(&mut shared.take().unwrap(), &request("0.1"));
+            done.send(()).unwrap();
+        });
+        let free = finished.recv_timeout(std::time::Duration::from_secs(20)).is_ok();
+        assert!(free, "another thread can charge meanwhile");
+        ControlFlow::Continue(())
+    };
+    ledger
+        .each_entry(None, &mut |entry| {
+            charges += u32::from(matches!(entry.event, Event::Charged { .. }));
+            busy()
+        })
+        .unwrap();
+    assert_eq!(charges, 3, "what was charged meanwhile is not of the state that is told");
+    let mut text = String::new();
+    let mut pieces = 0;
+    ledger
+        .export(&mut |piece| {
+            text.push_str(piece);
+            pieces += 1;
+            if pieces == 5 { busy() } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let before = ledger.verify(None).unwrap().charges - 1;
+    assert_eq!(document["data_sets"][0]["charges"].as_array().unwrap().len() as u64, before);
+}
+
 #[test]
 fn every_fault_is_one_line_with_a_next_step() {
     let (busy, damaged) = (Fault::Busy, Fault::Damaged { entry: 7, what: "its body is not JSON".into() });

@@ -402,6 +402,7 @@ fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
         blocks: None,
         groups: None,
         advice: None,
+        warnings: plan.warnings(),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,

@@ -276,10 +276,14 @@ mod tests {
         let store = Store::new(0);
         store.spill.break_down();
         let mut collected = Collected::new(&store);
-        collected.extend(&[1.0; 2 * PIECE]);
+        collected.extend(&vec![1.0; 2 * PIECE]);
         let mut numbers = Numbers::default();
         numbers.take(collected);
-        assert_eq!(privately(|| Ok(numbers.each(|_| ()))), Err(Unanswered::Temporary));
+        let read = privately(|| {
+            numbers.each(|_| ());
+            Ok(())
+        });
+        assert_eq!(read, Err(Unanswered::Temporary));
     }
 
     fn sorted(numbers: &Numbers<'_>) -> Vec<u64> {

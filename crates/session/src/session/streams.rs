@@ -9,6 +9,7 @@
 
 use super::{PayError, Session};
 use crate::{
+    caution,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet, Receipt},
     plan::{DataFacts, PlanError},
     release::{Left, Outcome, Promise, Release, Spent},
@@ -158,6 +159,7 @@ fn release(stream: &Stream, facts: &DataFacts, guarantee: Promise, charge: &Char
         group_by: Vec::new(),
         data: facts.name.clone(),
         mechanism: stream.name().to_string(),
+        warnings: caution::warnings(&guarantee, caution::Rows::Unknown),
         guarantee,
         error: None,
         rows: None,

@@ -23,7 +23,7 @@ pub use output::{Ballots, Output, Vote};
 
 use crate::{
     answer::ErrorBar,
-    columns,
+    caution, columns,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
     plan::{DataFacts, PlanError, Said},
     quiet::privately,
@@ -256,7 +256,13 @@ impl VotePlan {
             "error": self.expected_error(),
             "expected": self.expected(),
             "charge": Spent::from(&self.charge),
+            "warnings": self.warnings(),
         })
+    }
+
+    /// What of its promise protects little, one line each.
+    pub fn warnings(&self) -> Vec<String> {
+        caution::warnings(&self.promise(), caution::Rows::stated(self.request.rows.as_deref()))
     }
 
     /// What releases call it: for programs what keeps them to their blocks, for functions the aggregator.
@@ -488,6 +494,7 @@ fn release(plan: &VotePlan, tallied: Tallied, charge: &Charge) -> Release {
         groups: None,
         answers: None,
         advice: answer.advice,
+        warnings: plan.warnings(),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,
