@@ -73,7 +73,7 @@ impl Ballot {
             charged.ok_or_else(|| errors::request("this vote was not paid for, or was counted before"))?;
         let rows = *self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         py.detach(|| {
-            let release = books.session()?.count_votes(charged, votes, rows).map_err(errors::lost)?;
+            let release = books.paid_session()?.count_votes(charged, votes, rows).map_err(errors::lost)?;
             Ok(release.to_text())
         })
     }

@@ -19,6 +19,7 @@ use equipoise_session::{
     session::{self, Charged, Paid, Session},
     simulate::{Series, Simulation},
     source::{Kind, Source},
+    unanswered::Unanswered,
 };
 use pyo3::{
     prelude::*,
@@ -41,6 +42,13 @@ impl Books {
         Session::new(ledger, self.analyst.clone()).map_err(errors::lost)
     }
 
+    /// The same after a charge, which then stands.
+    pub fn paid_session(&self) -> PyResult<Session> {
+        let session =
+            self.ledger.take().ok().and_then(|ledger| Session::new(ledger, self.analyst.clone()).ok());
+        session.ok_or_else(|| errors::lost(Unanswered::Coins))
+    }
+
     /// Pay for a plan; an answer that was given before as JSON.
     fn charge(
         &self,
@@ -56,7 +64,7 @@ impl Books {
     }
 
     fn answer(&self, charged: Box<Charged>, source: &dyn Source) -> PyResult<String> {
-        let release = self.session()?.run(*charged, source).map_err(errors::lost)?;
+        let release = self.paid_session()?.run(*charged, source).map_err(errors::lost)?;
         Ok(release.to_text())
     }
 
@@ -128,7 +136,7 @@ impl Books {
         };
         let wanted = planned.plan.wanted();
         let held = table::read_after_charge(source, &wanted)?;
-        let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::lost)?;
+        let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::unread)?;
         waiting::held_after_charge(py, came, || self.answer(charged, &memory))
     }
 
@@ -166,15 +174,15 @@ impl Books {
             let mut session = self.session()?;
             let ledger = session.ledger_mut();
             if anew && ledger.data_set(data).map_err(|error| errors::ledger(&error))?.is_some() {
-                ledger.begin_anew(&data_set, true).map_err(errors::request)?;
+                ledger.begin_anew(&data_set, true).map_err(errors::register)?;
             }
             let mut content = match &file {
                 Some(file) => books::content_of(file).map_err(errors::data)?,
                 None => None,
             };
             let content = content.as_mut().map(|content| content as &mut dyn Read);
-            let registration = ledger.register(&data_set, content).map_err(errors::request)?;
-            ledger.set_limit(data, None, Some(&limit)).map_err(errors::request)?;
+            let registration = ledger.register(&data_set, content).map_err(errors::register)?;
+            ledger.set_limit(data, None, Some(&limit)).map_err(errors::register)?;
             Ok(registration.same_content)
         })
     }
@@ -245,8 +253,15 @@ impl Planned {
             "cost": Spent::from(plan.charge()),
             "error": error,
             "expected": expected.words,
+            "warnings": plan.warnings(),
         })
         .to_string()
+    }
+
+    /// What of its promise protects little, one line each.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.plan.warnings()
     }
 }
 
@@ -288,7 +303,7 @@ pub fn simulate<'py>(
     } else {
         let wanted = planned.plan.wanted();
         let held = table::read_public(source, &wanted)?;
-        let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::lost)?;
+        let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::unpaid)?;
         waiting::free(py, || session_simulate(&planned.plan, &memory, trials))?
     };
     let (values, errors) = (PyList::empty(py), PyList::empty(py));
@@ -302,7 +317,7 @@ pub fn simulate<'py>(
 }
 
 fn session_simulate(plan: &Plan, source: &dyn Source, trials: usize) -> PyResult<Simulation> {
-    equipoise_session::simulate::simulate(plan, source, trials).map_err(errors::lost)
+    equipoise_session::simulate::simulate(plan, source, trials).map_err(errors::unpaid)
 }
 
 fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

@@ -1,9 +1,10 @@
 //! Errors as the exceptions of the package: one class for each thing that a caller can do about it.
 
 use equipoise_session::{
-    ledger::{ChargeError, LedgerError, Limit},
+    ledger::{ChargeError, LedgerError, Limit, RegisterError},
     release::Left,
     session::PayError,
+    unanswered::Unanswered,
 };
 use pyo3::{PyErr, PyTypeInfo, Python, import_exception};
 use serde_json::json;
@@ -41,6 +42,25 @@ pub fn ledger(error: &LedgerError) -> PyErr {
     LedgerFileError::new_err(error.to_string())
 }
 
+/// Why a data set or a limit was not entered.
+pub fn register(error: RegisterError) -> PyErr {
+    match &error {
+        RegisterError::Ledger(_) => LedgerFileError::new_err(error.to_string()),
+        RegisterError::Content(_) => data(error),
+        _ => request(error),
+    }
+}
+
+/// There is no answer where nothing was to be paid.
+pub fn unpaid(why: impl Into<Unanswered>) -> PyErr {
+    data(why.into().uncharged())
+}
+
+/// The charge stands, and rows could not be read.
+pub fn unread(why: impl Into<Unanswered>) -> PyErr {
+    lost(why.into())
+}
+
 /// The charge stands, and there is no answer.
 pub fn lost(error: impl Display) -> PyErr {
     LostError::new_err(error.to_string())
@@ -66,7 +86,7 @@ pub fn charge(error: &ChargeError) -> PyErr {
             });
             BudgetError::new_err((error.to_string(), parts.to_string()))
         }
-        ChargeError::Ledger(error) => ledger(error),
+        ChargeError::Ledger(_) | ChargeError::Apart(_) => LedgerFileError::new_err(error.to_string()),
         ChargeError::Lost { .. } => lost(error),
         _ => request(error),
     }

@@ -193,8 +193,8 @@ fn not_opened(error: OpenError) -> PyErr {
     match error {
         OpenError::Charge(error) => errors::charge(&error),
         OpenError::Ledger(error) => errors::ledger(&error),
-        OpenError::State(error) => errors::request(error),
-        error @ (OpenError::Lost(_) | OpenError::Coins(_)) => errors::lost(error),
+        error @ OpenError::State(_) => errors::request(error),
+        error => errors::lost(error),
     }
 }
 
@@ -254,7 +254,7 @@ impl Watch {
             return Err(errors::request("another thread asks at the same time; ask one after the other"));
         }
         let held = table::read_after_charge(columns, &missing)?;
-        let memory = Memory::new(self.columns.clone(), missing, self.rows, &held).map_err(errors::lost)?;
+        let memory = Memory::new(self.columns.clone(), missing, self.rows, &held).map_err(errors::unread)?;
         waiting::paid(py, || {
             let asked = self.running.lock()?.ask(&query, &memory).map_err(errors::lost)?;
             Ok(asked.map_err(errors::request)? == Outcome::Above)

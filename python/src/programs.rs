@@ -78,7 +78,7 @@ pub fn run_program(
         Err(answered) => return Ok(answered),
     };
     let held = table::read_after_charge(source, &wanted)?;
-    let memory = Memory::new(names, wanted, rows, &held).map_err(errors::lost)?;
+    let memory = Memory::new(names, wanted, rows, &held).map_err(errors::unread)?;
     waiting::held_after_charge(py, came, || asked.answer(paid, &memory))
 }
 
@@ -125,7 +125,7 @@ impl Asked<'_> {
     fn answer(&self, paid: PaidRun, source: &dyn Source) -> PyResult<String> {
         let PaidRun { charged, run, notes } = paid;
         let run = watched(run);
-        let release = self.books.session()?.run_program(*charged, source, |blocks| {
+        let release = self.books.paid_session()?.run_program(*charged, source, |blocks| {
             let block = |index| self.format().block(blocks, index);
             let answers = run.answers(blocks.count(), block, |printed| blocks.read(printed));
             stop::look();

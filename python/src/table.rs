@@ -186,7 +186,7 @@ impl<'py> Held<'py> {
     /// Whether the type can be read as this kind was decided before. No cell makes it fail.
     pub fn new(column: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Self> {
         if let Ok(kept) = column.cast::<Arrow>() {
-            let chunks = kept.get().chunks.as_ref().ok_or_else(|| errors::lost(Lost))?;
+            let chunks = kept.get().chunks.as_ref().ok_or_else(|| errors::unread(Lost))?;
             return Ok(Self::of_arrow(chunks, kind));
         }
         if let Ok((numbers, missing, what)) = column.extract::<NumpyCells>() {
@@ -285,7 +285,7 @@ fn numpy_cells(
 pub fn read_after_charge<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
     held(reading, wanted).map_err(|error| {
         let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(reading.py());
-        if interrupted { error } else { errors::lost(Lost) }
+        if interrupted { error } else { errors::unread(Lost) }
     })
 }
 
@@ -300,7 +300,7 @@ fn held<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Hel
         let each = wanted.iter().zip(columns.iter());
         Ok(each.map(|(wanted, column)| Held::new(&column, wanted.kind)).collect())
     });
-    held.map_err(errors::lost)?
+    held.map_err(errors::unread)?
 }
 
 /// Something of numpy's? Only then may its arrays be asked for: where numpy is not installed, that ends in a panic.
@@ -478,7 +478,7 @@ pub fn shown(name: &str) -> String {
 pub fn cells<'py>(column: &Bound<'py, PyAny>, kind: &str) -> PyResult<Bound<'py, PyList>> {
     let py = column.py();
     let kind = Kind::named(if kind == "float" { "number" } else { kind }).unwrap_or(Kind::Text);
-    let held = quietly(|| Ok(Held::new(column, kind))).map_err(errors::lost)??;
+    let held = quietly(|| Ok(Held::new(column, kind))).map_err(errors::unread)??;
     match held.column()? {
         Column::Floats(floats) => PyList::new(py, floats),
         Column::Integers(integers) => PyList::new(py, integers),

@@ -76,7 +76,7 @@ pub fn held_after_charge<T: Send>(
 ) -> PyResult<T> {
     held(py, came, work).map_err(|error| {
         let stopped = error.is_instance_of::<PyKeyboardInterrupt>(py);
-        if stopped { errors::lost(Lost) } else { error }
+        if stopped { errors::unread(Lost) } else { error }
     })
 }
 

@@ -63,7 +63,7 @@ def test_apart_is_written_down_in_both_ledgers(used_up: Path) -> None:
     with pytest.raises(eq.RequestError, match="belongs to the session"):
         session.count(epsilon=1, apart=True)
     os.chmod(used_up.parent / "equipoise.ledger", 0o400)
-    with pytest.raises(eq.RequestError, match="must be written down where the limit is.*read-only"):
+    with pytest.raises(eq.LedgerFileError, match="must be written down where the limit is.*read-only"):
         session.count(epsilon=1).release()
     with pytest.raises(eq.RequestError, match="apart= is for files"):
         eq.count([1.0], epsilon=1, apart=True)

@@ -23,7 +23,8 @@ use equipoise_session::{
     plan::{DataFacts, Plan, PlanError},
     request::Request,
     session::{self, Paid, Session},
-    source::{Lost, Source},
+    source::Source,
+    unanswered::Unanswered,
 };
 use std::{
     fmt::Display,
@@ -185,12 +186,12 @@ fn answer(
         plot::check(picture, &[file, path, questions.unwrap_or(file)]).map_err(usage)?;
     }
     let known = existing(path)?;
-    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(ledger)?.typed_by(&*source);
+    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
     let plan = plan(&facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
     if showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(ledger)?),
+            Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(unopened)?),
             None => None,
         };
         show::plan(&plan, balance.as_ref(), showing.json);
@@ -198,7 +199,7 @@ fn answer(
     }
     drop(known);
     reached(Stage::Charging);
-    let opened = account.open().map_err(ledger)?;
+    let opened = account.open().map_err(unopened)?;
     let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
     let paid =
         session.charge(plan, books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
@@ -261,7 +262,7 @@ pub(crate) fn existing(path: &Path) -> Result<Option<Ledger>, Exit> {
     match Ledger::open_read_only(path) {
         Ok(ledger) => Ok(Some(ledger)),
         Err(LedgerError { fault: Fault::Missing, .. }) => Ok(None),
-        Err(error) => Err(ledger(error)),
+        Err(error) => Err(unopened(error)),
     }
 }
 
@@ -274,8 +275,14 @@ pub(crate) fn internal(error: impl Display) -> Exit {
 }
 
 /// Rows that could not be read where nothing is paid for them.
-pub(crate) fn unread(_: Lost) -> Exit {
-    internal("the data could not be read to the end; nothing was charged")
+pub(crate) fn unread(why: impl Into<Unanswered>) -> Exit {
+    internal(why.into().uncharged())
+}
+
+/// The ledger could not be opened to charge it.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+pub(crate) fn unopened(error: LedgerError) -> Exit {
+    fail(&error.without("nothing was charged"), error.exit_code())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]

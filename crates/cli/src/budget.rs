@@ -3,7 +3,7 @@
 use crate::{
     Exit,
     args::{BooksOptions, BudgetCommand, LimitOptions, ShowOptions, VerifyOptions},
-    ask::{internal, ledger, open, usage},
+    ask::{internal, ledger, open, unopened, usage},
     fail,
     pages::{Listed, Pages},
     show::{amount, left_words, printable},
@@ -189,7 +189,7 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let mut content = content_of(file).map_err(usage)?;
     // Before anything is entered: what covers the same files is for the steward to know.
     let elsewhere = elsewhere(&account, file)?;
-    let mut opened = account.open().map_err(ledger)?;
+    let mut opened = account.open().map_err(unopened)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
     let unit = named.or(known.as_ref().map(|known| known.unit.clone())).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! `equipoise calibrate`: every number that a mechanism derives from its parameters.
 
-use crate::{Exit, args::CalibrateOptions, ask::usage};
+use crate::{Exit, args::CalibrateOptions, ask::usage, show};
 use equipoise_core::{
     catalog::{self, CatalogError, Derived, Given, Number},
     ratio::Ratio,
     wording,
 };
+use equipoise_session::{caution, release::Promise};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -19,8 +20,18 @@ pub(crate) fn run(options: &CalibrateOptions) -> Exit {
         return Exit::Done;
     };
     match derive(name, &options.parameters) {
-        Ok(numbers) if options.json => println!("{}", as_json(name, &numbers)),
-        Ok(numbers) => print!("{}", as_text(&numbers)),
+        Ok(numbers) if options.json => {
+            let mut document = as_json(name, &numbers);
+            let warnings = warnings(&options.parameters);
+            if !warnings.is_empty() {
+                document["warnings"] = json!(warnings);
+            }
+            println!("{document}");
+        }
+        Ok(numbers) => {
+            show::warn(&warnings(&options.parameters));
+            print!("{}", as_text(&numbers));
+        }
         Err(error) => return usage(error),
     }
     Exit::Done
@@ -29,6 +40,22 @@ pub(crate) fn run(options: &CalibrateOptions) -> Exit {
 fn derive(name: &str, words: &[String]) -> Result<Vec<Number>, CatalogError> {
     let entry = catalog::find(name)?;
     (entry.derive)(&Given::new(entry, pairs(words)?)?)
+}
+
+/// What of the price protects little. Parameters are of one row.
+fn warnings(words: &[String]) -> Vec<String> {
+    let pairs = pairs(words).unwrap_or_default();
+    let said = |name: &str| pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
+    let amount = |name: &str| said(name).unwrap_or_else(|| "0".to_string());
+    let promise = Promise {
+        epsilon: amount("epsilon"),
+        delta: amount("delta"),
+        adjacency: String::new(),
+        unit: "row".to_string(),
+        max_rows_per_unit: None,
+        max_groups_per_unit: None,
+    };
+    caution::warnings(&promise, caution::Rows::stated(said("rows").as_deref()))
 }
 
 /// `--name value` and `--name=value`, in any order.

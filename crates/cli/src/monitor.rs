@@ -3,8 +3,8 @@
 use crate::{
     Exit,
     args::MonitorOptions,
-    ask::{delimiter, existing, internal, ledger, usage},
-    fail, progress,
+    ask::{delimiter, existing, internal, unopened, usage},
+    fail, progress, show,
 };
 use equipoise_core::wording;
 use equipoise_engine::{
@@ -75,7 +75,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     };
     let source = equipoise_engine::open(&files, &reading).map_err(usage)?;
     let known = existing(path)?;
-    let facts = session::facts(known.as_ref(), &account.name, source.columns()).map_err(ledger)?;
+    let facts = session::facts(known.as_ref(), &account.name, source.columns()).map_err(unopened)?;
     let plan = MonitorPlan::new(&request(options), &facts).map_err(usage)?;
     drop(known);
     if options.dry_run {
@@ -85,7 +85,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     let state = state_path(options)?;
     // Before the charge: a file of questions that is not there costs nothing.
     let mut input = questions(options.questions.as_deref())?;
-    let mut ledger = account.open().map_err(ledger)?;
+    let mut ledger = account.open().map_err(unopened)?;
     let content = || equipoise_engine::content(&files);
     let rows = || equipoise_engine::open(&files, &reading).map_err(|_| Lost);
     let watched = Watched { rows: &rows, content: Some(&content), state: &state };
@@ -117,10 +117,12 @@ fn planned(plan: &MonitorPlan) -> Value {
         "scale": format!("{:.6}", plan.scale().to_f64()),
         "expected": plan.expected(),
         "charge": Spent::from(plan.charge()),
+        "warnings": plan.warnings(),
     })
 }
 
 fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
+    show::warn(&plan.warnings());
     let (epsilon, delta) = (&plan.charge().eps, &plan.charge().delta);
     let begun = if monitor.resumed() { "goes on, charged before" } else { "begins, charged once" };
     eprintln!(

@@ -3,7 +3,7 @@
 use crate::{
     Exit,
     args::{Books, Showing},
-    ask::{account, delimiter, existing, internal, ledger, usage},
+    ask::{account, delimiter, existing, internal, unopened, usage},
     fail,
     interrupt::{Stage, reached},
     progress, show,
@@ -168,8 +168,8 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let account = account(&options.file, &options.books)?;
     let (path, name) = (&account.ledger, &account.name);
     let known = existing(path)?;
-    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(ledger)?;
-    let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(ledger)?;
+    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?;
+    let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(unopened)?;
     let said = settings(options, path, &others);
     let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
     let plan = VotePlan::new(&request(options, &said, &run)?, &facts).map_err(usage)?;
@@ -182,7 +182,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     rehearse(options, &run, &*source)?;
     if options.showing.dry_run {
         let balance = match &known {
-            Some(known) => Some(known.balance(name, options.books.analyst.as_deref()).map_err(ledger)?),
+            Some(known) => Some(known.balance(name, options.books.analyst.as_deref()).map_err(unopened)?),
             None => None,
         };
         show_plan(&plan, &run, balance.as_ref(), options.showing.json);
@@ -190,7 +190,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     }
     drop(known);
     reached(Stage::Charging);
-    let opened = account.open().map_err(ledger)?;
+    let opened = account.open().map_err(unopened)?;
     let mut session = Session::new(opened, options.books.analyst.clone()).map_err(internal)?;
     let paid = session
         .charge_votes(plan, options.books.request_id.clone())
@@ -362,6 +362,7 @@ fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: boo
         println!("{document:#}");
         return;
     }
+    show::warn(&plan.warnings());
     let charge = Spent::from(plan.charge());
     println!("program (planned; no rows were read and nothing was charged)");
     println!("  expect     {}", plan.expected());

@@ -184,6 +184,9 @@ fn print_json(plan: &Plan, simulation: &Simulation, found: Option<&Found>) {
         && one.key.is_none()
     {
         document["truth"] = json!(one.truth());
+        if one.all_rows.is_some() {
+            document["truth_of_rows_drawn"] = json!(one.truth_drawn());
+        }
     }
     document["outcome"] = json!("simulated");
     document["trials"] = json!(answers.len());

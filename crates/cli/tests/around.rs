@@ -263,3 +263,22 @@ fn where_analysts_have_limits_a_name_is_needed() {
     assert_eq!((output.status.code(), folder.charges()), (Some(2), 1), "{said}");
     assert!(said.contains("say who asks with --analyst NAME"), "{said}");
 }
+
+/// A hard link in a folder above is asked of freely, for nobody there knows a limit; then its ledger stood in the way of the file with
+/// the limit below, which is the one that counts.
+#[test]
+fn a_ledger_above_that_only_counts_does_not_block_the_one_with_the_limit() {
+    let folder = Folder::with("below/a.csv", format!("x\n{}", "7\n".repeat(300)));
+    assert_eq!(folder.code("budget set below/a.csv --epsilon 1"), 0);
+    fs::hard_link(folder.path("below/a.csv"), folder.path("b.csv")).expect("a link");
+    assert_eq!(folder.code("count b.csv --epsilon 0.25"), 0);
+    assert_eq!(folder.code("count below/a.csv --epsilon 1"), 0);
+    assert_eq!(folder.code("count below/a.csv --epsilon 1"), 4, "its own limit holds");
+    // A limit above still counts beside the one below, and without one below what is counted above is.
+    assert_eq!(folder.code("budget set b.csv --epsilon 1"), 0);
+    refused(&folder, "count below/a.csv --epsilon 0.1");
+    let plain = Folder::with("below/a.csv", "x\n1\n");
+    fs::hard_link(plain.path("below/a.csv"), plain.path("b.csv")).expect("a link");
+    assert_eq!(plain.code("count b.csv --epsilon 0.25"), 0);
+    assert!(plain.fails("count below/a.csv --epsilon 1").contains("is counted in the ledger"));
+}

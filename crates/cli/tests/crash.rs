@@ -55,8 +55,19 @@ fn ask_and_check(fault: Fault) -> (Run, u64) {
     if let End::Exited(code @ 1..) = seen.end {
         let lines = seen.stderr.lines().count();
         assert!(lines == 1 && !answered, "{fault:?}: exit {code}, {}", seen.stderr);
+        words_are_true(&seen.stderr, verified.charges, &format!("{fault:?}"));
     }
     (seen, verified.charges)
+}
+
+/// Only the ledger can fail here, and the line says so, and what became of the charge.
+fn words_are_true(said: &str, charges: u64, what: &str) {
+    assert!(said.contains("equipoise.ledger") && !said.contains("the data"), "{what}: {said}");
+    let claims = [("nothing was charged", 0), ("the charge stands and the answer is lost", 1)];
+    let made: Vec<u64> =
+        claims.iter().filter(|(words, _)| said.contains(words)).map(|claim| claim.1).collect();
+    let unsure = said.contains("whether it was written is not known");
+    assert!(made == [charges] || (made.is_empty() && unsure), "{what}: {charges} charges, {said}");
 }
 
 fn points(count: usize) -> Vec<usize> {

@@ -213,15 +213,18 @@ fn a_plan_reads_and_writes_nothing() {
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }
 
+fn charges(folder: &Path, what: &str) -> u64 {
+    let path = folder.join("equipoise.ledger");
+    if !path.exists() {
+        return 0;
+    }
+    let ledger = Ledger::open(&path).unwrap_or_else(|error| panic!("{what}: {error}"));
+    ledger.verify(None).unwrap_or_else(|error| panic!("{what}: {error}")).charges
+}
+
 /// What a state file says after a run: every answer that was printed, and no other for the same question.
 fn check(folder: &Path, printed: &str, what: &str) -> Option<Log> {
-    let ledger_path = folder.join("equipoise.ledger");
-    let charges = if ledger_path.exists() {
-        let ledger = Ledger::open(&ledger_path).unwrap_or_else(|error| panic!("{what}: {error}"));
-        ledger.verify(None).unwrap_or_else(|error| panic!("{what}: {error}")).charges
-    } else {
-        0
-    };
+    let charges = charges(folder, what);
     let bytes = fs::read(folder.join("people.csv.monitor")).unwrap_or_default();
     let log = Log::read(&bytes).unwrap_or_else(|damage| panic!("{what}: {damage:?}"));
     assert!(charges <= 1, "{what}: charged {charges} times");
@@ -272,6 +275,7 @@ mod crashes {
         let what = format!("{fault:?}");
         let first = watch(folder.path(), fault);
         let log = check(folder.path(), &first.stdout, &what);
+        let charged = charges(folder.path(), &what);
         let before = log.as_ref().map_or(0, |log| log.answered.len() + log.open.len());
         let lost = log.as_ref().map_or(0, |log| log.open.len());
         let second = watch(folder.path(), Fault::None);
@@ -294,8 +298,26 @@ mod crashes {
                 first.stderr.lines().last().is_some_and(|line| line.starts_with("equipoise: ")),
                 "{what} {code}"
             );
+            words_are_true(&first.stderr, charged, &what);
         }
         first
+    }
+
+    /// The line names the file that failed, and says what became of the charge.
+    fn words_are_true(said: &str, charges: u64, what: &str) {
+        let line = said.lines().last().expect("a line");
+        assert!(line.contains("equipoise.ledger") || line.contains("people.csv.monitor"), "{what}: {line}");
+        assert!(!line.contains("the data"), "{what}: {line}");
+        let claims = [
+            ("nothing was charged", 0),
+            ("this start charged nothing", 0),
+            ("the charge stands; start it again the same way, nothing more is charged", 1),
+            ("what was not printed is not answered; start again, nothing more is charged", 1),
+        ];
+        let made: Vec<u64> =
+            claims.iter().filter(|(words, _)| line.contains(words)).map(|claim| claim.1).collect();
+        let unsure = line.contains("whether it was written is not known");
+        assert!(made == [charges] || (made.is_empty() && unsure), "{what}: {charges} charges, {line}");
     }
 
     fn points(count: usize) -> Vec<usize> {

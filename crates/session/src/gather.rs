@@ -7,7 +7,8 @@ use crate::{
         numbers::{self, Collected, Numbers, Store},
         values::{Values, Wholes},
     },
-    source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
+    source::{Batch, Cells, Kind, Source, Visitor, Wanted},
+    unanswered::Unanswered,
 };
 use equipoise_core::coins::Coins;
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
@@ -88,7 +89,7 @@ impl<'a> Gathered<'a> {
         rows: &Rows,
         needs: &[Need],
         hands: Hands<'_, C>,
-    ) -> Result<Self, Lost> {
+    ) -> Result<Self, Unanswered> {
         Self::scan_within(source, rows, needs, hands, MEMORY)
     }
 
@@ -98,7 +99,7 @@ impl<'a> Gathered<'a> {
         needs: &[Need],
         hands: Hands<'_, C>,
         memory: Memory,
-    ) -> Result<Self, Lost> {
+    ) -> Result<Self, Unanswered> {
         let mut found = Gathered::default();
         let mut scanned: Vec<Need> = Vec::new();
         for need in needs {
@@ -122,7 +123,7 @@ impl<'a> Gathered<'a> {
         needs: &[Need],
         mut hands: Hands<'_, C>,
         memory: Memory,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Unanswered> {
         let mut wanted: Vec<Wanted> = needs.iter().flat_map(Need::all_wanted).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -136,7 +137,7 @@ impl<'a> Gathered<'a> {
         self.take(workers)
     }
 
-    fn take(&mut self, workers: Vec<Worker>) -> Result<(), Lost> {
+    fn take(&mut self, workers: Vec<Worker>) -> Result<(), Unanswered> {
         let mut groupings: Vec<Vec<Grouping>> = Vec::new();
         for worker in workers {
             self.records += worker.records;
@@ -148,7 +149,7 @@ impl<'a> Gathered<'a> {
                 all.push(one);
             }
         }
-        self.groups = groupings.into_iter().map(Grouping::finish).collect::<Result<_, Lost>>()?;
+        self.groups = groupings.into_iter().map(Grouping::finish).collect::<Result<_, Unanswered>>()?;
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 pub mod answer;
 pub mod audits;
 pub mod batch;
+pub mod caution;
 pub mod columns;
 pub mod field;
 pub mod file_id;
@@ -31,4 +32,5 @@ mod space;
 mod target;
 pub mod task;
 mod types;
+pub mod unanswered;
 pub mod votes;

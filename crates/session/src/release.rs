@@ -63,6 +63,9 @@ pub struct Release {
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// What of its promise protects little, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// All that the data set has spent, this release included.
     pub spent: Spent,
     /// What its limit leaves; null without a limit.

@@ -6,7 +6,7 @@
 //!   [`Session::charge`] makes, and takes it by value. One charge, one run.
 //! - No number becomes public before it is recorded: a [`Release`] exists only with its receipt.
 //! - The coins of a session are its own, keyed by the operating system; nobody hands in others.
-//! - After the charge nothing fails with a reason: the data could not be read, or a panic, is [`Lost`].
+//! - What fails after the charge is [`Unanswered`], which names what failed and nothing that rows held.
 //!
 //! ```compile_fail
 //! # fn twice(session: &mut equipoise_session::session::Session,
@@ -20,13 +20,15 @@ pub mod streams;
 
 use crate::{
     answer::{Answer, Group, Item, MOST_TOLD, Named},
+    caution,
     gather::Gathered,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan, RunnerUp},
-    quiet::quietly,
+    quiet::privately,
     release::{Left, Outcome, Promise, Release, Spent},
     rows::Hands,
-    source::{Lost, Source},
+    source::Source,
+    unanswered::Unanswered,
 };
 use equipoise_entropy::{EntropyError, OsCoins};
 use serde_json::{Value, json};
@@ -94,16 +96,16 @@ impl Session {
     }
 
     /// Read the rows, answer, record. The charge is used up whatever happens.
-    pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Lost> {
+    pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Unanswered> {
         let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
-        let answers = quietly(|| {
+        let answers = privately(|| {
             let gathered = gather(&plan, source)?;
             Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
         })?;
         let (mut release, text) = short_enough(&plan, few_enough(answers, MOST_TOLD), &charge, LONGEST);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &text).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &text).map_err(Unanswered::Ledger)?;
         release.receipt = Some(receipt);
         Ok(release)
     }
@@ -142,10 +144,10 @@ fn short_enough(plan: &Plan, answers: Vec<Answer>, charge: &Charge, longest: usi
 }
 
 /// One scan on all cores, each with coins of its own.
-pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Lost> {
+pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let own = (0..threads).map(|_| OsCoins::new()).collect::<Result<Vec<_>, _>>();
-    let mut own = own.map_err(|_| Lost)?;
+    let mut own = own.map_err(|_| Unanswered::Coins)?;
     // Also where there is one: only several hands draw the key by which ids are hashed.
     let hands = Hands::<OsCoins>::Several(&mut own);
     Gathered::scan(source, plan.rows(), &plan.needs(), hands)
@@ -201,7 +203,7 @@ fn instead(other: &RunnerUp) -> Value {
     })
 }
 
-fn promise(plan: &Plan) -> Promise {
+pub(crate) fn promise(plan: &Plan) -> Promise {
     let guarantee = plan.guarantee();
     let cost = plan.cost();
     Promise {
@@ -232,7 +234,7 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
     let Answer { value, error, rows, advice, groups, several } = answer;
     let items = items.or_else(|| several.map(|several| named(several, plan.column())));
     let balance = charge.balance();
-    Release {
+    let whole = Release {
         outcome,
         value: value.unwrap_or_default(),
         value_type: if plan.is_batch() { None } else { plan.parts()[0].answer_type() },
@@ -249,10 +251,12 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
         groups,
         answers: items,
         advice: advice.filter(|_| outcome == Outcome::Refused),
+        warnings: Vec::new(),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,
-    }
+    };
+    Release { warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }
 
 /// One answer of a batch.
@@ -362,7 +366,7 @@ mod tests {
         answer::ErrorBar,
         gather::tests::Memory,
         request::Request,
-        source::{Visitor, Wanted},
+        source::{Lost, Visitor, Wanted},
     };
 
     /// Rows that break whoever reads them, with a private number in the message.
@@ -394,7 +398,7 @@ mod tests {
         memory.readable = false;
         for source in [&memory as &dyn Source, &Breaking] {
             let paid = charged(&mut session);
-            assert_eq!(session.run(paid, source), Err(Lost));
+            assert_eq!(session.run(paid, source), Err(Unanswered::Data));
         }
         memory.readable = true;
         let paid = charged(&mut session);

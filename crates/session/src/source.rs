@@ -4,8 +4,6 @@
 //! of rows too, and is only seen after a charge. Rows are total: a record that cannot be read is a record
 //! of nulls, never an error. What can fail is the disk, and then the answer is lost ([`Lost`]).
 
-use std::fmt;
-
 /// Rows that can be read once for each charge.
 pub trait Source: Sync {
     /// The names of the columns, from the header or the declared schema.
@@ -135,15 +133,7 @@ pub trait Visitor: Send {
     fn batch(&mut self, batch: Batch<'_>);
 }
 
-/// The rows could not be read to the end. It carries no detail on purpose: the charge stands, and what the
-/// disk said may depend on rows.
+/// The rows could not be read to the end. It carries no detail on purpose: what the disk said may depend on rows.
+/// [`Unanswered`](crate::unanswered::Unanswered) says what becomes of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the data could not be read to the end; the charge stands and the answer is lost")
-    }
-}
-
-impl std::error::Error for Lost {}

@@ -31,6 +31,7 @@ from ._errors import (
     Interrupted,
     LedgerFileError,
     LostError,
+    PrivacyWarning,
     RefusedError,
     RequestError,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "Interrupted",
     "LedgerFileError",
     "LostError",
+    "PrivacyWarning",
     "Query",
     "RefusedError",
     "Release",

@@ -12,7 +12,7 @@ from . import _books, _equipoise
 from ._data import FileTable, Table, is_path, table
 from ._errors import RequestError
 from ._quiet import recorded
-from ._release import Release
+from ._release import Release, warn, warned
 from ._wording import decimal, decimals, in_python
 
 #: Keywords as the words of a request, and how they are written down. A new word is one line here.
@@ -75,13 +75,16 @@ class Question:
         """What it will cost and what can be told of the answer. Free."""
         summary: dict[str, Any] = json.loads(self.planned.summary)
         summary["expected"] = in_python(summary["expected"])
+        summary["warnings"] = [in_python(line) for line in summary["warnings"]]
         return dict(summary, statistic=self._asked)
 
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
+        # Before the charge: who makes errors of warnings does not pay for one.
+        before = warn(self.planned.warnings)
         source = self.table.source(self.planned.wanted)
         text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
-        release = Release._of_json(text)
+        release = warned(Release._of_json(text), before)
         return _root(release) if self._asked == "std" else release
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
@@ -92,8 +95,10 @@ class Question:
         if self._asked == "std":
             values = [_root_of(value) for value in values]
             errors = [error and dict(error, low=_root_of(error["low"]), high=_root_of(error["high"])) for error in errors]
-            roots = ("median", "nine_of_ten_between", "truth")
-            series = [dict(one, statistic="std", **{name: _root_of(one[name]) for name in roots}) for one in series]
+            roots = ("median", "nine_of_ten_between", "truth", "truth_of_rows_drawn")
+            series = [
+                dict(one, statistic="std", **{name: _root_of(one[name]) for name in roots if name in one}) for one in series
+            ]
         return values, errors, series
 
 

@@ -24,11 +24,18 @@ class DataError(EquipoiseError, TypeError):
 
 
 class LedgerFileError(EquipoiseError, OSError):
-    """The ledger cannot be used. Nothing was charged."""
+    """The ledger cannot be used. Nothing was charged, unless the message says that this is not known."""
 
 
 class LostError(EquipoiseError, RuntimeError):
-    """The charge stands, and there is no answer: the data could not be read to the end."""
+    """The charge stands, and there is no answer: the data could not be read to the end, or temporary files or the ledger failed.
+
+    The message says which.
+    """
+
+
+class PrivacyWarning(UserWarning):
+    """A price that protects little: an epsilon above 10, or a delta that is not small beside one over the number of rows."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -18,7 +18,7 @@ from ._data import FileTable, Table, table
 from ._declared import Declared, declared, read_as
 from ._errors import RequestError
 from ._quiet import recorded
-from ._release import Release
+from ._release import Release, warned
 from ._wording import decimal, decimals, in_python
 
 Command = Sequence["str | os.PathLike[str]"]
@@ -142,7 +142,7 @@ def run_program(
     if dry_run:
         plan: dict[str, Any] = found["plan"]
         return dict(plan, expected=in_python(plan["expected"]))
-    return Release._of_json(json.dumps(found["release"]))
+    return warned(Release._of_json(json.dumps(found["release"])))
 
 
 def _plain(default: Any) -> Any:

@@ -5,10 +5,35 @@ from __future__ import annotations
 import html
 import json
 import math
+import os
+import sys
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
-from ._errors import RefusedError
+from ._errors import PrivacyWarning, RefusedError
 from ._wording import in_python, short, visible
+
+
+def warn(lines: Sequence[str]) -> list[str]:
+    """Say each line as a :class:`PrivacyWarning` of the line of code outside this package; the lines, for :func:`warned`."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        level, frame = level + 1, frame.f_back
+    for line in lines:
+        warnings.warn(visible(in_python(line)), PrivacyWarning, stacklevel=level)
+    return list(lines)
+
+
+def warned(release: Release, before: Sequence[str] = ()) -> Release:
+    """The release, after saying what it warns of and nobody said before it."""
+    said = {line.split()[0] for line in before}
+    try:
+        warn([line for line in release._parts.get("warnings", []) if line.split()[0] not in said])
+    except PrivacyWarning:
+        # Who makes errors of warnings has paid by now: the answer is not thrown away, and says it too.
+        pass
+    return release
 
 
 class Release:
@@ -135,6 +160,11 @@ class Release:
     def rows(self) -> int | None:
         """The noisy number of rows, where one was paid for."""
         return self._parts.get("rows")
+
+    @property
+    def warnings(self) -> list[str]:
+        """What of its promise protects little, one line each; said as :class:`PrivacyWarning` too."""
+        return [in_python(line) for line in self._parts.get("warnings", [])]
 
     @property
     def spent(self) -> dict[str, str]:

@@ -18,7 +18,7 @@ from ._data import is_path, length_of, table
 from ._errors import DataError, Interrupted, LostError, RequestError
 from ._identity import Untold, digest
 from ._quiet import recorded
-from ._release import Release
+from ._release import Release, warned
 from ._wording import decimal
 from ._workers import portable, votes_of
 
@@ -152,13 +152,13 @@ def vote(
     ballot = _planned(words, books)
     before = ballot.charge(books, request_id)
     if before is not None:
-        return Release._of_json(before)
+        return warned(Release._of_json(before))
     try:
         votes = run(deal(ballot))
     except KeyboardInterrupt:
         # Where it came may quote rows.
         raise Interrupted from None
-    return Release._of_json(recorded(lambda _: ballot.count(books, votes), charged=True))
+    return warned(Release._of_json(recorded(lambda _: ballot.count(books, votes), charged=True)))
 
 
 def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballot:

@@ -46,12 +46,14 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             "likely": plan.parts()[0].likely().map(likely_json),
             "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
             "charge": charge,
+            "warnings": plan.warnings(),
             "spent": balance.map(|balance| Spent::from(balance.spent())),
             "remaining": remaining.as_ref().map(Left::from),
         });
         println!("{document:#}");
         return;
     }
+    warn(&plan.warnings());
     let confidence = plan.expected().error.map_or(1.0, |error| error.confidence);
     let sure =
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
@@ -91,6 +93,13 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
     }
 }
 
+/// Say on standard error what protects little; JSON has it in the document.
+pub(crate) fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("equipoise: warning: {}", wording::line(warning));
+    }
+}
+
 /// Print a release; the exit code tells an answer from a refusal.
 pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
     let exit = match release.outcome {
@@ -101,6 +110,7 @@ pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
         println!("{}", release.to_lines());
         return exit;
     }
+    warn(&release.warnings);
     match &release.answers {
         Some(answers) if release.statistic == "batch" => {
             println!("{} of {} questions answered", released(answers), answers.len());

@@ -60,10 +60,15 @@ fn alone(series: &Series, trials: usize) {
     if let Some(truth) = series.truth() {
         let half = half_within(series, series.number(&truth));
         let half = half.map_or_else(String::new, |half| format!("; half of the answers are within {half}"));
-        println!("  truth      {}{half}", value(&truth));
+        let whole = if series.all_rows.is_some() { " of all rows" } else { "" };
+        println!("  truth      {}{whole}{half}", value(&truth));
+    }
+    if let Some(drawn) = series.truth_drawn() {
+        println!("  drawn      truth {} of the rows drawn, in the middle one of the trials", value(&drawn));
     }
     if series.bars > 0 {
-        println!("  bars       {} of {} held{}", series.held, series.bars, promised(series));
+        let judged = if series.all_rows.is_some() { ", each for the rows drawn" } else { "" };
+        println!("  bars       {} of {} held{}{judged}", series.held, series.bars, promised(series));
     }
 }
 
@@ -108,11 +113,15 @@ fn table(series: &[&Series], trials: usize) {
     let mut table = Table::new();
     table.load_style(NOTHING);
     let texts_only = series[0].frequent;
-    table.set_header(if texts_only {
-        vec!["", "told", "answers", "truth", "bars held"]
+    let drawn = series.iter().any(|series| series.all_rows.is_some());
+    let mut header = if texts_only {
+        vec!["", "told", "answers"]
     } else {
-        vec!["", "told", "median", "nine of ten between", "truth", "bars held"]
-    });
+        vec!["", "told", "median", "nine of ten between"]
+    };
+    header.extend(if drawn { vec!["truth of all rows", "of rows drawn"] } else { vec!["truth"] });
+    header.push("bars held");
+    table.set_header(header);
     let name = &series[0].name;
     let alike = series.iter().all(|series| &series.name == name);
     for series in series.iter().take(MOST) {
@@ -131,6 +140,9 @@ fn table(series: &[&Series], trials: usize) {
             None => cells.extend([String::new(), String::new()]),
         }
         cells.push(series.truth().map_or_else(String::new, |truth| value(&truth)));
+        if drawn {
+            cells.push(series.truth_drawn().map_or_else(String::new, |truth| value(&truth)));
+        }
         let bars = format!("{} of {}", series.held, series.bars);
         cells.push(if series.bars > 0 { bars } else { String::new() });
         table.add_row(cells);

@@ -6,7 +6,9 @@ use super::{
     shown,
 };
 use crate::STANDARD_INPUT;
-use equipoise_session::ledger::{Elsewhere, Expected, Fault, Ledger, LedgerError, MOST_FILES};
+use equipoise_session::ledger::{
+    Elsewhere, Expected, Fault, FingerprintError, Ledger, LedgerError, MOST_FILES,
+};
 use std::path::{Path, PathBuf};
 
 /// What is asked about, and what was said about where it is charged.
@@ -84,10 +86,17 @@ impl Account {
         let mut found = Vec::new();
         for (ledger, opened, _) in looked_at(&self.ledger, &members)?.into_iter().filter(|(.., own)| !own) {
             let Some(mut content) = super::content_of(data).map_err(Looking::Named)? else { continue };
-            let names = opened.same_content(&mut content)?;
+            let names = opened.same_content(&mut content).map_err(uncompared)?;
             found.extend(names.into_iter().map(|data_set| Elsewhere { ledger: ledger.clone(), data_set }));
         }
         Ok(found)
+    }
+}
+
+fn uncompared(error: FingerprintError) -> Looking {
+    match error {
+        FingerprintError::Ledger(error) => Looking::Ledger(error),
+        FingerprintError::Content(kind) => Looking::Named(format!("the data could not be read ({kind})")),
     }
 }
 
@@ -150,15 +159,21 @@ fn in_the_way(
     name: &str,
     members: &Members,
 ) -> Result<Vec<Covering>, Looking> {
+    let looked = looked_at(charged, members)?.into_iter();
+    let looked =
+        looked.map(|(ledger, opened, own)| Ok((near::coverings(&opened, &ledger, members)?, ledger, own)));
+    let looked = looked.collect::<Result<Vec<_>, Looking>>()?;
+    let here = |covering: &Covering| covering.name == name && covering.limited;
+    let limited_here = looked.iter().any(|(coverings, _, own)| *own && coverings.iter().any(here));
     let mut found = Vec::new();
-    for (ledger, opened, own) in looked_at(charged, members)? {
-        let coverings = near::coverings(&opened, &ledger, members)?;
+    for (coverings, ledger, own) in looked {
         // In one ledger the steward sets the limits, and was warned where two names are the same files.
-        if own && coverings.iter().any(|covering| covering.name == name && covering.limited) {
+        if own && limited_here {
             continue;
         }
-        // Where no ledger was named, what was spent is not to be counted in two that nobody named, either.
-        let unnamed = !own && asked.ledger.is_none() && ledger.ends_with(FILE_NAME);
+        // Where no ledger was named, what was spent is not to be counted in two that nobody named, either; a limit says which of
+        // them counts, and one without, such as that of a hard link above, does not stand in its way.
+        let unnamed = !own && !limited_here && asked.ledger.is_none() && ledger.ends_with(FILE_NAME);
         let counts = |covering: &Covering| {
             let other = !own || covering.name != name;
             other && (covering.limited || unnamed)

@@ -86,7 +86,7 @@ impl fmt::Display for Looking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(line) => f.write_str(line),
-            Self::Ledger(error) => error.fmt(f),
+            Self::Ledger(error) => f.write_str(&error.without("nothing was charged")),
         }
     }
 }

@@ -86,6 +86,30 @@ fn decimal(precision: u8, scale: i8) -> Kind {
     }
 }
 
+/// The columns of a file with a schema: their names, and what each is.
+pub(crate) struct Described {
+    pub columns: Vec<String>,
+    pub meanings: Vec<Meaning>,
+}
+
+impl Described {
+    /// The kind that fits a column best.
+    pub fn kind(&self, column: usize) -> Option<Kind> {
+        self.meanings.get(column)?.kind()
+    }
+
+    /// Can its cells be read as texts and as nothing else?
+    pub fn is_only_text(&self, column: usize) -> bool {
+        self.meanings.get(column) == Some(&Meaning::Texts)
+    }
+
+    /// Why its cells cannot be read.
+    pub fn unreadable(&self, column: usize) -> Option<String> {
+        let what = self.meanings.get(column)?.unreadable()?;
+        Some(unreadable_line(&self.columns[column], what))
+    }
+}
+
 /// Why a column cannot be read.
 pub(crate) fn unreadable_line(name: &str, what: &str) -> String {
     let name = wording::shown(name);

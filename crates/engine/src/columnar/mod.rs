@@ -19,4 +19,4 @@ pub mod memory;
 mod value;
 
 pub(crate) use batch::Columns;
-pub(crate) use meaning::{Meaning, TOO_WIDE, declared, unreadable_line, without_text};
+pub(crate) use meaning::{Described, Meaning, TOO_WIDE, declared, without_text};

@@ -6,7 +6,7 @@
 mod arrays;
 
 use crate::{
-    columnar::{Columns, Meaning, declared, unreadable_line, without_text},
+    columnar::{Columns, Described, Meaning, declared, without_text},
     csv::header::all_different,
     limits::{self, MOST_FIELDS, MOST_ROWS, up_to},
     problem::Problem,
@@ -42,8 +42,7 @@ const LAST_MAGIC: &[u8] = b"ARROW1";
 /// An Arrow file or stream whose schema has been read.
 pub(crate) struct Ipc {
     origin: Origin,
-    columns: Vec<String>,
-    meanings: Vec<Meaning>,
+    described: Described,
     beginning: Beginning,
 }
 
@@ -86,7 +85,7 @@ impl Ipc {
             data_type => declared(data_type),
         };
         let meanings = schema.fields().iter().map(|field| meaning(field.data_type())).collect();
-        Ok(Self { origin, columns, meanings, beginning })
+        Ok(Self { origin, described: Described { columns, meanings }, beginning })
     }
 
     /// The messages after the schema, for these columns.
@@ -118,20 +117,19 @@ impl Ipc {
 
 impl Source for Ipc {
     fn columns(&self) -> &[String] {
-        &self.columns
+        &self.described.columns
     }
 
     fn declared(&self, column: usize) -> Option<Kind> {
-        self.meanings.get(column)?.kind()
+        self.described.kind(column)
     }
 
     fn is_only_text(&self, column: usize) -> bool {
-        self.meanings.get(column) == Some(&Meaning::Texts)
+        self.described.is_only_text(column)
     }
 
     fn unreadable(&self, column: usize) -> Option<String> {
-        let what = self.meanings.get(column)?.unreadable()?;
-        Some(unreadable_line(&self.columns[column], what))
+        self.described.unreadable(column)
     }
 
     /// The answer is lost if a message cannot be read, if the stream breaks off or was read before, or if a visitor panics.
@@ -141,7 +139,7 @@ impl Source for Ipc {
         order.sort_unstable();
         order.dedup();
         // What cannot be read is null, and stands behind the rest.
-        let unreadable = |column: &usize| self.meanings[*column].unreadable().is_some();
+        let unreadable = |column: &usize| self.described.meanings[*column].unreadable().is_some();
         order.sort_by_key(unreadable);
         let read = order.iter().copied().filter(|column| !unreadable(column)).collect();
         let messages = Mutex::new(quietly(|| self.messages(read))?);

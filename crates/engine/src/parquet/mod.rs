@@ -17,7 +17,7 @@ mod thrift;
 
 use crate::{
     bytes::{Bytes, Stamp},
-    columnar::{Columns, Meaning, TOO_WIDE, declared, unreadable_line},
+    columnar::{Columns, Described, Meaning, TOO_WIDE, declared},
     csv::header::all_different,
     limits::{self, MOST_ROWS, WIDEST},
     problem::Problem,
@@ -66,8 +66,7 @@ const MAGIC: &[u8; 4] = b"PAR1";
 pub(crate) struct Parquet {
     bytes: Arc<Bytes>,
     stamp: Stamp,
-    columns: Vec<String>,
-    meanings: Vec<Meaning>,
+    described: Described,
     /// What the columns are as arrays, with bytes for texts.
     fields: Fields,
     /// What the `parquet` crate is told of the file: its schema, with bytes for texts.
@@ -87,7 +86,7 @@ impl Parquet {
         let stamp = bytes.stamp().map_err(|error| Problem::of(error.kind()))?;
         // A footer that breaks its reader is a broken footer.
         let read = quietly(|| Ok(Self::read(bytes, stamp))).map_err(|_| Problem::NotParquet)??;
-        all_different(&read.columns)?;
+        all_different(&read.described.columns)?;
         Ok(read)
     }
 
@@ -113,8 +112,10 @@ impl Parquet {
             return Err(Problem::NotParquet);
         }
         Ok(Self {
-            columns: fields.iter().map(|field| field.name().clone()).collect(),
-            meanings: fields.iter().zip(types).map(|(field, kind)| meaning(field, kind)).collect(),
+            described: Described {
+                columns: fields.iter().map(|field| field.name().clone()).collect(),
+                meanings: fields.iter().zip(types).map(|(field, kind)| meaning(field, kind)).collect(),
+            },
             metadata: ParquetMetaData::new(FileMetaData::new(1, 0, None, None, schema, None), Vec::new()),
             fields: fields.into(),
             groups: footer.groups,
@@ -236,20 +237,19 @@ fn wide(field: &Field, kind: &Type) -> Field {
 
 impl Source for Parquet {
     fn columns(&self) -> &[String] {
-        &self.columns
+        &self.described.columns
     }
 
     fn declared(&self, column: usize) -> Option<Kind> {
-        self.meanings.get(column)?.kind()
+        self.described.kind(column)
     }
 
     fn is_only_text(&self, column: usize) -> bool {
-        self.meanings.get(column) == Some(&Meaning::Texts)
+        self.described.is_only_text(column)
     }
 
     fn unreadable(&self, column: usize) -> Option<String> {
-        let what = self.meanings.get(column)?.unreadable()?;
-        Some(unreadable_line(&self.columns[column], what))
+        self.described.unreadable(column)
     }
 
     /// The answer is lost if a page cannot be read, if the file changes, or if a visitor panics.
@@ -296,7 +296,7 @@ impl<'a> Reading<'a> {
         let mut order: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
         order.sort_unstable();
         order.dedup();
-        let unreadable = |column: &usize| file.meanings[*column].unreadable().is_some();
+        let unreadable = |column: &usize| file.described.meanings[*column].unreadable().is_some();
         order.sort_by_key(unreadable);
         let read: Vec<usize> = order.iter().copied().filter(|column| !unreadable(column)).collect();
         let leaves = read.iter().map(|&column| file.leaf(column).ok_or(Lost)).collect::<Result<_, _>>()?;

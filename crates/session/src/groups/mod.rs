@@ -21,12 +21,14 @@ pub(crate) use tally::Tally;
 use crate::{
     gather::{Found, Gathered, Need},
     names::{self, Names},
+    quiet::give_up,
     rows::{
         encode::{put_length, take, take_length},
         numbers::{self, Store},
         spill::{Piece, Spill},
     },
-    source::{Batch, Cells, Lost, Wanted},
+    source::{Batch, Cells, Wanted},
+    unanswered::Unanswered,
 };
 use equipoise_core::stop;
 use std::{
@@ -112,7 +114,7 @@ impl Search {
     fn each_record(&self, part: usize, mut visit: impl FnMut(&[u8], &[u8])) {
         let mut buffer = Vec::new();
         for piece in self.parts().get(&part).into_iter().flatten() {
-            let mut rest = self.spill.read(piece, &mut buffer).expect("the temporary file can be read");
+            let mut rest = self.spill.read(piece, &mut buffer).unwrap_or_else(|why| give_up(why));
             stop::look();
             while !rest.is_empty() {
                 let key = take(take_length(&mut rest), &mut rest);
@@ -228,8 +230,8 @@ impl Grouping {
     }
 
     /// What all workers of one search have found.
-    pub fn finish(workers: Vec<Self>) -> Result<Groups, Lost> {
-        let search = workers.first().map(|worker| Arc::clone(&worker.search)).ok_or(Lost)?;
+    pub fn finish(workers: Vec<Self>) -> Result<Groups, Unanswered> {
+        let search = workers.first().map(|worker| Arc::clone(&worker.search)).ok_or(Unanswered::Data)?;
         if workers.iter().any(|worker| worker.spilling) {
             for mut worker in workers {
                 worker.put_away();
@@ -238,7 +240,7 @@ impl Grouping {
             return Ok(Groups { search, here: None });
         }
         let mut tables = workers.into_iter().map(|worker| worker.table);
-        let mut all = tables.next().ok_or(Lost)?;
+        let mut all = tables.next().ok_or(Unanswered::Data)?;
         tables.for_each(|table| all.absorb(table, |key| search.hash(key)));
         Ok(Groups { search, here: Some(all) })
     }

@@ -11,10 +11,11 @@ use equipoise_core::{
 };
 use std::{
     fmt,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
-/// The ledger itself cannot be used. Nothing was charged.
+/// The ledger itself cannot be used. What was being written is not in it, unless the fault is [`Fault::Unfinished`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerError {
     /// The file, or `None` for a ledger in memory.
@@ -72,6 +73,69 @@ pub enum Fault {
         /// In its words.
         reason: String,
     },
+    /// The disk failed at the very end of a transaction. It may have all of it: SQLite takes it back, but where the machine
+    /// stops right then, the next process finds it whole.
+    Unfinished {
+        /// In the words of SQLite.
+        reason: String,
+    },
+}
+
+impl Fault {
+    /// What is wrong, without a next step and whatever was being done.
+    pub fn what(&self) -> String {
+        let words = match self {
+            Self::Missing => "there is none yet",
+            Self::NotAFile => "not a file",
+            Self::NotALedger => "not a ledger of Equipoise, left as it is",
+            Self::Newer { version } => {
+                let known = super::store::NEWEST;
+                return format!(
+                    "its layout has version {version}, this program knows version {known} at most"
+                );
+            }
+            Self::ReadOnly => "read-only",
+            Self::NoAccess => "it, or a file beside it, cannot be opened",
+            Self::NoSharedMemory => "its file system cannot share memory between processes",
+            Self::Busy => "busy for a minute",
+            Self::Full => "no space left on its disk",
+            Self::Damaged { entry: 0, what } => return format!("damaged: {what}"),
+            Self::Damaged { entry, what } => return format!("damaged at entry {entry}: {what}"),
+            Self::TwoNames => "it has a second name, and charges under two names would be lost",
+            Self::Replaced => "removed or replaced while it was open",
+            Self::Forked => "opened before a fork",
+            Self::Forgets => "it keeps sums only, not every charge",
+            Self::NotItsCharge => "the charge is not one of this ledger",
+            Self::AlreadyRecorded => "the answer to this charge was already recorded",
+            Self::Io { reason } | Self::Unfinished { reason } => return reason.clone(),
+        };
+        words.to_string()
+    }
+
+    /// What to do about it, where there is something.
+    fn next_step(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Missing => "the first charge or 'budget set' makes it",
+            Self::NotAFile => "name a file with --ledger",
+            Self::NotALedger => "name another file with --ledger",
+            Self::Newer { .. } => "use a newer equipoise",
+            Self::ReadOnly => "make it and its folder writable or name another with --ledger",
+            Self::NoAccess => "get access to it and its folder or name another with --ledger",
+            Self::NoSharedMemory => "put it on a local disk with --ledger",
+            Self::Busy => "nothing was written, try again",
+            Self::Full => "free some and try again",
+            Self::Damaged { .. } => "run 'equipoise budget verify'",
+            Self::TwoNames => "remove the other name (a hard link)",
+            Self::Replaced => "open it again",
+            Self::Forked => "open it again in the child",
+            Self::Forgets => "open one in a file",
+            Self::NotItsCharge => "record it where it was made",
+            Self::Unfinished { .. } => {
+                "whether it was written is not known, 'equipoise budget log' shows what is there"
+            }
+            Self::AlreadyRecorded | Self::Io { .. } => return None,
+        })
+    }
 }
 
 impl LedgerError {
@@ -91,54 +155,34 @@ impl LedgerError {
     }
 }
 
+impl LedgerError {
+    /// Which ledger: "the ledger salaries.ledger".
+    pub fn which(&self) -> String {
+        self.path
+            .as_deref()
+            .map_or("the ledger in memory".into(), |path| format!("the ledger {}", path_shown(path)))
+    }
+
+    /// The same line where it stood in the way of an entry, with what is true of that entry then.
+    pub fn without(&self, entered: &str) -> String {
+        match self.fault {
+            // Its own words say that this is not known.
+            Fault::Unfinished { .. } => self.to_string(),
+            _ => format!("{self}; {entered}"),
+        }
+    }
+}
+
 impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
             Some(path) => write!(f, "ledger {}: ", path_shown(path))?,
             None => f.write_str("ledger in memory: ")?,
         }
-        match &self.fault {
-            Fault::Missing => f.write_str("there is none yet; the first charge or 'budget set' makes it"),
-            Fault::NotAFile => f.write_str("not a file; name a file with --ledger"),
-            Fault::NotALedger => {
-                f.write_str("not a ledger of Equipoise, left as it is; name another file with --ledger")
-            }
-            Fault::Newer { version } => write!(
-                f,
-                "its layout has version {version}, this program knows version {} at most; \
-                 use a newer equipoise",
-                super::store::NEWEST
-            ),
-            Fault::ReadOnly => f.write_str(
-                "read-only, so nothing can be charged; make it and its folder writable or name another \
-                 with --ledger",
-            ),
-            Fault::NoAccess => f.write_str(
-                "it, or a file beside it, cannot be opened; get access to it and its folder or name another \
-                 with --ledger",
-            ),
-            Fault::NoSharedMemory => f.write_str(
-                "its file system cannot share memory between processes; put it on a local disk with --ledger",
-            ),
-            Fault::Busy => f.write_str("busy for a minute; nothing was written, try again"),
-            Fault::Full => f.write_str("no space left on its disk; free some and try again"),
-            Fault::Damaged { entry: 0, what } => write!(f, "damaged: {what}; run 'equipoise budget verify'"),
-            Fault::Damaged { entry, what } => {
-                write!(f, "damaged at entry {entry}: {what}; run 'equipoise budget verify'")
-            }
-            Fault::TwoNames => f.write_str(
-                "it has a second name, and charges under two names would be lost; remove the other name (a hard link)",
-            ),
-            Fault::Replaced => {
-                f.write_str("removed or replaced while it was open; nothing was charged, open it again")
-            }
-            Fault::Forked => f.write_str("opened before a fork; open it again in the child"),
-            Fault::Forgets => f.write_str("it keeps sums only, not every charge; open one in a file"),
-            Fault::NotItsCharge => {
-                f.write_str("the charge is not one of this ledger; record it where it was made")
-            }
-            Fault::AlreadyRecorded => f.write_str("the answer to this charge was already recorded"),
-            Fault::Io { reason } => write!(f, "{reason}"),
+        f.write_str(&self.fault.what())?;
+        match self.fault.next_step() {
+            Some(next) => write!(f, "; {next}"),
+            None => Ok(()),
         }
     }
 }
@@ -146,7 +190,7 @@ impl fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 /// A path for one line of a message, its end kept: that is where files differ.
-fn path_shown(path: &Path) -> String {
+pub(crate) fn path_shown(path: &Path) -> String {
     const LONGEST: usize = 200;
     let text: Vec<char> = visible(&path.to_string_lossy()).chars().collect();
     match text.len().checked_sub(LONGEST) {
@@ -251,12 +295,29 @@ impl fmt::Display for DataSetError {
 
 impl std::error::Error for DataSetError {}
 
+/// Content was not recognised, because one of the two could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FingerprintError {
+    /// The ledger.
+    Ledger(LedgerError),
+    /// The content.
+    Content(ErrorKind),
+}
+
+impl From<LedgerError> for FingerprintError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(error)
+    }
+}
+
 /// A data set or a limit was not entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The data set is not what was said.
     DataSet(DataSetError),
+    /// The content could not be read to be recognised again.
+    Content(ErrorKind),
     /// The ledger cannot be used.
     Ledger(LedgerError),
 }
@@ -266,6 +327,7 @@ impl RegisterError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::DataSet(_) => 2,
+            Self::Content(_) => 1,
             Self::Ledger(error) => error.exit_code(),
         }
     }
@@ -275,7 +337,8 @@ impl fmt::Display for RegisterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DataSet(error) => error.fmt(f),
-            Self::Ledger(error) => error.fmt(f),
+            Self::Content(kind) => write!(f, "the data could not be read ({kind}); no limit was changed"),
+            Self::Ledger(error) => f.write_str(&error.without("no limit was changed")),
         }
     }
 }
@@ -285,6 +348,15 @@ impl std::error::Error for RegisterError {}
 impl From<DataSetError> for RegisterError {
     fn from(error: DataSetError) -> Self {
         Self::DataSet(error)
+    }
+}
+
+impl From<FingerprintError> for RegisterError {
+    fn from(error: FingerprintError) -> Self {
+        match error {
+            FingerprintError::Ledger(error) => Self::Ledger(error),
+            FingerprintError::Content(kind) => Self::Content(kind),
+        }
     }
 }
 
@@ -395,6 +467,7 @@ impl fmt::Display for ChargeError {
                 shown(name)
             ),
             Self::Apart(error) => {
+                let error = error.without("nothing was charged");
                 write!(f, "what is counted apart must be written down where the limit is: {error}")
             }
             Self::TooMuch { requested } => write!(
@@ -402,7 +475,7 @@ impl fmt::Display for ChargeError {
                 "a cost of {} is not accepted: ask for an epsilon of at most 1000",
                 pair(&requested.eps, &requested.delta)
             ),
-            Self::Ledger(error) => error.fmt(f),
+            Self::Ledger(error) => f.write_str(&error.without("nothing was charged")),
         }
     }
 }

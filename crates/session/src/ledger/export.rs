@@ -1,7 +1,7 @@
 //! The log, one charge explained, and events that other accountants read.
 
 use super::{
-    Fallible, Ledger, anew, chain,
+    Ledger, anew, chain,
     charge::{self, Recorded},
     cost::Cost,
     entry::{Entry, Event, kind},
@@ -14,7 +14,7 @@ use equipoise_core::{
     loss::{Amount, Approx},
     ratio::Ratio,
 };
-use rusqlite::Connection;
+use rusqlite::params;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
@@ -28,17 +28,48 @@ impl Ledger {
         data_set: Option<&str>,
         each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
-        let sql = format!("SELECT {ROW} FROM entries WHERE ?1 IS NULL OR data_set = ?1 ORDER BY number");
-        self.read_whole(|connection| {
-            let mut statement = connection.prepare(&sql)?;
-            let mut rows = statement.query([data_set])?;
-            while let Some(row) = rows.next()? {
-                if each(&entry_of(&store::row(row)?)?).is_break() {
-                    break;
+        let last = self.read_whole(chain::last)?.map_or(0, |(number, _)| number);
+        self.pages("(?1 IS NULL OR data_set = ?1) AND ?2 IS NULL", [data_set, None], last, each).map(|_| ())
+    }
+
+    /// Entries up to a number, some at a time: however long each takes, forks and other threads come in between. Entries are
+    /// never changed, so these are of one state all the same.
+    fn pages(
+        &self,
+        condition: &str,
+        parameters: [Option<&str>; 2],
+        last: i64,
+        each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, LedgerError> {
+        let sql = format!(
+            "SELECT {ROW} FROM entries WHERE {condition} AND number > ?3 AND number <= ?4 ORDER BY number"
+        );
+        let mut after = i64::MIN;
+        loop {
+            let page = self.read_whole(|connection| {
+                let mut statement = connection.prepare(&sql)?;
+                let mut rows = statement.query(params![parameters[0], parameters[1], after, last])?;
+                let (mut page, mut bytes) = (Vec::new(), 0);
+                while bytes < PAGE
+                    && let Some(row) = rows.next()?
+                {
+                    let row = store::row(row)?;
+                    after = row.number;
+                    bytes += row.body.len() + 1;
+                    page.push(row);
+                }
+                Ok(page)
+            })?;
+            if page.is_empty() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            for row in page {
+                let entry = entry_of(&row).map_err(|error| error.at(self.path()))?;
+                if each(&entry).is_break() {
+                    return Ok(ControlFlow::Break(()));
                 }
             }
-            Ok(())
-        })
+        }
     }
 
     /// How many characters the longest name of an analyst has.
@@ -84,9 +115,17 @@ impl Ledger {
     /// mechanism. Where charges have a delta, the events hold outside of it: add `event_delta` to the delta
     /// that is computed from them. A charge without a known rho is an `UnsupportedDpEvent`.
     pub fn export(&self, out: Pieces<'_>) -> Result<(), LedgerError> {
-        self.read_whole(|connection| exported(connection, self.id(), out)).map(|_| ())
+        let (last, accounts) = self.read_whole(|connection| {
+            let last =
+                chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
+            Ok((last, anew::accounts(connection)?))
+        })?;
+        exported(self, &last, &accounts, out).map(|_| ())
     }
 }
+
+/// So many bytes of entries are read at a time, or one entry.
+const PAGE: usize = 1 << 20;
 
 /// Go on with a piece, or stop where no more is wanted.
 macro_rules! put {
@@ -97,20 +136,23 @@ macro_rules! put {
     };
 }
 
-fn exported(connection: &Connection, ledger: &str, out: Pieces<'_>) -> Fallible<ControlFlow<()>> {
-    let (entries, hash) =
-        chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
+fn exported(
+    ledger: &Ledger,
+    (last, hash): &(i64, String),
+    accounts: &[anew::Scope],
+    out: Pieces<'_>,
+) -> Result<ControlFlow<()>, LedgerError> {
     put!(
         out,
-        "{{\"ledger\":{},\"entries\":{entries},\"hash\":{},\"data_sets\":[",
-        json!(ledger),
+        "{{\"ledger\":{},\"entries\":{last},\"hash\":{},\"data_sets\":[",
+        json!(ledger.id()),
         json!(hash)
     );
-    for (place, account) in anew::accounts(connection)?.iter().enumerate() {
+    for (place, account) in accounts.iter().enumerate() {
         if place > 0 {
             put!(out, ",");
         }
-        if account_document(connection, account, out)?.is_break() {
+        if account_document(ledger, account, *last, out)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
@@ -120,10 +162,11 @@ fn exported(connection: &Connection, ledger: &str, out: Pieces<'_>) -> Fallible<
 
 /// What was charged to one account: read twice, so that no more than one charge is held at a time.
 fn account_document(
-    connection: &Connection,
+    ledger: &Ledger,
     account: &anew::Scope,
+    last: i64,
     out: Pieces<'_>,
-) -> Fallible<ControlFlow<()>> {
+) -> Result<ControlFlow<()>, LedgerError> {
     let note =
         "spent before the data set began anew for another unit or adjacency: no figure for those bounds it";
     let DataSet { name, unit, adjacency } = &account.data_set;
@@ -133,7 +176,7 @@ fn account_document(
     put!(out, "\"note\":{},\"charges\":[", json!((!in_force).then_some(note)));
     // Its delta is the sum of those that lie outside the events.
     let mut delta = Cost::nothing();
-    let listed = each_charge(connection, account, |first, entry, cost, question| {
+    let listed = each_charge(ledger, account, last, |first, entry, cost, question| {
         if let Some(loss) = &cost.zcdp {
             let own = Approx { eps: Amount::zero(), delta: loss.delta.clone() };
             delta = delta.plus(&Cost { approx: own, zcdp: None });
@@ -144,7 +187,7 @@ fn account_document(
         return Ok(listed);
     }
     put!(out, "],\"event\":{{\"module_name\":\"{MODULE}\",\"class_name\":\"ComposedDpEvent\",\"events\":[");
-    let listed = each_charge(connection, account, |first, _, cost, _| {
+    let listed = each_charge(ledger, account, last, |first, _, cost, _| {
         let event = match &cost.zcdp {
             Some(loss) => event("ZCDpEvent", &[("rho", float_up(&loss.rho).into()), ("xi", 0.0.into())]),
             None => event("UnsupportedDpEvent", &[]),
@@ -160,28 +203,19 @@ fn account_document(
 
 /// Every charge of an account: whether it is the first, the entry, its cost and its question.
 fn each_charge(
-    connection: &Connection,
+    ledger: &Ledger,
     account: &anew::Scope,
+    last: i64,
     mut each: impl FnMut(bool, &Entry, &Cost, &str) -> ControlFlow<()>,
-) -> Fallible<ControlFlow<()>> {
-    let sql = format!(
-        "SELECT {ROW} FROM entries WHERE kind = ?1 AND data_set = ?2 {} ORDER BY number",
-        account.condition
-    );
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([kind::CHARGE, &account.data_set.name])?;
+) -> Result<ControlFlow<()>, LedgerError> {
+    let condition = format!("kind = ?1 AND data_set = ?2 {}", account.condition);
     let mut first = true;
-    while let Some(row) = rows.next()? {
-        let entry = entry_of(&store::row(row)?)?;
+    ledger.pages(&condition, [Some(kind::CHARGE), Some(&account.data_set.name)], last, &mut |entry| {
         let Event::Charged { cost, question, .. } = &entry.event else {
             unreachable!("a row of this kind reads as such an event")
         };
-        if each(first, &entry, cost, question).is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-        first = false;
-    }
-    Ok(ControlFlow::Continue(()))
+        each(std::mem::take(&mut first), entry, cost, question)
+    })
 }
 
 /// A charge in exact numbers.

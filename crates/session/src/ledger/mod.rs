@@ -86,7 +86,11 @@ pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
 pub use cost::Cost;
 pub use entry::{Entry, Event};
-pub use error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget, RegisterError, SpentForOthers};
+pub(crate) use error::path_shown;
+pub use error::{
+    ChargeError, DataSetError, Fault, FingerprintError, LedgerError, OverBudget, RegisterError,
+    SpentForOthers,
+};
 pub use export::Pieces;
 pub use files::{Apart, Charged, Elsewhere, Expected, Guarded, MOST_FILES};
 pub use limit::{Accountant, AtOrder, Limit};
@@ -202,7 +206,7 @@ impl Error {
                 Some(ErrorCode::DatabaseCorrupt) => {
                     Fault::Damaged { entry: 0, what: "SQLite cannot read it".to_string() }
                 }
-                _ => Fault::Io { reason: error.to_string() },
+                _ => Fault::Io { reason: store::reason(&error) },
             },
         };
         LedgerError { path: path.map(PathBuf::from), fault }

@@ -4,7 +4,7 @@ use super::{
     Fallible, Ledger, Stop, anew,
     chain::{self, Link},
     entry::{self, Row, kind},
-    error::{DataSetError, Fault, LedgerError, RegisterError},
+    error::{DataSetError, FingerprintError, LedgerError, RegisterError},
     files, fingerprint, store,
 };
 use equipoise_core::{
@@ -12,7 +12,7 @@ use equipoise_core::{
     wording,
 };
 use rusqlite::{Connection, OptionalExtension};
-use std::{io::Read, path::PathBuf};
+use std::io::Read;
 
 /// The longest name of a data set, an analyst or a request, in characters.
 pub(super) const LONGEST_NAME: usize = 200;
@@ -80,7 +80,7 @@ impl Ledger {
     }
 
     /// The names under which this content is registered. It is for the steward, never for an analyst.
-    pub fn same_content(&self, content: &mut dyn Read) -> Result<Vec<String>, LedgerError> {
+    pub fn same_content(&self, content: &mut dyn Read) -> Result<Vec<String>, FingerprintError> {
         let fingerprint = Some(self.fingerprint(content)?);
         let mut names: Vec<String> = self.read(|connection| {
             let rows = registrations(connection)?;
@@ -117,12 +117,9 @@ impl Ledger {
     }
 
     /// The fingerprint of content. It is kept in files that only their owner reads, and never shown.
-    pub(crate) fn fingerprint(&self, content: &mut dyn Read) -> Result<String, LedgerError> {
+    pub(crate) fn fingerprint(&self, content: &mut dyn Read) -> Result<String, FingerprintError> {
         let secret = self.read(fingerprint::secret)?;
-        fingerprint::of(&secret, content).map_err(|error| LedgerError {
-            path: self.path().map(PathBuf::from),
-            fault: Fault::Io { reason: format!("the content to register could not be read: {error}") },
-        })
+        fingerprint::of(&secret, content).map_err(|error| FingerprintError::Content(error.kind()))
     }
 }
 

@@ -172,7 +172,7 @@ impl Ledger {
                 Err(Stop::Refused(error)) => return Err(error),
                 Err(Stop::Failed(error)) => return Err(at(error)),
             };
-            transaction.commit().map_err(|error| at(error.into()))?;
+            transaction.commit().map_err(|error| at(uncommitted(error)))?;
             Ok(done)
         });
         done.map_err(at)?
@@ -198,6 +198,25 @@ impl Ledger {
     /// Does it keep sums alone?
     pub(super) fn forgets(&self) -> bool {
         self.shared.kept == Kept::Counted
+    }
+}
+
+/// A commit that failed. Where there was no space, its last page is not in the log, and without that one it is none; after another
+/// failure, of a synchronisation above all, nobody can say what the disk has.
+fn uncommitted(error: rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::SystemIoFailure) => Fault::Unfinished { reason: reason(&error) }.into(),
+        _ => error.into(),
+    }
+}
+
+/// What SQLite said, or what it means where it says little.
+pub(super) fn reason(error: &rusqlite::Error) -> String {
+    match error.sqlite_error().map(|error| error.extended_code) {
+        Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
+            "its -shm file cannot grow; is its disk full?".to_string()
+        }
+        _ => error.to_string(),
     }
 }
 

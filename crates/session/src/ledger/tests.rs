@@ -396,9 +396,7 @@ fn a_read_only_ledger_is_looked_at_and_not_charged() {
     let mut looked = Ledger::open_read_only(&path).unwrap();
     let error = looked.charge(&request("1")).unwrap_err();
     assert_eq!(error.exit_code(), 2);
-    assert!(
-        error.to_string().contains("read-only, so nothing can be charged; make it and its folder writable")
-    );
+    assert!(error.to_string().contains("read-only; make it and its folder writable"));
     drop(looked);
     let mut permissions = fs::metadata(&path).unwrap().permissions();
     permissions.set_readonly(true);
@@ -451,7 +449,7 @@ fn a_file_that_was_replaced_takes_no_charges() {
     fs::rename(&path, path.with_extension("away")).unwrap();
     for _ in 0..2 {
         let error = ledger.charge(&request("1")).unwrap_err().to_string();
-        assert!(error.ends_with("removed or replaced while it was open; nothing was charged, open it again"));
+        assert!(error.ends_with("removed or replaced while it was open; open it again; nothing was charged"));
         assert_eq!(ledger.record(&charge, "{}").unwrap_err().fault, Fault::Replaced);
         // The second time, another file stands there.
         fs::write(&path, "").unwrap();
@@ -466,7 +464,7 @@ fn a_forked_child_opens_its_own() {
     let mut ledger = Ledger::open(&path).unwrap();
     ledger.shared.pretend_a_fork_that_nobody_saw();
     let error = ledger.charge(&request("1")).unwrap_err().to_string();
-    assert!(error.ends_with("opened before a fork; open it again in the child"));
+    assert!(error.ends_with("opened before a fork; open it again in the child; nothing was charged"));
     assert_eq!(ledger.head().unwrap_err().fault, Fault::Forked);
 }
 
@@ -506,6 +504,45 @@ fn every_look_up_uses_an_index() {
         let plan = ledger.read(explained).unwrap().join("; ");
         assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("B-TREE"), "{sql}: {plan}");
     }
+}
+
+/// A fork of the process waited, and so did every other thread, until whoever reads the log had taken all of it.
+#[test]
+fn the_ledger_is_free_while_its_entries_are_handed_over() {
+    let mut ledger = Ledger::in_memory().unwrap();
+    for _ in 0..3 {
+        let _ = granted(&mut ledger, &request("0.1"));
+    }
+    let (shared, mut charges) = (ledger.share(), 0);
+    let busy = || {
+        let (shared, (done, finished)) = (shared.clone(), std::sync::mpsc::channel());
+        std::thread::spawn(move || {
+            let _ = granted(&mut shared.take().unwrap(), &request("0.1"));
+            done.send(()).unwrap();
+        });
+        let free = finished.recv_timeout(std::time::Duration::from_secs(20)).is_ok();
+        assert!(free, "another thread can charge meanwhile");
+        ControlFlow::Continue(())
+    };
+    ledger
+        .each_entry(None, &mut |entry| {
+            charges += u32::from(matches!(entry.event, Event::Charged { .. }));
+            busy()
+        })
+        .unwrap();
+    assert_eq!(charges, 3, "what was charged meanwhile is not of the state that is told");
+    let mut text = String::new();
+    let mut pieces = 0;
+    ledger
+        .export(&mut |piece| {
+            text.push_str(piece);
+            pieces += 1;
+            if pieces == 5 { busy() } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let before = ledger.verify(None).unwrap().charges - 1;
+    assert_eq!(document["data_sets"][0]["charges"].as_array().unwrap().len() as u64, before);
 }
 
 #[test]

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::{
     ledger::{Charging, Ledger, Receipt},
-    quiet::quietly,
-    source::{Lost, Source, Wanted},
+    quiet::privately,
+    source::{Source, Wanted},
+    unanswered::Unanswered,
 };
 use equipoise_entropy::OsCoins;
 use equipoise_predicate::Bitmap;
@@ -42,8 +43,11 @@ impl LiveMonitor {
         let Charging::Granted(charge) = ledger.charge(&plan.charge_request(None))? else {
             unreachable!("without a request id every request is new")
         };
-        let receipt = ledger.record(&charge, &release(plan, &charge).to_text()).map_err(|_| Lost)?;
-        let running = quietly(|| Running::start(plan.calibrated(), plan.unit_column(), source, &[]))?;
+        let receipt = ledger
+            .record(&charge, &release(plan, &charge).to_text())
+            .map_err(|error| OpenError::Lost(Unanswered::Ledger(error)))?;
+        let running = privately(|| Ok(Running::start(plan.calibrated(), plan.unit_column(), source, &[])?))
+            .map_err(OpenError::Lost)?;
         Ok((Self { running, coins, stopped: false }, receipt))
     }
 
@@ -54,18 +58,22 @@ impl LiveMonitor {
     }
 
     /// Answer a question; what is missing is read from the source. A question that cannot be asked spends nothing.
-    pub fn ask(&mut self, query: &Query, source: &dyn Source) -> Result<Result<Outcome, QueryError>, Lost> {
+    pub fn ask(
+        &mut self,
+        query: &Query,
+        source: &dyn Source,
+    ) -> Result<Result<Outcome, QueryError>, Unanswered> {
         let bound = match query.bind(source, self.running.sums()) {
             Ok(bound) => bound,
             Err(error) => return Ok(Err(error)),
         };
         if self.stopped {
-            return Err(Lost);
+            return Err(Unanswered::Stopped);
         }
         let (running, coins) = (&mut self.running, &mut self.coins);
-        quietly(|| running.table.load(source, &bound.wanted))?;
+        privately(|| Ok(running.table.load(source, &bound.wanted)?))?;
         self.stopped = true;
-        let outcome = quietly(|| Ok(running.ask(&bound, coins)))?;
+        let outcome = privately(|| Ok(running.ask(&bound, coins)))?;
         self.stopped = false;
         Ok(Ok(outcome))
     }
@@ -172,7 +180,7 @@ mod tests {
         assert!(said(monitor.ask(&unknown, &memory).unwrap()).starts_with("no column is called 'wage'"));
         memory.readable = false;
         let query = Query::parse(r#"{"where": "salary >= 0", "threshold": 500}"#).unwrap();
-        assert_eq!(monitor.ask(&query, &memory).unwrap_err(), Lost);
+        assert_eq!(monitor.ask(&query, &memory).unwrap_err(), Unanswered::Data);
         memory.readable = true;
         assert_eq!(monitor.ask(&query, &memory).unwrap().unwrap(), Outcome::Above);
         let limit = equipoise_core::loss::Approx::new(&"30".parse().unwrap(), &"1e-5".parse().unwrap());

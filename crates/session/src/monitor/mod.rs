@@ -54,10 +54,11 @@ pub use query::{LONGEST_LINE, Query, QueryError};
 pub use state::{StateError, StateFault};
 
 use crate::{
-    ledger::{Charge, ChargeError, Charging, Event, Ledger, LedgerError, Receipt},
-    quiet::quietly,
+    ledger::{Charge, ChargeError, Charging, Event, FingerprintError, Ledger, LedgerError, Receipt},
+    quiet::privately,
     release::{Left, Outcome as Released, Release, Spent},
     source::{Lost, Source, Wanted},
+    unanswered::Unanswered,
 };
 use equipoise_core::{
     coins::{Coins, Words},
@@ -132,12 +133,13 @@ impl Monitor {
         let same = || fingerprint(ledger, watched.content).map(|content| content == payment.content);
         let other_rows = || OpenError::from(state.failed(StateFault::OtherRows));
         same()?.then_some(()).ok_or_else(other_rows)?;
-        let source = (watched.rows)()?;
+        let source = (watched.rows)().map_err(unread)?;
         let names = Names::of(&*source);
-        let rebuilt = quietly(|| Running::rebuild(plan.calibrated(), plan.unit_column(), &*source, &log));
+        let rebuilt =
+            privately(|| Ok(Running::rebuild(plan.calibrated(), plan.unit_column(), &*source, &log)?));
         same()?.then_some(()).ok_or_else(other_rows)?;
         let mut monitor = Self {
-            running: rebuilt?,
+            running: rebuilt.map_err(OpenError::Unread)?,
             names,
             state,
             payment,
@@ -148,7 +150,10 @@ impl Monitor {
             earlier: log.answered,
         };
         if !log.open.is_empty() {
-            monitor.state.append(&Line::Answers(vec![Outcome::Lost; log.open.len()]))?;
+            monitor
+                .state
+                .append(&Line::Answers(vec![Outcome::Lost; log.open.len()]))
+                .map_err(OpenError::Unwritten)?;
             monitor.earlier.extend(log.open.into_iter().map(|query| (query, Outcome::Lost)));
         }
         Ok(monitor)
@@ -215,7 +220,7 @@ impl Monitor {
         ledger: &Ledger,
     ) -> Result<Vec<Outcome>, AskError> {
         if std::mem::replace(&mut self.stopped, true) {
-            return Err(AskError::Lost);
+            return Err(Unanswered::Stopped.into());
         }
         let columns: Vec<Wanted> = group.iter().flat_map(|(_, bound)| bound.wanted.iter().copied()).collect();
         // Before anything is written, so that a disk that fails here costs nobody's budget.
@@ -223,7 +228,7 @@ impl Monitor {
             self.running.table.load(&self.names, &columns)?;
         } else {
             let source = (watched.rows)()?;
-            quietly(|| self.running.table.load(&*source, &columns))?;
+            privately(|| Ok(self.running.table.load(&*source, &columns)?))?;
             if fingerprint(ledger, watched.content)? != self.payment.content {
                 return Err(self.state.failed(StateFault::OtherRows).into());
             }
@@ -231,7 +236,7 @@ impl Monitor {
         self.state.append(&Line::Queries(group.iter().map(|(query, _)| query.clone()).collect()))?;
         let (running, coins) = (&mut self.running, &mut self.coins);
         let outcomes =
-            quietly(|| Ok(group.iter().map(|(_, bound)| running.ask(bound, coins)).collect::<Vec<_>>()))?;
+            privately(|| Ok(group.iter().map(|(_, bound)| running.ask(bound, coins)).collect::<Vec<_>>()))?;
         self.state.append(&Line::Answers(outcomes.clone()))?;
         self.stopped = false;
         Ok(outcomes)
@@ -351,7 +356,7 @@ fn pay(
 ) -> Result<(State, Payment), OpenError> {
     let receipt = match ledger.charge_once(&plan.charge_request(Some(id))) {
         Ok(Charging::Granted(charge)) => {
-            ledger.record(&charge, &release(plan, &charge).to_text()).map_err(|_| Lost)?
+            ledger.record(&charge, &release(plan, &charge).to_text()).map_err(OpenError::Unrecorded)?
         }
         Ok(Charging::Replay(recorded)) => recorded.receipt,
         Err(error) => {
@@ -363,14 +368,18 @@ fn pay(
         }
     };
     let payment = Payment { receipt, content: fingerprint(ledger, content)? };
-    state.append(&Line::Payment(payment.clone()))?;
+    state.append(&Line::Payment(payment.clone())).map_err(OpenError::Unwritten)?;
     Ok((state, payment))
 }
 
-fn fingerprint(ledger: &Ledger, content: Option<Content<'_>>) -> Result<Option<String>, Lost> {
+fn fingerprint(ledger: &Ledger, content: Option<Content<'_>>) -> Result<Option<String>, FingerprintError> {
     let Some(content) = content else { return Ok(None) };
-    let mut reader = content().map_err(|_| Lost)?;
-    ledger.fingerprint(&mut *reader).map(Some).map_err(|_| Lost)
+    let mut reader = content().map_err(|error| FingerprintError::Content(error.kind()))?;
+    ledger.fingerprint(&mut *reader).map(Some)
+}
+
+fn unread(lost: Lost) -> OpenError {
+    OpenError::Unread(lost.into())
 }
 
 /// What the ledger keeps of a monitor: that it was begun. Its answers are in its own file.
@@ -393,6 +402,7 @@ fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
         blocks: None,
         groups: None,
         advice: None,
+        warnings: plan.warnings(),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,
@@ -473,14 +483,20 @@ impl Running {
 /// A monitor could not begin or go on. `Display` is one line.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The state file.
+    /// The state file, before anything was charged by this start.
     State(StateError),
     /// The ledger does not grant it.
     Charge(ChargeError),
     /// The ledger cannot be read.
     Ledger(LedgerError),
-    /// The data could not be read.
-    Lost(Lost),
+    /// It is charged, and the ledger did not record that it began.
+    Unrecorded(LedgerError),
+    /// It is charged, and the state file cannot be written.
+    Unwritten(StateError),
+    /// It is charged, and the data could not be read.
+    Unread(Unanswered),
+    /// It is charged and lives in memory alone, so the charge is lost with it.
+    Lost(Unanswered),
     /// There are no coins.
     Coins(EntropyError),
 }
@@ -492,20 +508,33 @@ impl OpenError {
             Self::State(error) => error.exit_code(),
             Self::Charge(error) => error.exit_code(),
             Self::Ledger(error) => error.exit_code(),
-            Self::Lost(_) | Self::Coins(_) => 1,
+            Self::Unrecorded(_) | Self::Unwritten(_) | Self::Unread(_) | Self::Lost(_) | Self::Coins(_) => 1,
         }
     }
 }
 
+/// What becomes of a monitor with a state file that failed after its charge: the file finds the charge again.
+const GOES_ON: &str = "the charge stands; start it again the same way, nothing more is charged";
+
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::State(error @ StateError { fault: StateFault::Io(_), .. }) => {
+                write!(f, "{error}; this start charged nothing")
+            }
             Self::State(error) => error.fmt(f),
             Self::Charge(error) => error.fmt(f),
-            Self::Ledger(error) => error.fmt(f),
-            Self::Lost(_) => {
-                f.write_str("the data could not be read to the end; the charge stands, start again")
+            Self::Ledger(error) => write!(
+                f,
+                "{error}; what was charged stands; start it again the same way, nothing more is charged"
+            ),
+            Self::Unrecorded(error) => {
+                let (which, what) = (error.which(), error.fault.what());
+                write!(f, "{which} could not record that the monitor began ({what}); {GOES_ON}")
             }
+            Self::Unwritten(error) => write!(f, "{error}; {GOES_ON}"),
+            Self::Unread(why) => write!(f, "{}; {GOES_ON}", why.what()),
+            Self::Lost(why) => write!(f, "{}; {} and the monitor is lost", why.what(), why.charge()),
             Self::Coins(error) => error.fmt(f),
         }
     }
@@ -522,15 +551,27 @@ macro_rules! opens_with {
         }
     )* };
 }
-opens_with!(State(StateError), Charge(ChargeError), Ledger(LedgerError), Lost(Lost), Coins(EntropyError));
+opens_with!(State(StateError), Charge(ChargeError), Ledger(LedgerError), Coins(EntropyError));
+
+impl From<FingerprintError> for OpenError {
+    fn from(error: FingerprintError) -> Self {
+        match error {
+            FingerprintError::Ledger(error) => Self::Ledger(error),
+            // What the disk said of the data is left out.
+            FingerprintError::Content(_) => Self::Unread(Unanswered::Data),
+        }
+    }
+}
 
 /// A question could not be answered, nor can any other before a restart. `Display` is one line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AskError {
     /// The state file.
     State(StateError),
-    /// The data could not be read, or something broke over it.
-    Lost,
+    /// The ledger, by whose secret the rows are recognised.
+    Ledger(LedgerError),
+    /// Something else: the data above all, or what broke over it.
+    Lost(Unanswered),
 }
 
 impl AskError {
@@ -538,18 +579,21 @@ impl AskError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::State(error) => error.exit_code(),
-            Self::Lost => 1,
+            Self::Ledger(_) | Self::Lost(_) => 1,
         }
     }
 }
 
 impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const AGAIN: &str = "start again, nothing more is charged";
         match self {
-            Self::State(error) => error.fmt(f),
-            Self::Lost => {
-                f.write_str("the data could not be read to the end; start again, nothing more is charged")
+            Self::State(error @ StateError { fault: StateFault::Io(_) | StateFault::Broken, .. }) => {
+                write!(f, "{error}; what was not printed is not answered; {AGAIN}")
             }
+            Self::State(error) => error.fmt(f),
+            Self::Ledger(error) => write!(f, "{error}; {AGAIN}"),
+            Self::Lost(why) => write!(f, "{}; {AGAIN}", why.what()),
         }
     }
 }
@@ -562,9 +606,24 @@ impl From<StateError> for AskError {
     }
 }
 
+impl From<Unanswered> for AskError {
+    fn from(why: Unanswered) -> Self {
+        Self::Lost(why)
+    }
+}
+
 impl From<Lost> for AskError {
-    fn from(_: Lost) -> Self {
-        Self::Lost
+    fn from(lost: Lost) -> Self {
+        Self::Lost(lost.into())
+    }
+}
+
+impl From<FingerprintError> for AskError {
+    fn from(error: FingerprintError) -> Self {
+        match error {
+            FingerprintError::Ledger(error) => Self::Ledger(error),
+            FingerprintError::Content(_) => Self::Lost(Unanswered::Data),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a monitor will promise and cost. Every error that its words can have happens here, for free.
 
 use crate::{
-    columns,
+    caution, columns,
     ledger::{ChargeRequest, Cost, DataSet},
     plan::{self, DataFacts, PlanError},
     release::Promise,
@@ -146,6 +146,11 @@ impl MonitorPlan {
             adjacency: self.calibrated.adjacency().to_string(),
             unit: self.unit.to_string(),
         }
+    }
+
+    /// What of its promise protects little, one line each.
+    pub fn warnings(&self) -> Vec<String> {
+        caution::warnings(&self.promise(), caution::Rows::Unknown)
     }
 
     /// What can be told of the answers before any data is read.

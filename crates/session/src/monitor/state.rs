@@ -200,8 +200,8 @@ impl fmt::Display for StateError {
             StateFault::OtherRows => {
                 f.write_str("the data have changed since it began; begin a new monitor with another --state")
             }
-            StateFault::Broken => f.write_str("an earlier line could not be written; start again"),
-            StateFault::Io(kind) => write!(f, "{kind}; what was not printed is not answered"),
+            StateFault::Broken => f.write_str("an earlier line could not be written"),
+            StateFault::Io(kind) => write!(f, "{kind}"),
         }
     }
 }

@@ -261,7 +261,7 @@ fn rows_that_cannot_be_read_cost_no_budget_of_anybody() {
     place.ask(&request(), &[]).unwrap();
     place.memory.readable = false;
     let state = place.state();
-    let Err(OpenError::Lost(Lost)) = place.open(&request(), &state, &same) else {
+    let Err(OpenError::Unread(Unanswered::Data)) = place.open(&request(), &state, &same) else {
         panic!("no rows, no monitor")
     };
     place.memory.readable = true;

@@ -15,9 +15,11 @@ pub(crate) use said::{Said, adjacency, uses_delta};
 
 use crate::{
     batch::Batch,
+    caution,
     gather::Need,
     request::Request,
     rows::{Rows, plan::charged_by_row},
+    session,
     source::{Kind, Source, Wanted},
     task::Expected,
 };
@@ -224,6 +226,17 @@ impl Plan {
     /// What will be charged.
     pub fn charge(&self) -> &Approx {
         &self.charge
+    }
+
+    /// The number of rows that whoever asks stated, for any of the questions.
+    pub fn stated_rows(&self) -> caution::Rows {
+        let mut stated = self.parts.iter().map(|part| caution::Rows::stated(part.request.rows.as_deref()));
+        stated.find(|rows| *rows != caution::Rows::Unknown).unwrap_or(caution::Rows::Unknown)
+    }
+
+    /// What of its promise protects little, one line each, as far as it is known beforehand.
+    pub fn warnings(&self) -> Vec<String> {
+        caution::warnings(&session::promise(self), self.stated_rows())
     }
 
     /// The columns that it will read, each once, and how: for sources that prepare them.

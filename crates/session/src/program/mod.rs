@@ -12,7 +12,8 @@ pub use deal::{ProgramBlocks, header, kinds};
 use crate::{
     release::Release,
     session::Session,
-    source::{Lost, Source},
+    source::Source,
+    unanswered::Unanswered,
     votes::{ChargedVotes, Held, Vote},
 };
 use std::thread;
@@ -32,7 +33,7 @@ impl Session {
         charged: ChargedVotes,
         source: &dyn Source,
         run: impl FnOnce(&ProgramBlocks) -> Vec<Option<Vote>>,
-    ) -> Result<Release, Lost> {
+    ) -> Result<Release, Unanswered> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         self.hold_votes(charged, |plan, coins| {
             let blocks = ProgramBlocks::deal(source, plan, threads, coins)?;

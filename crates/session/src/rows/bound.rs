@@ -28,7 +28,9 @@ use super::{
 };
 use crate::{
     names::{self, Names},
-    source::{Batch, Kind, Lost, Visitor, Wanted},
+    quiet::ended_by,
+    source::{Batch, Kind, Visitor, Wanted},
+    unanswered::Unanswered,
 };
 use equipoise_core::{
     coins::Coins,
@@ -159,7 +161,7 @@ impl Stage<'_> {
         self,
         visitors: &mut [&mut dyn Visitor],
         hands: Hands<'_, C>,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Unanswered> {
         self.spill.intact()?;
         let next = AtomicUsize::new(0);
         match hands {
@@ -176,8 +178,10 @@ impl Stage<'_> {
                     })
                     .collect();
                 // Wait for all: a panic that nobody asks about would go on in this thread.
-                let ends: Vec<Result<(), Lost>> =
-                    threads.into_iter().map(|thread| thread.join().unwrap_or(Err(Lost))).collect();
+                let ends: Vec<Result<(), Unanswered>> = threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|panic| Err(ended_by(&*panic))))
+                    .collect();
                 ends.into_iter().collect()
             }),
         }
@@ -188,7 +192,7 @@ impl Stage<'_> {
         next: &AtomicUsize,
         visitor: &mut dyn Visitor,
         coins: &mut C,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Unanswered> {
         let mut decoder = Decoder::new(&self.wanted[..self.columns]);
         while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let pieces = std::mem::take(&mut *part.lock().unwrap_or_else(PoisonError::into_inner));

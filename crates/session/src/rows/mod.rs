@@ -42,7 +42,10 @@ pub(crate) mod plan;
 pub(crate) mod spill;
 pub(crate) mod values;
 
-use crate::source::{Batch, Cells, Lost, Source, Visitor, Wanted};
+use crate::{
+    source::{Batch, Cells, Lost, Source, Visitor, Wanted},
+    unanswered::Unanswered,
+};
 use bound::Bound;
 use equipoise_core::coins::{Coins, Words};
 use equipoise_entropy::OsCoins;
@@ -87,6 +90,11 @@ impl Rows {
         self.filter.is_none() && self.bound.is_none()
     }
 
+    /// The same without a bound on a person's rows: all that the filter lets through. For truths of public rows.
+    pub fn unbounded(&self) -> Self {
+        Self { filter: self.filter.clone(), bound: None }
+    }
+
     /// How many rows of one person are let through at most.
     pub fn rows_per_unit(&self) -> u64 {
         self.bound.as_ref().map_or(1, Bound::rows_per_unit)
@@ -117,10 +125,10 @@ impl Rows {
         wanted: &[Wanted],
         visitors: &mut [&mut dyn Visitor],
         mut hands: Hands<'_, C>,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Unanswered> {
         let key = hands.key();
         match &self.bound {
-            None => self.filtered(source, wanted, visitors),
+            None => Ok(self.filtered(source, wanted, visitors)?),
             Some(bound) => {
                 let stage = bound.stage(wanted, key);
                 let mut routers: Vec<bound::Router<'_>> = visitors.iter().map(|_| stage.router()).collect();

@@ -3,11 +3,11 @@
 //! What a mechanism sees is the same either way: the window of ranks that it looks at
 //! ([`streamed`]), a count, or a sum of whole numbers.
 //!
-//! A file that cannot be read again is a panic here, which is a lost answer: what is asked of numbers is asked after the
-//! charge, where nothing fails with a reason.
+//! A file that cannot be read again ends the work from here ([`give_up`]), which is a lost answer: what is asked of numbers is
+//! asked after the charge.
 
 use super::spill::{Piece, Spill};
-use crate::space::Space;
+use crate::{quiet::give_up, space::Space};
 use equipoise_core::{
     adjacency::Adjacency,
     stability::{Range, Reach, Window, bracket, reachable::Target, streamed},
@@ -170,10 +170,10 @@ impl<T: Word> Numbers<'_, T> {
                 for numbers in here {
                     visit(numbers);
                 }
-                store.spill.intact().expect("the temporary file holds all numbers");
+                store.spill.intact().unwrap_or_else(|why| give_up(why));
                 let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
                 for piece in pieces {
-                    let read = store.spill.read(piece, &mut bytes).expect("the temporary file can be read");
+                    let read = store.spill.read(piece, &mut bytes).unwrap_or_else(|why| give_up(why));
                     numbers.clear();
                     let (words, _) = read.as_chunks::<8>();
                     numbers.extend(words.iter().map(|&word| T::read(word)));
@@ -252,6 +252,7 @@ impl Numbers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{quiet::privately, unanswered::Unanswered};
     use equipoise_core::{ratio::Ratio, stability::Quantile};
     use proptest::prelude::*;
 
@@ -267,6 +268,22 @@ mod tests {
             all.take(thread);
         }
         all
+    }
+
+    /// It was a panic, and reported as data that could not be read.
+    #[test]
+    fn a_temporary_file_that_fails_is_what_is_named() {
+        let store = Store::new(0);
+        store.spill.break_down();
+        let mut collected = Collected::new(&store);
+        collected.extend(&vec![1.0; 2 * PIECE]);
+        let mut numbers = Numbers::default();
+        numbers.take(collected);
+        let read = privately(|| {
+            numbers.each(|_| ());
+            Ok(())
+        });
+        assert_eq!(read, Err(Unanswered::Temporary));
     }
 
     fn sorted(numbers: &Numbers<'_>) -> Vec<u64> {

@@ -4,7 +4,7 @@
 //! byte is written, so that it ends with the process however that ends. What it holds are private rows; a folder in memory
 //! (tmpfs) or on an encrypted disk keeps them from a disk that is later read. A full disk is a lost answer.
 
-use crate::source::Lost;
+use crate::unanswered::Unanswered;
 use std::{
     fs::File,
     mem,
@@ -52,7 +52,7 @@ impl Spill {
             return Piece::Memory(mem::take(bytes));
         }
         let offset = self.end.fetch_add(len as u64, Ordering::Relaxed);
-        if self.file().and_then(|file| file.write_all_at(bytes, offset).map_err(|_| Lost)).is_err() {
+        if self.file().and_then(|file| file.write_all_at(bytes, offset).map_err(failed)).is_err() {
             self.lost.store(true, Ordering::Relaxed);
         }
         bytes.clear();
@@ -60,34 +60,46 @@ impl Spill {
     }
 
     /// Was everything kept?
-    pub fn intact(&self) -> Result<(), Lost> {
-        if self.lost.load(Ordering::Relaxed) { Err(Lost) } else { Ok(()) }
+    pub fn intact(&self) -> Result<(), Unanswered> {
+        if self.lost.load(Ordering::Relaxed) { Err(Unanswered::Temporary) } else { Ok(()) }
     }
 
     /// The bytes of a piece, through a buffer where they lie in the file.
-    pub fn read<'a>(&self, piece: &'a Piece, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Lost> {
+    pub fn read<'a>(&self, piece: &'a Piece, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Unanswered> {
         match piece {
             Piece::Memory(bytes) => Ok(bytes),
             &Piece::File { offset, len } => {
                 buffer.resize(len, 0);
-                self.file()?.read_exact_at(buffer, offset).map_err(|_| Lost)?;
+                self.file()?.read_exact_at(buffer, offset).map_err(failed)?;
                 Ok(buffer)
             }
         }
     }
 
-    fn file(&self) -> Result<Arc<File>, Lost> {
+    /// From here on it is like a full disk: the file cannot be written.
+    #[cfg(test)]
+    pub fn break_down(&self) {
+        *self.file.lock().unwrap() = Some(Arc::new(File::open("/dev/null").unwrap()));
+    }
+
+    /// The file, made when it is first needed.
+    fn file(&self) -> Result<Arc<File>, Unanswered> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = &*file {
             return Ok(Arc::clone(file));
         }
         // A file with a name has mode 0600 whatever the umask; one without a name from the start would not.
-        let (made, path) = tempfile::NamedTempFile::new().map_err(|_| Lost)?.into_parts();
-        path.close().map_err(|_| Lost)?;
+        let (made, path) = tempfile::NamedTempFile::new().map_err(failed)?.into_parts();
+        path.close().map_err(failed)?;
         let made = Arc::new(made);
         *file = Some(Arc::clone(&made));
         Ok(made)
     }
+}
+
+/// What the operating system said is left out: it may depend on how many rows there are.
+fn failed<E>(_: E) -> Unanswered {
+    Unanswered::Temporary
 }
 
 #[cfg(test)]
@@ -121,9 +133,9 @@ mod tests {
     #[test]
     fn a_disk_that_fails_is_a_lost_answer() {
         let spill = Spill::new(0);
-        *spill.file.lock().unwrap() = Some(Arc::new(File::open("/dev/null").unwrap()));
+        spill.break_down();
         let piece = spill.keep(&mut vec![1, 2, 3]);
-        assert_eq!(spill.intact(), Err(Lost));
-        assert_eq!(spill.read(&piece, &mut Vec::new()), Err(Lost));
+        assert_eq!(spill.intact(), Err(Unanswered::Temporary));
+        assert_eq!(spill.read(&piece, &mut Vec::new()), Err(Unanswered::Temporary));
     }
 }

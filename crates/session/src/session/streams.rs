@@ -9,10 +9,11 @@
 
 use super::{PayError, Session};
 use crate::{
+    caution,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet, Receipt},
     plan::{DataFacts, PlanError},
     release::{Left, Outcome, Promise, Release, Spent},
-    source::Lost,
+    unanswered::Unanswered,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -135,7 +136,7 @@ impl Session {
             unreachable!("without a request id every request is new")
         };
         let release = release(stream, facts, promise, &charge);
-        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(Unanswered::Ledger)?;
         let coins = &mut self.coins;
         let started = match stream {
             Stream::AboveThreshold(mechanism, _) => Started::AboveThreshold(Box::new(mechanism.start(coins))),
@@ -158,6 +159,7 @@ fn release(stream: &Stream, facts: &DataFacts, guarantee: Promise, charge: &Char
         group_by: Vec::new(),
         data: facts.name.clone(),
         mechanism: stream.name().to_string(),
+        warnings: caution::warnings(&guarantee, caution::Rows::Unknown),
         guarantee,
         error: None,
         rows: None,
@@ -178,7 +180,7 @@ pub enum StreamError {
     /// It could not be paid for.
     Pay(PayError),
     /// It was paid for and could not be recorded; the charge stands.
-    Lost(Lost),
+    Lost(Unanswered),
 }
 
 impl std::fmt::Display for StreamError {
@@ -205,8 +207,8 @@ impl From<PayError> for StreamError {
     }
 }
 
-impl From<Lost> for StreamError {
-    fn from(error: Lost) -> Self {
+impl From<Unanswered> for StreamError {
+    fn from(error: Unanswered) -> Self {
         Self::Lost(error)
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing is charged, nothing is recorded, and what comes out is no [`Release`](crate::release::Release): whoever
 //! simulates on private rows has published them. The rows are read once, or where people have many rows once for each
 //! trial; each trial has fresh coins. Answers and their error bars are held against what is true of the rows that took part,
-//! which plain functions without noise tell.
+//! which plain functions without noise tell. Where rows are drawn, what is true of all rows is told beside it.
 
 mod series;
 mod truth;
@@ -15,12 +15,13 @@ use crate::{
     gather::Gathered,
     groups::{Key, in_order},
     plan::Plan,
-    quiet::quietly,
+    quiet::{ended_by, privately},
     release::Outcome,
     rows::Hands,
     session::gather,
-    source::{Lost, Source},
+    source::Source,
     task::SUMMARY,
+    unanswered::Unanswered,
 };
 use equipoise_core::stop;
 use equipoise_entropy::OsCoins;
@@ -94,17 +95,18 @@ impl Trial {
 }
 
 /// Ask many times.
-pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simulation, Lost> {
+pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simulation, Unanswered> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    quietly(|| {
+    privately(|| {
         let questions: Vec<Question> =
-            plan.parts().iter().map(Question::new).collect::<Result<_, _>>().map_err(|_| Lost)?;
+            plan.parts().iter().map(Question::new).collect::<Result<_, _>>().map_err(|_| Unanswered::Data)?;
         // Where rows of people are drawn, every trial draws its own.
         let drawn = plan.rows().bound().is_some();
         let once = if drawn { None } else { Some(gather(plan, source)?) };
         let known = once.as_ref().map(|gathered| Known::new(&questions, gathered));
-        let part = |trials: usize| -> Result<Seen, Lost> {
-            let mut coins = OsCoins::new().map_err(|_| Lost)?;
+        let whole = if drawn { Some(all_rows(plan, source)?) } else { None };
+        let part = |trials: usize| -> Result<Seen, Unanswered> {
+            let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
             let mut seen = Seen::default();
             for _ in 0..trials {
                 stop::look();
@@ -131,13 +133,24 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
                 (0..workers).map(|worker| scope.spawn(stop::carried(move || part(share(worker))))).collect();
             let mut all = Seen::default();
             for worker in running {
-                all.take(worker.join().map_err(|_| Lost)??, drawn);
+                all.take(worker.join().map_err(|panic| ended_by(&*panic))??, drawn);
             }
-            Ok(all)
+            Ok::<_, Unanswered>(all)
         })?;
+        let mut seen = seen;
+        if let Some(whole) = &whole {
+            Known::new(&questions, whole).tell_all_rows(&mut seen.series);
+        }
         let unsaid = known.as_ref().and_then(|known| known.unsaid(&seen.series));
         Ok(Simulation { trials: seen.trials, series: ordered(seen.series), unsaid })
     })
+}
+
+/// The rows of which those of a trial are drawn.
+fn all_rows<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
+    let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
+    let hands = Hands::<OsCoins>::Several(slice::from_mut(&mut coins));
+    Gathered::scan(source, &plan.rows().unbounded(), &plan.needs(), hands)
 }
 
 /// The question, the key as text, and the place among the question's numbers and texts.
@@ -248,6 +261,14 @@ impl<'g> Known<'g> {
             }
         }
         keys.iter().map(|&key| Arc::clone(&known[&text(key)])).collect()
+    }
+
+    /// Say what is true of all rows beside what is true of those that were drawn.
+    fn tell_all_rows(&self, series: &mut BTreeMap<Place, Series>) {
+        for (&(question, _, place), series) in series {
+            let facts = self.facts(question, &[series.key.as_ref()]);
+            series.all_rows = Some(facts[0].truths[place].clone());
+        }
     }
 
     /// How many keys of the rows no trial told.

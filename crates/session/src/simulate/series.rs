@@ -29,6 +29,8 @@ pub struct Series {
     pub confidence: Option<f64>,
     /// What is true of the rows of a trial; one for all trials where the rows are the same.
     pub truths: Vec<Option<Value>>,
+    /// What is true of all rows, where each trial draws some of them.
+    pub all_rows: Option<Option<Value>>,
 }
 
 /// Where the answers of a series lie.
@@ -65,9 +67,18 @@ impl Series {
         numbers
     }
 
-    /// What is true of the rows; where rows of people are drawn, the middle one of what was true in each trial. Nothing where
-    /// there are no rows to tell.
+    /// What is true of all rows; nothing where there are none to tell.
     pub fn truth(&self) -> Option<Value> {
+        self.all_rows.clone().unwrap_or_else(|| self.middle())
+    }
+
+    /// Where each trial draws rows of people: what is true of the rows drawn, in the middle one of the trials.
+    pub fn truth_drawn(&self) -> Option<Value> {
+        self.all_rows.as_ref().and_then(|_| self.middle())
+    }
+
+    /// The truth in the middle of those of all trials, or of most of them.
+    fn middle(&self) -> Option<Value> {
         let truths: Vec<Value> = self.truths.iter().flatten().cloned().collect();
         if self.frequent {
             return frequent(&truths).first().map(|(value, _)| value.clone());
@@ -116,6 +127,9 @@ impl Series {
             shown.insert("nine_of_ten_between".into(), json!(between));
         }
         shown.insert("truth".into(), json!(self.truth()));
+        if self.all_rows.is_some() {
+            shown.insert("truth_of_rows_drawn".into(), json!(self.truth_drawn()));
+        }
         let bars = json!({ "confidence": self.confidence, "judged": self.bars, "held": self.held });
         shown.insert("bars".into(), if self.bars > 0 { bars } else { Value::Null });
         Value::Object(shown)

@@ -193,5 +193,25 @@ fn people_with_many_rows_are_judged_by_the_rows_that_took_part() {
     let simulation = simulate(&planned(&request), &towns(), 6).unwrap();
     let one = &simulation.series[0];
     // Two towns have one row each; the empty field names nobody. At epsilon 1000 noise is zero but for e^-800.
-    assert_eq!((one.truth(), one.held, one.bars), (Some(json!(2)), 6, 6));
+    assert_eq!((one.truth_drawn(), one.held, one.bars), (Some(json!(2)), 6, 6));
+    // The truth is that of all rows; it changed with the rows that were drawn.
+    assert_eq!(one.truth(), Some(json!(1000)));
+    let shown = one.summary();
+    assert_eq!((&shown["truth"], &shown["truth_of_rows_drawn"]), (&json!(1000), &json!(2)));
+}
+
+/// The truth of a run was that of the rows it drew, and another one in the next run.
+#[test]
+fn the_truth_of_all_rows_is_the_same_in_every_run() {
+    let request = Request { unit: Some("town".into()), ..asked("mean", "salary", "1000") };
+    let request = Request { range: Some("0,1000".into()), ..request };
+    let plan = planned(&request);
+    let [one, other] = [(); 2].map(|()| simulate(&plan, &towns(), 3).unwrap().series[0].truth());
+    assert_eq!((one, other), (Some(json!(500.5)), Some(json!(500.5))));
+    let groups = Request { group_by: vec!["town".into()], keys: vec!["a".into(), "b".into()], ..request };
+    let simulation = simulate(&planned(&groups), &towns(), 3).unwrap();
+    let truths: Vec<_> = simulation.series.iter().map(|one| (one.label(true), one.truth())).collect();
+    let whole = simulate(&planned(&Request { unit: None, ..groups }), &towns(), 3).unwrap();
+    let expected: Vec<_> = whole.series.iter().map(|one| (one.label(true), one.truth())).collect();
+    assert_eq!(truths, expected);
 }

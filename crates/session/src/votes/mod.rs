@@ -23,15 +23,15 @@ pub use output::{Ballots, Output, Vote};
 
 use crate::{
     answer::ErrorBar,
-    columns,
+    caution, columns,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
     plan::{DataFacts, PlanError, Said},
-    quiet::quietly,
+    quiet::privately,
     release::{Left, Outcome, Promise, Release, Spent},
     request::Request,
     rows::id,
     session::{PayError, Session, stored},
-    source::Lost,
+    unanswered::Unanswered,
 };
 use aggregate::{Aggregate, Tallied};
 use choose::Wanted;
@@ -256,7 +256,13 @@ impl VotePlan {
             "error": self.expected_error(),
             "expected": self.expected(),
             "charge": Spent::from(&self.charge),
+            "warnings": self.warnings(),
         })
+    }
+
+    /// What of its promise protects little, one line each.
+    pub fn warnings(&self) -> Vec<String> {
+        caution::warnings(&self.promise(), caution::Rows::stated(self.request.rows.as_deref()))
     }
 
     /// What releases call it: for programs what keeps them to their blocks, for functions the aggregator.
@@ -438,7 +444,7 @@ impl Session {
         charged: ChargedVotes,
         votes: Vec<Option<Vote>>,
         rows: Option<u64>,
-    ) -> Result<Release, Lost> {
+    ) -> Result<Release, Unanswered> {
         self.hold_votes(charged, |_, _| Ok(Held { votes, rows }))
     }
 
@@ -446,18 +452,18 @@ impl Session {
     pub(crate) fn hold_votes(
         &mut self,
         charged: ChargedVotes,
-        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Held, Lost>,
-    ) -> Result<Release, Lost> {
+        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Held, Unanswered>,
+    ) -> Result<Release, Unanswered> {
         let ChargedVotes { plan, charge } = charged;
         let coins = &mut self.coins;
-        let tallied = quietly(|| {
+        let tallied = privately(|| {
             let Held { mut votes, rows } = hold(&plan, coins)?;
-            votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Lost)?, None);
+            votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Unanswered::Data)?, None);
             Ok(plan.answer(&votes, rows, coins))
         })?;
         let mut release = release(&plan, tallied, &charge);
         // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(|_| Lost)?;
+        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(Unanswered::Ledger)?;
         release.receipt = Some(receipt);
         Ok(release)
     }
@@ -488,6 +494,7 @@ fn release(plan: &VotePlan, tallied: Tallied, charge: &Charge) -> Release {
         groups: None,
         answers: None,
         advice: answer.advice,
+        warnings: plan.warnings(),
         spent: Spent::from(balance.spent()),
         remaining: balance.remaining().as_ref().map(Left::from),
         receipt: None,

@@ -169,7 +169,7 @@ fn a_runner_that_breaks_or_answers_too_little_loses_nothing_but_the_answer() {
         PaidVotes::Before(_) => panic!("no request id was given"),
     };
     let (first, second) = (charged(), charged());
-    assert_eq!(session.run_program(first, &memory, |_| panic!("salary 123456")), Err(Lost));
+    assert_eq!(session.run_program(first, &memory, |_| panic!("salary 123456")), Err(Unanswered::Data));
     let release = session.run_program(second, &memory, |_| Vec::new()).unwrap();
     assert_eq!((release.outcome, release.spent.epsilon.as_str()), (Outcome::Refused, "2"));
 }
