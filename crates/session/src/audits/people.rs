@@ -17,6 +17,7 @@ use equipoise_core::{
     ratio::Ratio,
     tape::{Pmf, enumerate},
 };
+use std::collections::BTreeSet;
 
 pub(super) static UNITS: Audit = Audit {
     name: "units",
@@ -167,23 +168,25 @@ fn people(adjacency: Adjacency) -> Vec<(Data, Data)> {
     let others: [Data; 3] =
         [vec![], vec![("bob", Some(0))], vec![("bob", Some(2)), ("cy", Some(0)), ("", Some(2))]];
     let mine = rows_of("ann", 3);
-    let mut pairs = Vec::new();
+    let mut pairs = BTreeSet::new();
     for other in &others {
         let file = |rows: &Data| [&rows[..], &other[..]].concat();
         match adjacency {
-            Adjacency::AddRemove => pairs.extend(mine.iter().map(|rows| (file(rows), other.clone()))),
+            Adjacency::AddRemove => {
+                pairs.extend(mine.iter().filter_map(|rows| unordered(file(rows), other.clone())))
+            }
             Adjacency::Replace => {
                 for from in mine.iter().filter(|rows| !rows.is_empty()) {
                     pairs.extend(
                         mine.iter()
-                            .filter(|to| !to.is_empty() && *to != from)
-                            .map(|to| (file(from), file(to))),
+                            .filter(|to| !to.is_empty())
+                            .filter_map(|to| unordered(file(from), file(to))),
                     );
                 }
             }
         }
     }
-    pairs
+    pairs.into_iter().collect()
 }
 
 fn request(statistic: &str, eps: &str, adjacency: Adjacency) -> Request {
@@ -314,24 +317,32 @@ fn files(most: usize) -> Vec<Data> {
 
 /// Pairs in which one record comes or goes, or another stands in its place.
 fn records(most: usize, adjacency: Adjacency) -> Vec<(Data, Data)> {
-    let mut pairs = Vec::new();
+    let mut pairs = BTreeSet::new();
     for file in files(most) {
         for place in 0..file.len() {
             let mut without = file.clone();
             let gone = without.remove(place);
             match adjacency {
-                Adjacency::AddRemove => pairs.push((file.clone(), without)),
+                Adjacency::AddRemove => pairs.extend(unordered(file.clone(), without)),
                 Adjacency::Replace => {
                     for id in ["ann", "bob"] {
                         for value in VALUES.iter().filter(|value| (id, **value) != gone) {
-                            pairs.push((file.clone(), [&without[..], &[(id, *value)]].concat()));
+                            let other = [&without[..], &[(id, *value)]].concat();
+                            pairs.extend(unordered(file.clone(), other));
                         }
                     }
                 }
             }
         }
     }
-    pairs
+    pairs.into_iter().collect()
+}
+
+/// The pair once, whichever comes first, with rows in rising order; nothing where they are the same.
+fn unordered(mut a: Data, mut b: Data) -> Option<(Data, Data)> {
+    a.sort_unstable();
+    b.sort_unstable();
+    (a != b).then(|| if a < b { (a, b) } else { (b, a) })
 }
 
 #[cfg(test)]
