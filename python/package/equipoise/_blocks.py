@@ -9,6 +9,7 @@ table but follows from the block's own cells, by one rule for each library:
 cells             numpy                 pandas                                Polars              pyarrow
 ================  ====================  ====================================  ==================  =====================
 numbers           float64               float64                               Float64             float64
+complex numbers   complex128            complex128                            none                none
 booleans          float64               bool; object where one is missing     Boolean             bool
 texts             object                object                                String              string
 days, moments     datetime64[us]        datetime64[us], with its time zone    Datetime[us]        timestamp[us]
@@ -17,8 +18,9 @@ no value at all   float64               object                                Nu
 others            object                object                                as declared         as declared
 ================  ====================  ====================================  ==================  =====================
 
-So whole numbers and floats are one type, and so are categories, dictionaries and texts: one cell elsewhere can turn one into
-the other. ``types=`` says otherwise, with words that are public (:mod:`equipoise._declared`). Missing cells are NaN among numbers, ``None`` among
+So whole numbers, floats and decimals are one type, complex numbers too where none in the block has an imaginary part, and so are
+categories, dictionaries and texts: one cell elsewhere can turn one into the other. Intervals of pandas' are objects between
+floats. ``types=`` says otherwise, with words that are public (:mod:`equipoise._declared`). Missing cells are NaN among numbers, ``None`` among
 objects, and null where a library knows it. The names of columns stay; indexes, attributes and metadata do not.
 
 A list gives its elements, each a copy of its own.
@@ -32,6 +34,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from . import _equipoise
 from ._errors import DataError
 from ._quiet import silence
 
@@ -103,8 +106,34 @@ def unmakeable(name: str, what: Any) -> DataError:
     return DataError(f"no blocks can be made of the column '{name}' of type {what}; leave it out, or convert it first")
 
 
-#: Values without parts, of which equal ones are the same to everybody.
-_ATOMS = (type(None), bool, int, float, complex)
+#: Columns in columns, as of files.
+_DEEPEST = 64
+
+
+def check_depth(kind: Any, parts: Callable[[Any], list[Any] | None], name: str) -> Iterator[Any]:
+    """The types inside of a type that have no parts; refused where they lie too deep for libraries that follow them by calls within
+    calls."""
+    waiting = [(kind, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise DataError(f"the column '{_equipoise.shown(name)}' is nested more than {_DEEPEST} levels deep; leave it out, or unnest it first")
+        inside = parts(one)
+        if inside is None:
+            yield one
+        else:
+            waiting += [(part, depth + 1) for part in inside]
+
+
+#: Another object of the same value, of which nobody else knows: how many refer to one object tells of other rows. Yes, no and
+#: nothing are one object each for everybody, and so are small whole numbers to Python.
+_ANOTHER: dict[type, Callable[[Any], Any]] = {
+    type(None): lambda cell: cell,
+    bool: lambda cell: cell,
+    int: lambda cell: -(-cell),
+    float: lambda cell: cell * 1.0,
+    complex: lambda cell: complex(cell.real, cell.imag),
+}
 
 
 def fresh(cells: Iterable[Any]) -> list[Any]:
@@ -118,8 +147,8 @@ def fresh(cells: Iterable[Any]) -> list[Any]:
 
     def copied(cell: Any) -> Any:
         kind = type(cell)
-        if kind in _ATOMS:
-            return cell
+        if kind in _ANOTHER:
+            return _ANOTHER[kind](cell)
         if kind is str or kind is bytes:
             return known[cell]
         try:
@@ -157,15 +186,17 @@ def kind_of(cells: list[Any]) -> str:
     kinds = {type(cell) for cell in cells} - {type(None)}
     for word, members in (
         ("boolean", (bool, np.bool_)),
-        ("number", (int, float, np.integer, np.floating)),
         ("text", str),
         ("moment", (datetime.datetime, np.datetime64)),
         ("duration", (datetime.timedelta, np.timedelta64)),
+        ("number", (int, float, complex, np.number)),
     ):
         if kinds and all(issubclass(kind, members) for kind in kinds):
-            # A yes is a number to Python, but not to tables.
-            if word != "number" or not kinds & {bool, np.bool_}:
+            # A yes is a number to Python, and a duration to numpy, but neither is to tables.
+            if word != "number":
                 return word
+            if not kinds & {bool, np.bool_, np.timedelta64}:
+                return "complex" if any(cell.imag for cell in cells if cell is not None) else "number"
     return "others" if kinds else "nothing"
 
 
@@ -174,6 +205,6 @@ def nearest(cell: Any) -> float:
     if cell is None:
         return float("nan")
     try:
-        return float(cell)
+        return float(cell.real if isinstance(cell, complex) or getattr(getattr(cell, "dtype", None), "kind", "") == "c" else cell)
     except OverflowError:
         return float("inf") if cell > 0 else float("-inf")

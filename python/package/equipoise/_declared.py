@@ -56,6 +56,7 @@ def _read(said: Any, whose: str) -> Declared:
 
 def read_as(said: Declared, cells: list[Any]) -> list[Any]:
     """Cells as values of a type: floats, whole numbers, booleans, texts, days, microseconds or decimals; missing ones are ``None``."""
+    cells = [_plain(cell) for cell in cells]
     if said.word in ("text", "categories"):
         known = set(said.categories)
         texts = fresh(_text(_moment(cell)) for cell in cells)
@@ -82,8 +83,24 @@ def _moment(cell: Any) -> Any:
     return total(lambda steps: _EPOCH + datetime.timedelta(microseconds=steps))(int(cell.astype("M8[us]").astype("i8")))
 
 
+def _plain(cell: Any) -> Any:
+    """A number as Python has it, whatever numbers its column has besides: short floats are longer ones, and complex numbers without
+    an imaginary part are none."""
+    dtype = getattr(cell, "dtype", None)
+    if getattr(dtype, "kind", "") in ("f", "c") and getattr(cell, "shape", None) == ():
+        cell = float(cell) if dtype.kind == "f" else complex(cell)
+    return cell.real if isinstance(cell, complex) and cell.imag == 0 else cell
+
+
 def _text(cell: Any) -> str | None:
-    return str(cell) if isinstance(cell, str) else total(text)(cell)
+    if isinstance(cell, str):
+        return str(cell)
+    shown: str | None = total(text)(cell)
+    if shown is not None and isinstance(cell, Decimal) and "." in shown and "e" not in shown:
+        # How many digits a column of decimals has may be due to one cell elsewhere.
+        shown = shown.rstrip("0").rstrip(".")
+        return "0" if shown == "-0" else shown
+    return shown
 
 
 #: What text is a number, as in files.
