@@ -9,6 +9,7 @@ import datetime
 import os
 import pickle
 import random
+import threading
 from collections import Counter
 from decimal import Decimal
 from typing import Any
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 import equipoise as eq
-from equipoise import _subsample
+from equipoise import _subsample, _workers
 from equipoise._blocks import cutter
 from written import DAY, UTC, WITHOUT_NONE, Family, drawn, families, quiet
 
@@ -429,3 +430,68 @@ def test_a_rare_diagnosis_is_seen_in_one_block_only(library: str, how: dict[str,
     eq.subsample(dummies, TABLES[library]([*rows, "a rare one"]), epsilon=10, blocks=50, **how)
     # A block is without one of the two common words with a chance of (49/50)^1500, so all have both but with a chance of 1e-11.
     assert sorted(Counter(votes[0]).values()) == [1, 49]
+
+
+def codes(block: Any) -> float:
+    """What the categories of a block are to Polars, which counts them through all of a process."""
+    return float(block["d"].cast(pl.Categorical).to_physical().max())
+
+
+def keeps_a_cycle(block: Any) -> float:
+    column = block["d"].cast(pl.Categorical)
+    cycle: list[Any] = [column]
+    cycle.append(cycle)
+    return float(column.to_physical().max())
+
+
+def keeps(block: Any) -> float:
+    column = block["d"].cast(pl.Categorical)
+    KEPT.append(column)
+    return float(column.to_physical().max())
+
+
+KEPT: list[Any] = []
+
+
+@pytest.mark.parametrize(
+    ("f", "how", "given", "alive"),
+    [
+        (codes, {}, pl.Categorical, False),
+        (codes, {}, pl.String, True),
+        (codes, {}, pl.String, False),
+        (codes, {"n_jobs": 2}, pl.String, False),
+        (keeps_a_cycle, {}, pl.String, False),
+    ],
+)
+def test_codes_of_polars_categories_are_those_of_the_block(
+    f: Any, how: dict[str, Any], given: Any, alive: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its caller's table kept a rare category known to every block, and a block those of others."""
+    import joblib
+
+    votes: list[list[float]] = []
+    counted = _subsample.votes_of
+    monkeypatch.setattr(_subsample, "votes_of", lambda *said, **words: votes.append(counted(*said, **words)) or votes[-1])
+    table = pl.DataFrame({"d": pl.Series(["a rare one", *["cold", "flu"] * 200], dtype=pl.Categorical)})
+    kept = table if alive else None
+    with joblib.parallel_config(backend="threading"):
+        eq.subsample(f, table.cast(given), epsilon=60, blocks=30, default=0.0, **how)
+    # A block without one of the common words has a smaller code. One that is larger than 1 is in the one block with three words.
+    assert len([vote for vote in votes[0] if vote > 1]) <= 1 and set(votes[0]) <= {0.0, 1.0, 2.0}
+    assert kept is None or kept.height == 401
+
+
+def test_a_process_in_which_a_function_keeps_categories_is_used_once() -> None:
+    worker = _workers._Worker(_workers._Answer(keeps, None, False))
+    try:
+        assert [worker.vote(pl.DataFrame({"d": [word]}), None) for word in ("a rare one", "flu")] == [0.0, 0.0]
+    finally:
+        worker.stop()
+
+
+def test_a_function_that_no_process_can_be_given_is_refused_where_polars_has_categories() -> None:
+    lock = threading.Lock()
+    before = eq.spent()
+    with pytest.raises(eq.RequestError, match="categories of Polars are shared by all of a process, so f runs in another, and f cannot"):
+        eq.subsample(lambda block: float(lock.locked()), pl.DataFrame({"d": pl.Series(["a"], dtype=pl.Categorical)}), epsilon=10, blocks=50)
+    assert eq.spent() == before

@@ -36,7 +36,7 @@ from typing import Any
 
 from . import _equipoise
 from ._errors import DataError
-from ._quiet import silence
+from ._quiet import is_interrupt, silence
 
 #: Makes a block of the rows at these places.
 Cut = Callable[[Any], Any]
@@ -63,7 +63,9 @@ class Blocks:
         with silence():
             try:
                 return self._cut(places)
-            except Exception:
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
                 return Unmade()
 
 
@@ -93,6 +95,26 @@ def cutter(data: Any, types: Any = None) -> Cut:
     raise DataError(
         f"blocks cannot be made of a {type(data).__name__}; give a table of pandas, Polars or pyarrow, an array of numpy, or a list"
     )
+
+
+def needs_processes(data: Any, n_jobs: int | None) -> bool:
+    """Must a function run in processes of its own? Polars keeps one list of categories for all that a process has of them, and
+    their codes show it: so neither the caller's tables nor another block may be in the same process at that time."""
+    polars = sys.modules.get("polars")
+    if polars is None or not isinstance(data, (polars.DataFrame, polars.Series)):
+        return False
+    from . import _blocks_polars
+
+    return n_jobs not in (None, 1) or _blocks_polars.has_categories(data)
+
+
+def leaves_categories() -> bool:
+    """Does Polars still know categories, after what is garbage is gone?"""
+    if "polars" not in sys.modules:
+        return False
+    from . import _blocks_polars
+
+    return _blocks_polars.knows_categories()
 
 
 def _list_cutter(data: Any, types: Any) -> Cut:
@@ -153,7 +175,9 @@ def fresh(cells: Iterable[Any]) -> list[Any]:
             return known[cell]
         try:
             return pickle.loads(pickle.dumps(cell, protocol=4))
-        except Exception:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             return cell
 
     if {type(cell) for cell in cells} <= {str, type(None)}:  # most columns, and faster
@@ -173,7 +197,9 @@ def is_missing(cell: Any) -> bool:
         return True
     try:
         return bool(cell != cell)  # not a number, not a time
-    except Exception:  # an array, or something that compares to nothing
+    except BaseException as error:  # an array, or something that compares to nothing
+        if is_interrupt(error):
+            raise
         return False
 
 

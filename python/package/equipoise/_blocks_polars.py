@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,32 @@ def check(dtype: Any, name: str) -> None:
     for kind in check_depth(dtype, _parts, name):
         if canonical(kind) is None:
             raise unmakeable(name, kind)
+
+
+def has_categories(data: Any) -> bool:
+    """Is there a categorical column, or are there categories that other tables of this process keep?"""
+    columns = [data] if isinstance(data, pl.Series) else data.get_columns()
+    kinds = [kind for column in columns for kind in check_depth(column.dtype, _parts, column.name)]
+    return any(isinstance(kind, pl.Categorical) for kind in kinds) or knows_categories()
+
+
+def knows_categories() -> bool:
+    """Does Polars know any, after what is garbage is gone? It forgets them with the last column that has some."""
+    if not _knows():
+        return False
+    gc.collect()
+    return _knows()
+
+
+def _knows() -> bool:
+    kind = getattr(pl, "Categories", None)
+    if kind is None:  # before 1.32, when only those under a StringCache were shared
+        return bool(pl.using_string_cache())
+    try:
+        kind()[0]
+    except IndexError:
+        return False
+    return True
 
 
 def _parts(dtype: Any) -> list[Any] | None:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ._blocks import fresh
-from ._cells import number, reader, text, total
+from ._cells import number_as_in_files, reader, text, total
 from ._errors import RequestError
 
 #: 64 bits hold any so many digits.
@@ -62,7 +62,8 @@ def read_as(said: Declared, cells: list[Any]) -> list[Any]:
         texts = fresh(_text(_moment(cell)) for cell in cells)
         return texts if said.word == "text" else [cell if cell in known else None for cell in texts]
     if said.word == "number":
-        return [_number(cell) for cell in cells]
+        numbers = map(total(number_as_in_files), cells)
+        return [None if found != found else found for found in numbers]
     read = total(reader(f"decimal:{said.digits}" if said.word == "decimal" else said.word))
     if said.word in ("date", "timestamp"):
         cells = [_moment(cell) for cell in cells]
@@ -101,14 +102,3 @@ def _text(cell: Any) -> str | None:
         shown = shown.rstrip("0").rstrip(".")
         return "0" if shown == "-0" else shown
     return shown
-
-
-#: What text is a number, as in files.
-_NUMBER = re.compile(r"[ \t]*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)[ \t]*", re.IGNORECASE)
-
-
-def _number(cell: Any) -> float | None:
-    if isinstance(cell, str):
-        return float(cell) if _NUMBER.fullmatch(cell) else None
-    found = total(number)(cell)
-    return None if found is None or found != found else found
