@@ -9,7 +9,9 @@ import datetime
 import os
 import pickle
 import random
+import threading
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 import equipoise as eq
-from equipoise import _subsample
+from equipoise import _subsample, _workers
 from equipoise._blocks import cutter
 from written import DAY, UTC, WITHOUT_NONE, Family, drawn, families, quiet
 
@@ -83,7 +85,7 @@ def plain(cell: Any) -> Any:
         return ("duration", cell // datetime.timedelta(microseconds=1))
     if isinstance(cell, (np.datetime64, np.timedelta64)):
         return None if np.isnat(cell) else ("moment" if cell.dtype.kind == "M" else "duration", int(cell.astype("i8")))
-    return None if isinstance(cell, float) and cell != cell else cell
+    return None if isinstance(cell, (float, complex)) and cell != cell else cell
 
 
 WRAPPED = {
@@ -129,7 +131,7 @@ class Case:
         unfit = {*(WITHOUT_NONE if None in cells else ()), *("T" if self.wrapped in ("fields", "records") else ())}
         encoding = self.rng.choice([name for name in family.encodings if name not in unfit])
         self.said.append(f"{kind} as {encoding}")
-        whole = drawn(self.rng, family.others, count, self.rng.random() < 0.5, encoding)
+        whole = drawn(self.rng, family.beside(encoding, self.rng.random() < 0.5), count, self.rng.random() < 0.5, encoding)
         for place, cell in zip(places, cells):
             whole[place] = cell
         return family.encodings[encoding](whole)
@@ -225,12 +227,15 @@ def test_equal_rows_are_equal_blocks_whatever_the_others_are(library: str) -> No
 
 #: For each type the cells that a block has, and the families that can write them, each with how it does.
 DECLARED: dict[Any, tuple[list[Any], dict[str, Any]]] = {
-    "number": ([0, 1, 7, 100], {"numbers": int, "texts": str}),
+    "number": ([0, 1, 7, 100], {"numbers": int, "texts": str, "fractions": float, "complex": complex}),
     "integer": ([0, 1, 7, 100], {"numbers": int, "texts": str}),
     "decimal:2": ([0, 1, 7, 100], {"numbers": int, "texts": "{}.00".format}),
     "boolean": ([0, 1], {"booleans": bool, "texts": lambda cell: "ny"[cell], "numbers": int}),
     "text": (["Ayr", "b", "7"], {"texts": str}),
     ("b", "Ayr", "never"): (["Ayr", "b"], {"texts": str}),
+    # With as many digits as a number needs, whatever its column has.
+    ("0.1", "never", "123.3", "7", "0.7"): (["0.1", "7", "123.3"], {"texts": str, "fractions": float, "complex": complex}),
+    "decimal:1": ([Decimal("0.1"), Decimal("7.0"), Decimal("123.3")], {"texts": str, "fractions": float, "complex": complex}),
     "date": ([DAY, DAY + datetime.timedelta(days=9)], {"days": lambda day: day, "texts": lambda day: str(day.date())}),
     "timestamp": (
         [DAY, DAY + datetime.timedelta(seconds=9)],
@@ -253,7 +258,7 @@ def check_declared(library: str, number: int) -> None:
         way = rng.choice([way for way in ways if way in known])
         family = known[rng.choice([name for name in known if name != "bytes"]) if blank else way]
         encoding = rng.choice([name for name in family.encodings if not (blank and name in WITHOUT_NONE)])
-        whole = drawn(rng, family.others, count, rng.random() < 0.5, encoding)
+        whole = drawn(rng, family.beside(encoding, rng.random() < 0.5), count, rng.random() < 0.5, encoding)
         for place, cell in zip(places, cells):
             whole[place] = None if blank else ways[way](cell)
         said.append(f"{way} as {encoding}")
@@ -305,6 +310,31 @@ def test_a_list_gives_copies_of_its_own_elements() -> None:
     assert data[1] == {"k": word}
     assert block_of(data, [7]) == [data[7]]  # what cannot be copied is given as it is
     assert block_of(range(5), [1, 3]) == [1, 3] == block_of((0, 1, 2, 3), [1, 3])
+
+
+def test_how_many_rows_share_a_number_is_not_to_be_seen() -> None:
+    """Objects count who refers to them: a number that is one object in many rows told how many they are."""
+    for shared in (1234.5, 10**30, 1 + 2j, -0.0):
+        for data in ([shared, "x"], np.array([shared, "x"], dtype=object), pd.Series([shared, "x"], dtype=object)):
+            first = block_of(data, [0, 1])[0]
+            assert first is not shared and first == shared and type(first) is type(shared) and repr(first) == repr(shared)
+
+
+def test_columns_nested_too_deeply_are_refused_in_a_line_of_ours() -> None:
+    before = eq.spent()
+    kind, dtype = pa.int64(), pl.Int64()
+    for _ in range(1000):
+        kind = pa.struct([("f", kind)])
+    for _ in range(100):
+        dtype = pl.List(dtype)
+    for data in (
+        pa.table({"x": pa.array([1.0] * 200), "deep": pa.nulls(200, kind)}),
+        pl.DataFrame({"deep": pl.Series([None] * 200, dtype=dtype)}),
+        pd.DataFrame({"deep": pd.Series(pd.arrays.ArrowExtensionArray(pa.nulls(200, kind)))}),
+    ):
+        with pytest.raises(eq.DataError, match="the column 'deep' is nested more than 64 levels deep; leave it out"):
+            eq.subsample(len, data, epsilon=10, blocks=50, default=0.0)
+    assert eq.spent() == before
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass")
@@ -400,3 +430,68 @@ def test_a_rare_diagnosis_is_seen_in_one_block_only(library: str, how: dict[str,
     eq.subsample(dummies, TABLES[library]([*rows, "a rare one"]), epsilon=10, blocks=50, **how)
     # A block is without one of the two common words with a chance of (49/50)^1500, so all have both but with a chance of 1e-11.
     assert sorted(Counter(votes[0]).values()) == [1, 49]
+
+
+def codes(block: Any) -> float:
+    """What the categories of a block are to Polars, which counts them through all of a process."""
+    return float(block["d"].cast(pl.Categorical).to_physical().max())
+
+
+def keeps_a_cycle(block: Any) -> float:
+    column = block["d"].cast(pl.Categorical)
+    cycle: list[Any] = [column]
+    cycle.append(cycle)
+    return float(column.to_physical().max())
+
+
+def keeps(block: Any) -> float:
+    column = block["d"].cast(pl.Categorical)
+    KEPT.append(column)
+    return float(column.to_physical().max())
+
+
+KEPT: list[Any] = []
+
+
+@pytest.mark.parametrize(
+    ("f", "how", "given", "alive"),
+    [
+        (codes, {}, pl.Categorical, False),
+        (codes, {}, pl.String, True),
+        (codes, {}, pl.String, False),
+        (codes, {"n_jobs": 2}, pl.String, False),
+        (keeps_a_cycle, {}, pl.String, False),
+    ],
+)
+def test_codes_of_polars_categories_are_those_of_the_block(
+    f: Any, how: dict[str, Any], given: Any, alive: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its caller's table kept a rare category known to every block, and a block those of others."""
+    import joblib
+
+    votes: list[list[float]] = []
+    counted = _subsample.votes_of
+    monkeypatch.setattr(_subsample, "votes_of", lambda *said, **words: votes.append(counted(*said, **words)) or votes[-1])
+    table = pl.DataFrame({"d": pl.Series(["a rare one", *["cold", "flu"] * 200], dtype=pl.Categorical)})
+    kept = table if alive else None
+    with joblib.parallel_config(backend="threading"):
+        eq.subsample(f, table.cast(given), epsilon=60, blocks=30, default=0.0, **how)
+    # A block without one of the common words has a smaller code. One that is larger than 1 is in the one block with three words.
+    assert len([vote for vote in votes[0] if vote > 1]) <= 1 and set(votes[0]) <= {0.0, 1.0, 2.0}
+    assert kept is None or kept.height == 401
+
+
+def test_a_process_in_which_a_function_keeps_categories_is_used_once() -> None:
+    worker = _workers._Worker(_workers._Answer(keeps, None, False))
+    try:
+        assert [worker.vote(pl.DataFrame({"d": [word]}), None) for word in ("a rare one", "flu")] == [0.0, 0.0]
+    finally:
+        worker.stop()
+
+
+def test_a_function_that_no_process_can_be_given_is_refused_where_polars_has_categories() -> None:
+    lock = threading.Lock()
+    before = eq.spent()
+    with pytest.raises(eq.RequestError, match="categories of Polars are shared by all of a process, so f runs in another, and f cannot"):
+        eq.subsample(lambda block: float(lock.locked()), pl.DataFrame({"d": pl.Series(["a"], dtype=pl.Categorical)}), epsilon=10, blocks=50)
+    assert eq.spent() == before

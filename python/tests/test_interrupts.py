@@ -67,6 +67,48 @@ def test_a_slow_function_is_interrupted_soon_and_what_was_charged_is_said(how: d
     assert Fraction(eq.spent()["epsilon"]) == before + 2
 
 
+def raises(block: Any) -> float:
+    if 1999.0 in block:
+        raise KeyboardInterrupt("a row")
+    return 1.0
+
+
+@pytest.mark.parametrize("how", [{}, {"n_jobs": 2}, {"time_limit": 60}])
+def test_a_function_that_raises_an_interrupt_by_itself_is_a_block_without_an_answer(how: dict[str, Any]) -> None:
+    """It told of one row: only what Ctrl-C itself raises is an interrupt."""
+    with interrupted(600):  # by the handler that raises
+        assert 0.5 < eq.subsample(raises, DATA, epsilon=10, blocks=200, default=0.0, **how).value < 1.5
+
+
+class Cell:
+    """Asked for its number, it raises what it holds."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def __float__(self) -> float:
+        raise self.error("a row")
+
+    __ne__ = __reduce__ = __str__ = __repr__ = __float__  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_a_cell_that_raises_an_interrupt_is_a_cell_without_a_value(error: type[BaseException]) -> None:
+    cells = np.array([*map(float, range(2000)), Cell(error)], dtype=object)
+    with interrupted(600):
+        for ask in (
+            lambda: eq.median(cells, epsilon=10, types={"value": "number"}),
+            lambda: eq.mode(cells, epsilon=10, delta="1e-6"),
+            lambda: eq.subsample(len, cells, epsilon=10, blocks=200, default=0.0),
+            lambda: eq.subsample(len, cells, epsilon=10, blocks=200, default=0.0, types="number"),
+            lambda: eq.subsample(len, DATA, epsilon=10, blocks=200, default=0.0, privacy_unit=cells[1:]),
+        ):
+            assert isinstance(ask(), eq.Release)
+        with pytest.raises(eq.DataError):
+            eq.median(list(cells), epsilon=10)
+
+
 def test_workers_end_with_the_call_that_was_interrupted() -> None:
     with interrupted(3), pytest.raises(eq.Interrupted):
         eq.subsample(slow, DATA, epsilon=2, blocks=200, time_limit=60, n_jobs=2)

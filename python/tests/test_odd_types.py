@@ -159,3 +159,12 @@ def test_names_of_columns_that_are_no_text() -> None:
     for name in ("\udc80", 7, ("a", "b"), None):
         frame = pd.DataFrame(np.arange(3000.0), columns=pd.Index([name], dtype=object))
         assert not eq.median(frame, epsilon=4).refused
+
+
+def test_objects_are_numbers_where_types_says_so() -> None:
+    cells = np.array([1.0, 2, "7", None, "no number", Decimal("2.0"), [3]] * 500, dtype=object)
+    for data, name in ((cells, "value"), (pd.DataFrame({"v": cells}), "v")):
+        for word in ("number", "integer"):
+            assert 1 <= eq.median(data, name, epsilon=50, types={name: word}).value <= 2
+        with pytest.raises(eq.DataError, match="holds objects, which are numbers only where types= says so"):
+            eq.median(data, name, epsilon=50)

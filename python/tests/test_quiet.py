@@ -97,17 +97,44 @@ def test_everything_is_put_back(capfd: pytest.CaptureFixture[str]) -> None:
         logging.disable(logging.NOTSET)
         raise SystemExit
 
-    def stops(block: Any) -> float:
-        raise KeyboardInterrupt("ROW")
-
     before = state()
     eq.subsample(leaves, HEIGHTS, epsilon=10, blocks=50, default=0.0)
     assert state() == before
-    with pytest.raises(KeyboardInterrupt) as stopped:
-        eq.subsample(stops, HEIGHTS, epsilon=10, blocks=50, default=0.0)
-    assert state() == before and "ROW" not in str(stopped.value)
     print("heard")
     assert capfd.readouterr().out == "heard\n"
+
+
+GARBAGE = """
+import gc, sys, threading
+import numpy as np
+import equipoise as eq
+
+gc.disable()  # it speaks when it is collected, which may be any time
+
+def leaves(block):
+    class Prints:
+        def __init__(self, row):
+            self.itself, self.row = self, row
+        def __del__(self):
+            print("ROW", self.row, flush=True)
+    class Raises(Prints):
+        def __del__(self):
+            raise ValueError(f"ROW {self.row}")
+    Prints(block[0]), Raises(block[0])
+    return 1.0
+
+for how in ({}, {"n_jobs": 2}, {"n_jobs": 2, "time_limit": 600}):
+    eq.subsample(leaves, np.ones(200), epsilon=10, blocks=50, default=0.0, **how)
+gc.collect()
+from joblib import Parallel, delayed
+Parallel(n_jobs=2)(delayed(gc.collect)() for _ in range(20))
+print("end", flush=True)
+"""
+
+
+def test_what_a_function_leaves_behind_does_not_speak_later() -> None:
+    done = subprocess.run([sys.executable, "-c", GARBAGE], capture_output=True, text=True, timeout=600, check=True)
+    assert (done.stdout, done.stderr) == ("end\n", "")
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])

@@ -30,6 +30,10 @@ class Family:
     def __init__(self, cells: list[Any], others: list[Any], encodings: dict[str, Encoding]) -> None:
         self.cells, self.others, self.encodings = cells, others, encodings
 
+    def beside(self, encoding: str, odd: bool) -> list[Any]:
+        """What other rows may hold in an encoding: among objects also what is none of the kind."""
+        return [*self.others, "a rare text", 2j, (1, "a")] if odd and encoding == "object" else self.others
+
 
 def missing_as(none: Any, write: Encoding) -> Encoding:
     return lambda cells: write([none if cell is None else cell for cell in cells])
@@ -132,7 +136,61 @@ NUMBERS = {
     },
 }
 #: These hold no missing cell.
-WITHOUT_NONE = {*WHOLE, "big-endian", "sparse whole", "objects of numpy", "bool", "texts", "bytes", "wide", "interval whole"}
+WITHOUT_NONE = {*WHOLE, "complex objects", "big-endian", "sparse whole", "objects of numpy", "bool", "texts", "bytes", "wide", "interval whole"}
+
+
+
+def decimals(cells: list[Any]) -> list[Any]:
+    return [None if cell is None else Decimal(str(cell)) for cell in cells]
+
+
+def arrow_decimals(cells: list[Any]) -> Any:
+    return pa.array(decimals(cells)) if any(cell is not None for cell in cells) else pa.array(cells, pa.decimal128(5, 1))
+
+
+def complex_objects(cells: list[Any]) -> Any:
+    return objects([np.complex128(cell) if place % 2 else complex(cell) for place, cell in enumerate(cells)])
+
+
+#: How many digits decimals have is decided by all of them.
+FRACTIONS = {
+    "numpy": {"float64": typed("f8"), "complex": typed("c16"), "object": objects, "complex objects": complex_objects},
+    "pandas": {
+        "float64": series("float64"),
+        "Float64": series("Float64"),
+        "object": series(object),
+        "complex": lambda cells: pd.Series(np.array(cells, "c16")),
+        "category": category,
+        "decimal[pyarrow]": lambda cells: pd.Series(pd.arrays.ArrowExtensionArray(arrow_decimals(cells))),
+    },
+    "arrow": {
+        "double": arrow(pa.float64()),
+        "decimals": arrow_decimals,
+        "dictionary": lambda cells: arrow_decimals(cells).dictionary_encode(),
+        "long decimals": lambda cells: pa.array(decimals(cells), pa.decimal256(60, 20)),
+    },
+    "polars": {
+        "Float64": polars(pl.Float64),
+        "Decimal": lambda cells: pl.Series("x", decimals(cells)),
+        "long": lambda cells: pl.Series("x", decimals(cells), dtype=pl.Decimal(38, 18)),
+    },
+}
+COMPLEX = {
+    "numpy": {"complex": typed("c16"), "object": objects, "complex objects": complex_objects},
+    "pandas": {"complex": lambda cells: pd.Series(np.array(cells, "c16")), "object": series(object), "category": category},
+    "arrow": {},
+    "polars": {},
+}
+INTERVALS = {
+    "numpy": {},
+    "arrow": {},
+    "polars": {},
+    "pandas": {
+        "interval": lambda cells: pd.Series(pd.arrays.IntervalArray(cells)) if any(cells) else series(object)(cells),
+        "object": series(object),
+        "category": category,
+    },
+}
 
 BOOLEANS = {
     "numpy": {"bool": typed(bool), "object": objects, "float64": typed("f8"), "int8": typed("i1")},
@@ -176,7 +234,7 @@ TEXTS = {
 }
 MOMENTS = {
     "numpy": {f"M8[{unit}]": typed(f"M8[{unit}]") for unit in ("s", "ms", "us", "ns")}
-    | {"object": lambda cells: objects([None if cell is None else np.datetime64(cell, "s") for cell in cells])},
+    | {"object": lambda cells: objects([np.datetime64(cell, "s") if isinstance(cell, datetime.datetime) else cell for cell in cells])},
     "pandas": {
         **{f"datetime64[{unit}]": series(f"datetime64[{unit}]") for unit in ("s", "ms", "us", "ns")},
         "object": series(object),
@@ -194,9 +252,17 @@ DAYS = {
     "arrow": {"date32": arrow(pa.date32()), "date64": arrow(pa.date64()), "timestamp": arrow(pa.timestamp("ns"))},
     "polars": {"Date": polars(pl.Date), "Datetime": polars(pl.Datetime("ns"))},
 }
+
+
+def timed(cell: Any, unit: str) -> Any:
+    return np.timedelta64(cell, unit) if isinstance(cell, datetime.timedelta) else cell
+
+
 DURATIONS = {
-    "numpy": {f"m8[{unit}]": typed(f"m8[{unit}]") for unit in ("s", "us", "ns")},
+    "numpy": {f"m8[{unit}]": typed(f"m8[{unit}]") for unit in ("s", "us", "ns")}
+    | {"object": lambda cells: objects([timed(cell, "s") for cell in cells])},
     "pandas": {
+        "objects of numpy's": lambda cells: pd.Series(objects([timed(cell, "s") for cell in cells]), dtype=object),
         "timedelta64[s]": series("timedelta64[s]"),
         "timedelta64[ns]": series("timedelta64[ns]"),
         "object": series(object),
@@ -205,12 +271,18 @@ DURATIONS = {
     "arrow": {unit: arrow(pa.duration(unit)) for unit in ("s", "ms", "us", "ns")},
     "polars": {unit: polars(pl.Duration(unit)) for unit in ("ms", "us", "ns")},
 }
+
+
+def stamp(cell: Any) -> Any:
+    return pd.Timestamp(cell) if isinstance(cell, datetime.datetime) else cell
+
+
 ZONED = {
     "numpy": {},
     "pandas": {
         "datetime64[us, UTC]": series("datetime64[us, UTC]"),
         "datetime64[ns, UTC]": series("datetime64[ns, UTC]"),
-        "object": lambda cells: pd.Series([None if cell is None else pd.Timestamp(cell) for cell in cells], dtype=object),
+        "object": lambda cells: pd.Series([stamp(cell) for cell in cells], dtype=object),
         "category": category,
     },
     "arrow": {unit: arrow(pa.timestamp(unit, "UTC")) for unit in ("s", "ms", "us", "ns")},
@@ -233,6 +305,22 @@ LISTS = {
         "decimals": arrow(pa.list_(pa.decimal128(9, 2))),
     },
     "polars": {"ints": polars(pl.List(pl.Int64)), "floats": polars(pl.List(pl.Float32)), "small": polars(pl.List(pl.Int8))},
+}
+
+
+def of_days(write: Encoding) -> Encoding:
+    return lambda cells: write([None if cell is None else [day and day.date() for day in cell] for cell in cells])
+
+
+DAYS_IN_LISTS = {
+    "numpy": {},
+    "pandas": {},
+    "arrow": {
+        "date32": of_days(arrow(pa.list_(pa.date32()))),
+        "date64": of_days(arrow(pa.large_list(pa.date64()))),
+        "timestamp": arrow(pa.list_(pa.timestamp("ns"))),
+    },
+    "polars": {"Date": of_days(polars(pl.List(pl.Date))), "Datetime": polars(pl.List(pl.Datetime("ns")))},
 }
 STRUCTS = {
     "numpy": {"object": objects},
@@ -261,6 +349,10 @@ def families(library: str) -> dict[str, Family]:
     spans = [datetime.timedelta(seconds=7 * step) for step in range(9)]
     found = {
         "numbers": Family([0, 1, 7, 100, 120], [0, 3, 99, 101, 127], NUMBERS[library]),
+        "fractions": Family([0.1, 0.7, 123.3, -7.0], [0.5, 5.125, 0.123456789, 0.1234567890123, 123456789012.5], FRACTIONS[library]),
+        "complex": Family([0.1, 1 + 2j, -3.5j], [2.5, 7 - 1j], COMPLEX[library]),
+        "intervals": Family([pd.Interval(0, 1), pd.Interval(2, 5)], [pd.Interval(0, 7), pd.Interval(0.5, 2.5)], INTERVALS[library]),
+        "days in lists": Family([days[:2], [], [days[3], None]], [[days[4]], [None]], DAYS_IN_LISTS[library]),
         "booleans": Family([True, False], [True, False], BOOLEANS[library]),
         "texts": Family(["Ayr", "b", "née", "7"], WORDS, TEXTS[library]),
         "moments": Family(moments[:5], moments, MOMENTS[library]),

@@ -57,6 +57,7 @@ class Question:
     ) -> None:
         self._asked = statistic
         words = request(statistic, column, keywords)
+        self._types: dict[str, str] | None = words.get("types")
         self.table: Table | FileTable = table(data)
         if "column" not in words and statistic != "count" and len(self.table.names) == 1:
             words["column"] = self.table.names[0]
@@ -82,14 +83,14 @@ class Question:
         """Pay, read the rows, answer."""
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)
-        source = self.table.source(self.planned.wanted)
+        source = self.table.source(self.planned.wanted, self._types)
         text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
         release = warned(Release._of_json(text), before)
         return _root(release) if self._asked == "std" else release
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
         """Outcomes of many trials on public data, their error bars, and what each number came to; nothing is charged."""
-        source = self.table.source(self.planned.wanted)
+        source = self.table.source(self.planned.wanted, self._types)
         values, errors, text = _equipoise.simulate(self.planned, source, self.table.rows, trials)
         series: list[dict[str, Any]] = json.loads(text)
         if self._asked == "std":

@@ -9,6 +9,7 @@ table but follows from the block's own cells, by one rule for each library:
 cells             numpy                 pandas                                Polars              pyarrow
 ================  ====================  ====================================  ==================  =====================
 numbers           float64               float64                               Float64             float64
+complex numbers   complex128            complex128                            none                none
 booleans          float64               bool; object where one is missing     Boolean             bool
 texts             object                object                                String              string
 days, moments     datetime64[us]        datetime64[us], with its time zone    Datetime[us]        timestamp[us]
@@ -17,8 +18,9 @@ no value at all   float64               object                                Nu
 others            object                object                                as declared         as declared
 ================  ====================  ====================================  ==================  =====================
 
-So whole numbers and floats are one type, and so are categories, dictionaries and texts: one cell elsewhere can turn one into
-the other. ``types=`` says otherwise, with words that are public (:mod:`equipoise._declared`). Missing cells are NaN among numbers, ``None`` among
+So whole numbers, floats and decimals are one type, complex numbers too where none in the block has an imaginary part, and so are
+categories, dictionaries and texts: one cell elsewhere can turn one into the other. Intervals of pandas' are objects between
+floats. ``types=`` says otherwise, with words that are public (:mod:`equipoise._declared`). Missing cells are NaN among numbers, ``None`` among
 objects, and null where a library knows it. The names of columns stay; indexes, attributes and metadata do not.
 
 A list gives its elements, each a copy of its own.
@@ -32,8 +34,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from . import _equipoise
 from ._errors import DataError
-from ._quiet import silence
+from ._quiet import is_interrupt, silence
 
 #: Makes a block of the rows at these places.
 Cut = Callable[[Any], Any]
@@ -60,7 +63,9 @@ class Blocks:
         with silence():
             try:
                 return self._cut(places)
-            except Exception:
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
                 return Unmade()
 
 
@@ -92,6 +97,26 @@ def cutter(data: Any, types: Any = None) -> Cut:
     )
 
 
+def needs_processes(data: Any, n_jobs: int | None) -> bool:
+    """Must a function run in processes of its own? Polars keeps one list of categories for all that a process has of them, and
+    their codes show it: so neither the caller's tables nor another block may be in the same process at that time."""
+    polars = sys.modules.get("polars")
+    if polars is None or not isinstance(data, (polars.DataFrame, polars.Series)):
+        return False
+    from . import _blocks_polars
+
+    return n_jobs not in (None, 1) or _blocks_polars.has_categories(data)
+
+
+def leaves_categories() -> bool:
+    """Does Polars still know categories, after what is garbage is gone?"""
+    if "polars" not in sys.modules:
+        return False
+    from . import _blocks_polars
+
+    return _blocks_polars.knows_categories()
+
+
 def _list_cutter(data: Any, types: Any) -> Cut:
     if types is not None:
         raise DataError("the elements of a list are given as they are, so types= has no place; give an array or a table")
@@ -103,8 +128,34 @@ def unmakeable(name: str, what: Any) -> DataError:
     return DataError(f"no blocks can be made of the column '{name}' of type {what}; leave it out, or convert it first")
 
 
-#: Values without parts, of which equal ones are the same to everybody.
-_ATOMS = (type(None), bool, int, float, complex)
+#: Columns in columns, as of files.
+_DEEPEST = 64
+
+
+def check_depth(kind: Any, parts: Callable[[Any], list[Any] | None], name: str) -> Iterator[Any]:
+    """The types inside of a type that have no parts; refused where they lie too deep for libraries that follow them by calls within
+    calls."""
+    waiting = [(kind, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise DataError(f"the column '{_equipoise.shown(name)}' is nested more than {_DEEPEST} levels deep; leave it out, or unnest it first")
+        inside = parts(one)
+        if inside is None:
+            yield one
+        else:
+            waiting += [(part, depth + 1) for part in inside]
+
+
+#: Another object of the same value, of which nobody else knows: how many refer to one object tells of other rows. Yes, no and
+#: nothing are one object each for everybody, and so are small whole numbers to Python.
+_ANOTHER: dict[type, Callable[[Any], Any]] = {
+    type(None): lambda cell: cell,
+    bool: lambda cell: cell,
+    int: lambda cell: -(-cell),
+    float: lambda cell: cell * 1.0,
+    complex: lambda cell: complex(cell.real, cell.imag),
+}
 
 
 def fresh(cells: Iterable[Any]) -> list[Any]:
@@ -118,13 +169,15 @@ def fresh(cells: Iterable[Any]) -> list[Any]:
 
     def copied(cell: Any) -> Any:
         kind = type(cell)
-        if kind in _ATOMS:
-            return cell
+        if kind in _ANOTHER:
+            return _ANOTHER[kind](cell)
         if kind is str or kind is bytes:
             return known[cell]
         try:
             return pickle.loads(pickle.dumps(cell, protocol=4))
-        except Exception:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             return cell
 
     if {type(cell) for cell in cells} <= {str, type(None)}:  # most columns, and faster
@@ -144,7 +197,9 @@ def is_missing(cell: Any) -> bool:
         return True
     try:
         return bool(cell != cell)  # not a number, not a time
-    except Exception:  # an array, or something that compares to nothing
+    except BaseException as error:  # an array, or something that compares to nothing
+        if is_interrupt(error):
+            raise
         return False
 
 
@@ -157,15 +212,17 @@ def kind_of(cells: list[Any]) -> str:
     kinds = {type(cell) for cell in cells} - {type(None)}
     for word, members in (
         ("boolean", (bool, np.bool_)),
-        ("number", (int, float, np.integer, np.floating)),
         ("text", str),
         ("moment", (datetime.datetime, np.datetime64)),
         ("duration", (datetime.timedelta, np.timedelta64)),
+        ("number", (int, float, complex, np.number)),
     ):
         if kinds and all(issubclass(kind, members) for kind in kinds):
-            # A yes is a number to Python, but not to tables.
-            if word != "number" or not kinds & {bool, np.bool_}:
+            # A yes is a number to Python, and a duration to numpy, but neither is to tables.
+            if word != "number":
                 return word
+            if not kinds & {bool, np.bool_, np.timedelta64}:
+                return "complex" if any(cell.imag for cell in cells if cell is not None) else "number"
     return "others" if kinds else "nothing"
 
 
@@ -174,6 +231,6 @@ def nearest(cell: Any) -> float:
     if cell is None:
         return float("nan")
     try:
-        return float(cell)
+        return float(cell.real if isinstance(cell, complex) or getattr(getattr(cell, "dtype", None), "kind", "") == "c" else cell)
     except OverflowError:
         return float("inf") if cell > 0 else float("-inf")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_type
 
-from ._blocks import Cut, is_missing, unmakeable
+from ._blocks import Cut, check_depth, is_missing, unmakeable
 from ._blocks_numpy import microseconds
 from ._declared import Declared, declared, read_as
 
@@ -53,13 +54,15 @@ def _any(tests: Any, kind: Any) -> bool:
 
 def check(kind: Any, name: str) -> None:
     """Refuse types of which blocks cannot be made."""
-    if is_type.is_dictionary(kind) or _any(_LISTS, kind):
-        check(kind.value_type, name)
-    elif is_type.is_struct(kind):
-        for field in kind:
-            check(field.type, name)
-    elif canonical(kind) is None:
-        raise unmakeable(name, kind)
+
+    def parts(kind: Any) -> list[Any] | None:
+        if is_type.is_dictionary(kind) or _any(_LISTS, kind):
+            return [kind.value_type]
+        return [field.type for field in kind] if is_type.is_struct(kind) else None
+
+    for kind in check_depth(kind, parts, name):
+        if canonical(kind) is None:
+            raise unmakeable(name, kind)
 
 
 def canonical(kind: Any) -> Any:
@@ -137,6 +140,9 @@ def own(taken: Any, said: Declared | None = None) -> Any:
         return pa.nulls(len(taken))
     kind = canonical(taken.type)
     missing = np.array(taken.is_null().to_numpy(zero_copy_only=False))
+    if is_type.is_decimal(taken.type):
+        # One by one: pyarrow's own way rounds by how many digits the column has.
+        return pa.array([None if cell is None else float(cell) for cell in taken.to_pylist()], kind)
     if kind == pa.float64():
         return _numbers(taken.cast(pa.float64(), safe=False), missing, kind)
     if kind is not None and (is_type.is_timestamp(kind) or is_type.is_duration(kind)):
@@ -198,4 +204,6 @@ def plain(kind: Any, value: Any) -> Any:
         return [plain(kind.value_type, one) for one in value]
     if is_type.is_struct(kind):
         return {field.name: plain(field.type, value[field.name]) for field in kind}
+    if is_type.is_date(kind):
+        return datetime.datetime.combine(value, datetime.time())
     return float(value) if canonical(kind) == pa.float64() else value

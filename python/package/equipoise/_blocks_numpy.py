@@ -57,9 +57,7 @@ def own(taken: Any, said: dict[str, Declared] | None = None, name: str = "value"
     if kind in "biuf":
         return floats(taken)
     if kind == "c":
-        whole = np.array(taken, dtype=np.complex128, order="C", copy=True)
-        whole[np.isnan(whole)] = np.nan
-        return whole if whole.imag.any() else floats(whole.real)
+        return complexes(taken)
     if kind in "mM":
         times = microseconds(taken)
         return np.full(times.shape, np.nan) if np.isnat(times).all() else times
@@ -71,6 +69,13 @@ def floats(numbers: Any) -> Any:
     found = np.array(numbers, dtype=np.float64, order="C", copy=True)
     found[np.isnan(found)] = np.nan
     return found
+
+
+def complexes(numbers: Any) -> Any:
+    """The same for complex numbers, which are floats where none of them has an imaginary part."""
+    whole = np.array(numbers, dtype=np.complex128, order="C", copy=True)
+    whole[np.isnan(whole)] = np.nan
+    return whole if whole.imag.any() else floats(whole.real)
 
 
 def _fields(taken: Any, said: dict[str, Declared] | None) -> Any:
@@ -85,7 +90,7 @@ def _fields(taken: Any, said: dict[str, Declared] | None) -> Any:
 
 def _cells(taken: Any) -> list[Any]:
     """Each cell as an object, exactly; missing ones are ``None``."""
-    taken = np.ravel(own(taken) if taken.dtype.kind == "c" else taken)
+    taken = np.ravel(taken)
     cells = list(microseconds(taken)) if taken.dtype.kind in "mM" else taken.tolist()
     return [None if is_missing(cell) else cell for cell in cells]
 
@@ -116,6 +121,8 @@ def array_of(cells: list[Any]) -> Any:
     kind = kind_of([float(cell) if isinstance(cell, (bool, np.bool_)) else cell for cell in cells])
     if kind in ("number", "nothing"):
         return np.array([nearest(cell) for cell in cells], dtype=np.float64)
+    if kind == "complex":
+        return complexes([np.nan if cell is None else cell for cell in cells])
     if kind in ("moment", "duration") and all(isinstance(cell, (np.datetime64, np.timedelta64)) for cell in cells if cell is not None):
         return times_of(cells, "M8[us]" if kind == "moment" else "m8[us]")
     if kind == "text":

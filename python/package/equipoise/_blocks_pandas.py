@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ._blocks import Cut, fresh, is_missing, kind_of, nearest, unmakeable
-from ._blocks_numpy import floats, microseconds, objects, whole_times
+from ._blocks_numpy import complexes, floats, microseconds, objects, times_of, whole_times
 from ._declared import Declared, declared, read_as
 
 
@@ -67,7 +67,7 @@ def own(taken: Any, said: Declared | None = None) -> Any:
     if pd.api.types.is_bool_dtype(dtype) or isinstance(dtype, pd.SparseDtype):
         return column_of(_cells(taken))
     if pd.api.types.is_complex_dtype(dtype):
-        return column_of(_cells(taken))
+        return _numbers(complexes(taken.to_numpy()))
     if pd.api.types.is_numeric_dtype(dtype):
         return _numbers(taken.to_numpy(dtype=np.float64, na_value=np.nan))
     if getattr(dtype, "kind", "O") in "mM":
@@ -123,7 +123,7 @@ def _nothing(rows: int) -> Any:
 def _numbers(numbers: Any) -> Any:
     if np.isnan(numbers).all():
         return _nothing(len(numbers))
-    return pd.Series(floats(numbers))
+    return pd.Series(floats(numbers) if numbers.dtype.kind == "f" else numbers)
 
 
 def _microseconds(taken: Any) -> Any:
@@ -150,9 +150,13 @@ def column_of(cells: list[Any]) -> Any:
         return _nothing(len(cells))
     if kind == "number":
         return _numbers(np.array([nearest(cell) for cell in cells]))
+    if kind == "complex":
+        return _numbers(complexes([np.nan if cell is None else cell for cell in cells]))
     if kind == "boolean":
         yes = [None if cell is None else bool(cell) for cell in cells]
         return pd.Series(objects(yes), dtype=object if None in cells else bool)
+    if kind in ("moment", "duration") and all(isinstance(cell, np.generic) for cell in cells if cell is not None):
+        return _zoned(times_of(cells, "M8[us]" if kind == "moment" else "m8[us]"), None)
     if kind in ("moment", "duration"):
         # In one time zone, by its name: some libraries make an object of it for summer and one for winter.
         zones = {str(getattr(cell, "tzinfo", None)) for cell in cells if cell is not None}
@@ -165,7 +169,17 @@ def column_of(cells: list[Any]) -> Any:
         found = pd.Series(cells)
         if isinstance(found.dtype, pd.PeriodDtype):
             return found
+    if kind == "others":
+        cells = [_between(cell) if isinstance(cell, pd.Interval) else cell for cell in cells]
     return pd.Series(objects(fresh(cells)), dtype=object)
+
+
+def _between(interval: Any) -> Any:
+    """An interval between floats, or times in microseconds: whole numbers and finer times are others where one elsewhere is."""
+    ends = [interval.left, interval.right]
+    if isinstance(ends[0], (pd.Timestamp, pd.Timedelta)):
+        return pd.Interval(*(end.as_unit("us") for end in ends), closed=interval.closed)
+    return pd.Interval(*map(nearest, ends), closed=interval.closed)
 
 
 def _of_arrow(taken: Any) -> Any:

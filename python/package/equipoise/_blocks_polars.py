@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ._blocks import Cut, is_missing, unmakeable
+from ._blocks import Cut, check_depth, is_missing, unmakeable
 from ._blocks_numpy import microseconds
 from ._declared import Declared, declared, read_as
 
@@ -27,13 +28,42 @@ def cutter(data: Any, types: Any) -> Cut:
 
 def check(dtype: Any, name: str) -> None:
     """Refuse types of which blocks cannot be made."""
+
+    for kind in check_depth(dtype, _parts, name):
+        if canonical(kind) is None:
+            raise unmakeable(name, kind)
+
+
+def has_categories(data: Any) -> bool:
+    """Is there a categorical column, or are there categories that other tables of this process keep?"""
+    columns = [data] if isinstance(data, pl.Series) else data.get_columns()
+    kinds = [kind for column in columns for kind in check_depth(column.dtype, _parts, column.name)]
+    return any(isinstance(kind, pl.Categorical) for kind in kinds) or knows_categories()
+
+
+def knows_categories() -> bool:
+    """Does Polars know any, after what is garbage is gone? It forgets them with the last column that has some."""
+    if not _knows():
+        return False
+    gc.collect()
+    return _knows()
+
+
+def _knows() -> bool:
+    kind = getattr(pl, "Categories", None)
+    if kind is None:  # before 1.32, when only those under a StringCache were shared
+        return bool(pl.using_string_cache())
+    try:
+        kind()[0]
+    except IndexError:
+        return False
+    return True
+
+
+def _parts(dtype: Any) -> list[Any] | None:
     if isinstance(dtype, (pl.List, pl.Array)):
-        check(dtype.inner, name)
-    elif isinstance(dtype, pl.Struct):
-        for field in dtype.fields:
-            check(field.dtype, name)
-    elif canonical(dtype) is None:
-        raise unmakeable(name, dtype)
+        return [dtype.inner]
+    return [field.dtype for field in dtype.fields] if isinstance(dtype, pl.Struct) else None
 
 
 def canonical(dtype: Any) -> Any:
@@ -86,6 +116,9 @@ def own(column: Any, places: Any, said: Declared | None = None) -> Any:
         return typed(said, _cells(taken), column.name)
     if taken.null_count() == len(taken):
         return pl.Series(column.name, [None] * len(taken), dtype=pl.Null)
+    if isinstance(taken.dtype, pl.Decimal):
+        cells = [None if cell is None else float(cell) for cell in taken.to_list()]
+        return pl.Series(column.name, cells, dtype=pl.Float64)
     if isinstance(kind, pl.Float64):
         numbers = taken.cast(pl.Float64, strict=False)
         if numbers.null_count() == 0:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from . import _equipoise
 from ._errors import DataError
+from ._quiet import is_interrupt
 
 Reader = Callable[[Any], Any]
 
@@ -31,7 +33,9 @@ def total(read: Reader) -> Reader:
     def cell(value: Any) -> Any:
         try:
             return read(value)
-        except Exception:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             return None
 
     return cell
@@ -74,6 +78,19 @@ def number(value: Any) -> float | None:
 def number_or_text(value: Any) -> float | None:
     """The nearest float, also of a text that is written as one."""
     return float(value) if isinstance(value, (str, bytes)) else number(value)
+
+
+#: What text is a number, as in files.
+_NUMBER = re.compile(r"[ \t]*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)[ \t]*", re.IGNORECASE)
+
+
+def number_as_in_files(value: Any) -> float | None:
+    """The nearest float, also of a text that is a number by the rules of files; nothing for all else."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        return float(value) if _NUMBER.fullmatch(value) else None
+    return number(value)
 
 
 #: So many binary digits are a text in decimal ones on every Python, whatever limit it sets there.

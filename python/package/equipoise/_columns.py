@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from . import _equipoise
-from ._cells import Reader, number_or_text, reader, total
+from ._cells import Reader, number_as_in_files, number_or_text, reader, total
 from ._errors import DataError, EquipoiseError
+from ._quiet import is_interrupt, watching
 
 T = TypeVar("T")
 
@@ -22,15 +23,15 @@ T = TypeVar("T")
 def quietly(work: Callable[[], T], line: str, failed: type[EquipoiseError] = DataError) -> T:
     """Do something with data of another library's. What that raises may quote a cell, and so may a chain of exceptions and the
     variables of their frames: nothing of it is passed on but our own words."""
-    try:
-        return work()
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except EquipoiseError as error:
-        raised: EquipoiseError = type(error)(str(error))
-    except BaseException:  # compiled libraries panic with something that is no Exception
-        raised = failed(line)
-    raise raised
+    raised: BaseException
+    with watching():
+        try:
+            return work()
+        except EquipoiseError as error:
+            raised = type(error)(str(error))
+        except BaseException as error:  # compiled libraries panic with something that is no Exception
+            raised = error.with_traceback(None) if is_interrupt(error) else failed(line)
+    raise raised from None
 
 
 _NUMBERS = ("number", "integer", "boolean")
@@ -63,6 +64,10 @@ class Column:
         if kind in ("date", "timestamp"):
             return None if declared in ("date", "timestamp") else f"holds {_PLURAL.get(declared, 'numbers')}, not dates"
         return None if of_numbers else f"holds {_PLURAL[declared]}, not numbers"
+
+    def declared(self, word: str) -> Column:
+        """The column where ``types=`` says what it holds: of use where its own type does not say."""
+        return self
 
     def check(self, kind: str, name: str) -> None:
         """Refuse, by type, what cannot be read as a kind."""
@@ -132,16 +137,19 @@ class _Objects(Column):
         super().__init__(len(values))
         self._values, self._missing, self.kind = values, missing, kind
 
+    def declared(self, word: str) -> Column:
+        return _Objects(self._values, self._missing, word) if self.kind is None else self
+
     def refusal(self, kind: str) -> str | None:
         if self.kind is None and kind == "float":
-            return "holds objects, which are not numbers by their type"
+            return "holds objects, which are numbers only where types= says so"
         return super().refusal(kind)
 
     def floats(self, name: str) -> list[float | None]:
         return super().floats(name) if self.kind is not None else self._each(number_or_text)
 
     def read(self, kind: str) -> list[Any]:
-        return self._each(reader(kind))
+        return self._each(number_as_in_files if kind == "float" else reader(kind))
 
     def _each(self, read: Reader) -> list[Any]:
         cell = total(read)

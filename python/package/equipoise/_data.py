@@ -13,6 +13,7 @@ from typing import Any
 from . import _equipoise
 from ._columns import Column, column_of, quietly, speaks_arrow
 from ._errors import DataError, EquipoiseError, RequestError
+from ._quiet import watching
 
 
 def is_path(data: object) -> bool:
@@ -31,7 +32,8 @@ class Reading:
 
     def read(self) -> list[Any]:
         """Each column as something that the compiled part takes hold of. No cell makes this fail."""
-        return [column.read(kind) for column, kind in self._columns]
+        with watching():
+            return [column.read(kind) for column, kind in self._columns]
 
 
 class Table:
@@ -42,11 +44,16 @@ class Table:
         self.columns = [column_of(column) for column in columns]
         self.rows = rows
 
-    def source(self, wanted: Sequence[tuple[int, str]]) -> Reading:
-        """The columns that a plan wants; refused where the type of one cannot be read as that."""
+    def source(self, wanted: Sequence[tuple[int, str]], types: Mapping[str, str] | None = None) -> Reading:
+        """The columns that a plan wants, of which ``types=`` says this; refused where the type of one cannot be read as that."""
+        said = types or {}
+        columns = {
+            place: column.declared(said[name]) if name in said else column
+            for place, (name, column) in enumerate(zip(self.names, self.columns))
+        }
         for place, kind in wanted:
-            self.columns[place].check(kind, self.names[place])
-        return Reading([(self.columns[place], kind) for place, kind in wanted])
+            columns[place].check(kind, self.names[place])
+        return Reading([(columns[place], kind) for place, kind in wanted])
 
     def kinds(self) -> list[str | None]:
         """What each column holds by its type; nothing where it has none."""
@@ -88,7 +95,7 @@ class FileTable:
             self.reading["header"] = False
         self.names = self._file.columns
 
-    def source(self, wanted: Sequence[tuple[int, str]]) -> Any:
+    def source(self, wanted: Sequence[tuple[int, str]], types: Mapping[str, str] | None = None) -> Any:
         return self._file
 
     def kinds(self) -> list[str | None]:

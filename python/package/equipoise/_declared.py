@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from ._blocks import fresh
-from ._cells import number, reader, text, total
+from ._cells import number_as_in_files, reader, text, total
 from ._errors import RequestError
 
 #: 64 bits hold any so many digits.
@@ -56,12 +56,14 @@ def _read(said: Any, whose: str) -> Declared:
 
 def read_as(said: Declared, cells: list[Any]) -> list[Any]:
     """Cells as values of a type: floats, whole numbers, booleans, texts, days, microseconds or decimals; missing ones are ``None``."""
+    cells = [_plain(cell) for cell in cells]
     if said.word in ("text", "categories"):
         known = set(said.categories)
         texts = fresh(_text(_moment(cell)) for cell in cells)
         return texts if said.word == "text" else [cell if cell in known else None for cell in texts]
     if said.word == "number":
-        return [_number(cell) for cell in cells]
+        numbers = map(total(number_as_in_files), cells)
+        return [None if found != found else found for found in numbers]
     read = total(reader(f"decimal:{said.digits}" if said.word == "decimal" else said.word))
     if said.word in ("date", "timestamp"):
         cells = [_moment(cell) for cell in cells]
@@ -82,16 +84,21 @@ def _moment(cell: Any) -> Any:
     return total(lambda steps: _EPOCH + datetime.timedelta(microseconds=steps))(int(cell.astype("M8[us]").astype("i8")))
 
 
+def _plain(cell: Any) -> Any:
+    """A number as Python has it, whatever numbers its column has besides: short floats are longer ones, and complex numbers without
+    an imaginary part are none."""
+    dtype = getattr(cell, "dtype", None)
+    if getattr(dtype, "kind", "") in ("f", "c") and getattr(cell, "shape", None) == ():
+        cell = float(cell) if dtype.kind == "f" else complex(cell)
+    return cell.real if isinstance(cell, complex) and cell.imag == 0 else cell
+
+
 def _text(cell: Any) -> str | None:
-    return str(cell) if isinstance(cell, str) else total(text)(cell)
-
-
-#: What text is a number, as in files.
-_NUMBER = re.compile(r"[ \t]*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)[ \t]*", re.IGNORECASE)
-
-
-def _number(cell: Any) -> float | None:
     if isinstance(cell, str):
-        return float(cell) if _NUMBER.fullmatch(cell) else None
-    found = total(number)(cell)
-    return None if found is None or found != found else found
+        return str(cell)
+    shown: str | None = total(text)(cell)
+    if shown is not None and isinstance(cell, Decimal) and "." in shown and "e" not in shown:
+        # How many digits a column of decimals has may be due to one cell elsewhere.
+        shown = shown.rstrip("0").rstrip(".")
+        return "0" if shown == "-0" else shown
+    return shown

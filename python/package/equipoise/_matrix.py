@@ -18,6 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 from ._columns import Column, column_of, speaks_arrow
 from ._data import Table, table
 from ._errors import DataError, EquipoiseError, RequestError
+from ._quiet import is_interrupt, watching
 
 T = TypeVar("T")
 
@@ -27,20 +28,21 @@ _HARMLESS = re.compile(r"Expected 2D array, got|Found array with dim |Complex da
 
 def checked(work: Callable[[], T], line: str) -> T:
     """Let scikit-learn look at data. What it raises becomes an error of ours, without a cell."""
-    said = line
-    failed: type[EquipoiseError] = DataError
-    try:
-        with np.errstate(all="ignore"):
-            return work()
-    except KeyboardInterrupt:
-        raise
-    except EquipoiseError as error:
-        said, failed = str(error), type(error)
-    except Exception as error:
-        first = str(error).partition("\n")[0].rstrip(":")
-        if _HARMLESS.match(first):
-            said, failed = first, DataError if isinstance(error, TypeError) else RequestError
-    raise failed(said)
+    raised: BaseException = DataError(line)
+    with watching():
+        try:
+            with np.errstate(all="ignore"):
+                return work()
+        except EquipoiseError as error:
+            raised = type(error)(str(error))
+        except Exception as error:
+            first = str(error).partition("\n")[0].rstrip(":")
+            if _HARMLESS.match(first):
+                raised = (DataError if isinstance(error, TypeError) else RequestError)(first)
+        except BaseException as error:
+            if is_interrupt(error):
+                raised = error.with_traceback(None)
+    raise raised from None
 
 
 def features(X: Any) -> Any:

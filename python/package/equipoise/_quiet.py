@@ -8,6 +8,7 @@ thread keeps silence, all threads do. The first that comes closes them, and the 
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -41,6 +42,18 @@ def silence(wanted: bool = True) -> Iterator[None]:
         yield
     finally:
         unbroken(_leave)
+
+
+@contextlib.contextmanager
+def hush(wanted: bool = True) -> Iterator[None]:
+    """The same around all that somebody's code does with rows, with an eye on Ctrl-C. What it left behind as garbage speaks before
+    the silence ends, and not whenever that is collected."""
+    with silence(wanted), watching():
+        try:
+            yield
+        finally:
+            if wanted:
+                gc.collect()
 
 
 def settle() -> None:
@@ -96,6 +109,50 @@ def _held(came: list[BaseException]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+#: What the handler of Ctrl-C has raised since somebody began to watch; nothing where nobody does.
+_raised: list[BaseException] | None = None
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[None]:
+    """While this is open, :func:`is_interrupt` knows. Handlers belong to the main thread, and so does this."""
+    global _raised
+    if _raised is not None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: Any) -> None:
+        assert callable(handler)
+        try:
+            handler(number, frame)
+        except BaseException as raised:
+            if _raised is not None:
+                _raised.append(raised)
+            raise
+
+    _raised = []
+    try:
+        if callable(handler):
+            signal.signal(signal.SIGINT, note)
+        yield
+    finally:
+        # An interrupt here leaves a handler that does what the other did.
+        _raised = None
+        if signal.getsignal(signal.SIGINT) is note:
+            signal.signal(signal.SIGINT, handler)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Is this from Ctrl-C? Code that looks at rows, and a cell that is asked what it is, can raise the same by what they hold; to pass
+    that on would tell."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if _raised is None:
+        return isinstance(error, KeyboardInterrupt)
+    return bool(_raised) and (isinstance(error, KeyboardInterrupt) or any(error is one for one in _raised))
 
 
 def recorded(

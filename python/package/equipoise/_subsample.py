@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
-from ._blocks import Blocks, cutter
+from ._blocks import Blocks, cutter, needs_processes
 from ._cells import text
 from ._columns import Column, column_of, quietly
 from ._data import is_path, length_of, table
@@ -83,8 +83,8 @@ def subsample(
         can be. One word or list alone is for every column. It is public: do not read it from the rows. Cells that are
         none of the type are missing.
     ``n_jobs``
-        As in joblib, on whichever backend is active there. Without joblib, or with a ``time_limit`` in seconds for each block,
-        processes of our own; a block that crashes or is late is a default vote.
+        As in joblib, on whichever backend is active there. Without joblib, with a ``time_limit`` in seconds for each block, and for
+        tables of Polars where there are categories or ``n_jobs``, processes of our own; a block that crashes or is late is a default vote.
     ``request_id``
         Asking again under it is free. It belongs to ``f`` with its defaults, closure, bound arguments and what its code names;
         an ``f`` that holds something of which that cannot be told, such as a lock, takes none.
@@ -101,9 +101,10 @@ def subsample(
     """
     if not callable(f):
         raise DataError("f is not a function; give one that takes a block of the data")
-    portable(f, n_jobs, time_limit)
     rows, unit, people = _people(data, privacy_unit)
     cut = cutter(data, types)
+    apart = needs_processes(data, n_jobs)
+    portable(f, n_jobs, time_limit, apart)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
         "statistic": "subsample",
@@ -129,6 +130,7 @@ def subsample(
             progress=progress,
             read=reader(words["output"]),
             show_output=show_output,
+            apart=apart,
         ),
         ledger=ledger,
         analyst=analyst,

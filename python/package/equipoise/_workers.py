@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import subprocess
@@ -14,9 +15,9 @@ from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any
 
-from ._blocks import Unmade
+from ._blocks import Unmade, leaves_categories
 from ._errors import RequestError
-from ._quiet import settle, silence
+from ._quiet import hush, is_interrupt, settle, silence, watching
 
 
 def votes_of(
@@ -28,51 +29,67 @@ def votes_of(
     progress: bool,
     read: Callable[[Any], Any] | None = None,
     show_output: bool = False,
+    apart: bool = False,
 ) -> list[Any]:
     """One vote for each block, in their order; nothing where the function failed, crashed or was late.
 
-    ``read`` makes a vote of what the function gives, where the function ran: that may be code of the caller's too.
+    ``read`` makes a vote of what the function gives, where the function ran: that may be code of the caller's too. ``apart`` says
+    that it must not run in this process.
     """
     answer = _Answer(f, read, show_output)
+    if apart or time_limit is not None or _jobs(n_jobs) > 1:
+        answer.pack()
     try:
-        return _votes(answer, blocks, n_jobs, time_limit, progress)
+        with _clock(progress), hush(not show_output):
+            return _votes(answer, blocks, n_jobs, time_limit, apart)
     finally:
         settle()
 
 
-def _votes(answer: _Answer, blocks: Any, n_jobs: int | None, time_limit: float | None, progress: bool) -> list[Any]:
-    if time_limit is not None:
-        return _in_processes(answer, blocks, _workers(n_jobs), time_limit, progress)
+def _votes(answer: _Answer, blocks: Any, n_jobs: int | None, time_limit: float | None, apart: bool) -> list[Any]:
+    if time_limit is not None or apart:
+        return _in_processes(answer, blocks, _workers(n_jobs), time_limit)
     try:
         from joblib import Parallel, delayed
     except ImportError:
         if n_jobs in (None, 1):
-            with _clock(progress):
-                return [answer(block) for block in blocks]
-        return _in_processes(answer, blocks, _workers(n_jobs), None, progress)
+            return [answer(block) for block in blocks]
+        return _in_processes(answer, blocks, _workers(n_jobs), None)
     try:
         # Blocks are used once: a file of theirs, from which large ones would be read, has no place on a disk.
         pool = Parallel(n_jobs=n_jobs, max_nbytes=None)
-        with warnings.catch_warnings(), _clock(progress):
+        with warnings.catch_warnings():
             # A worker that dies is no vote; that one died is nobody's business.
             warnings.filterwarnings("ignore", module="joblib")
             found: list[Any] = list(pool(delayed(answer)(block) for block in blocks))
         return found
-    except Exception:
-        # A worker that dies takes its pool with it: each block again, where only its own vote is lost.
-        return _in_processes(answer, blocks, _workers(n_jobs), None, False)
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+    # A worker that dies takes its pool with it: each block again, where only its own vote is lost.
+    return _in_processes(answer, blocks, _workers(n_jobs), None)
 
 
-def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | None) -> None:
+def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | None, apart: bool = False) -> None:
     """Refuse, before anything is paid for, a function that processes of our own cannot be given."""
-    if time_limit is None and (n_jobs in (None, 1) or _has_joblib()):
+    if not apart and time_limit is None and (n_jobs in (None, 1) or _has_joblib()):
         return
     try:
         written = _dumps()(f)
     except Exception:
         written = b""
     if not written or (_dumps() is pickle.dumps and getattr(f, "__module__", None) == "__main__"):
-        raise RequestError("f cannot be handed to another process; define it in a module, or install joblib")
+        why = "categories of Polars are shared by all of a process, so f runs in another, and " if apart else ""
+        raise RequestError(f"{why}f cannot be handed to another process; define it in a module, or install joblib")
+
+
+def _jobs(n_jobs: int | None) -> int:
+    """How many blocks may run at once; without a word what joblib was told elsewhere."""
+    try:
+        from joblib import effective_n_jobs
+    except ImportError:
+        return _workers(n_jobs)
+    return int(effective_n_jobs(n_jobs))
 
 
 def _has_joblib() -> bool:
@@ -86,18 +103,49 @@ class _Answer:
 
     def __init__(self, f: Callable[[Any], Any], read: Callable[[Any], Any] | None, show_output: bool) -> None:
         self.f, self.read, self.show_output = f, read, show_output
+        self.home = os.getpid()
+        self.packed: bytes | None = None
+
+    def pack(self) -> None:
+        """Write it down for other processes. Before the silence: a function may name the streams that are closed off then."""
+        with contextlib.suppress(Exception):
+            self.packed = _dumps()(self)
+
+    def __reduce__(self) -> Any:
+        if self.packed is not None:
+            return pickle.loads, (self.packed,)
+        return _unpacked, (self.f, self.read, self.show_output, self.home)
 
     def __call__(self, block: Any) -> Any:
         if isinstance(block, Unmade):
             return None
-        with silence(not self.show_output):
+        with silence(not self.show_output), watching():
+            if self.home == os.getpid():
+                vote = self._vote(block)
+                leaves_categories()  # those of garbage go, so that no later block sees them
+                return vote
+            # Another process lives on, and its garbage is collected whenever. Only what is new is looked through.
+            gc.freeze()
             try:
-                found = self.f(block)
-                return found if self.read is None else self.read(found)
-            except KeyboardInterrupt:
+                return self._vote(block)
+            finally:
+                gc.collect()
+                gc.unfreeze()
+
+    def _vote(self, block: Any) -> Any:
+        try:
+            found = self.f(block)
+            return found if self.read is None else self.read(found)
+        except BaseException as error:  # sys.exit() too: its message may quote rows
+            if is_interrupt(error):
                 raise KeyboardInterrupt from None
-            except BaseException:  # sys.exit() too: its message may quote rows
-                return None
+            return None
+
+
+def _unpacked(f: Any, read: Any, show_output: bool, home: int) -> _Answer:
+    answer = _Answer(f, read, show_output)
+    answer.home = home
+    return answer
 
 
 @contextlib.contextmanager
@@ -111,7 +159,7 @@ def _clock(wanted: bool) -> Iterator[None]:
         yield
         return
     over = Event()
-    with tqdm(total=None, desc="blocks", bar_format="{desc}: {elapsed}", leave=False) as bar:
+    with _terminal() as where, tqdm(total=None, desc="blocks", bar_format="{desc}: {elapsed}", leave=False, **where) as bar:
 
         def tick() -> None:
             while not over.wait(_TICK_SECONDS):
@@ -127,6 +175,20 @@ def _clock(wanted: bool) -> Iterator[None]:
 
 
 _TICK_SECONDS = 0.5
+
+
+@contextlib.contextmanager
+def _terminal() -> Iterator[dict[str, Any]]:
+    """Where the time is shown: standard error by another number, since its own is closed off; nothing where it has none."""
+    try:
+        number = os.dup(2) if sys.stderr.fileno() == 2 else None
+    except (AttributeError, OSError, ValueError):
+        number = None
+    if number is None:
+        yield {}
+        return
+    with open(number, "w", encoding="utf-8", errors="replace") as stream:
+        yield {"file": stream}
 
 
 def _workers(n_jobs: int | None) -> int:
@@ -158,10 +220,12 @@ def serve(handle: int) -> None:
     pipe.send(_READY)
     while True:
         vote = answer(pipe.recv())
+        # Where the function left something that a later block could see, that block gets another process.
+        again = not leaves_categories()
         try:
-            pipe.send(vote)
+            pipe.send((vote, again))
         except (pickle.PicklingError, TypeError, AttributeError):
-            pipe.send(None)
+            pipe.send((None, again))
 
 
 _READY = "ready"
@@ -176,7 +240,7 @@ class _Worker:
     """
 
     def __init__(self, answer: _Answer) -> None:
-        self._function = _dumps()(answer)
+        self._function = answer.packed or _dumps()(answer)
         self._output = None if answer.show_output else subprocess.DEVNULL
         self._process: Any = None
         self._pipe: Any = None
@@ -204,12 +268,15 @@ class _Worker:
             raise EOFError
 
     def vote(self, block: Any, time_limit: float | None) -> Any:
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(BaseException):
             if self._process is None:
                 self._start()
             self._pipe.send(block)
             if self._pipe.poll(time_limit):
-                return self._pipe.recv()
+                found, again = self._pipe.recv()
+                if not again:
+                    self.stop()
+                return found
         self.stop()
         return None
 
@@ -227,8 +294,10 @@ class _Worker:
             self._process = None
 
 
-def _in_processes(answer: _Answer, blocks: Any, count: int, time_limit: float | None, progress: bool) -> list[Any]:
+def _in_processes(answer: _Answer, blocks: Any, count: int, time_limit: float | None) -> list[Any]:
     votes: list[Any] = [None] * len(blocks)
+    if answer.packed is None:  # nothing that another process can be given
+        return votes
     waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     for task in enumerate(blocks):
         waiting.put(task)
@@ -245,21 +314,20 @@ def _in_processes(answer: _Answer, blocks: Any, count: int, time_limit: float | 
             worker.stop()
             ended.set()
 
-    with _clock(progress):
-        begun: list[tuple[_Worker, Event]] = []
-        try:
-            for one in workers:
-                begun.append(one)
-                Thread(target=work, args=one, daemon=True).start()
-            for _, ended in workers:
-                ended.wait()
-        except BaseException:
-            over.set()
-            # Again and again, because one may just be starting its process; not for ever, because one may not have begun.
-            until = time.monotonic() + _END_SECONDS
-            while not all(ended.is_set() for _, ended in begun) and time.monotonic() < until:
-                for worker, ended in begun:
-                    worker.end()
-                    ended.wait(0.01)
-            raise
+    begun: list[tuple[_Worker, Event]] = []
+    try:
+        for one in workers:
+            begun.append(one)
+            Thread(target=work, args=one, daemon=True).start()
+        for _, ended in workers:
+            ended.wait()
+    except BaseException:
+        over.set()
+        # Again and again, because one may just be starting its process; not for ever, because one may not have begun.
+        until = time.monotonic() + _END_SECONDS
+        while not all(ended.is_set() for _, ended in begun) and time.monotonic() < until:
+            for worker, ended in begun:
+                worker.end()
+                ended.wait(0.01)
+        raise
     return votes

@@ -31,7 +31,7 @@ from ._blocks import Blocks, cutter
 from ._books import books, name_of, odometer
 from ._errors import DataError, RefusedError, RequestError
 from ._matrix import checked, features, target
-from ._quiet import silence
+from ._quiet import hush, is_interrupt
 from ._release import Release
 from ._subsample import _deal, _planned, reader, vote
 from ._wording import decimal
@@ -320,10 +320,10 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         if len(X) > self.queries_left_:
             raise RefusedError(f"{self.queries_left_} predicted rows are left of {self.queries}; fit with more queries=")
         self.queries_left_ -= len(X)
+        with hush(not self.show_output):
+            of_rows = [[_predicted(model, row) for model in self._models] for row in np.nan_to_num(X)]
         found = []
-        for row in np.nan_to_num(X):
-            with silence(not self.show_output):
-                votes = [_predicted(model, row) for model in self._models]
+        for votes in of_rows:
             release = vote(self._query, lambda _: [], lambda _: votes, ledger=self.ledger, analyst=self.analyst)
             found.append(release.value)
         return self.classes_[np.array(found, dtype=int)] if is_classifier(self.estimator) else np.array(found, dtype=float)
@@ -430,9 +430,11 @@ def _predicted(model: Any, row: Any) -> Any:
         return None
     try:
         found = model.predict(row.reshape(1, -1))[0]
-    except Exception:
+        return str(int(found)) if isinstance(found, (int, np.integer)) else float(found)
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         return None
-    return str(int(found)) if isinstance(found, (int, np.integer)) else float(found)
 
 
 def _labels(found: list[str], kind: np.dtype[Any]) -> Any:
