@@ -150,6 +150,22 @@ fn a_folder_and_a_pattern_are_the_files_in_them() {
 }
 
 #[test]
+fn a_file_that_is_moved_out_of_a_large_folder_is_still_known() {
+    let folder = Folder::empty();
+    fs::create_dir(folder.path("year")).expect("a folder");
+    for day in 0..1200 {
+        fs::write(folder.path(&format!("year/{day}.csv")), "x\n1\n").expect("written");
+    }
+    assert_eq!(folder.code("budget set year --epsilon 1"), 0);
+    fs::create_dir(folder.path("elsewhere")).expect("a folder");
+    for day in [0, 999, 1199] {
+        let moved = format!("elsewhere/{day}.csv");
+        fs::rename(folder.path(&format!("year/{day}.csv")), folder.path(&moved)).expect("moved");
+        refused(&folder, &format!("count {moved} --epsilon 1"));
+    }
+}
+
+#[test]
 fn standard_input_out_of_a_file_is_that_file() {
     let folder = used_up();
     let asked = |words: &[&str]| {

@@ -39,9 +39,12 @@ impl FileId {
 
     /// Is it that file?
     pub fn is(&self, other: &Self) -> bool {
-        self.inode == other.inode
-            && self.made == other.made
-            && (self.made != 0 || self.device == other.device)
+        self.identity() == other.identity()
+    }
+
+    /// What two are compared by: equal for the same file.
+    pub fn identity(&self) -> [u64; 3] {
+        [if self.made == 0 { self.device } else { 0 }, self.inode, self.made]
     }
 
     /// As three numbers.

@@ -6,9 +6,7 @@ use super::{
     shown,
 };
 use crate::STANDARD_INPUT;
-use equipoise_session::ledger::{
-    Elsewhere, Expected, Fault, FingerprintError, Ledger, LedgerError, MOST_FILES,
-};
+use equipoise_session::ledger::{Elsewhere, Expected, Fault, FingerprintError, Ledger, LedgerError};
 use std::path::{Path, PathBuf};
 
 /// What is asked about, and what was said about where it is charged.
@@ -50,7 +48,7 @@ impl Account {
             return Err(Looking::Named(refusal(asked, first, &ledger)));
         }
         let elsewhere = |found: Covering| Elsewhere { ledger: found.ledger, data_set: found.name };
-        let expected = Expected { files: kept(&members), apart: found.into_iter().map(elsewhere).collect() };
+        let expected = Expected { files: members.ids(), apart: found.into_iter().map(elsewhere).collect() };
         Ok(Self { ledger, name, expected })
     }
 
@@ -58,7 +56,7 @@ impl Account {
     pub fn registered(data: &Path, name: Option<&str>, ledger: Option<&Path>) -> Result<Self, Looking> {
         let ledger = ledger_path(ledger, Some(data));
         let name = data_name(data, name, &ledger).map_err(Looking::Named)?;
-        let expected = Expected { files: kept(&Members::of(data)), apart: Vec::new() };
+        let expected = Expected { files: Members::of(data).ids(), apart: Vec::new() };
         Ok(Self { ledger, name, expected })
     }
 
@@ -98,14 +96,6 @@ fn uncompared(error: FingerprintError) -> Looking {
         FingerprintError::Ledger(error) => Looking::Ledger(error),
         FingerprintError::Content(kind) => Looking::Named(format!("the data could not be read ({kind})")),
     }
-}
-
-/// Which files are kept; of very many none.
-fn kept(members: &Members) -> Vec<equipoise_session::file_id::FileId> {
-    if members.files.len() > MOST_FILES {
-        return Vec::new();
-    }
-    members.files.iter().map(|(_, id)| *id).collect()
 }
 
 /// A folder or a pattern that nobody named a ledger for must not walk around the ledger that lies beside one of its files.

@@ -11,7 +11,7 @@ use equipoise_session::{
     ledger::{Fault, Guarded, Ledger, LedgerError},
 };
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     env, fmt, fs, io,
     os::fd::AsFd,
     path::{Path, PathBuf, absolute},
@@ -88,8 +88,14 @@ impl Members {
         }
     }
 
+    /// Which files they are.
+    pub fn ids(&self) -> Vec<FileId> {
+        self.files.iter().map(|(_, id)| *id).collect()
+    }
+
     fn find(&self, files: &[FileId]) -> Option<&Path> {
-        let is_one = |(_, id): &&(PathBuf, FileId)| files.iter().any(|file| file.is(id));
+        let sought: HashSet<[u64; 3]> = files.iter().map(FileId::identity).collect();
+        let is_one = |(_, id): &&(PathBuf, FileId)| sought.contains(&id.identity());
         self.files.iter().find(is_one).map(|(path, _)| path.as_path())
     }
 }

@@ -129,7 +129,7 @@ impl Ledger {
             }
             admit(transaction, &request.data_set, || store::fresh_id(coins))?;
             named_where_needed(transaction, request)?;
-            files::note(transaction, &store::fresh_id(coins), name, &known)?;
+            files::note(transaction, coins, name, &known)?;
             for apart in &apart {
                 files::enter(transaction, &store::fresh_id(coins), name, request.analyst.as_deref(), apart)?;
             }

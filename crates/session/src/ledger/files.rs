@@ -19,15 +19,19 @@ use super::{
     entry::{self, Event, kind},
     entry_of,
     error::{ChargeError, Fault, LedgerError},
-    latest, registry,
+    registry,
     store::{self, ROW},
 };
 use crate::file_id::FileId;
+use equipoise_entropy::OsCoins;
 use rusqlite::{Connection, OptionalExtension, params};
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
-/// Of more files than these it is not kept which they are; their names still tell.
-pub const MOST_FILES: usize = 1000;
+/// Of more files than these it is not kept which the others are; their names still tell.
+pub const MOST_FILES: usize = 100_000;
+
+/// So many files in one entry, so that each can be read in a small memory.
+const FILES_OF_AN_ENTRY: usize = 1000;
 
 /// What is known of a data set by whoever opens its ledger to charge it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -179,18 +183,24 @@ pub(super) fn limited_analysts(connection: &Connection, name: &str) -> Fallible<
     failed.map_or(Ok(found), Err)
 }
 
-/// Keep which files a data set is, where that is not what was kept last.
-pub(super) fn note(connection: &Connection, id: &str, data_set: &str, files: &[FileId]) -> Fallible<()> {
-    if files.is_empty() || files.len() > MOST_FILES {
-        return Ok(());
+/// Keep which files a data set is, as far as that is not kept yet.
+pub(super) fn note(
+    connection: &Connection,
+    coins: &mut OsCoins,
+    data_set: &str,
+    files: &[FileId],
+) -> Fallible<()> {
+    let known = if files.is_empty() { Vec::new() } else { every_file(connection, data_set)? };
+    let mut known: BTreeSet<[u64; 3]> = known.iter().map(FileId::identity).collect();
+    let room = MOST_FILES.saturating_sub(known.len());
+    let new: Vec<FileId> =
+        files.iter().filter(|file| known.insert(file.identity())).take(room).copied().collect();
+    for part in new.chunks(FILES_OF_AN_ENTRY) {
+        let (id, body) = (store::fresh_id(coins), entry::files_body(part));
+        let link = Link { kind: kind::FILES, id: &id, data_set, analyst: None, request_id: None, body };
+        chain::append(connection, link)?;
     }
-    let body = entry::files_body(files);
-    if latest(connection, kind::FILES, data_set, None, "")?.is_some_and(|row| row.body == body) {
-        return Ok(());
-    }
-    let link = Link { kind: kind::FILES, id, data_set, analyst: None, request_id: None, body };
-    chain::append(connection, link)?;
-    store::raise(connection, store::WITH_FILES)
+    if new.is_empty() { Ok(()) } else { store::raise(connection, store::WITH_FILES) }
 }
 
 /// Keep that something is counted apart.

@@ -61,7 +61,7 @@ fn files_are_kept_with_a_charge_or_a_registration_where_they_are_new() {
         .map(|entry| entry.event)
         .filter(|event| matches!(event, Event::Files { .. }))
         .collect();
-    let both = [files(&[1, 2]), files(&[2, 3])].map(|expected| Event::Files { files: expected.files });
+    let both = [files(&[1, 2]), files(&[3])].map(|expected| Event::Files { files: expected.files });
     assert_eq!(kept, both);
     let guarded = |limited| Guarded { name: "salaries".into(), limited, files: files(&[1, 2, 3]).files };
     assert_eq!(ledger.guarded().unwrap(), [guarded(false)]);
@@ -69,14 +69,26 @@ fn files_are_kept_with_a_charge_or_a_registration_where_they_are_new() {
     assert_eq!(ledger.guarded().unwrap(), [guarded(true)]);
     ledger.set_limit("salaries", Some("ada"), None).unwrap();
     assert_eq!(ledger.guarded().unwrap(), [guarded(false)]);
-    // What is refused leaves no trace, and of very many files none is kept.
+    // What is refused leaves no trace.
     ledger.set_limit("salaries", None, Some(&loss("0.4", "0").into())).unwrap();
     ledger.expect("salaries", files(&[9]));
     assert_eq!(ledger.charge(&request("0.1")).unwrap_err().exit_code(), 4);
-    let many: Vec<u64> = (0..=MOST_FILES as u64).collect();
-    ledger.expect("salaries", files(&many));
-    ledger.register(&salaries(), None).unwrap();
     assert_eq!(ledger.guarded().unwrap(), [guarded(true)]);
+    ledger.verify(None).unwrap();
+}
+
+#[test]
+fn of_very_many_files_the_first_hundred_thousand_are_kept_in_entries_of_a_thousand() {
+    let mut ledger = Ledger::in_memory().unwrap();
+    let many = |count: u64| files(&(0..count).collect::<Vec<_>>());
+    for (files, kept, entries) in [(2500, 2500, 3), (2501, 2501, 4), (MOST_FILES as u64 + 5, MOST_FILES, 102)]
+    {
+        ledger.expect("salaries", many(files));
+        ledger.register(&salaries(), None).unwrap();
+        assert_eq!(ledger.guarded().unwrap()[0].files.len(), kept);
+        let is_files = |entry: &Entry| matches!(entry.event, Event::Files { .. });
+        assert_eq!(logged(&ledger).iter().filter(|entry| is_files(entry)).count(), entries);
+    }
     ledger.verify(None).unwrap();
 }
 

@@ -71,7 +71,7 @@ impl Ledger {
             if new || (fingerprint.is_some() && !known) {
                 enter(transaction, &store::fresh_id(coins), data_set, fingerprint.as_deref())?;
             }
-            files::note(transaction, &store::fresh_id(coins), &data_set.name, &files_known)?;
+            files::note(transaction, coins, &data_set.name, &files_known)?;
             same_content.retain(|name| *name != data_set.name);
             same_content.sort();
             same_content.dedup();
