@@ -332,7 +332,7 @@ def test_columns_nested_too_deeply_are_refused_in_a_line_of_ours() -> None:
         pl.DataFrame({"deep": pl.Series([None] * 200, dtype=dtype)}),
         pd.DataFrame({"deep": pd.Series(pd.arrays.ArrowExtensionArray(pa.nulls(200, kind)))}),
     ):
-        with pytest.raises(eq.DataError, match="the column 'deep' is nested more than 64 levels deep; leave it out"):
+        with pytest.raises(eq.DataError, match="the column 'deep' is nested more than 64 levels deep; leave such columns out"):
             eq.subsample(len, data, epsilon=10, blocks=50, default=0.0)
     assert eq.spent() == before
 

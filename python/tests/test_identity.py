@@ -83,6 +83,55 @@ def with_attribute(value: Any) -> Any:
     return f
 
 
+class Configured:
+    """A decorator that is a class, and has the name of what it decorates."""
+
+    def __init__(self, f: Any) -> None:
+        functools.update_wrapper(self, f)
+        self.power = 1.0
+
+    def __call__(self, block: Any) -> float:
+        return float(np.mean(block) ** self.power)
+
+
+@Configured
+def configured(block: Any) -> float:
+    raise AssertionError
+
+
+class Hidden(Model):
+    """Its state is not what it is made of."""
+
+    def __getstate__(self) -> Any:
+        return {}
+
+
+class Remade(Model):
+    def __reduce__(self) -> Any:
+        return Remade, (0,)
+
+
+class Slotted:
+    __slots__ = ("__power",)
+
+    def __init__(self, power: Any) -> None:
+        self.__power = power
+
+    def __reduce__(self) -> Any:
+        return Slotted, (0,)
+
+    def __call__(self, block: Any) -> float:
+        return float(self.__power)
+
+
+def of_a_kind(value: Any) -> Any:
+    class Kind(type):
+        def __call__(cls, block: Any) -> float:
+            return float(value)
+
+    return Kind("Made", (), {})
+
+
 #: Two functions each, of which nothing in their code differs.
 OTHERS = {
     "partial": (functools.partial(np.quantile, q=0.1), functools.partial(np.quantile, q=0.9)),
@@ -96,6 +145,10 @@ OTHERS = {
     "keyword": (with_keyword(1), with_keyword(2)),
     "method": (Model(1).of, Model(2).of),
     "object": (Model(1), Model(2)),
+    "hidden": (Hidden(1), Hidden(2)),
+    "remade": (Remade(1), Remade(2)),
+    "slots": (Slotted(1), Slotted(2)),
+    "kind of class": (of_a_kind(1), of_a_kind(2)),
     "nested": (closing_over(Model([1])), closing_over(Model([2]))),
     "wrapped": (decorated(1), decorated(2)),
     "attribute": (with_attribute(1), with_attribute(2)),
@@ -153,9 +206,38 @@ def test_a_class_belongs_to_its_objects(tmp_path: Path, monkeypatch: pytest.Monk
         asked(Model(1), tmp_path)
 
 
+def test_the_state_of_an_object_with_a_name_belongs_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = asked(configured, tmp_path)
+    assert asked(configured, tmp_path).receipt == first.receipt
+    monkeypatch.setattr(configured, "power", 2.0)
+    with pytest.raises(eq.RequestError, match="another request"):
+        asked(configured, tmp_path)
+
+
+def test_a_time_limit_belongs_to_the_request(tmp_path: Path) -> None:
+    first = asked(helper, tmp_path)
+    assert asked(helper, tmp_path, n_jobs=1).receipt == first.receipt
+    with pytest.raises(eq.RequestError, match="another request"):
+        asked(helper, tmp_path, time_limit=1e-6)
+
+
+def test_without_a_name_of_the_data_there_is_no_request_id() -> None:
+    """The answer about one table was given for another."""
+    before = eq.spent()
+    for ask in (
+        lambda: eq.median(HEIGHTS, epsilon=1, request_id="one"),
+        lambda: eq.subsample(helper, HEIGHTS, epsilon=10, blocks=50, request_id="one"),
+        lambda: eq.run_program(["true"], HEIGHTS, output="number", epsilon=10, blocks=50, request_id="one"),
+    ):
+        with pytest.raises(eq.RequestError, match="request_id needs ledger= and name= for data in memory"):
+            ask()
+    assert eq.spent() == before
+
+
 def test_modules_of_one_s_own_are_read_where_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "of_my_own.py"
-    source.write_text("LEVEL = 1\nUNUSED = 1\ndef level(block): return float(LEVEL)\n")
+    itself = "def by_itself(block):\n    import of_my_own as m\n    return float(m.LEVEL)\n"
+    source.write_text("LEVEL = 1\nUNUSED = 1\ndef level(block): return float(LEVEL)\n" + itself)
     monkeypatch.syspath_prepend(str(tmp_path))
     import of_my_own  # type: ignore[import-not-found]
 
@@ -167,7 +249,10 @@ def test_modules_of_one_s_own_are_read_where_they_are_used(tmp_path: Path, monke
 
         return imported.level(block)
 
-    for place, f in enumerate([outside, inside]):
+    def outside_itself(block: Any) -> float:
+        return of_my_own.by_itself(block)
+
+    for place, f in enumerate([outside, inside, outside_itself]):
         first = asked(f, tmp_path, f"id {place}")
         of_my_own.UNUSED = 2
         assert asked(f, tmp_path, f"id {place}").receipt == first.receipt

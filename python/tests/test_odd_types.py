@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -168,3 +170,51 @@ def test_objects_are_numbers_where_types_says_so() -> None:
             assert 1 <= eq.median(data, name, epsilon=50, types={name: word}).value <= 2
         with pytest.raises(eq.DataError, match="holds objects, which are numbers only where types= says so"):
             eq.median(data, name, epsilon=50)
+
+
+DEEP = """
+import sys, threading
+import numpy as np, pyarrow as pa
+import equipoise as eq
+
+class Stream:
+    def __init__(self, table): self.table = table
+    def __arrow_c_stream__(self, requested_schema=None): return self.table.__arrow_c_stream__(requested_schema)
+
+class Array:
+    def __init__(self, table): self.batch = table.to_batches()[0]
+    def __arrow_c_array__(self, requested_schema=None): return self.batch.__arrow_c_array__(requested_schema)
+
+def ask(levels, kinds):
+    kind = pa.int64()
+    for level in range(levels):
+        kind = pa.struct([("f", kind)]) if level % 2 else pa.list_(kind)
+    table = pa.table({"x": np.arange(2000.0), "deep": pa.nulls(2000, kind)})
+    for made in kinds:
+        try:
+            print(levels, eq.median(made(table), "x", epsilon=50).refused)
+        except eq.DataError as error:
+            print(levels, error)
+    try:
+        eq.count(table, epsilon=1, privacy_unit="deep", max_rows_per_unit=1)
+    except eq.DataError as error:
+        print(levels, error)
+
+ask(40, [lambda table: table, Stream, Array])
+ask(1000, [lambda table: table, Stream, Array])
+ask(3000, [lambda table: table])
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=ask, args=[300, [lambda table: table, Stream, Array]])
+thread.start()
+thread.join()
+"""
+
+
+def test_deep_data_in_memory_does_not_end_the_interpreter() -> None:
+    done = subprocess.run([sys.executable, "-c", DEEP], capture_output=True, text=True, timeout=600)
+    deep = "the data is nested more than 64 levels deep; leave such columns out, or unnest them first"
+    unread = "the column 'deep' is of a type that cannot be read; give another column, or convert it first"
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    assert said[:3] == ["40 False"] * 3 and said[4:7] == ["1000 False", f"1000 {deep}", f"1000 {deep}"]
+    assert said[7:] == [f"1000 {unread}", "3000 False", f"3000 {unread}", "300 False", f"300 {deep}", f"300 {deep}", f"300 {unread}"]

@@ -220,5 +220,7 @@ def test_a_release_shows_itself() -> None:
     assert release.to_dict()["outcome"] == "released"
     assert release.interval[0] <= release.value <= release.interval[1]
     assert release.receipt["ledger"] is None
+    with pytest.raises(eq.EquipoiseError, match=r"^the released value is a\\u\{202e\}b, not a number; take release.value$"):
+        float(eq.Release(dict(eq.count(VALUES, epsilon=1).to_dict(), value="a\u202eb")))
     with pytest.raises(TypeError, match="not a number"):
         float(eq.mode(["a"] * 1000, epsilon=1, delta=1e-6))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import subprocess
 import sys
@@ -55,6 +56,10 @@ def test_an_answer_says_that_it_is_about_blocks() -> None:
     assert release.covers.endswith("blocks without an answer count as 50")
     assert release.error["covers"]["of"] == "the mean of 400 blocks' answers"
     assert "for the mean of 400 blocks' answers" in repr(release) and "the mean of 400 blocks" in release._repr_html_()
+    # The bar is about answers that are limited: without that it says something else, and is wrong.
+    for given in release.error["covers"]["given"]:
+        assert given in repr(release) and html.escape(given) in release._repr_html_()
+    assert any("limited to" in given for given in release.error["covers"]["given"])
     assert release.blocks["count"] == 400 and release.blocks["answered"] is None and release.blocks["default_stated"]
     public = eq.subsample(len, HEIGHTS, epsilon=8, blocks=400, default=50, adjacency="replace")
     assert public.error["covers"]["of"] == "the mean of 400 blocks' answers, each from about 50 rows"

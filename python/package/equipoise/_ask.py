@@ -61,7 +61,8 @@ class Question:
         self.table: Table | FileTable = table(data)
         if "column" not in words and statistic != "count" and len(self.table.names) == 1:
             words["column"] = self.table.names[0]
-        if books is None and ledger is None and not is_path(data):
+        self._named = not (books is None and ledger is None and not is_path(data))
+        if not self._named:
             if apart:
                 raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
             name, books = _books.odometer(words.get("adjacency"), words.get("unit")), _books.books(None, analyst)
@@ -81,6 +82,8 @@ class Question:
 
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
+        if not self._named:
+            _books.check_request_id(request_id)
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)
         source = self.table.source(self.planned.wanted, self._types)

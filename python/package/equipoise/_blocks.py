@@ -34,7 +34,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from . import _equipoise
 from ._errors import DataError
 from ._quiet import is_interrupt, silence
 
@@ -126,25 +125,6 @@ def _list_cutter(data: Any, types: Any) -> Cut:
 def unmakeable(name: str, what: Any) -> DataError:
     """A column of a type that can hold anything, also of other rows."""
     return DataError(f"no blocks can be made of the column '{name}' of type {what}; leave it out, or convert it first")
-
-
-#: Columns in columns, as of files.
-_DEEPEST = 64
-
-
-def check_depth(kind: Any, parts: Callable[[Any], list[Any] | None], name: str) -> Iterator[Any]:
-    """The types inside of a type that have no parts; refused where they lie too deep for libraries that follow them by calls within
-    calls."""
-    waiting = [(kind, 1)]
-    while waiting:
-        one, depth = waiting.pop()
-        if depth > _DEEPEST:
-            raise DataError(f"the column '{_equipoise.shown(name)}' is nested more than {_DEEPEST} levels deep; leave it out, or unnest it first")
-        inside = parts(one)
-        if inside is None:
-            yield one
-        else:
-            waiting += [(part, depth + 1) for part in inside]
 
 
 #: Another object of the same value, of which nobody else knows: how many refer to one object tells of other rows. Yes, no and

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_type
 
-from ._blocks import Cut, check_depth, is_missing, unmakeable
+from ._blocks import Cut, is_missing, unmakeable
 from ._blocks_numpy import microseconds
 from ._declared import Declared, declared, read_as
+from ._depth import leaves
 
 
 def cutter(data: Any, types: Any) -> Cut:
@@ -60,7 +61,7 @@ def check(kind: Any, name: str) -> None:
             return [kind.value_type]
         return [field.type for field in kind] if is_type.is_struct(kind) else None
 
-    for kind in check_depth(kind, parts, name):
+    for kind in leaves(kind, parts, name):
         if canonical(kind) is None:
             raise unmakeable(name, kind)
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ._blocks import Cut, check_depth, is_missing, unmakeable
+from ._blocks import Cut, is_missing, unmakeable
 from ._blocks_numpy import microseconds
 from ._declared import Declared, declared, read_as
+from ._depth import leaves
 
 
 def cutter(data: Any, types: Any) -> Cut:
@@ -29,7 +30,7 @@ def cutter(data: Any, types: Any) -> Cut:
 def check(dtype: Any, name: str) -> None:
     """Refuse types of which blocks cannot be made."""
 
-    for kind in check_depth(dtype, _parts, name):
+    for kind in leaves(dtype, _parts, name):
         if canonical(kind) is None:
             raise unmakeable(name, kind)
 
@@ -37,7 +38,7 @@ def check(dtype: Any, name: str) -> None:
 def has_categories(data: Any) -> bool:
     """Is there a categorical column, or are there categories that other tables of this process keep?"""
     columns = [data] if isinstance(data, pl.Series) else data.get_columns()
-    kinds = [kind for column in columns for kind in check_depth(column.dtype, _parts, column.name)]
+    kinds = [kind for column in columns for kind in leaves(column.dtype, _parts, column.name)]
     return any(isinstance(kind, pl.Categorical) for kind in kinds) or knows_categories()
 
 

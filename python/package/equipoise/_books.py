@@ -30,6 +30,12 @@ def odometer(adjacency: str | None, unit: str | None = None) -> str:
     return f"this process, {adjacency or 'add-remove'}" + (f", {unit}" if unit else "")
 
 
+def check_request_id(request_id: str | None) -> None:
+    """Refuse to ask again where nothing names the data: the answer about one table would be given for another."""
+    if request_id is not None:
+        raise RequestError("request_id needs ledger= and name= for data in memory, since nothing else says which data it is for; give both")
+
+
 def spent(*, adjacency: str = "add-remove", privacy_unit: str | None = None) -> dict[str, str]:
     """What bare functions have spent in this process, all data together: exact numbers, which ``fractions.Fraction`` reads.
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from . import _equipoise
 from ._cells import Reader, number_as_in_files, number_or_text, reader, total
+from ._depth import shallow
 from ._errors import DataError, EquipoiseError
 from ._quiet import is_interrupt, watching
 
@@ -376,8 +377,9 @@ def _of_arrow(data: Any) -> Column:
     """A column that speaks Arrow. It is taken over when it is read, since a library may have to copy it for that; its type is that of
     any part of it, the empty one too."""
     if not hasattr(data, "slice"):
-        return _Arrow(_equipoise.Arrow(data))
-    return _Late(len(data), _Arrow(_equipoise.Arrow(data.slice(0, 0))), lambda: _Arrow(_equipoise.Arrow(data)))
+        return _Arrow(_equipoise.Arrow(shallow(data)))
+    typed = _Arrow(_equipoise.Arrow(shallow(data.slice(0, 0))))
+    return _Late(len(data), typed, lambda: _Arrow(_equipoise.Arrow(shallow(data))))
 
 
 def _of_numpy(data: Any) -> Column:

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _equipoise
 from ._columns import Column, column_of, quietly, speaks_arrow
+from ._depth import shallow
 from ._errors import DataError, EquipoiseError, RequestError
 from ._quiet import watching
 
@@ -139,9 +140,11 @@ def _of_query(data: Any) -> Table:
     It runs now, once. Whether it runs to its end may depend on rows, so where it does not the answer is lost after the
     charge; until then the schema serves, which a query for no rows has too."""
     try:
-        columns, names, rows = quietly(lambda: _equipoise.Arrow.table(data), "")
+        columns, names, rows = quietly(lambda: _equipoise.Arrow.table(shallow(data)), "")
     except EquipoiseError:
-        columns, names, rows = _equipoise.Arrow.table(data.limit(0), unread=True)
+        if not hasattr(data, "limit"):
+            raise
+        columns, names, rows = _equipoise.Arrow.table(shallow(data.limit(0)), unread=True)
     return Table(["value"] if names is None else names, columns, rows)
 
 

@@ -87,9 +87,9 @@ def _moment(cell: Any) -> Any:
 def _plain(cell: Any) -> Any:
     """A number as Python has it, whatever numbers its column has besides: short floats are longer ones, and complex numbers without
     an imaginary part are none."""
-    dtype = getattr(cell, "dtype", None)
-    if getattr(dtype, "kind", "") in ("f", "c") and getattr(cell, "shape", None) == ():
-        cell = float(cell) if dtype.kind == "f" else complex(cell)
+    kind = getattr(getattr(cell, "dtype", None), "kind", "")
+    if kind in ("f", "c") and getattr(cell, "shape", None) == ():
+        cell = float(cell) if kind == "f" else complex(cell)
     return cell.real if isinstance(cell, complex) and cell.imag == 0 else cell
 
 

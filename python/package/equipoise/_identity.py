@@ -58,6 +58,9 @@ class _Teller:
         self._known: dict[int, bytes] = {}
         #: What is being told, and at which depth: a cycle is told as the way back.
         self._open: dict[int, int] = {}
+        #: Modules as far as code uses them: those being told, and those told.
+        self._used_now: set[tuple[int, frozenset[str]]] = set()
+        self._used_before: dict[tuple[int, frozenset[str]], bytes] = {}
         #: Kept, so that no number of an object is used again.
         self._kept: list[Any] = []
 
@@ -158,9 +161,22 @@ class _Teller:
     def _used(self, value: Any, names: set[str]) -> bytes:
         """A value that code uses, which names these attributes."""
         if type(value) is types.ModuleType:
-            # The same module in another function may be used otherwise.
-            return _sha(*self._module(value, names))
+            return self._part(value, names)
         return self.of(value)
+
+    def _part(self, module: types.ModuleType, names: set[str]) -> bytes:
+        """What code uses of a module that names these attributes: code of the module itself may use others."""
+        key = (id(module), frozenset(names))
+        if key in self._used_now:
+            return _sha("within", module.__name__)
+        if key not in self._used_before:
+            self._used_now.add(key)
+            self._kept.append(module)
+            try:
+                self._used_before[key] = _sha(*self._module(module, names))
+            finally:
+                self._used_now.remove(key)
+        return self._used_before[key]
 
     def _module(self, module: types.ModuleType, names: set[str] | None) -> Iterator[bytes | str]:
         yield module.__name__
@@ -168,14 +184,10 @@ class _Teller:
             yield _version(module.__name__)
         elif names is None:
             yield _source(getattr(module, "__file__", None))
-        elif id(module) not in self._open:
-            self._open[id(module)] = len(self._open)
-            try:
-                for name in sorted(names & vars(module).keys()):
-                    yield name
-                    yield self._used(vars(module)[name], names)
-            finally:
-                del self._open[id(module)]
+        else:
+            for name in sorted(names & vars(module).keys()):
+                yield name
+                yield self._used(vars(module)[name], names)
 
     def _imported(self, name: str, names: set[str]) -> Iterator[bytes | str]:
         """A module that code imports as it runs."""
@@ -190,7 +202,7 @@ class _Teller:
 
     def _class(self, kind: type) -> Iterator[bytes | str]:
         yield kind.__name__
-        yield from self._all(kind.__bases__)
+        yield from self._all([*kind.__bases__, *([] if type(kind) is type else [type(kind)])])
         for name in sorted(vars(kind).keys() - _UNSAID):
             yield name
             yield self.of(vars(kind)[name])
@@ -210,12 +222,30 @@ class _Teller:
             raise Untold(_article(type(value).__name__)) from None
         if isinstance(parts, str):  # by its name, which led to nothing
             raise Untold(_article(type(value).__name__))
+        yield from self._held(value)
         made, arguments, state, items, pairs, *setter = [*parts, *[None] * 5][:6]
         yield from self._all([made, arguments, state, *setter])
         yield from self._all([] if items is None else items)
         for key, one in [] if pairs is None else pairs:
             yield self.of(key)
             yield self.of(one)
+
+
+    def _held(self, value: Any) -> Iterator[bytes | str]:
+        """The attributes of an object of a class of one's own, which may leave some out when it is pickled."""
+        own = [kind for kind in type(value).__mro__ if kind is not object and not _is_library(str(kind.__module__))]
+        if not own:
+            return
+        yield self.of(getattr(value, "__dict__", None))
+        for kind in own:
+            slots = vars(kind).get("__slots__", ())
+            for name in [slots] if isinstance(slots, str) else list(slots):
+                # Names that begin with two underscores have that of their class before them.
+                hidden = name.startswith("__") and not name.endswith("__")
+                held = getattr(value, f"_{kind.__name__.lstrip('_')}{name}" if hidden else name, None)
+                if name not in ("__dict__", "__weakref__"):
+                    yield name
+                    yield self.of(held)
 
 
 def _sha(*parts: bytes | str) -> bytes:
@@ -255,7 +285,7 @@ def _imports(code: types.CodeType, package: str | None) -> Iterator[str]:
 
 
 def _by_name(value: Any) -> list[bytes | str]:
-    """What an installed library provides under a name, or what has no code to look at; nothing for all else."""
+    """What an installed library provides under a name; nothing for all else."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", getattr(value, "__name__", None))
     if not (isinstance(module, str) and isinstance(name, str)):
         return []
@@ -264,11 +294,8 @@ def _by_name(value: Any) -> list[bytes | str]:
         found = getattr(found, part, None)
     if found is not value:
         return []
-    if _is_library(module):
-        return [module, name, _version(module)]
-    if isinstance(value, (type, types.FunctionType)):
-        return []
-    return [module, name, _source(getattr(sys.modules[module], "__file__", None))]
+    # What is one's own counts by what it is made of: an object with a name may hold more than its module says.
+    return [module, name, _version(module)] if _is_library(module) else []
 
 
 @functools.lru_cache(maxsize=1)

@@ -92,6 +92,8 @@ def run_program(
     charged = None
     if ledger is not None or isinstance(held, FileTable):
         charged = _books.charged(source, ledger, name, apart)
+    else:
+        _books.check_request_id(request_id)
     held, kinds = _handed_over(held, input == "arrow", privacy_unit, types)
     account = _books.odometer(adjacency, privacy_unit) if charged is None else charged.name
     words = {

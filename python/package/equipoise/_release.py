@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ._errors import PrivacyWarning, RefusedError
+from ._errors import DataError, PrivacyWarning, RefusedError
 from ._wording import in_python, short, visible
 
 
@@ -191,7 +191,7 @@ class Release:
             raise RefusedError(f"the release was refused: {self.advice}")
         if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
             return float(self.value)
-        raise TypeError(f"the released value is {_shown(self.value)}, not a number")
+        raise DataError(f"the released value is {_shown(self.value)}, not a number; take release.value")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self._parts == other._parts
@@ -210,6 +210,11 @@ class Release:
         return visible(f"<{self.statistic} {_shown(self.value)}{self._bar()} ({where})>")
 
     def _bar(self) -> str:
+        """The error bar with all that it is about: a bar that leaves out a condition is a false one."""
+        bar, given = self._ends_of_bar(), ((self.error or {}).get("covers") or {}).get("given", [])
+        return "; ".join([bar, *map(str, given)]) if bar else ""
+
+    def _ends_of_bar(self) -> str:
         error = self.error
         if error is None:
             return ""
@@ -254,7 +259,6 @@ class Release:
             ("mechanism", html.escape(self.mechanism)),
             ("privacy", html.escape(f"epsilon {epsilon}, delta {delta}, {promise['adjacency']}")),
             ("advice" if self.refused else "error", html.escape(self.advice or self._bar().lstrip(", "))),
-            ("covers", html.escape(self.covers if (self.error or {}).get("covers") else "")),
             ("blocks", html.escape(self._answered())),
         ]
         body = "".join(

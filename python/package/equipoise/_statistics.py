@@ -238,8 +238,9 @@ def median(
         How sure the error bar is; ``alpha`` is one minus that.
     ``ledger``, ``name``, ``analyst``, ``request_id``
         A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
-        name for this request: asking again under it gives the same answer for free. Without a ledger an odometer of
-        this process counts (:func:`spent`); questions about a file use the ledger beside it.
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a move. With
         ``apart=True`` it is counted apart, and both ledgers write that down.

@@ -86,8 +86,9 @@ def subsample(
         As in joblib, on whichever backend is active there. Without joblib, with a ``time_limit`` in seconds for each block, and for
         tables of Polars where there are categories or ``n_jobs``, processes of our own; a block that crashes or is late is a default vote.
     ``request_id``
-        Asking again under it is free. It belongs to ``f`` with its defaults, closure, bound arguments and what its code names;
-        an ``f`` that holds something of which that cannot be told, such as a lock, takes none.
+        Asking again under it is free, with a ``ledger`` and the ``name`` of the data: the same request about data of that name gives the
+        same answer, whatever rows it has by now. It belongs to ``f`` with its defaults, closure, bound arguments and what its
+        code names; an ``f`` that holds something of which that cannot be told, such as a lock, takes none.
     ``show_output``
         What ``f`` prints, warns of or logs may quote rows, so that it is swallowed: at the file descriptors of the process
         that runs it, for all of its threads while ``f`` runs. ``True`` shows it, to whoever may see rows.
@@ -105,6 +106,8 @@ def subsample(
     cut = cutter(data, types)
     apart = needs_processes(data, n_jobs)
     portable(f, n_jobs, time_limit, apart)
+    if ledger is None:
+        _books.check_request_id(request_id)
     account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
     words = {
         "statistic": "subsample",
@@ -116,7 +119,7 @@ def subsample(
         "unit": unit,
         "mechanism": mechanism,
         "confidence": _confidence(confidence, alpha),
-        "settings": [_function(f, request_id), *([] if types is None else [f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}"])],
+        "settings": _settings(f, request_id, types, time_limit),
         **_output(default, options),
     }
     return vote(
@@ -176,6 +179,16 @@ def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballo
         with contextlib.suppress(RequestError):
             return ballot(fewer)
     return ballot(_BLOCKS[-1])
+
+
+def _settings(f: Callable[[Any], Any], request_id: str | None, types: Any, time_limit: float | None) -> list[str]:
+    """What else a request is: all that changes votes."""
+    said = [_function(f, request_id)]
+    if types is not None:
+        said.append(f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}")
+    if time_limit is not None:
+        said.append(f"time_limit={decimal(time_limit, 'time_limit')}")
+    return said
 
 
 def _function(f: Callable[[Any], Any], request_id: str | None) -> str:
