@@ -460,6 +460,7 @@ KEPT: list[Any] = []
         (codes, {}, pl.String, True),
         (codes, {}, pl.String, False),
         (codes, {"n_jobs": 2}, pl.String, False),
+        (codes, {"n_jobs": None}, pl.String, False),  # as many as joblib was told
         (keeps_a_cycle, {}, pl.String, False),
     ],
 )
@@ -474,7 +475,7 @@ def test_codes_of_polars_categories_are_those_of_the_block(
     monkeypatch.setattr(_subsample, "votes_of", lambda *said, **words: votes.append(counted(*said, **words)) or votes[-1])
     table = pl.DataFrame({"d": pl.Series(["a rare one", *["cold", "flu"] * 200], dtype=pl.Categorical)})
     kept = table if alive else None
-    with joblib.parallel_config(backend="threading"):
+    with joblib.parallel_config(backend="threading", n_jobs=2 if how else 1):
         eq.subsample(f, table.cast(given), epsilon=60, blocks=30, default=0.0, **how)
     # A block without one of the common words has a smaller code. One that is larger than 1 is in the one block with three words.
     assert len([vote for vote in votes[0] if vote > 1]) <= 1 and set(votes[0]) <= {0.0, 1.0, 2.0}

@@ -96,7 +96,7 @@ def cutter(data: Any, types: Any = None) -> Cut:
     )
 
 
-def needs_processes(data: Any, n_jobs: int | None) -> bool:
+def needs_processes(data: Any, side_by_side: bool) -> bool:
     """Must a function run in processes of its own? Polars keeps one list of categories for all that a process has of them, and
     their codes show it: so neither the caller's tables nor another block may be in the same process at that time."""
     polars = sys.modules.get("polars")
@@ -104,7 +104,7 @@ def needs_processes(data: Any, n_jobs: int | None) -> bool:
         return False
     from . import _blocks_polars
 
-    return n_jobs not in (None, 1) or _blocks_polars.has_categories(data)
+    return side_by_side or _blocks_polars.has_categories(data)
 
 
 def leaves_categories() -> bool:

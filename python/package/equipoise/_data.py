@@ -13,8 +13,7 @@ from typing import Any
 from . import _equipoise
 from ._columns import Column, column_of, quietly, speaks_arrow
 from ._depth import shallow
-from ._errors import DataError, EquipoiseError, RequestError
-from ._quiet import watching
+from ._errors import DataError, EquipoiseError, LostError, RequestError
 
 
 def is_path(data: object) -> bool:
@@ -33,8 +32,8 @@ class Reading:
 
     def read(self) -> list[Any]:
         """Each column as something that the compiled part takes hold of. No cell makes this fail."""
-        with watching():
-            return [column.read(kind) for column, kind in self._columns]
+        lost = "the data could not be read to the end; the charge stands and the answer is lost"
+        return quietly(lambda: [column.read(kind) for column, kind in self._columns], lost, LostError)
 
 
 class Table:

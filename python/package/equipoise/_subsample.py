@@ -20,7 +20,7 @@ from ._identity import Untold, digest
 from ._quiet import recorded
 from ._release import Release, warned
 from ._wording import decimal
-from ._workers import portable, votes_of
+from ._workers import jobs, portable, votes_of
 
 #: A type in words, or categories; one for every column, or one for each of some.
 Types = str | Sequence[str] | Mapping[str, "str | Sequence[str]"]
@@ -104,7 +104,7 @@ def subsample(
         raise DataError("f is not a function; give one that takes a block of the data")
     rows, unit, people = _people(data, privacy_unit)
     cut = cutter(data, types)
-    apart = needs_processes(data, n_jobs)
+    apart = needs_processes(data, jobs(n_jobs) > 1)
     portable(f, n_jobs, time_limit, apart)
     if ledger is None:
         _books.check_request_id(request_id)

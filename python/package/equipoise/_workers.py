@@ -37,7 +37,7 @@ def votes_of(
     that it must not run in this process.
     """
     answer = _Answer(f, read, show_output)
-    if apart or time_limit is not None or _jobs(n_jobs) > 1:
+    if apart or time_limit is not None or jobs(n_jobs) > 1:
         answer.pack()
     try:
         with _clock(progress), hush(not show_output):
@@ -48,7 +48,7 @@ def votes_of(
 
 def _votes(answer: _Answer, blocks: Any, n_jobs: int | None, time_limit: float | None, apart: bool) -> list[Any]:
     if time_limit is not None or apart:
-        return _in_processes(answer, blocks, _workers(n_jobs), time_limit)
+        return _in_processes(answer, blocks, jobs(n_jobs) if apart else _workers(n_jobs), time_limit)
     try:
         from joblib import Parallel, delayed
     except ImportError:
@@ -83,7 +83,7 @@ def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | No
         raise RequestError(f"{why}f cannot be handed to another process; define it in a module, or install joblib")
 
 
-def _jobs(n_jobs: int | None) -> int:
+def jobs(n_jobs: int | None) -> int:
     """How many blocks may run at once; without a word what joblib was told elsewhere."""
     try:
         from joblib import effective_n_jobs
@@ -103,7 +103,7 @@ class _Answer:
 
     def __init__(self, f: Callable[[Any], Any], read: Callable[[Any], Any] | None, show_output: bool) -> None:
         self.f, self.read, self.show_output = f, read, show_output
-        self.home = os.getpid()
+        self.home, self.had_categories = os.getpid(), leaves_categories()
         self.packed: bytes | None = None
 
     def pack(self) -> None:
@@ -122,7 +122,8 @@ class _Answer:
         with silence(not self.show_output), watching():
             if self.home == os.getpid():
                 vote = self._vote(block)
-                leaves_categories()  # those of garbage go, so that no later block sees them
+                if not self.had_categories:
+                    leaves_categories()  # those of garbage go, so that no later block sees them
                 return vote
             # Another process lives on, and its garbage is collected whenever. Only what is new is looked through.
             gc.freeze()
