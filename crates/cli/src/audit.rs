@@ -96,11 +96,13 @@ fn print_table(findings: &[Finding]) {
         findings.iter().partition(|f| kind(f.audit) == "claim");
     let coarsest = findings.iter().flat_map(|finding| &finding.measured).map(|m| m.resolution.to_f64());
     let coarsest = coarsest.fold(0.0, f64::max);
+    let coarser = coarsest > resolution().to_f64();
+    let whole_answers = if coarser { format!(", in whole answers {coarsest},") } else { String::new() };
     let mut out = std::io::stdout().lock();
     // A closed pipe (`equipoise audit | head`) is no failure of the audit.
     let _ = writeln!(
         out,
-        "{}\n{} claims with their mutants, {} broken mechanisms; {}. Deltas that differ by less than {}, in whole answers {}, are not told apart.",
+        "{}\n{} claims with their mutants, {} broken mechanisms; {}. Deltas that differ by less than {}{} are not told apart.",
         table.trim_fmt(),
         claims.len(),
         zoo.len(),
@@ -110,7 +112,7 @@ fn print_table(findings: &[Finding]) {
             format!("{bad} NOT AS THEY SHOULD BE")
         },
         resolution().to_f64(),
-        coarsest,
+        whole_answers,
     );
 }
 

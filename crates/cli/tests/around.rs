@@ -156,7 +156,7 @@ fn a_file_that_is_moved_out_of_a_large_folder_is_still_known() {
     for day in 0..1200 {
         fs::write(folder.path(&format!("year/{day}.csv")), "x\n1\n").expect("written");
     }
-    assert_eq!(folder.code("budget set year --epsilon 1"), 0);
+    assert_eq!(folder.code("budget set year --epsilon 1 --ledger equipoise.ledger"), 0);
     fs::create_dir(folder.path("elsewhere")).expect("a folder");
     for day in [0, 999, 1199] {
         let moved = format!("elsewhere/{day}.csv");

@@ -23,7 +23,7 @@ fn one_audit_as_a_table() {
     --- stdout
              audit                            promise          adjacency  measured delta  mutant's delta  pairs
      caught  scale-threshold-without-epsilon  (0.4, 0.000001)  replace    2.3541e-1                       3
-    0 claims with their mutants, 1 broken mechanisms; every claim holds, every zoo entry is caught. Differences below 0.000000001 are not told apart.
+    0 claims with their mutants, 1 broken mechanisms; every claim holds, every zoo entry is caught. Deltas that differ by less than 0.000000001 are not told apart.
     "##);
 }
 

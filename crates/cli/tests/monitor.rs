@@ -81,8 +81,10 @@ fn questions_are_answered_line_by_line_and_bad_ones_stop_nobody() {
     ];
     assert_eq!(out.lines().collect::<Vec<_>>(), expected, "{err}");
     assert_eq!(code, Some(0));
+    let lines: Vec<&str> = err.lines().collect();
+    assert!(lines[0].starts_with("equipoise: warning: epsilon 20 is above 10"), "{err}");
     assert!(
-        err.starts_with("equipoise: monitor begins, charged once: epsilon 20, delta 0.000001, scale "),
+        lines[1].starts_with("equipoise: monitor begins, charged once: epsilon 20, delta 0.000001, scale "),
         "{err}"
     );
     assert_eq!(spent(folder.path()), "20");
