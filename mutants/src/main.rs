@@ -5,7 +5,10 @@
 //! reaches; then each change is tried on the tests of its crate that reach it (for the core on the audits too, for the
 //! engine's books and the runner on those of the command line), the quick ones first, until one fails or hangs.
 //!
-//!     equipoise-mutants [FILE | FOLDER | FILE:LINE]... [--sample N] [--seed S] [--workers N] [--list]
+//!     equipoise-mutants [FILE | FOLDER | FILE:LINE]... [--sample N] [--seed S] [--workers N] [--without-audits]
+//!         [--folder PATH] [--list]
+//!
+//! The audits of the command line take a minute for each change of the core that nothing else notices; `--without-audits` leaves them out.
 
 #![forbid(unsafe_code)]
 
@@ -24,7 +27,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 use suite::{Machine, Test, side_by_side};
-use tree::{Mutant, Tree};
+use tree::{Mutant, Program, Tree};
 
 /// What privacy and money rest on.
 const FOLDERS: [&str; 13] = [
@@ -44,6 +47,8 @@ const FOLDERS: [&str; 13] = [
 ];
 /// Tests of more than the crate itself that count.
 const ALSO: [(&str, &str); 3] = [("core", "audit"), ("engine", "cli"), ("runner", "cli")];
+/// The test of the command line that runs all audits, which count for the core too.
+const AUDITS: &str = "guarantees";
 /// What must be noticed of the changes that are not equivalent.
 const ENOUGH: f64 = 0.95;
 
@@ -53,11 +58,22 @@ struct Orders {
     sample: usize,
     seed: u64,
     workers: usize,
+    audits: bool,
+    /// Where the copy is made and built.
+    folder: String,
     list: bool,
 }
 
 fn orders() -> Result<Orders, String> {
-    let mut orders = Orders { wanted: Vec::new(), sample: usize::MAX, seed: 1, workers: 2, list: false };
+    let mut orders = Orders {
+        wanted: Vec::new(),
+        sample: usize::MAX,
+        seed: 1,
+        workers: 2,
+        audits: true,
+        folder: "target/mutants".into(),
+        list: false,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || {
@@ -69,6 +85,8 @@ fn orders() -> Result<Orders, String> {
             "--sample" => orders.sample = size(number()?),
             "--seed" => orders.seed = number()?,
             "--workers" => orders.workers = size(number()?).max(1),
+            "--without-audits" => orders.audits = false,
+            "--folder" => orders.folder = words.next().unwrap_or_default(),
             "--list" => orders.list = true,
             other if other.starts_with('-') => {
                 return Err(format!("{other} is unknown: see mutants/src/main.rs"));
@@ -106,17 +124,24 @@ impl Orders {
     }
 }
 
+/// Whether the tests of a program count for changes in a crate.
+fn counts(own: &str, program: &Program, audits: bool) -> bool {
+    program.krate == own
+        || ALSO.contains(&(own, &program.krate))
+        || audits && own == "core" && program.name == AUDITS
+}
+
 fn krate(file: &str) -> &str {
     file.split('/').nth(1).unwrap_or_default()
 }
 
 /// The tests that count for a change.
-fn that_count<'a>(mutant: &Mutant, number: usize, tests: &'a [Test]) -> Vec<&'a Test> {
+fn that_count<'a>(mutant: &Mutant, number: usize, tests: &'a [Test], audits: bool) -> Vec<&'a Test> {
     let own = krate(&mutant.file);
     let reached: Vec<&Test> = tests
         .iter()
         .filter(|test| test.reaches.contains(&number))
-        .filter(|test| test.program.krate == own || ALSO.contains(&(own, &test.program.krate)))
+        .filter(|test| counts(own, &test.program, audits))
         .collect();
     // Inside a sandbox nothing can be written down: there all tests of the runner may reach it.
     if reached.is_empty() && own == "runner" {
@@ -128,7 +153,7 @@ fn that_count<'a>(mutant: &Mutant, number: usize, tests: &'a [Test]) -> Vec<&'a 
 fn work() -> Result<bool, String> {
     let orders = orders()?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the project");
-    let mut tree = Tree::copy(root, &FOLDERS)?;
+    let mut tree = Tree::copy(root, &root.join(&orders.folder), &FOLDERS)?;
     let equivalents = Equivalents::read(&root.join("mutants/equivalent.json"))?;
     let stale = equivalents.stale(&tree.mutants);
     if !stale.is_empty() {
@@ -155,9 +180,7 @@ fn work() -> Result<bool, String> {
     }
     let mut programs = tree.build()?;
     let crates: Vec<&str> = wanted.iter().map(|number| krate(&tree.mutants[*number].file)).collect();
-    programs.retain(|program| {
-        crates.iter().any(|own| program.krate == *own || ALSO.contains(&(*own, &program.krate)))
-    });
+    programs.retain(|program| crates.iter().any(|own| counts(own, program, orders.audits)));
     let machine = Machine { tree: tree.scratch.join("tree"), temporary: tree.scratch.join("temporary") };
     let (tests, failing) = machine.baseline(&programs, orders.workers, &tree.scratch.join("baseline.json"));
     for test in failing {
@@ -172,7 +195,7 @@ fn work() -> Result<bool, String> {
         let fate = if let Some(because) = equivalents.reason(mutant) {
             Fate::Equivalent(because.into())
         } else {
-            match that_count(mutant, *number, &tests) {
+            match that_count(mutant, *number, &tests, orders.audits) {
                 none if none.is_empty() => Fate::Unreached,
                 some => machine
                     .notices(worker, *number, &some)

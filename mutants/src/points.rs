@@ -19,6 +19,8 @@ pub struct Point {
     pub changed: String,
     /// For people, and for the list of equivalents: what became what.
     pub change: String,
+    /// The function that it stands in.
+    pub function: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub enum Form {
 /// the file's own modules.
 pub fn find(text: &str) -> Result<(Vec<Point>, Vec<String>), String> {
     let file = syn::parse_file(text).map_err(|error| error.to_string())?;
-    let mut finder = Finder { text, points: Vec::new(), left_out: Vec::new() };
+    let mut finder = Finder { text, points: Vec::new(), left_out: Vec::new(), functions: Vec::new() };
     finder.visit_file(&file);
     Ok((finder.points, finder.left_out))
 }
@@ -44,6 +46,8 @@ struct Finder<'a> {
     text: &'a str,
     points: Vec<Point>,
     left_out: Vec<String>,
+    /// Around what is looked at, the innermost last.
+    functions: Vec<String>,
 }
 
 /// Whether an item is a test, or not compiled by a plain `cargo test` here.
@@ -155,7 +159,8 @@ impl Finder<'_> {
     }
 
     fn add(&mut self, range: std::ops::Range<usize>, form: Form, changed: String, change: String) {
-        self.points.push(Point { range, form, changed, change });
+        let function = self.functions.last().cloned().unwrap_or_default();
+        self.points.push(Point { range, form, changed, change, function });
     }
 
     /// The expression with the bytes of one part of it written otherwise.
@@ -246,14 +251,18 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.functions.push(item.sig.ident.to_string());
         self.body(&item.sig.output, &item.block);
         visit::visit_item_fn(self, item);
+        self.functions.pop();
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
         if item.sig.constness.is_none() && !not_here(&item.attrs) {
+            self.functions.push(item.sig.ident.to_string());
             self.body(&item.sig.output, &item.block);
             visit::visit_impl_item_fn(self, item);
+            self.functions.pop();
         }
     }
 
@@ -271,6 +280,17 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_stmt(&mut self, statement: &'ast Stmt) {
+        let attributes: &[Attribute] = match statement {
+            Stmt::Local(local) => &local.attrs,
+            Stmt::Expr(Expr::If(branch), _) => &branch.attrs,
+            Stmt::Expr(Expr::Block(block), _) => &block.attrs,
+            Stmt::Expr(Expr::Call(call), _) => &call.attrs,
+            Stmt::Expr(Expr::MethodCall(call), _) => &call.attrs,
+            _ => &[],
+        };
+        if not_here(attributes) {
+            return;
+        }
         if let Stmt::Expr(expression, Some(_)) = statement {
             let inner = match expression {
                 Expr::Try(tried) => &*tried.expr,

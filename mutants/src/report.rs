@@ -2,11 +2,7 @@
 
 use crate::tree::Mutant;
 use serde_json::{Value, json};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-};
+use std::{collections::BTreeMap, fs, path::Path};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -18,42 +14,63 @@ pub enum Fate {
     Equivalent(String),
 }
 
-/// Changes that change nothing, with the reason. They are known by their words, so that lines may move.
-pub struct Equivalents(Vec<(String, String, String, String)>);
+/// Changes that change nothing, with the reason. They are known by their words, so that lines may move: by line and change, or
+/// by the function, where that only suggests what others check.
+pub struct Equivalents(Vec<Entry>);
+
+struct Entry {
+    file: String,
+    of: Of,
+    because: String,
+}
+
+enum Of {
+    Change { line: String, change: String },
+    Function(String),
+}
+
+impl Entry {
+    fn read(entry: &Value) -> Option<Self> {
+        let word = |name: &str| entry[name].as_str().map(str::to_string);
+        let of = match word("function") {
+            Some(function) => Of::Function(function),
+            None => Of::Change { line: word("line")?, change: word("change")? },
+        };
+        Some(Self { file: word("file")?, of, because: word("because")? })
+    }
+
+    fn is(&self, mutant: &Mutant) -> bool {
+        let here = match &self.of {
+            Of::Change { line, change } => *line == mutant.text && *change == mutant.point.change,
+            Of::Function(function) => *function == mutant.point.function,
+        };
+        here && self.file == mutant.file
+    }
+}
 
 impl Equivalents {
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let list: Vec<Value> =
-            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-        let word = |entry: &Value, name: &str| {
-            entry[name]
-                .as_str()
-                .map(str::to_string)
-                .ok_or(format!("{}: an entry without \"{name}\"", path.display()))
-        };
-        let entries = list.iter().map(|entry| {
-            Ok((word(entry, "file")?, word(entry, "line")?, word(entry, "change")?, word(entry, "because")?))
-        });
-        Ok(Self(entries.collect::<Result<_, String>>()?))
+        let problem = |error: String| format!("{}: {error}", path.display());
+        let text = fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+        let list: Vec<Value> = serde_json::from_str(&text).map_err(|error| problem(error.to_string()))?;
+        let wanted = "an entry has \"file\", \"because\", and \"function\" or \"line\" and \"change\"";
+        let entry = |entry: &Value| Entry::read(entry).ok_or_else(|| problem(format!("{wanted}: {entry}")));
+        list.iter().map(entry).collect::<Result<_, _>>().map(Self)
     }
 
     pub fn reason(&self, mutant: &Mutant) -> Option<&str> {
-        self.0
-            .iter()
-            .find(|(file, line, change, _)| {
-                *file == mutant.file && *line == mutant.text && *change == mutant.point.change
-            })
-            .map(|(.., because)| because.as_str())
+        self.0.iter().find(|entry| entry.is(mutant)).map(|entry| entry.because.as_str())
     }
 
-    /// Entries that speak of lines that are no longer there.
+    /// Entries that speak of lines or functions that are no longer there.
     pub fn stale(&self, mutants: &[Mutant]) -> Vec<String> {
-        let known: BTreeSet<(&str, &str, &str)> =
-            mutants.iter().map(|mutant| (&*mutant.file, &*mutant.text, &*mutant.point.change)).collect();
-        let rust = self.0.iter().filter(|(file, ..)| file.ends_with(".rs"));
-        let gone = rust.filter(|(file, line, change, _)| !known.contains(&(file, line, change)));
-        gone.map(|(file, line, change, _)| format!("{file}: {line} ({change})")).collect()
+        let rust = self.0.iter().filter(|entry| entry.file.ends_with(".rs"));
+        let gone = rust.filter(|entry| !mutants.iter().any(|mutant| entry.is(mutant)));
+        gone.map(|entry| match &entry.of {
+            Of::Change { line, change } => format!("{}: {line} ({change})", entry.file),
+            Of::Function(function) => format!("{}: fn {function}", entry.file),
+        })
+        .collect()
     }
 }
 

@@ -16,9 +16,10 @@ use std::{
     time::{Duration, Instant, UNIX_EPOCH},
 };
 
-/// A change may ask for any amount of memory and disk.
-const LIMITS: &str = "ulimit -c 0; ulimit -v 8000000; ulimit -f 2000000; exec \"$@\"";
-/// A test that takes so much longer than before is taken to hang, on a machine that others use too.
+/// A change may ask for any amount of time, memory and disk.
+const LIMITS: &str = "ulimit -c 0; ulimit -v 8000000; ulimit -f 2000000; ulimit -t $1; shift; exec \"$@\"";
+/// A test that takes so many times its time before is taken to hang. Of a processor's time, because others may use the machine;
+/// what waits for ever takes none, and is given as many times more by the clock.
 const LONGER: u32 = 10;
 const AT_LEAST: Duration = Duration::from_secs(15);
 
@@ -70,7 +71,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Runs some tests of one program in a process group of their own.
+    /// Runs some tests of one program in a process group of their own, with so much of a processor's time.
     pub fn run(
         &self,
         worker: usize,
@@ -84,7 +85,7 @@ impl Machine {
         fs::create_dir_all(&temporary).expect("room for temporary files");
         let mut command = Command::new("sh");
         command
-            .args(["-c", LIMITS, "sh"])
+            .args(["-c", LIMITS, "sh", &limit.as_secs().to_string()])
             .arg(&program.path)
             .args(["--exact", "--test-threads=1", "--quiet"])
             .args(names)
@@ -106,7 +107,7 @@ impl Machine {
             match child.try_wait().expect("a child") {
                 Some(status) if status.success() => break End::Passed,
                 Some(_) => break End::Failed,
-                None if begun.elapsed() > limit => break End::Hung,
+                None if begun.elapsed() > limit * LONGER => break End::Hung,
                 None => thread::sleep(pause),
             }
             pause = (pause * 2).min(Duration::from_millis(20));

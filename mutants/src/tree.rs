@@ -1,7 +1,7 @@
 //! A copy of the tree with every change written into it, built once. A change that does not compile is taken out again.
 
 use crate::{
-    points::{self, Point},
+    points::{self, Form, Point},
     rewrite::{Rewritten, rewrite},
 };
 use serde_json::{Value, json};
@@ -38,6 +38,8 @@ pub struct Tree {
 #[derive(Clone)]
 pub struct Program {
     pub path: PathBuf,
+    /// As cargo calls it: that of a file of tests, or of the crate.
+    pub name: String,
     /// The folder below `crates`.
     pub krate: String,
 }
@@ -92,10 +94,34 @@ fn sources(
     Ok(found)
 }
 
+/// Changes that no rule makes: each was once made by hand, and no test noticed it.
+fn by_hand(root: &Path, sources: &mut BTreeMap<String, (String, Vec<Point>)>) -> Result<(), String> {
+    let path = root.join("mutants/by_hand.json");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let list: Vec<Value> =
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    for entry in &list {
+        let [file, was, becomes] =
+            ["file", "was", "becomes"].map(|name| entry[name].as_str().unwrap_or_default());
+        let (text, points) = sources.get_mut(file).ok_or(format!("mutants/by_hand.json: no file {file}"))?;
+        let found: Vec<usize> = text.match_indices(was).map(|(at, _)| at).collect();
+        let [at] = found[..] else {
+            return Err(format!("mutants/by_hand.json: '{was}' stands {} times in {file}", found.len()));
+        };
+        points.push(Point {
+            range: at..at + was.len(),
+            form: Form::Expression,
+            changed: becomes.into(),
+            change: format!("`{was}` to `{becomes}`"),
+            function: String::new(),
+        });
+    }
+    Ok(())
+}
+
 impl Tree {
     /// Copies the project's files and finds everything that can be changed in `folders`.
-    pub fn copy(root: &Path, folders: &[&str]) -> Result<Self, String> {
-        let scratch = root.join("target/mutants");
+    pub fn copy(root: &Path, scratch: &Path, folders: &[&str]) -> Result<Self, String> {
         let listed =
             run(Command::new("git").args(["ls-files", "-co", "--exclude-standard"]).current_dir(root))?;
         let all: Vec<String> =
@@ -109,6 +135,8 @@ impl Tree {
                 write(&scratch.join("tree").join(file), &content)?;
             }
         }
+        let mut sources = sources;
+        by_hand(root, &mut sources)?;
         let switch = scratch.join("tree/switch");
         write(&switch.join("Cargo.toml"), SWITCH_MANIFEST.as_bytes())?;
         write(&switch.join("src/lib.rs"), include_bytes!("../switch/lib.rs"))?;
@@ -126,7 +154,7 @@ impl Tree {
         }
         assert!(mutants.len() < 1 << 16, "the switch has room for fewer changes");
         let compile = (0..mutants.len()).collect();
-        Ok(Self { root: root.to_path_buf(), scratch, mutants, compile, originals })
+        Ok(Self { root: root.to_path_buf(), scratch: scratch.to_path_buf(), mutants, compile, originals })
     }
 
     fn write_sources(&self) -> Result<BTreeMap<String, Rewritten>, String> {
@@ -234,7 +262,8 @@ impl Tree {
                 let source = message["target"]["src_path"].as_str().unwrap_or_default();
                 let krate =
                     source.split("/crates/").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or("cli");
-                programs.push(Program { path: path.into(), krate: krate.into() });
+                let name = message["target"]["name"].as_str().unwrap_or_default();
+                programs.push(Program { path: path.into(), name: name.into(), krate: krate.into() });
             }
         }
         if output.status.success() {
