@@ -101,3 +101,15 @@ def test_columns_of_different_length() -> None:
 def test_a_missing_file(tmp_path: Any) -> None:
     with pytest.raises(eq.EquipoiseError):
         eq.median(tmp_path / "none.csv", "x", epsilon=1)
+
+
+@pytest.mark.parametrize("count", [2**63, 2**64, -1, True, 1.5, "1", None])
+def test_a_number_of_answers_is_whole_and_of_64_bits(count: Any) -> None:
+    for make in (
+        lambda: eq.AboveThreshold(epsilon=1, threshold=10, cutoff=count),
+        lambda: eq.Holdout([0.5] * 10, [0.5] * 10, epsilon=1, tolerance=0.5, questions=count, corrections=1),
+        lambda: eq.Holdout([0.5] * 10, [0.5] * 10, epsilon=1, tolerance=0.5, questions=2, corrections=count),
+    ):
+        with pytest.raises(eq.RequestError) as caught:
+            make()
+        assert str(caught.value).endswith("is not accepted; give a whole number of at least 1")

@@ -127,3 +127,20 @@ def test_more_that_is_no_column_of_numbers(data: Any) -> None:
     with pytest.raises(eq.DataError) as caught:
         eq.median(data, epsilon=1)
     assert "\n" not in str(caught.value) and eq.spent() == before
+
+
+def test_whole_numbers_of_64_bits_are_cells_and_the_next_ones_are_missing() -> None:
+    from decimal import Decimal
+
+    from equipoise import _cells
+
+    for value in (2**63 - 1, -(2**63), 0, True):
+        assert _cells._whole(value) == value
+        assert _cells._whole(Decimal(int(value))) == value
+    for value in (2**63, -(2**63) - 1, 2**64, 10**30):
+        assert _cells._whole(value) is None and _cells._whole(Decimal(value)) is None
+    # As floats: the largest below 2^63, and 2^63 itself.
+    assert _cells._whole(2.0**63 - 1024) == 2**63 - 1024 and _cells._whole(-(2.0**63)) == -(2**63)
+    assert _cells._whole(2.0**63) is None and _cells._whole(0.5) is None and _cells._whole(float("inf")) is None
+    assert _cells._whole(Decimal("0.5")) is None and _cells._whole(Decimal("NaN")) is None
+    assert _cells._whole("9223372036854775807") == 2**63 - 1 and _cells._whole("9223372036854775808") is None

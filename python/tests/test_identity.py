@@ -132,8 +132,11 @@ def of_a_kind(value: Any) -> Any:
     return Kind("Made", (), {})
 
 
-#: Two functions each, of which nothing in their code differs.
+#: Two functions each, of which nothing in their code differs but what it holds.
 OTHERS = {
+    "constant": (lambda block: 1.5, lambda block: 2.5),
+    "type of a constant": (lambda block: [1, 7][0], lambda block: [1.0, 7][0]),
+    "constant of a function inside": (lambda block: (lambda: 1.5)(), lambda block: (lambda: 2.5)()),
     "partial": (functools.partial(np.quantile, q=0.1), functools.partial(np.quantile, q=0.9)),
     "positional": (functools.partial(math.pow, 1), functools.partial(math.pow, 2)),
     "closure": (closing_over(1), closing_over(2)),

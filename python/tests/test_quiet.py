@@ -80,6 +80,35 @@ def test_nothing_that_a_function_says_is_shown() -> None:
     assert "ROW" not in error and "logged" in error and "warned" in error
 
 
+#: A thread of a function goes on when its block is over, and says rows to whatever its process still has.
+GOES_ON = """
+import os, threading, time
+import numpy as np
+import equipoise as eq
+
+begun = []
+
+def talks(block):
+    def on():
+        while True:
+            os.write(1, b"ROW out ")
+            os.write(2, b"ROW error ")
+    if not begun:
+        begun.append(threading.Thread(target=on, daemon=True))
+        begun[0].start()
+    time.sleep(0.01)
+    return 1.0
+
+eq.subsample(talks, np.ones(200), epsilon=10, blocks=50, default=0.0, n_jobs=2, time_limit=600)
+print("end", flush=True)
+"""
+
+
+def test_a_worker_has_nowhere_to_say_what_a_thread_says_between_blocks() -> None:
+    done = subprocess.run([sys.executable, "-c", GOES_ON], capture_output=True, text=True, timeout=600, check=True)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 def test_whoever_may_see_rows_can_ask_for_it() -> None:
     out, error = said("{'show_output': True}")
     # Of 50 blocks of 200 rows some have rows, and each of them says it seven times on either side, in four places.

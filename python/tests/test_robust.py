@@ -214,3 +214,29 @@ def test_a_chooser_knows_sizes_and_promises() -> None:
     assert all(choice["guarantee"] == "proved" and choice["bytes"] > 0 for choice in choices)
     with pytest.raises(eq.RequestError, match="no distinct count here follows items that go again"):
         eq.choose_robust("distinct")
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64, -(2**63), -(2**63) - 1, 10**30])
+def test_numbers_at_the_edge_of_64_bits_are_refused_in_one_line(number: int) -> None:
+    """They go to 64 bits with a sign, where 2^63 is one too many: an error of ours, not an overflow, and nothing is counted."""
+    cut = eq.RobustMinCut(2)
+    cut.update([[0, 1, 5]])
+    rows: list[Any] = [[[0, 1, number]]]
+    if -(2**63) <= number < 2**63:
+        rows.append(np.array([[0, 1, number]]))
+    elif 0 <= number < 2**64:
+        rows.append(np.array([[0, 1, number]], dtype=np.uint64))
+    for batch in rows:
+        with pytest.raises(eq.EquipoiseError) as caught:
+            cut.update(batch)
+        assert "\n" not in str(caught.value)
+        # Beyond 64 bits it is refused before it could be taken for another number; -(2^63) has no positive of its own.
+        if not -(2**63) < number < 2**63 and not (number == -(2**63) and isinstance(batch, np.ndarray)):
+            assert "a number is not accepted; weights are from 1 to 2^60" in str(caught.value)
+    assert cut.query() == 5
+    cut.update(np.array([[0, 1, 2]], dtype=np.uint64))
+    assert cut.query() == 7
+    squares = eq.RobustF2(method="switching", answers=2, changes=2)
+    with pytest.raises(eq.EquipoiseError) as caught:
+        squares.update([1, 2], counts=[1, number])
+    assert "\n" not in str(caught.value)

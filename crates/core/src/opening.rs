@@ -272,4 +272,24 @@ mod tests {
             assert_eq!(opening.first_reaching(&(at + ratio("1e-50"))), Some(rows + 1));
         }
     }
+
+    /// Each condition alone, at its edge and beyond: odds of opening, and of staying closed, grow by e^eps and delta at most.
+    #[test]
+    fn neighbouring_probabilities_are_allowed_up_to_both_edges() {
+        let number = |text: &str| text.parse::<Ratio>().unwrap();
+        for (here, next, fine) in [
+            ("0.1", "0.3", true),
+            ("0.1", "0.3000001", false),
+            ("0.7", "0.9", true),
+            ("0.7", "0.9000001", false),
+            ("0.5", "1", false),
+            ("0", "0.1", true),
+            ("0.9", "1", true),
+            ("0.8999999", "1", false),
+            ("0.3", "0.1", true),
+        ] {
+            let found = allowed(&number("2"), &number("0.1"), &number(here), &number(next));
+            assert_eq!(found, fine, "{here} {next}");
+        }
+    }
 }

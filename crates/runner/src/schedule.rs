@@ -322,7 +322,34 @@ mod tests {
         let run = Run { serial: true, ..Run::new(Sandbox::new().unwrap()) };
         assert_eq!(run.total_time(7), Duration::from_secs(70) + run.clearing_time());
         assert_eq!(run.clearing_time(), Duration::from_millis(3200));
-        let lanes = Run::new(Sandbox::new().unwrap()).lanes(1000);
-        assert!(lanes >= 1);
+        assert_eq!((run.lanes(0), run.lanes(1000)), (1, 1));
+        let side_by_side = Run::new(Sandbox::new().unwrap());
+        assert_eq!(side_by_side.lanes(1000), processors().len());
+        assert_eq!((side_by_side.lanes(0), side_by_side.lanes(1)), (1, 1));
+        let trusted = Run { pace: Pace::UpTo(Duration::from_secs(2)), ..run };
+        assert_eq!(trusted.total_time(7), Duration::from_secs(14));
+    }
+
+    /// How long after its start a run of one block ends, where clearing up was over so many milliseconds after the start.
+    fn ends(over_after: u64) -> Option<Duration> {
+        let mut run = Run { serial: true, ..Run::new(Sandbox::new().unwrap()) };
+        (run.pace, run.sandbox.limits.processes) = (Pace::Fixed(Duration::from_millis(200)), 1);
+        assert_eq!(run.total_time(1), Duration::from_millis(300));
+        let start = Instant::now().checked_sub(Duration::from_millis(over_after))?;
+        run.end(start, 1);
+        Some(start.elapsed())
+    }
+
+    /// Whoever watches the end of a run learns a number of doublings and no more.
+    #[test]
+    fn a_late_run_ends_at_a_later_declared_time() {
+        // On time, just late, and later: its own time would be soon after the first number.
+        for (over_after, declared) in [(0, 300), (310, 600), (700, 1200), (1190, 1200)] {
+            if let Some(end) = ends(over_after) {
+                assert!(end >= Duration::from_millis(declared), "{over_after}: {end:?}");
+            }
+        }
+        let trusted = Run { pace: Pace::UpTo(Duration::from_hours(1)), ..Run::new(Sandbox::new().unwrap()) };
+        trusted.end(Instant::now(), 1);
     }
 }

@@ -151,9 +151,11 @@ mod tests {
         let whole =
             Event::Sampled { base: Box::new(Event::Gaussian { ratio: Ratio::one() }), rate: rate("1") };
         for (order, bound) in whole.renyi().unwrap().curve.iter() {
-            // Without sampling the curve is order/2.
+            // Without sampling the curve is order/2, as far as the largest exponent, a(a - 1)/2, is at most 2000.
+            let whole = order.ceil_i64().unwrap().max(2);
+            assert_eq!(bound.is_some(), whole <= 63, "{order}");
             let Some(bound) = bound else { continue };
-            let line = order.ceil_i64().unwrap().max(2) as f64 / 2.0;
+            let line = whole as f64 / 2.0;
             assert!((bound.ratio().to_f64() - line).abs() < 1e-9 * line, "{order}");
         }
     }
@@ -168,5 +170,15 @@ mod tests {
         let truth = (1e-4 * (1f64.exp() - 1.0)).ln_1p();
         let got = bound.unwrap().ratio().to_f64();
         assert!(got >= truth && got < truth * (1.0 + 1e-9), "{got} {truth}");
+    }
+
+    /// With much noise exponents stay small, and the curve ends where it is said to.
+    #[test]
+    fn orders_above_256_are_left_out() {
+        let base = Box::new(Event::Gaussian { ratio: Ratio::new(1, 20) });
+        let event = Event::Sampled { base, rate: rate("0.01") };
+        for (order, bound) in event.renyi().unwrap().curve.iter() {
+            assert_eq!(bound.is_some(), *order <= Ratio::from(256u64), "{order}");
+        }
     }
 }

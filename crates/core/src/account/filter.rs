@@ -317,4 +317,55 @@ mod tests {
         assert!(!exceeded.foreign);
         assert_eq!(exceeded.remaining, approx("0.9", "4e-7"));
     }
+
+    /// The deltas of releases and of the reading come out of one delta: were its own share counted twice, the limit would imply
+    /// more than the epsilon at that delta. What it implies is close to what it may.
+    #[test]
+    fn the_whole_limit_implies_what_was_asked_for_whatever_is_kept() {
+        let (eps, delta) = ("1".parse::<Eps>().unwrap(), "1e-3".parse::<Delta>().unwrap());
+        let tight = |filter: &Filter| {
+            let total = filter.limit.to_approx(&delta).unwrap();
+            assert!(total.eps.ratio() <= eps.ratio(), "{filter:?}");
+            assert!(total.eps.ratio() > &Ratio::new(999, 1000), "{}", total.eps);
+            assert!(total.delta.ratio() <= delta.ratio());
+        };
+        for share in ["0", "0.1", "0.9"] {
+            let share: Ratio = share.parse().unwrap();
+            let own = delta.ratio() * &share;
+            let concentrated = Filter::concentrated(&eps, &delta, &share).unwrap();
+            tight(&concentrated);
+            let Loss::Zcdp(limit) = &concentrated.limit else { panic!("concentrated") };
+            assert_eq!(*limit.delta.ratio(), own);
+            let filters: Vec<Filter> =
+                (0..136).filter_map(|index| Filter::at_order(&eps, &delta, &share, index)).collect();
+            assert!(filters.len() > 50, "{}", filters.len());
+            for filter in filters {
+                tight(&filter);
+                let Loss::Renyi(limit) = &filter.limit else { panic!("at an order") };
+                assert_eq!(*limit.delta.ratio(), own);
+            }
+        }
+        assert!(Filter::concentrated(&eps, &delta, &-Ratio::new(1, 10)).is_err());
+    }
+
+    #[test]
+    fn what_remains_is_the_difference_in_every_family() {
+        let half = Filter::new(rho("1")).admit(&rho("0.4")).unwrap();
+        assert_eq!(half.remaining(), rho("0.6"));
+        let (eps, delta) = ("1".parse().unwrap(), "1e-3".parse().unwrap());
+        let filter = Filter::at_best_order(&eps, &delta, &Ratio::new(1, 10)).unwrap();
+        let loss = approx("0.1", "1e-5");
+        let rest = filter.admit(&loss).unwrap().remaining();
+        let (Loss::Renyi(limit), Loss::Renyi(rest), spent) = (&filter.limit, &rest, loss.to_renyi()) else {
+            panic!("at an order")
+        };
+        assert_eq!(rest.delta.ratio() + spent.delta.ratio(), *limit.delta.ratio());
+        let parts = limit.curve.iter().zip(rest.curve.iter()).zip(spent.curve.iter());
+        for (((_, limit), (_, rest)), (_, spent)) in parts {
+            assert_eq!(limit.is_some(), rest.is_some());
+            if let (Some(limit), Some(rest), Some(spent)) = (limit, rest, spent) {
+                assert_eq!(rest.ratio() + spent.ratio(), *limit.ratio());
+            }
+        }
+    }
 }

@@ -122,4 +122,31 @@ mod tests {
             assert!((exact.to_f64() - brute).abs() < 1e-12, "{eps}: {brute}");
         }
     }
+
+    /// At the ends of its search a delta is known to be small enough or not claimed: of one release with a delta that no binary
+    /// fraction is, the enclosure reaches beyond its own delta.
+    #[test]
+    fn what_is_claimed_is_enclosed() {
+        for (eps, own, count) in [("1", "0.1", 1), ("1", "0", 1), ("0.3", "0", 7), ("0", "0.1", 1)] {
+            let releases = equal(eps, own, count);
+            for delta in [own, "0.1", "0.2", "0.5"] {
+                let delta: Delta = delta.parse().unwrap();
+                let Some(claimed) = releases.eps_upper(&delta) else { continue };
+                assert!(releases.delta(claimed.eps.ratio()).upper() <= *delta.ratio(), "{eps} {own} {count}");
+                // And not far above the least: a part in 2^30 less would not do.
+                let less = claimed.eps.ratio() * &(Ratio::one() - Ratio::new(1, 1 << 30));
+                let least = claimed.eps.ratio().is_zero() || releases.delta(&less).lower() > *delta.ratio();
+                assert!(least, "{eps} {own} {count}: {}", claimed.eps);
+                assert_eq!(claimed.delta.ratio(), delta.ratio());
+            }
+        }
+    }
+
+    /// Deltas of their own: the chance that none of three fails is the cube.
+    #[test]
+    fn deltas_of_their_own_compose_as_failures() {
+        let three = equal("1", "0.1", 3).delta(&Ratio::from(3u64));
+        assert!((three.to_f64() - (1.0 - 0.9f64.powi(3))).abs() < 1e-12, "{}", three.to_f64());
+        assert!((equal("1", "1", 2).delta(&Ratio::zero()).to_f64() - 1.0).abs() < 1e-12);
+    }
 }

@@ -57,7 +57,14 @@ impl<K: Ord + Clone> PerRecord<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{interval::Interval, ratio::Ratio, tape::Pmf};
+    use crate::{
+        adjacency::Adjacency,
+        chance::Odds,
+        coins::Coins,
+        ratio::Ratio,
+        tape::{Tape, enumerate},
+        universe::neighbouring_pairs,
+    };
 
     fn pure(eps: &str) -> Loss {
         Loss::pure(&eps.parse().unwrap())
@@ -73,26 +80,50 @@ mod tests {
         assert_eq!(filter.spent["a"], pure("1"));
     }
 
-    /// Three answers about a record, each with odds 2:1 for the truth. A record that may lose `limit` times ln 2 sits
-    /// out after that many, and is then answered for as if it were absent.
-    fn transcript(present: bool, limit: usize) -> Pmf<Vec<bool>> {
-        let mut laws = BTreeMap::from([(Vec::new(), Ratio::one())]);
-        for round in 0..3 {
-            let yes = if present && round < limit { Ratio::new(2, 3) } else { Ratio::new(1, 3) };
-            let chances = [(true, yes.clone()), (false, Ratio::one() - yes)];
-            let longer = |(seen, mass): (Vec<bool>, Ratio)| {
-                chances.clone().map(|(answer, chance)| ([&seen[..], &[answer]].concat(), &mass * &chance))
+    /// Four noisy answers to "how many?", each question chosen by the last answer, computed from the records that the filter lets
+    /// take part, or by the mutant from all. A record to which the answer is yes pays 0.7: one more of those moves either
+    /// answer's probability by a factor of at most two, whose logarithm is 0.693.
+    fn transcript(rows: &[i64], filter: Option<&PerRecord<usize>>, tape: &mut Tape) -> Vec<bool> {
+        let mut filter = filter.cloned();
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            let asks_for_all = seen.last() == Some(&false);
+            let is_yes = |&record: &usize| asks_for_all || rows[record] == 1;
+            let charge = |record| (record, if is_yes(&record) { pure("0.7") } else { Loss::nothing() });
+            let inside = match &mut filter {
+                Some(filter) => filter.participants((0..rows.len()).map(charge)),
+                None => (0..rows.len()).collect(),
             };
-            laws = laws.into_iter().flat_map(longer).collect();
+            let yes = [Ratio::new(1, 3), Ratio::new(2, 3), Ratio::new(5, 6)];
+            seen.push(
+                tape.bernoulli(&Odds::new(&yes[inside.iter().filter(|record| is_yes(record)).count()])),
+            );
         }
-        let enclosed = laws.into_iter().map(|(seen, mass)| (seen, Interval::exact(&mass, 192)));
-        Pmf::from_masses(enclosed)
+        seen
+    }
+
+    /// The largest loss over all pairs of up to two records of which one is missing in the other.
+    fn largest_loss(filter: Option<&PerRecord<usize>>) -> f64 {
+        let law = |rows: &[i64]| enumerate(&"1e-9".parse().unwrap(), |tape| transcript(rows, filter, tape));
+        let pairs = neighbouring_pairs(&[0, 1], 2, Adjacency::AddRemove);
+        assert_eq!(pairs.len(), 6);
+        let losses = pairs.iter().flat_map(|(one, two)| {
+            let (one, two) = (law(one), law(two));
+            [one.largest_loss(&two), two.largest_loss(&one)]
+        });
+        losses.fold(0.0, f64::max)
     }
 
     #[test]
-    fn an_exact_audit_finds_the_limit_and_the_mutant_without_it() {
-        let loss = |limit: usize| transcript(true, limit).largest_loss(&transcript(false, limit));
-        assert!(loss(2) <= 4f64.ln() + 1e-9, "{}", loss(2));
-        assert!(loss(usize::MAX) > 4f64.ln() + 0.1, "three answers lose ln 8: {}", loss(usize::MAX));
+    fn exact_audit_of_what_is_released_from_the_participants_and_mutants() {
+        let limited = |eps: &str| largest_loss(Some(&PerRecord::new(pure(eps))));
+        for (limit, answers) in [("0.6", 0.0), ("0.7", 1.0), ("1.4", 2.0), ("2.5", 3.0)] {
+            let (lost, allowed) = (limited(limit), limit.parse::<f64>().unwrap());
+            assert!(lost <= allowed + 1e-9, "{limit}: {lost}");
+            // A record takes part in all that fits.
+            assert!((lost - answers * 2f64.ln()).abs() < 1e-9, "{limit}: {lost}");
+        }
+        // Released from all records, which no filter of losses would allow.
+        assert!(largest_loss(None) > 4.0 * 2f64.ln() - 1e-9);
     }
 }

@@ -171,4 +171,42 @@ mod tests {
         assert!(eps_of(&plan, "0").iter().all(Option::is_none));
         assert_eq!(eps_of(&Plan::default(), "1e-6")[0], Some(0.0));
     }
+
+    /// Two releases with a delta of their own leave eight tenths, which three without one share: each is read at a third of that.
+    #[test]
+    fn the_sum_shares_out_what_is_left_of_delta() {
+        let amount = |text: &str| Amount::new(text.parse().unwrap()).unwrap();
+        let own = Event::Approx(Approx { eps: amount("0.1"), delta: amount("1e-7") });
+        let noisy = Event::Gaussian { ratio: Ratio::new(1, 20) };
+        let plan = Plan { events: vec![(own, 2), (noisy.clone(), 3)] };
+        let total = plan.total(Accountant::Basic, &"1e-6".parse().unwrap()).unwrap();
+        let share = Delta::new(Ratio::new(8, 30_000_000)).unwrap();
+        let one = noisy.zcdp().unwrap().to_approx(&share).unwrap();
+        assert_eq!(*total.eps.ratio(), one.times(3).eps.ratio() + &Ratio::new(1, 5));
+        assert_eq!(total.delta.ratio().to_string(), "0.000001");
+        // Where nothing is left for them there is no total; without them nothing needs to be left.
+        assert_eq!(plan.total(Accountant::Basic, &"2e-7".parse().unwrap()), None);
+        let alone = Plan { events: plan.events[..1].to_vec() };
+        let total = |delta: &str| alone.total(Accountant::Basic, &delta.parse().unwrap());
+        assert_eq!(total("2e-7").map(|loss| loss.eps.to_string()), Some("0.2".into()));
+        assert_eq!(total("1.9e-7"), None);
+    }
+
+    /// The optimal sum is proved for equal releases alone.
+    #[test]
+    fn unequal_releases_are_not_taken_as_equal() {
+        let amount = |text: &str| Amount::new(text.parse().unwrap()).unwrap();
+        let event = |eps: &str, delta: &str| Event::Approx(Approx { eps: amount(eps), delta: amount(delta) });
+        let optimal = |events: Vec<(Event, u64)>| {
+            Plan { events }.total(Accountant::Optimal, &"1e-3".parse().unwrap()).map(|loss| loss.eps)
+        };
+        let first = event("0.1", "1e-9");
+        for other in [event("0.2", "1e-9"), event("0.1", "1e-8"), event("0.1", "0")] {
+            assert_eq!(optimal(vec![(first.clone(), 5), (other, 5)]), None);
+        }
+        let together = optimal(vec![(first.clone(), 5), (first.clone(), 7)]);
+        assert!(together.is_some() && together == optimal(vec![(first.clone(), 12)]));
+        assert!(together > optimal(vec![(first.clone(), 11)]));
+        assert!(optimal(vec![(first.clone(), 4097)]).is_none() && optimal(Vec::new()).is_none());
+    }
 }

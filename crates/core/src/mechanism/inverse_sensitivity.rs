@@ -189,16 +189,19 @@ impl Calibrated {
 
     /// How many ranks to either side of the target a window must hold.
     pub fn reach(&self) -> Reach {
+        Reach::Ranks(self.ranks())
+    }
+
+    fn ranks(&self) -> u64 {
         let farthest = u64::try_from(self.damping.last() - 1).expect("64 bits count lengths");
-        Reach::Ranks(self.params.target.ranks_within(farthest, self.params.adjacency))
+        self.params.target.ranks_within(farthest, self.params.adjacency)
     }
 
     /// Whether the window is large enough must not depend on how many rows there happen to be.
     fn reach_is_enough(&self, reach: Reach) -> bool {
-        match (reach, self.reach()) {
-            (Reach::All, _) => true,
-            (Reach::Ranks(ranks), Reach::Ranks(needed)) => ranks >= needed,
-            (Reach::Ranks(_), Reach::All) => false,
+        match reach {
+            Reach::All => true,
+            Reach::Ranks(ranks) => ranks >= self.ranks(),
         }
     }
 

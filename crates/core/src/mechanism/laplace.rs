@@ -395,4 +395,27 @@ mod tests {
             assert_eq!(calibrated.run(&values, &mut ScriptedWords::new(vec![1 << 40; 99])).len(), 2);
         }
     }
+
+    /// Each count gets the noise that one whole number would get from the same words, in order.
+    #[test]
+    fn several_counts_are_noised_one_after_another() {
+        let words: Vec<u64> = (1..400u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        for noise in [Noise::Discrete, Noise::Real] {
+            let several = |dimensions| Laplace {
+                eps: "0.1".parse().unwrap(),
+                sensitivity: Ratio::one(),
+                grid: Ratio::one(),
+                dimensions,
+                values: Values::OnGrid,
+                noise,
+            };
+            let calibrated = several(3).calibrate().unwrap();
+            let (mut one, mut other) = (ScriptedWords::new(words.clone()), ScriptedWords::new(words.clone()));
+            let mut counts = [5, 50, i64::MAX];
+            calibrated.run_counts(&mut counts, &mut one);
+            let singly = [5, 50, i64::MAX].map(|count| calibrated.run_whole(count, &mut other));
+            assert_eq!((counts, one.used()), (singly, other.used()));
+            assert_ne!(counts[..2], [5, 50]);
+        }
+    }
 }

@@ -568,4 +568,15 @@ mod tests {
         let any = AboveThreshold { sensitivity: ratio("1.5"), values: Values::Any, ..good };
         assert_eq!(any.calibrate().unwrap().question_scale(), ratio("4"));
     }
+
+    /// One-sided noise has means 1/(e^rate - 1); the threshold is moved by their difference, so that a value at the
+    /// threshold is above it as often as below.
+    #[test]
+    fn the_threshold_is_moved_by_the_difference_of_means() {
+        let calibrated = stream("0.01", 10, false, Form::OneSided).calibrate().unwrap();
+        let mean = |scale: Ratio| 1.0 / scale.recip().to_f64().exp_m1();
+        let wanted = mean(calibrated.question_scale()) - mean(calibrated.threshold_scale());
+        let Laws::OneSided { bias, .. } = calibrated.laws else { panic!("one-sided") };
+        assert!(wanted > 100.0 && (wanted - bias as f64).abs() <= 0.5, "{wanted} {bias}");
+    }
 }

@@ -441,4 +441,27 @@ mod tests {
             }
         }
     }
+
+    /// Half of epsilon pays for comparisons, the other half for all corrections together; none of it is left over.
+    #[test]
+    fn the_parts_cost_what_was_said() {
+        let calibrated = holdout().calibrate().unwrap();
+        let pure = |text: &str| Loss::pure(&Eps::new(text.parse().unwrap()).unwrap());
+        assert_eq!(calibrated.comparison.cost(), pure("1/2"));
+        assert_eq!(calibrated.correction.cost(), pure("1/60"));
+        assert_eq!(calibrated.cost(), pure("1"));
+    }
+
+    /// The accuracy is that of the worse of the two ways to an answer, each within half of beta over all answers.
+    #[test]
+    fn the_accuracy_is_that_of_the_worse_answer() {
+        for (threshold, corrected_is_worse) in [("0.04", true), ("0.2", false)] {
+            let calibrated = Holdout { threshold: ratio(threshold), ..holdout() }.calibrate().unwrap();
+            let agreed = ratio(threshold) + calibrated.comparison.accuracy(1000, &ratio("0.025"));
+            let corrected =
+                calibrated.correction.accuracy(&(ratio("0.025") / Ratio::from(30u64))) + ratio("0.05");
+            assert_eq!(corrected > agreed, corrected_is_worse, "{} {}", agreed.to_f64(), corrected.to_f64());
+            assert_eq!(calibrated.accuracy(), agreed.max(corrected) + ratio("0.05"));
+        }
+    }
 }

@@ -304,3 +304,9 @@ fn what_cannot_be_calibrated_is_said_in_one_line() {
     }
     assert!(good.at_scale(&ratio("-1")).unwrap_err().to_string().starts_with("scale -1 is not accepted"));
 }
+
+#[test]
+fn the_simplified_monitor_needs_a_delta_too() {
+    let error = simplified_monitor(&"1".parse().unwrap(), &Delta::zero()).unwrap_err().to_string();
+    assert!(error.contains("a monitor needs a delta above 0"), "{error}");
+}

@@ -208,6 +208,13 @@ mod tests {
     }
 
     #[test]
+    fn the_option_alone_costs_an_eighth_of_epsilon_squared() {
+        let loud = election("2", Some("1"), 4, 4, 1);
+        assert_eq!(*loud.bounded_range_rho().ratio(), ratio("1/2"));
+        assert_eq!(loud.cost(), Loss::pure(&"3".parse().unwrap()));
+    }
+
+    #[test]
     fn hand_computed_chances() {
         // Weights e^(3/2), e^(1/2) and 1 for two unseen options.
         let votes = [2, 2, 2, 0].map(Some);

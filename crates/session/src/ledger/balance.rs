@@ -248,3 +248,51 @@ pub(super) fn charges(
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::limit::Accountant;
+    use equipoise_core::loss::Amount;
+
+    fn cost(eps: &str) -> Cost {
+        let eps = Amount::new(eps.parse().unwrap()).unwrap();
+        Cost::from(Approx { eps, delta: Amount::zero() })
+    }
+
+    fn limited(accountant: Accountant) -> Account {
+        let limit = Limit::within(&"1".parse().unwrap(), &"1e-6".parse().unwrap(), accountant).unwrap();
+        Account::new().under(Some(limit), || Ok(Vec::new())).unwrap()
+    }
+
+    /// A loss without a bound in the currency of the limit could be any loss.
+    #[test]
+    fn a_cost_that_a_limit_cannot_express_is_not_admitted() {
+        let unknown = Cost { zcdp: None, ..cost("0.000001") };
+        let concentrated = limited(Accountant::Zcdp);
+        assert!(concentrated.after(&cost("0.000001")).is_ok());
+        assert_eq!(concentrated.after(&unknown), Err(()));
+        // Nor anything after it, where the limit came later; and nothing is left.
+        let later = Account { spent: unknown.clone(), ..concentrated };
+        assert_eq!(later.after(&cost("0.000001")), Err(()));
+        assert_eq!(later.remaining(), later.limit.as_ref().map(Limit::none));
+        // In the other currencies it has a bound.
+        for accountant in [Accountant::Basic, Accountant::Renyi] {
+            assert!(limited(accountant).after(&unknown).is_ok(), "{accountant:?}");
+        }
+        assert!(Account::new().after(&unknown).is_ok());
+    }
+
+    /// An account under a limit at an order: what was charged before counts, as often as it was.
+    #[test]
+    fn what_was_charged_before_a_limit_counts_as_often() {
+        let Some(limit @ Limit::Renyi(_)) = limited(Accountant::Renyi).limit else { panic!("an order") };
+        let thrice = Account::new().under(Some(limit.clone()), || Ok(vec![(cost("0.1"), 3)])).unwrap();
+        let mut one_by_one = limited(Accountant::Renyi);
+        for _ in 0..3 {
+            one_by_one = one_by_one.after(&cost("0.1")).unwrap();
+        }
+        assert_eq!(thrice.at_order, one_by_one.at_order);
+        assert_eq!(one_by_one.spent_of_limit(), limit.spent(&[(cost("0.1"), 3)]));
+    }
+}

@@ -89,4 +89,59 @@ mod tests {
         assert!(!same(&batch("2", "1"), &batch("3", "1")) && !same(&batch("2", "1"), &batch("2", "1.0")));
         assert!(!same("not JSON", "{}") && same("not JSON", "not JSON"));
     }
+
+    /// A request with everything said, of a session or of votes, one field after another changed or left out: each is another
+    /// request. Those that hold numbers are the same however these are written, and no others.
+    #[test]
+    fn every_field_of_a_request_is_compared() {
+        let fields: serde_json::Map<String, Value> = serde_json::from_str(
+            r#"{
+            "statistic": "mean", "column": "7", "columns": "7", "fraction": "7", "epsilon": "7", "delta": "7",
+            "adjacency": "7", "mechanism": "7", "range": "7", "resolution": "7", "interval": true, "rows": "7",
+            "delimiter": "7", "header": false, "group-by": ["7"], "keys": ["7"], "among": ["7"], "target-error": "7",
+            "types": {"7": "7"}, "weight": "7", "where": "7", "unit": "7", "max-rows-per-unit": "7",
+            "max-groups-per-unit": "7", "confidence": "7", "blocks": "7", "programs": [["7"]], "output": "7",
+            "options": ["7"], "missing": "7", "function": "7", "anything": "7"}"#,
+        )
+        .unwrap();
+        let whole = Value::Object(fields.clone()).to_string();
+        let numbers = [
+            "blocks",
+            "confidence",
+            "delta",
+            "epsilon",
+            "fraction",
+            "max-groups-per-unit",
+            "max-rows-per-unit",
+            "range",
+            "resolution",
+            "rows",
+            "target-error",
+            "weight",
+        ];
+        for (name, value) in &fields {
+            let mut without = fields.clone();
+            without.remove(name);
+            assert!(!same(&whole, &Value::Object(without).to_string()), "{name} left out");
+            let with = |text: String| {
+                let mut other = fields.clone();
+                other.insert(name.clone(), serde_json::from_str(&text).unwrap());
+                let other = Value::Object(other).to_string();
+                // Among the questions of a batch too.
+                let batch = |one: &str| format!(r#"{{"questions":[{{"epsilon":"1"}},{one}]}}"#);
+                assert_eq!(same(&whole, &other), same(&batch(&whole), &batch(&other)), "{name}");
+                same(&whole, &other)
+            };
+            if value.is_boolean() {
+                assert!(!with((!value.as_bool().unwrap()).to_string()), "{name}");
+                continue;
+            }
+            let written = |as_what: &str| value.to_string().replace('7', as_what).replace("mean", as_what);
+            assert!(!with(written("8")), "{name}");
+            assert_eq!(with(written("7.0")), numbers.contains(&name.as_str()), "{name}");
+        }
+        for request in ["{}", "[]", r#"{"questions":{}}"#, r#"{"questions":7}"#] {
+            assert!(same(request, &format!("{request} ")) && !same(request, &whole), "{request}");
+        }
+    }
 }

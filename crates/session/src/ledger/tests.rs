@@ -115,6 +115,21 @@ fn with_a_limit_it_refuses_what_does_not_fit() {
     assert_eq!(ledger.verify(None).unwrap().charges, 2);
 }
 
+/// What does not fit a line of the ledger is charged above what it costs, and allowed below what was said.
+#[test]
+fn what_is_too_long_to_be_written_is_rounded_against_who_asks() {
+    let long = format!("1/{}", "3".repeat(120));
+    let mut ledger = Ledger::in_memory().unwrap();
+    ledger.register(&salaries(), None).unwrap();
+    let charge = granted(&mut ledger, &ChargeRequest { cost: loss(&long, &long).into(), ..request("1") });
+    assert_eq!(charge.cost().approx, loss("1e-60", "1e-60"));
+    assert_eq!(charge.balance().spent(), &loss("1e-60", "1e-60"));
+    let limit = Limit::Approx(loss(&format!("1{}/{}", "0".repeat(120), "3".repeat(120)), &long));
+    let allowed = ledger.set_limit("salaries", None, Some(&limit)).unwrap().limit().unwrap();
+    assert!(allowed.parts()[1].is_zero());
+    assert!(allowed.parts()[0].to_string() == "3" && allowed.parts()[0] < limit.parts()[0]);
+}
+
 #[test]
 fn an_analyst_has_a_limit_within_that_of_all() {
     let mut ledger = limited("2");

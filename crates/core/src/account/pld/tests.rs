@@ -333,3 +333,16 @@ fn a_mutant_that_rounds_losses_down_is_below_the_truth() {
     let truth = exact.delta(&Ratio::new(1, 2)).to_f64();
     assert!(at(f64::ceil) > truth && at(f64::floor) < truth, "{} {truth} {}", at(f64::floor), at(f64::ceil));
 }
+
+/// Only equal events are gathered: a small loss first must not make the larger one after it as small.
+#[test]
+fn unequal_events_are_not_gathered() {
+    let eps = |events: &[(Event, u64)]| {
+        LossDistribution::new(events.to_vec()).eps_above(&"1e-6".parse().unwrap()).unwrap().eps
+    };
+    let (small, large) = (known("0.1", "0"), known("2", "0"));
+    let both = eps(&[(small.clone(), 1), (large.clone(), 1)]);
+    assert_eq!(both, eps(&[(large.clone(), 1), (small.clone(), 1)]));
+    assert!(both > eps(&[(large.clone(), 1)]) && both < eps(&[(large.clone(), 2)]));
+    assert_eq!(eps(&[(small.clone(), 2), (large, 0), (small.clone(), 3)]), eps(&[(small, 5)]));
+}
