@@ -173,7 +173,7 @@ fn people(adjacency: Adjacency) -> Vec<(Data, Data)> {
         let file = |rows: &Data| [&rows[..], &other[..]].concat();
         match adjacency {
             Adjacency::AddRemove => {
-                pairs.extend(mine.iter().filter_map(|rows| unordered(file(rows), other.clone())))
+                pairs.extend(mine.iter().filter_map(|rows| unordered(file(rows), other.clone())));
             }
             Adjacency::Replace => {
                 for from in mine.iter().filter(|rows| !rows.is_empty()) {
