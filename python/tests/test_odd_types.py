@@ -211,7 +211,7 @@ thread.join()
 
 
 def test_deep_data_in_memory_does_not_end_the_interpreter() -> None:
-    done = subprocess.run([sys.executable, "-c", DEEP], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", DEEP], capture_output=True, text=True, timeout=600)
     deep = "the data is nested more than 64 levels deep; leave such columns out, or unnest them first"
     unread = "the column 'deep' is of a type that cannot be read; give another column, or convert it first"
     assert (done.returncode, done.stderr) == (0, "")
