@@ -10,8 +10,11 @@ use equipoise_session::source::Lost;
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*, types::PyList};
 use std::{
     panic::resume_unwind,
-    sync::{Mutex, PoisonError},
-    thread,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, Thread},
     time::Duration,
 };
 
@@ -96,19 +99,20 @@ fn attend<T: Send>(
     // Still there where no thread can be started.
     let work = Mutex::new(Some(work));
     let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let caller = thread::current();
+    let (caller, done) = (thread::current(), AtomicBool::new(false));
     thread::scope(|scope| {
         let run = || {
-            let found = take().map(|work| stop.during(work));
-            caller.unpark();
-            found
+            // Also where the work panics.
+            let _done = Done { done: &done, caller: &caller };
+            take().map(|work| stop.during(work))
         };
         let Ok(worker) = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) else {
             let nothing = || Err(errors::lost("the work was not done"));
             return (py.detach(|| take().map_or_else(nothing, |work| work())), None);
         };
         let mut raised = None;
-        while !worker.is_finished() {
+        // The thread itself may live a little longer; who waited for its end would wait for the next look.
+        while !done.load(Ordering::Acquire) {
             py.detach(|| thread::park_timeout(LOOK));
             if raised.is_none() {
                 raised = py.check_signals().err();
@@ -120,6 +124,19 @@ fn attend<T: Send>(
         let found = py.detach(|| worker.join()).unwrap_or_else(|panic| resume_unwind(panic));
         (found.expect("it was there"), raised)
     })
+}
+
+/// Tells who waits that the work is over.
+struct Done<'a> {
+    done: &'a AtomicBool,
+    caller: &'a Thread,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Release);
+        self.caller.unpark();
+    }
 }
 
 fn is_main(py: Python<'_>) -> PyResult<bool> {
