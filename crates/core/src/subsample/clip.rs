@@ -221,7 +221,7 @@ mod tests {
         for (bits, high) in [(3, 1.125), (1, 1.5), (52, 1.0f64.next_up())] {
             let finder = Finder::new(&"2".parse().unwrap(), touch, bits).unwrap();
             assert!(finder.widen == 0.0);
-            let clip = finder.run(&[1.0; 40_000], &mut ScriptedWords::new(vec![1 << 62; 40]));
+            let clip = finder.run(&vec![1.0; 40_000], &mut ScriptedWords::new(vec![1 << 62; 40]));
             assert_eq!((clip.low, clip.high), (1.0, high), "{bits}");
         }
     }

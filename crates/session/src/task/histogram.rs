@@ -266,7 +266,6 @@ pub(super) fn stated(text: &str, said: &Said, column: usize) -> Result<String, P
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{plan::DataFacts, request::Request};
 
     /// Else it would be counted, and published, twice for one price.
