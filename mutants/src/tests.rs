@@ -67,3 +67,20 @@ fn all_changes_stand_in_one_text_that_parses() {
     assert_eq!(rewrite(TEXT, &[]).text, TEXT);
     assert!(written.text.contains("format!(\"{} left\", limit - 1)"));
 }
+
+/// A sandbox that is changed lets real fork bombs loose on whoever looks for mutants.
+#[test]
+fn the_sandbox_is_never_changed_and_hostile_programs_never_run_on_changed_lines() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let files = crate::tree::changed_files(root, &crate::FOLDERS, &crate::UNTOUCHED).unwrap();
+    assert!(files.iter().any(|file| file == "crates/runner/src/program.rs"));
+    assert!(!files.iter().any(|file| file.starts_with("crates/runner/src/sandbox")), "{files:?}");
+    assert!(root.join("crates/runner/src/sandbox/inside.rs").is_file(), "where the limits are set");
+    for (krate, name) in crate::HOSTILE {
+        assert!(root.join(format!("crates/{krate}/tests/{name}.rs")).is_file(), "{krate} {name}");
+        let program = crate::tree::Program { path: "".into(), name: name.into(), krate: krate.into() };
+        assert!(
+            ["core", "engine", "runner", "session"].iter().all(|own| !crate::counts(own, &program, true))
+        );
+    }
+}

@@ -68,6 +68,7 @@ fn sources(
     root: &Path,
     all: &[String],
     folders: &[&str],
+    untouched: &[&str],
 ) -> Result<BTreeMap<String, (String, Vec<Point>)>, String> {
     let mut found = BTreeMap::new();
     let mut left_out = BTreeSet::new();
@@ -82,7 +83,8 @@ fn sources(
             Some(path) => format!("{beside}/{path}"),
             None => format!("{inside}/{module}"),
         }));
-        if folders.iter().any(|folder| file == folder || file.starts_with(&format!("{folder}/"))) {
+        let below = |folder: &&str| file == *folder || file.starts_with(&format!("{folder}/"));
+        if folders.iter().any(below) && !untouched.iter().any(below) {
             found.insert(file.clone(), (text, points));
         }
     }
@@ -92,6 +94,18 @@ fn sources(
             .any(|module| *file == format!("{module}.rs") || file.starts_with(&format!("{module}/")))
     });
     Ok(found)
+}
+
+/// The project's files, without what git does not know.
+fn listed(root: &Path) -> Result<Vec<String>, String> {
+    let listed = run(Command::new("git").args(["ls-files", "-co", "--exclude-standard"]).current_dir(root))?;
+    Ok(listed.lines().filter(|file| root.join(file).is_file()).map(str::to_string).collect())
+}
+
+/// The names of the files that are changed.
+#[cfg(test)]
+pub fn changed_files(root: &Path, folders: &[&str], untouched: &[&str]) -> Result<Vec<String>, String> {
+    Ok(sources(root, &listed(root)?, folders, untouched)?.into_keys().collect())
 }
 
 /// Changes that no rule makes: each was once made by hand, and no test noticed it.
@@ -120,13 +134,10 @@ fn by_hand(root: &Path, sources: &mut BTreeMap<String, (String, Vec<Point>)>) ->
 }
 
 impl Tree {
-    /// Copies the project's files and finds everything that can be changed in `folders`.
-    pub fn copy(root: &Path, scratch: &Path, folders: &[&str]) -> Result<Self, String> {
-        let listed =
-            run(Command::new("git").args(["ls-files", "-co", "--exclude-standard"]).current_dir(root))?;
-        let all: Vec<String> =
-            listed.lines().filter(|file| root.join(file).is_file()).map(str::to_string).collect();
-        let sources = sources(root, &all, folders)?;
+    /// Copies the project's files and finds everything that can be changed in `folders`, but for what is never changed.
+    pub fn copy(root: &Path, scratch: &Path, folders: &[&str], untouched: &[&str]) -> Result<Self, String> {
+        let all = listed(root)?;
+        let sources = sources(root, &all, folders, untouched)?;
         for file in &all {
             // Cargo also reads the settings of the folders above.
             if !file.starts_with(".cargo/") && !sources.contains_key(file) {
@@ -318,7 +329,7 @@ fn blamed(message: &Value, written: &BTreeMap<String, Rewritten>) -> BTreeSet<us
 const SWITCH_MANIFEST: &str =
     "[package]\nname = \"equipoise-mutant\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n";
 
-/// The crates that are changed depend on the switch, and what they start with an empty environment is told the choice.
+/// The crates that are changed depend on the switch.
 fn instrumented(file: &str, content: Vec<u8>) -> Vec<u8> {
     let Ok(text) = String::from_utf8(content.clone()) else { return content };
     match file {
@@ -330,16 +341,6 @@ fn instrumented(file: &str, content: Vec<u8>) -> Vec<u8> {
             let with = "\n[dependencies]\nequipoise-mutant = { path = \"../../switch\" }\n";
             text.replacen("\n[dependencies]\n", with, 1).into_bytes()
         }
-        "crates/runner/src/block.rs" => text
-            .replacen(
-                "env_clear().current_dir",
-                "env_clear().envs(::equipoise_mutant::passed_on()).current_dir",
-                1,
-            )
-            .into_bytes(),
-        "crates/runner/src/sandbox/inside.rs" => text
-            .replacen("env_clear().env(", "env_clear().envs(::equipoise_mutant::passed_on()).env(", 1)
-            .into_bytes(),
         _ => content,
     }
 }

@@ -37,16 +37,8 @@ fn slow(number: u32) -> bool {
         && let Some(path) = std::env::var_os("EQUIPOISE_MUTANT_REACHED")
         && let Ok(mut file) = OpenOptions::new().append(true).create(true).open(path)
     {
-        // Programs whose environment or files are taken away record nothing: see `unseen` in the tool.
+        // Programs whose environment or files are taken away record nothing, and are not changed.
         let _ = file.write_all(&number.to_le_bytes());
     }
     false
-}
-
-/// What a program that is started with an empty environment is to be given.
-pub fn passed_on() -> Vec<(String, String)> {
-    ["EQUIPOISE_MUTANT", "EQUIPOISE_MUTANT_REACHED"]
-        .iter()
-        .filter_map(|name| Some(((*name).to_string(), std::env::var(name).ok()?)))
-        .collect()
 }

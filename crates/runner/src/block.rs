@@ -226,3 +226,39 @@ impl Rehearsed {
 pub(crate) fn not_started(error: &io::Error) -> Refusal {
     Refusal::line(format!("no process can be started ({error}); free memory or processes and try again"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Program, sandbox::Input, sandbox::Lane};
+
+    /// A line of shell without a sandbox on a block, for so many milliseconds.
+    fn shell(line: &str, input: Input, millis: u64) -> Ended {
+        let mut sandbox = Sandbox::new().unwrap().without_protection();
+        sandbox.input = input;
+        let program = Program::new("sh", &["-c", line]).unwrap();
+        let orders = sandbox.orders(&program, 0, Lane { processor: None, messages: true }).unwrap();
+        let watch = Watch { until: Instant::now() + Duration::from_millis(millis), given_up: None };
+        run(&sandbox, &orders, b"a\n7\n", watch).unwrap()
+    }
+
+    #[test]
+    fn without_a_sandbox_a_block_comes_as_was_said() {
+        for (line, input, answer) in [
+            ("cat", Input::Stdin, "a\n7\n"),
+            ("cat block.csv; cat", Input::CsvFile, "a\n7\n"),
+            ("cat block.arrow; cat", Input::ArrowFile, "a\n7\n"),
+        ] {
+            let ended = shell(line, input, 60_000);
+            assert_eq!(ended.answer().as_deref(), Some(answer.as_bytes()), "{line}");
+        }
+    }
+
+    /// What got away from its group keeps the pipe of messages open; nobody waits for that.
+    #[test]
+    fn a_block_that_was_stopped_is_over_although_something_still_speaks() {
+        let begun = Instant::now();
+        let ended = shell("exec >&-; setsid sleep 25 & sleep 25", Input::Stdin, 300);
+        assert!(ended.stopped && begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    }
+}

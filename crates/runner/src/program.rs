@@ -123,7 +123,7 @@ impl Program {
             self.command.push(argument.to_os_string());
             return Ok(());
         };
-        if !kind.is_file() || argument.is_empty() {
+        if !kind.is_file() {
             self.command.push(argument.to_os_string());
             return Ok(());
         }
@@ -211,6 +211,14 @@ fn is_personal(folder: &Path) -> bool {
 }
 
 #[cfg(test)]
+impl Program {
+    /// A command that nobody looked for.
+    pub(crate) fn unseen(command: &str) -> Self {
+        Self { command: vec![command.into()], ..Self::default() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -225,6 +233,49 @@ mod tests {
         );
         assert!(program.files().contains(&here));
         assert_eq!(program.name(), "sh");
+        // Folders are words: whoever wants one shown says so.
+        let words = Program::new("sh", &["src", ""]).unwrap();
+        assert_eq!(words.command()[1..], [OsString::from("src"), OsString::new()]);
+        assert!(!words.files().iter().any(|file| file.ends_with("src")));
+    }
+
+    /// A stored answer is given again for the same program only, and a program of one's own is what stands in its file.
+    #[test]
+    fn a_changed_program_is_another_one_whether_it_is_run_or_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("fit");
+        let hash = |program: &Program| {
+            let mut fingerprint = Fingerprint::default();
+            program.tell(&mut fingerprint).unwrap();
+            fingerprint.text()
+        };
+        let hashes = |text: &str| {
+            fs::write(&script, text).unwrap();
+            fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+            let run = Program::new(&script, &[] as &[&str]).unwrap();
+            let read = Program::new("sh", &[&script]).unwrap();
+            [hash(&run), hash(&read)]
+        };
+        let (one, other) = (hashes("#!/bin/sh\necho 1\n"), hashes("#!/bin/sh\necho 2\n"));
+        assert!(one[0] != other[0] && one[1] != other[1] && one[0] != one[1]);
+        assert_eq!(hashes("#!/bin/sh\necho 1\n"), one);
+    }
+
+    #[test]
+    fn run_by_root_a_file_that_others_cannot_read_is_refused() {
+        if !nix::unistd::geteuid().is_root() {
+            return;
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let with = |mode: u32| {
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
+            Program::new("sh", &[file.path()])
+        };
+        for mode in [0o600, 0o640, 0o611] {
+            let refused = with(mode).unwrap_err().to_string();
+            assert!(refused.contains("cannot be read by others"), "{refused}");
+        }
+        assert!(with(0o604).is_ok() && with(0o644).is_ok());
     }
 
     #[test]
@@ -250,5 +301,11 @@ mod tests {
         assert_eq!(installation(Path::new("/usr/bin/python3")), None);
         assert!(is_personal(Path::new("/root")) && is_personal(Path::new("/home/ann/.local")));
         assert!(!is_personal(folder.path()));
+        // The home of every user, not only that of the one who asks.
+        let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let homes = users.lines().filter_map(|line| line.split(':').nth(5)).filter(|home| !home.is_empty());
+        for home in homes {
+            assert!(is_personal(Path::new(home)), "{home}");
+        }
     }
 }

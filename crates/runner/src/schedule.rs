@@ -318,6 +318,35 @@ mod tests {
     }
 
     #[test]
+    fn no_program_and_any_module_without_a_sandbox_are_refused_before_anything_runs() {
+        let bare = || Run::new(Sandbox::new().unwrap().without_protection());
+        let refused = |programs: &[&str]| {
+            let programs = programs.iter().map(|program| Program::unseen(program)).collect();
+            Run { programs, ..bare() }.rehearse(b"").unwrap_err().to_string()
+        };
+        assert!(refused(&[]).starts_with("which program?"));
+        for programs in [&["a.wasm"][..], &["/bin/true", "a.wasm"], &["a.wat", "/bin/true"]] {
+            assert!(
+                refused(programs).starts_with("WebAssembly modules run in the sandbox only"),
+                "{programs:?}"
+            );
+        }
+    }
+
+    /// One that is kept to one processor, as a batch system does, has one lane.
+    #[test]
+    fn the_processors_are_those_of_this_process() {
+        let first = processors()[0];
+        let kept = thread::spawn(move || {
+            let mut one = CpuSet::new();
+            one.set(first).unwrap();
+            nix::sched::sched_setaffinity(Pid::from_raw(0), &one).unwrap();
+            processors()
+        });
+        assert_eq!(kept.join().unwrap(), [first]);
+    }
+
+    #[test]
     fn the_time_of_all_blocks_is_known_beforehand() {
         let run = Run { serial: true, ..Run::new(Sandbox::new().unwrap()) };
         assert_eq!(run.total_time(7), Duration::from_secs(70) + run.clearing_time());

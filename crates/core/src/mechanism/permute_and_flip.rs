@@ -232,6 +232,19 @@ mod tests {
         PermuteAndFlip { eps: eps.parse().unwrap(), candidates }.calibrate().unwrap()
     }
 
+    /// Beyond 512 bits e^-x may be zero, which nothing is divided by; of three candidates two at e^-x each win half of the time.
+    #[test]
+    fn hardly_any_chance_of_losing_is_still_told() {
+        for x in [90u64, 101, 300] {
+            let found = chance_of_losing_to(3, &Ratio::from(x)).upper().to_f64();
+            assert!((found / (-(x as f64)).exp() - 1.0).abs() < 1e-6, "{x}: {found}");
+        }
+        for x in [400u64, 2000, 1 << 40] {
+            let found = chance_of_losing_to(3, &Ratio::from(x)).upper();
+            assert!(found.is_positive() && found <= Ratio::dyadic(1.into(), 500), "{x}");
+        }
+    }
+
     #[test]
     fn the_sampler_draws_what_the_law_claims() {
         for scores in

@@ -102,14 +102,9 @@ impl Bound {
         &self.most
     }
 
-    /// The smaller of two bounds of one statistic.
+    /// The smaller of two bounds of one statistic over one range, which is the most that either says.
     fn smaller(self, other: Self) -> Self {
-        Self {
-            value: self.value.min(other.value),
-            least: self.least.min(other.least),
-            most: self.most.min(other.most),
-            ..self
-        }
+        Self { value: self.value.min(other.value), least: self.least.min(other.least), ..self }
     }
 
     /// The bound of the statistic divided by a public number.

@@ -138,8 +138,8 @@ impl Calibrated {
         let drawn = coins.sample(&Weighted::powers(&self.rate, powers));
         let place = coins.sample(&UpTo(u128::from(unseen.saturating_sub(1))));
         let option = match counts.keys().nth(drawn) {
-            Some(&option) if drawn < votes.len() => option,
-            _ => unseen_option(&counts, u64::try_from(place).expect("below the number of options")),
+            Some(&option) => option,
+            None => unseen_option(&counts, u64::try_from(place).expect("below the number of options")),
         };
         let count = i64::try_from(counts.get(&option).copied().unwrap_or(0)).expect("a number of votes");
         let popularity = self.popularity.as_ref().map(|noise| noise.run_whole(count, coins));

@@ -208,7 +208,7 @@ impl Ball {
         let adjacency = self.touch.adjacency();
         // Normal votes have about nine tenths of the largest weight.
         let spare = (Ratio::new(9, 10) - agreement) * Ratio::from(self.touch.votes());
-        let people = (spare / Ratio::from(3 * self.touch.per_unit())).floor_i64().unwrap_or(0);
+        let people = (spare / Ratio::from(3 * self.touch.per_unit())).floor_i64().expect("fewer than votes");
         let distance = Slack::steps_to_unstable(u64::try_from(people).unwrap_or(0), adjacency);
         let delta = Delta::new(self.delta.ratio() / &Ratio::from(2u64))?;
         self.least_part(|eps| {
@@ -471,6 +471,44 @@ mod tests {
         check_moves(&all, &points, 2);
     }
 
+    /// An agreement of nothing would be passed by any votes, and one beyond all pairs by none.
+    #[test]
+    fn an_agreement_is_a_part_of_all_pairs() {
+        let ball = ball("1", 2, 900, 1);
+        let split = ball.calibrate().unwrap().split().clone();
+        let with = |agreement: &str| ball.with_split(Split { agreement: ratio(agreement), ..split.clone() });
+        for agreement in ["0", "-1/2", "1.001"] {
+            let refused = with(agreement).unwrap_err().to_string();
+            assert!(refused.ends_with("give a number above 0 and at most 1"), "{agreement}: {refused}");
+        }
+        // All of 900 votes and the 899 others of each.
+        assert_eq!(with("1").unwrap().least_weight, 900 * 899);
+    }
+
+    /// The radius is right within an eighth of the votes, and no cheaper one is. With few votes the test that half of the pairs agree
+    /// is the only one that they pass.
+    #[test]
+    fn no_more_is_spent_than_a_radius_needs_and_few_votes_may_agree_by_half() {
+        for votes in [400, 900, 5000] {
+            let ball = ball("1", 3, votes, 1);
+            let off = |eps: &Ratio| {
+                let eps = Eps::new(eps.clone()).unwrap();
+                ball.radius(&eps).unwrap().calibrate().unwrap().accuracy(&ratio("1/20")).unwrap()
+            };
+            let eps = ball.least_radius_eps().unwrap().ratio().clone();
+            assert!(off(&eps) <= votes / 8, "{votes}");
+            let less = &eps - &ratio("1/32");
+            assert!(!less.is_positive() || off(&less) > votes / 8, "{votes}");
+        }
+        let (mut few, mut enough) = (60, 900);
+        while enough - few > 1 {
+            let middle = few + (enough - few) / 2;
+            if ball("1", 3, middle, 1).calibrate().is_ok() { enough = middle } else { few = middle }
+        }
+        let least = ball("1", 3, enough, 1).calibrate().unwrap();
+        assert_eq!(least.split().agreement, ratio("1/2"));
+    }
+
     #[test]
     fn calibrations() {
         let found = ball("1", 11, 900, 1).calibrate().unwrap();
@@ -479,6 +517,8 @@ mod tests {
         assert_eq!(sum, Ratio::one());
         assert_eq!(found.cost().to_string(), "(1, 0.000001)-differential privacy");
         assert!(found.noise_in_spreads() < 1.0, "{}", found.noise_in_spreads());
+        // (sqrt(22) + 1/2) times (1 + 2.5/sqrt(11)).
+        assert!((found.noise_in_spreads() / found.noise_in_radii() - 9.10283).abs() < 1e-4);
         let two = ball("1", 11, 1800, 2).calibrate().unwrap();
         assert!((two.noise_in_radii() / found.noise_in_radii() - 1.0).abs() < 0.05);
         let few = ball("1", 11, 60, 1).calibrate().unwrap_err().to_string();

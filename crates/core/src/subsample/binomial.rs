@@ -190,6 +190,26 @@ mod tests {
         assert!(long >= above_upper(1000, &ratio("0.1"), 199).to_f64() && long < 1e-19);
     }
 
+    /// The terms after the one at which the sum stops add up to nearly as much as it does, here.
+    #[test]
+    fn what_a_long_tail_leaves_out_is_counted() {
+        for (trials, most) in [(4000, 1600), (4000, 1610), (3000, 1200)] {
+            let p = ratio("1/4");
+            let (mut term, mut sum) = (Ratio::one(), Ratio::one());
+            for k in most + 1..trials {
+                // Odds of one to three.
+                term = (term * Ratio::from(trials - k) / Ratio::from(3 * (k + 1))).dyadic_down(400);
+                sum = sum + &term;
+            }
+            let below = mass_upper(trials, &p, most + 1) * sum;
+            let found = above_upper(trials, &p, most);
+            assert!(
+                found >= below && (found.to_f64() / below.to_f64() - 1.0).abs() < 1e-12,
+                "{trials} {most}"
+            );
+        }
+    }
+
     #[test]
     fn the_least_exceeded_number_is_least() {
         for (trials, p, delta) in
@@ -212,5 +232,12 @@ mod tests {
     fn samples_with_repetition() {
         assert!((in_sample_upper(64, 1).to_f64() - 1.0 / 64.0).abs() < 1e-15);
         assert!((in_sample_upper(2, 2).to_f64() - 0.75).abs() < 1e-15);
+        // Exactly 5/9, and 1 - (63/64)^40 and the like, which no enclosure holds exactly: it is above, and by hardly anything.
+        for (rows, size) in [(3, 2), (7, 5), (1000, 40)] {
+            let exact = Ratio::one()
+                - (0..size).fold(Ratio::one(), |left, _| left * (Ratio::one() - Ratio::new(1, rows)));
+            let found = in_sample_upper(rows, size);
+            assert!(found >= exact && found - exact < Ratio::dyadic(1.into(), 200), "{rows} {size}");
+        }
     }
 }

@@ -214,6 +214,32 @@ mod tests {
         assert!((0..=1 << 30).contains(&clip.steps(1.5e308)));
     }
 
+    /// Votes of 1 with three bits after the leading one lie between 1 and 1 1/8; with all 52 between 1 and the next float.
+    #[test]
+    fn a_range_of_equal_votes_is_one_cell_of_as_many_bits() {
+        let touch = Touch::new(40_000, 1, Adjacency::AddRemove).unwrap();
+        for (bits, high) in [(3, 1.125), (1, 1.5), (52, 1.0f64.next_up())] {
+            let finder = Finder::new(&"2".parse().unwrap(), touch, bits).unwrap();
+            assert!(finder.widen == 0.0);
+            let clip = finder.run(&vec![1.0; 40_000], &mut ScriptedWords::new(vec![1 << 62; 40]));
+            assert_eq!((clip.low, clip.high), (1.0, high), "{bits}");
+        }
+    }
+
+    /// What is said beforehand of normal votes is what is found on them, up to a guess of how far the ends are off.
+    #[test]
+    fn the_width_that_is_foreseen_is_found_on_normal_votes() {
+        for (votes, eps) in [(1000, "0.5"), (300, "0.5"), (40_000, "2"), (5000, "0.2")] {
+            let touch = Touch::new(votes, 1, Adjacency::AddRemove).unwrap();
+            let finder = Finder::new(&eps.parse().unwrap(), touch, DEFAULT_BITS).unwrap();
+            let normal = |i: u64| normal_quantile(i as f64 / (votes as f64 + 1.0));
+            let rows: Vec<f64> = (1..=votes).map(normal).collect();
+            let clip = finder.run(&rows, &mut ScriptedWords::new(vec![1 << 62; 40]));
+            let share = clip.width() / finder.width_in_spreads();
+            assert!((0.6..=1.05).contains(&share), "{votes} {eps}: {share}");
+        }
+    }
+
     #[test]
     fn quantiles_of_the_normal_distribution() {
         for (p, z) in [(0.5, 0.0), (0.975, 1.959_964), (0.01, -2.326_348)] {

@@ -592,6 +592,9 @@ mod tests {
         let sizes: Vec<usize> =
             (0..2000).map(|i: u32| key.samples(&i.to_le_bytes(), 100, &rate, 8).len()).collect();
         assert!(sizes.iter().all(|&size| size <= 8));
+        // Each once and in order, like the samples themselves.
+        let all = (0..2000).map(|i: u32| key.samples(&i.to_le_bytes(), 100, &rate, 8));
+        assert!(all.into_iter().all(|taken| taken.is_sorted_by(|one, other| one < other)));
         let mean = sizes.iter().sum::<usize>() as f64 / 2000.0;
         assert!((mean - 4.9).abs() < 0.3, "{mean}");
         assert_eq!(format!("{key:?}"), "Key(secret)");

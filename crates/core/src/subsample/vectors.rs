@@ -202,6 +202,9 @@ mod tests {
         // Two coordinates, rho of one half for the noise: variance of the sums is 2·(2^30)².
         let found = vectors("1", 2, 4000).with_share(&ratio("1/2")).unwrap();
         assert_eq!(found.noise.variance(), Ratio::from(2u64) * Ratio::from(1u64 << 30).squared());
+        // Of a sum of 4000 votes, each of up to 2^30 steps: sqrt(2)/4000 of the range.
+        let share = found.noise_in_spreads() / found.finder.width_in_spreads();
+        assert!((share - 2f64.sqrt() / 4000.0).abs() < 1e-12, "{share}");
         let few = vectors("0.02", 11, 300).calibrate().unwrap_err().to_string();
         assert!(few.starts_with("blocks 300 is not accepted: too few"), "{few}");
     }

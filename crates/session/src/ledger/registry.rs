@@ -67,6 +67,7 @@ impl Ledger {
             let same = |row: &&Row| row.fingerprint().is_some() && row.fingerprint() == fingerprint;
             let mut same_content: Vec<String> =
                 earlier.iter().filter(same).map(|row| row.data_set.clone()).collect();
+            // Content is entered once under each name.
             let known = same_content.contains(&data_set.name);
             if new || (fingerprint.is_some() && !known) {
                 enter(transaction, &store::fresh_id(coins), data_set, fingerprint.as_deref())?;
@@ -74,7 +75,6 @@ impl Ledger {
             files::note(transaction, coins, &data_set.name, &files_known)?;
             same_content.retain(|name| *name != data_set.name);
             same_content.sort();
-            same_content.dedup();
             Ok(Registration { new, same_content })
         })
     }
@@ -91,7 +91,6 @@ impl Ledger {
                 .collect())
         })?;
         names.sort();
-        names.dedup();
         Ok(names)
     }
 

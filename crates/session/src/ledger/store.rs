@@ -395,12 +395,12 @@ fn durable(connection: &Connection) -> Fallible<()> {
 /// Switch to a write-ahead log. Where two processes do this to a new file at once, SQLite tells one of them that it is
 /// busy without asking the busy handler, because neither would give way; so ask it here.
 fn write_ahead(connection: &Connection) -> Fallible<String> {
-    let mut tries = 0;
+    let mut tries = 0..;
     loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && be_patient(tries) => {
-                tries += 1;
-            }
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && tries.next().is_some_and(be_patient) => {}
             outcome => return Ok(outcome?),
         }
     }

@@ -215,6 +215,15 @@ fn a_new_chain_over_edited_charges_is_found_out() {
             "UPDATE entries SET id = 'x' WHERE kind = 'record' AND number = 5".to_string(),
             "at entry 5: an answer without a charge before it",
         ),
+        // An answer that is taken away contradicts no sum.
+        (
+            "DELETE FROM entries WHERE kind = 'record' AND number = 5".to_string(),
+            "at entry 5: an entry is missing before number 6",
+        ),
+        (
+            "UPDATE entries SET number = -1 WHERE number = 1".to_string(),
+            "at entry 1: an entry is missing before number -1",
+        ),
         (
             "UPDATE entries SET analyst = 'eve' WHERE kind = 'record' AND number = 5".to_string(),
             "at entry 5: an answer to a charge of another data set or analyst",
@@ -290,6 +299,16 @@ fn an_old_copy_is_found_by_a_kept_head_or_a_later_receipt() {
     for text in ["", "a b c", "1 2 3 4"] {
         assert!(text.parse::<Head>().is_err());
     }
+}
+
+/// No entry is to blame where there is none.
+#[test]
+fn a_ledger_without_entries_has_no_head() {
+    let (_folder, path) = on_disk();
+    let ledger = Ledger::open(&path).unwrap();
+    raw(&path).execute_batch("DELETE FROM entries").unwrap();
+    let fault = ledger.head().unwrap_err().fault;
+    assert_eq!(fault, Fault::Damaged { entry: 0, what: "it has no entries".to_string() });
 }
 
 #[test]

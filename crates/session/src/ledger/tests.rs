@@ -269,6 +269,9 @@ fn the_same_content_under_another_name_is_noticed() {
     assert_eq!(warned, Registration { new: true, same_content: vec!["salaries".into()] });
     let changed = ledger.register(&copy, Some(&mut &b"a\n2\n"[..])).unwrap();
     assert_eq!(changed, Registration { new: false, same_content: vec![] });
+    // Once, however often it came back.
+    ledger.register(&copy, Some(&mut &b"a\n1\n"[..])).unwrap();
+    assert_eq!(ledger.same_content(&mut &b"a\n1\n"[..]).unwrap(), ["copy", "salaries"]);
     // The fingerprint is in the file, and in nothing that is shown.
     let row = ledger
         .read(|connection| latest(connection, entry::kind::REGISTER, "copy", None, ""))
@@ -481,6 +484,29 @@ fn a_forked_child_opens_its_own() {
     let error = ledger.charge(&request("1")).unwrap_err().to_string();
     assert!(error.ends_with("opened before a fork; open it again in the child; nothing was charged"));
     assert_eq!(ledger.head().unwrap_err().fault, Fault::Forked);
+}
+
+/// Closing a file lets go of all locks that a process has on it, those of the parent's own connection too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_forked_child_does_not_close_what_its_parent_opened() {
+    let (folder, path) = on_disk();
+    let open = || {
+        let files = fs::read_dir("/proc/self/fd").unwrap();
+        let inside = |file: &PathBuf| fs::read_link(file).is_ok_and(|to| to.starts_with(folder.path()));
+        files.map(|file| file.unwrap().path()).filter(inside).count()
+    };
+    let ledger = Ledger::open(&path).unwrap();
+    let before = open();
+    assert!(before > 0);
+    ledger.shared.pretend_a_fork_that_nobody_saw();
+    drop(ledger);
+    assert_eq!(open(), before);
+    // Its own is closed.
+    let ledger = Ledger::open(&path.with_extension("other")).unwrap();
+    assert!(open() > before);
+    drop(ledger);
+    assert_eq!(open(), before);
 }
 
 #[test]

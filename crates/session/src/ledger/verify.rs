@@ -219,7 +219,7 @@ fn lost_ids(connection: &Connection) -> Fallible<Vec<String>> {
 }
 
 fn link_fault(row: &Row, follows: bool, count: u64, kept: Option<&Head>) -> Option<String> {
-    if row.number.unsigned_abs() != count || row.number < 0 {
+    if u64::try_from(row.number) != Ok(count) {
         return Some(format!("an entry is missing before number {}", row.number));
     }
     if !follows {

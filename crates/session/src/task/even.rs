@@ -69,3 +69,18 @@ impl Even {
         ranks as f64 * self.gap()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundred_rows_over_a_range_of_forty_by_hand() {
+        let even = Even { rows: 100, width: 40.0 };
+        assert_eq!((even.gap(), even.quartiles_apart()), (0.4, 20.0));
+        assert!(even.has(100) && !even.has(101));
+        // An error is at most the range, and helps below a quarter of it.
+        let likely = |error: f64| (even.likely(error).error, even.likely(error).helps);
+        assert_eq!([9.9, 10.0, 50.0].map(likely), [(9.9, true), (10.0, false), (40.0, false)]);
+    }
+}

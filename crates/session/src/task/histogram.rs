@@ -263,3 +263,36 @@ pub(super) fn stated(text: &str, said: &Said, column: usize) -> Result<String, P
     let shown = wording::shown(text);
     Err(PlanError::line(format!("'{shown}' was stated and is no {kind}; state values of the column's type")))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{plan::DataFacts, request::Request};
+
+    /// Else it would be counted, and published, twice for one price.
+    #[test]
+    fn a_key_or_a_candidate_that_is_stated_twice_is_refused_wherever_it_stands() {
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: vec!["town".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
+        let planned = |statistic: &str, texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
+            let (by, column) = ("town".to_string(), Some("town".to_string()));
+            let asked = Request { epsilon: Some("1".into()), ..Request::new(statistic) };
+            let asked = match statistic {
+                "count" => Request { group_by: vec![by], keys: texts, ..asked },
+                _ => Request { column, among: texts, ..asked },
+            };
+            crate::plan::Plan::new(&asked, &facts).map(|_| ()).map_err(|error| error.to_string())
+        };
+        for (statistic, what) in [("count", "a key"), ("select", "a candidate")] {
+            assert_eq!(planned(statistic, &["b", "a", "c"]), Ok(()));
+            for twice in [&["a", "a"][..], &["b", "a", "b"], &["a", "c", "b", "c"]] {
+                let refused = Err(format!("{what} is stated twice; state each once"));
+                assert_eq!(planned(statistic, twice), refused, "{twice:?}");
+            }
+        }
+    }
+}

@@ -128,6 +128,23 @@ mod tests {
         Noise::plan(&said, said.eps(), said.delta(), steps).unwrap()
     }
 
+    #[test]
+    fn a_bell_curve_without_a_delta_is_refused_in_one_line() {
+        let facts =
+            DataFacts { name: "people".into(), columns: Vec::new(), registered: None, kinds: Vec::new() };
+        let request = Request {
+            epsilon: Some("1".into()),
+            mechanism: Some("gaussian".into()),
+            ..Request::new("count")
+        };
+        let said = Said::new(&request, &facts).unwrap();
+        let refused = Noise::plan(&said, said.eps(), said.delta(), 1).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the mechanism gaussian needs a delta above 0; give --delta 1e-6, or use laplace"
+        );
+    }
+
     /// The largest delta at epsilon 1 between numbers that differ by up to two steps.
     fn worst(noise: &Noise) -> Interval {
         let at = |number: i64| enumerate(&"1e-9".parse().unwrap(), |tape| noise.run(number, tape));

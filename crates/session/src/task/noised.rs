@@ -259,3 +259,37 @@ fn plan_tested(said: &Said, space: &Space, gap: &Ratio, even: &Even) -> Result<(
     let error = error.unwrap_or_else(|| Ratio::from(space.range().width()));
     Ok((Kind::Tested(Box::new(mechanism)), error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{plan::DataFacts, request::Request};
+
+    /// Rows lie as far apart in the column's unit however short the steps are that they are measured in.
+    #[test]
+    fn what_is_likely_does_not_follow_the_length_of_a_step() {
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
+        let likely = |name: &str, resolution: &str| {
+            let asked = Request {
+                column: Some("salary".into()),
+                epsilon: Some("1".into()),
+                delta: Some("1e-6".into()),
+                range: Some("0,100000".into()),
+                resolution: Some(resolution.into()),
+                mechanism: Some(name.into()),
+                ..Request::new("median")
+            };
+            let said = Said::new(&asked, &facts).unwrap();
+            Noised::plan(&said, name, &Ratio::new(1, 2)).unwrap().likely.error
+        };
+        for name in ["smooth", "released-scale"] {
+            let ratio = likely(name, "0.01") / likely(name, "1");
+            assert!((0.9..1.1).contains(&ratio), "{name}: {ratio}");
+        }
+    }
+}

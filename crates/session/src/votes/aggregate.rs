@@ -252,7 +252,7 @@ impl Aggregate {
     }
 
     /// An option that is released is named by more than half of the blocks up to noise, every other by at most half.
-    fn named_between(&self, within: u64) -> (u64, u64) {
+    pub(super) fn named_between(&self, within: u64) -> (u64, u64) {
         let half = self.blocks / 2;
         ((half + 1).saturating_sub(within), half.saturating_add(within).min(self.blocks))
     }

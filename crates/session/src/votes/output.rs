@@ -187,6 +187,11 @@ mod tests {
         assert_eq!(named.labels(["b", "z", "b"]), Some(Vote::Named(vec![false, true])));
         let sets = ballots(Output::Labels, None);
         assert_eq!(sets.labels(["b", "a", "b"]), Some(Vote::Labels(vec!["a".into(), "b".into()])));
+        let any = ballots(Output::Label, None);
+        // In characters, not in bytes.
+        let long = |length: usize| any.label(&"\u{e9}".repeat(length)).is_some();
+        assert_eq!([1, 199, 200, 201].map(long), [true, true, true, false]);
+        assert_eq!((any.label(" "), any.label("a\u{7}")), (None, None));
         // However much is printed, a vote is small and is read after so many labels at most.
         let many: Vec<String> = (0..3000).map(|label| label.to_string()).collect();
         assert_eq!(sets.labels(many.iter().map(String::as_str)), None);

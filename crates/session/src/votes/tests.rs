@@ -225,6 +225,44 @@ fn mutants_that_count_answers_with_less_noise_are_caught_in_whole_answers() {
     }
 }
 
+/// More than half of 100 blocks are 51, and of 101 too; at most half are 50. Noise moves both, and not beyond none and all.
+#[test]
+fn more_than_half_of_the_blocks_by_hand() {
+    for blocks in ["100", "101"] {
+        let options = Some(vec!["a".into(), "b".into()]);
+        let asked = VoteRequest { blocks: Some(blocks.into()), options, ..request("labels", "1", "1e-6") };
+        let aggregate = plan(&asked).aggregate;
+        let all = blocks.parse().unwrap();
+        assert_eq!([0, 3, 500].map(|within| aggregate.named_between(within)), [(51, 50), (48, 53), (0, all)]);
+    }
+}
+
+/// The bar of vectors is so many times the radius in which most of them lie: of answers that lie within a millionth it is small.
+#[test]
+fn the_bar_of_vectors_shrinks_with_how_far_apart_they_lie() {
+    let (blocks, mechanism) = (Some("900".into()), Some("ball".into()));
+    let plan = plan(&VoteRequest { blocks, mechanism, ..request("vector:3", "4", "1e-6") });
+    for spread in [1.0, 1e-6] {
+        // Squares, so that blocks next to each other are as far apart as any two.
+        let at = |block: u32, place: u32| f64::from((block * block * (3 + place) + 17 * block) % 101);
+        let vote = |block: u32| {
+            plan.ballots().vector((0..3).map(|place| at(block, place) / 100.0 * spread).collect())
+        };
+        let votes: Vec<Option<Vote>> = (0..900).map(vote).collect();
+        let answer = plan.answer(&votes, None, &mut crate::gather::tests::FixedWords(5)).answer;
+        let error = answer.error.expect("they agree").scale.expect("a scale");
+        assert!((spread / 1000.0..spread * 100.0).contains(&error), "{spread}: {error}");
+    }
+}
+
+/// A block that fits a vector of 50 numbers has at least five rows for each of them.
+#[test]
+fn blocks_for_long_vectors_have_rows_for_each_number() {
+    let asked = VoteRequest { rows: Some("100000".into()), ..request("vector:50", "5", "1e-6") };
+    let blocks = plan(&asked).touch().votes();
+    assert!(blocks * 250 <= 100_000, "{blocks}");
+}
+
 #[test]
 fn a_stated_default_stands_for_missing_votes_and_costs_nothing() {
     let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
