@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+#[cfg(any(test, debug_assertions))]
 pub mod audits;
 pub mod batch;
 pub mod caution;

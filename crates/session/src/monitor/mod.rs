@@ -627,6 +627,7 @@ impl From<FingerprintError> for AskError {
     }
 }
 
+#[cfg(any(test, debug_assertions))]
 pub(crate) mod audits;
 #[cfg(test)]
 mod tests;

@@ -275,6 +275,7 @@ impl Plan {
         Ok(())
     }
 
+    #[cfg(any(test, debug_assertions))]
     pub(crate) fn task(&self) -> &crate::task::Task {
         &self.parts[0].task
     }

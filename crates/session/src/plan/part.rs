@@ -97,6 +97,7 @@ impl Part {
         runners_up(&self.request, &self.facts, self.task.mechanism())
     }
 
+    #[cfg(any(test, debug_assertions))]
     pub(crate) fn of_row(&self) -> &Approx {
         &self.of_row
     }

@@ -61,6 +61,10 @@ pub(crate) struct Rows {
 /// Coins and threads of a scan: one for each visitor.
 pub(crate) enum Hands<'a, C: Coins> {
     /// One thread, any coins: this is what audits enumerate.
+    #[cfg_attr(
+        not(any(test, debug_assertions)),
+        expect(dead_code, reason = "audits run the same scan on coins of their own")
+    )]
     One(&'a mut C),
     /// As many threads as coins, each its own.
     Several(&'a mut [OsCoins]),

@@ -501,6 +501,7 @@ fn release(plan: &VotePlan, tallied: Tallied, charge: &Charge) -> Release {
     }
 }
 
+#[cfg(any(test, debug_assertions))]
 pub(crate) mod audits;
 #[cfg(test)]
 mod claims;
