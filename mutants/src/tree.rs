@@ -335,6 +335,7 @@ fn instrumented(file: &str, content: Vec<u8>) -> Vec<u8> {
     match file {
         "Cargo.toml" => text.replacen("\"python\"]", "\"python\", \"switch\"]", 1).into_bytes(),
         "crates/core/Cargo.toml"
+        | "crates/ledger/Cargo.toml"
         | "crates/session/Cargo.toml"
         | "crates/engine/Cargo.toml"
         | "crates/runner/Cargo.toml" => {

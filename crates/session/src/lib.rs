@@ -13,11 +13,9 @@ pub mod batch;
 pub mod caution;
 pub mod columns;
 pub mod field;
-pub mod file_id;
 mod gather;
 mod groups;
 pub mod kind;
-pub mod ledger;
 pub mod monitor;
 mod names;
 pub mod plan;
@@ -35,3 +33,5 @@ pub mod task;
 mod types;
 pub mod unanswered;
 pub mod votes;
+
+pub use equipoise_ledger::{self as ledger, file_id};

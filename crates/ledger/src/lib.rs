@@ -33,7 +33,7 @@
 //!
 //! ```
 //! use equipoise_core::{adjacency::{Adjacency, Unit}, loss::Approx};
-//! use equipoise_session::ledger::{ChargeRequest, Charging, DataSet, Ledger};
+//! use equipoise_ledger::{ChargeRequest, Charging, DataSet, Ledger};
 //!
 //! let mut ledger = Ledger::in_memory()?;
 //! let salaries =
@@ -60,6 +60,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod anew;
 mod balance;
 mod chain;
@@ -69,6 +71,7 @@ mod cost;
 mod entry;
 mod error;
 mod export;
+pub mod file_id;
 mod files;
 mod fingerprint;
 mod forget;
@@ -86,10 +89,9 @@ pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
 pub use cost::Cost;
 pub use entry::{Entry, Event};
-pub(crate) use error::path_shown;
 pub use error::{
     ChargeError, DataSetError, Fault, FingerprintError, LedgerError, OverBudget, RegisterError,
-    SpentForOthers,
+    SpentForOthers, path_shown,
 };
 pub use export::Pieces;
 pub use files::{Apart, Charged, Elsewhere, Expected, Guarded, MOST_FILES};

@@ -5,7 +5,7 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Amount, Approx},
 };
-use equipoise_session::ledger::{ChargeRequest, DataSet, Ledger};
+use equipoise_ledger::{ChargeRequest, DataSet, Ledger};
 use std::{
     env,
     path::{Path, PathBuf},

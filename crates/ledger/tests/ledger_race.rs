@@ -2,7 +2,7 @@
 
 mod support;
 
-use equipoise_session::ledger::{ChargeError, Charging, Ledger};
+use equipoise_ledger::{ChargeError, Charging, Ledger};
 use std::{
     collections::HashSet,
     process::{Command, Stdio},

@@ -36,13 +36,13 @@ pub struct ChargeRequest {
 /// A charge that is durable. It is the only way to an answer, cannot be copied, and comes from a ledger alone.
 ///
 /// ```compile_fail
-/// # fn twice(charge: equipoise_session::ledger::Charge) {
+/// # fn twice(charge: equipoise_ledger::Charge) {
 /// let two = charge.clone();
 /// # }
 /// ```
 ///
 /// ```compile_fail
-/// # use equipoise_session::ledger::Charge;
+/// # use equipoise_ledger::Charge;
 /// let free = Charge { id: "free".into() };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Ledger {
 
     /// The same, where a charge under this request id that was never recorded is taken up again instead of lost. Only for
     /// who can show that nothing was answered on its strength, as a monitor's state file does.
-    pub(crate) fn charge_once(&mut self, request: &ChargeRequest) -> Result<Charging, ChargeError> {
+    pub fn charge_once(&mut self, request: &ChargeRequest) -> Result<Charging, ChargeError> {
         match self.charge(request) {
             Err(ChargeError::Lost { id, .. }) => Ok(Charging::Granted(self.taken_up(&id, request)?)),
             other => other,

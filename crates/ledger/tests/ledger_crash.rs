@@ -8,7 +8,7 @@
 mod support;
 
 use equipoise_faults::{End, Fault, Program, Run, Start, mark, run};
-use equipoise_session::ledger::{ChargeError, Charging, Ledger, Verified};
+use equipoise_ledger::{ChargeError, Charging, Ledger, Verified};
 use std::{collections::BTreeMap, path::Path};
 use support::{
     approx, child_arguments, child_folder, child_variables, data_set, ledger_in, limited_ledger, request,

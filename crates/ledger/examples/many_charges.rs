@@ -1,13 +1,13 @@
 //! Makes a ledger of many charges, each with its answer, by the same steps as any question: for measuring what reads it.
 //!
-//! `cargo run --release -p equipoise-session --example many_charges -- LEDGER CHARGES`. On a disk in memory (`/dev/shm`) a million take
+//! `cargo run --release -p equipoise-ledger --example many_charges -- LEDGER CHARGES`. On a disk in memory (`/dev/shm`) a million take
 //! minutes; elsewhere each charge waits for the disk twice.
 
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::Approx,
 };
-use equipoise_session::ledger::{ChargeRequest, Charging, DataSet, Ledger};
+use equipoise_ledger::{ChargeRequest, Charging, DataSet, Ledger};
 use std::{env, error::Error, path::Path, process::ExitCode};
 
 fn main() -> ExitCode {

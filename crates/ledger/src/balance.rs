@@ -252,7 +252,7 @@ pub(super) fn charges(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::limit::Accountant;
+    use crate::limit::Accountant;
     use equipoise_core::loss::Amount;
 
     fn cost(eps: &str) -> Cost {

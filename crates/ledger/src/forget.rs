@@ -55,7 +55,7 @@ mod tests {
         Charging, Fault, Ledger, LedgerError,
         tests::{granted, loss, request, salaries},
     };
-    use crate::ledger::{Accountant, ChargeRequest, Limit};
+    use crate::{Accountant, ChargeRequest, Limit};
 
     fn entries(ledger: &Ledger) -> i64 {
         ledger

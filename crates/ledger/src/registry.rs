@@ -116,7 +116,7 @@ impl Ledger {
     }
 
     /// The fingerprint of content. It is kept in files that only their owner reads, and never shown.
-    pub(crate) fn fingerprint(&self, content: &mut dyn Read) -> Result<String, FingerprintError> {
+    pub fn fingerprint(&self, content: &mut dyn Read) -> Result<String, FingerprintError> {
         let secret = self.read(fingerprint::secret)?;
         fingerprint::of(&secret, content).map_err(|error| FingerprintError::Content(error.kind()))
     }

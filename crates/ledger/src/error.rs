@@ -190,7 +190,7 @@ impl fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 /// A path for one line of a message, its end kept: that is where files differ.
-pub(crate) fn path_shown(path: &Path) -> String {
+pub fn path_shown(path: &Path) -> String {
     const LONGEST: usize = 200;
     let text: Vec<char> = visible(&path.to_string_lossy()).chars().collect();
     match text.len().checked_sub(LONGEST) {

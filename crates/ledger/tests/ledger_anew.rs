@@ -6,7 +6,7 @@ mod support;
 
 use equipoise_core::adjacency::Unit;
 use equipoise_faults::{End, Fault, Program, Run, Start, mark, run};
-use equipoise_session::ledger::{ChargeError, ChargeRequest, Charging, DataSet, Ledger};
+use equipoise_ledger::{ChargeError, ChargeRequest, Charging, DataSet, Ledger};
 use std::path::Path;
 use support::{
     approx, child_arguments, child_folder, child_variables, data_set, ledger_in, limited_ledger, request,

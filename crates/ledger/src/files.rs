@@ -114,7 +114,7 @@ impl Ledger {
     }
 
     /// May the monitor that this charge paid for go on in this file? The first file that asks is the one.
-    pub(crate) fn adopt(&mut self, charge: &str, file: FileId) -> Result<bool, LedgerError> {
+    pub fn adopt(&mut self, charge: &str, file: FileId) -> Result<bool, LedgerError> {
         let known = self.read(|connection| adopted(connection, charge))?;
         if let Some(known) = known {
             return Ok(known.is(&file));
