@@ -11,7 +11,7 @@ use equipoise_core::{
 };
 use equipoise_engine::books::{self, Looking};
 use equipoise_session::{
-    answer::ErrorBar,
+    bar::ErrorBar,
     ledger::{Balance, DataSet, Earlier, Ledger, LedgerError, Limit, SharedLedger},
     plan::{DataFacts, Plan},
     release::{Left, Spent},

@@ -145,10 +145,7 @@ fn paragraph(
         Some(release) => format!(
             "The released value is {}; its error: {}.",
             show::value(&release.value),
-            release
-                .error
-                .as_ref()
-                .map_or("not stated".to_string(), |error| show::error_words(error, &release.value))
+            release.error.as_ref().map_or("not stated".to_string(), |error| error.words(&release.value))
         ),
     };
     let blocks = release.and_then(|release| release.blocks.as_ref());

@@ -1,6 +1,7 @@
 //! What a question comes to: a value or a refusal, and how far off the value may be.
 
 use crate::{
+    bar::{Condition, ErrorBar},
     groups::Key,
     release::{Outcome, Spent},
     session::shaped,
@@ -8,175 +9,6 @@ use crate::{
 use equipoise_core::adjacency::Adjacency;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-/// How far off an answer may be, and how sure that is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ErrorBar {
-    /// With which probability the bar holds; 1 where the answer is exact.
-    pub confidence: f64,
-    /// In which way the answer may be off.
-    pub kind: ErrorKind,
-    /// What the bar is about, where that is not the true value of the rows: then read "the true value" below as this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub covers: Option<Covers>,
-    /// The true value is not below this: a number, a text where the answer is one, or a list where the answer is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub low: Option<Value>,
-    /// The true value is not above this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub high: Option<Value>,
-    /// The answer lies between the rows this many places before and after the true one; one number for each
-    /// answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<Value>,
-    /// The most frequent value has at most this many rows more than the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gap: Option<u64>,
-    /// What a gap is counted in, where that is not rows: `votes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gap_unit: Option<String>,
-    /// Each label of the answer is named by at least this many blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub least: Option<u64>,
-    /// Each other label that was an option is named by at most this many blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub most: Option<u64>,
-    /// Rows, or the answers of blocks, beyond this range were moved into it, which the bar does not cover.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<[f64; 2]>,
-    /// The same for each number of an answer that is a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ranges: Option<Vec<[f64; 2]>>,
-    /// Rows without a value count as this, which the bar does not cover.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub empty_as: Option<f64>,
-    /// Rows without a value count as the lowest one, which the bar does not cover.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub empty_lowest: bool,
-    /// The bar holds if so many rows have a value, as was stated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stated_rows: Option<u64>,
-    /// Every number of the answer lies within this of the true one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scale: Option<f64>,
-    /// Several ranks or intervals hold all at once with this confidence.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub together: bool,
-}
-
-/// What an error bar is about, and on what conditions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Covers {
-    /// What lies within the bar, as a noun: `the mean of 60 blocks' answers, each from about 83 rows`.
-    pub of: String,
-    /// What was done on the way there, a clause each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub given: Vec<String>,
-}
-
-/// In which way an answer may be off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ErrorKind {
-    /// The answer is the true value.
-    Exact,
-    /// The noise that was added.
-    Noise,
-    /// The distance in ranks from the true value.
-    Rank,
-    /// Where the true value lies, by a paid interval of its own; with the distance in ranks of the answer.
-    Interval,
-    /// How many rows, or votes of blocks, fewer the answer has than the most frequent value.
-    Gap,
-    /// Of how many blocks each label of a set has the vote at least, and each other one at most.
-    Votes,
-}
-
-impl ErrorBar {
-    /// The answer is the true value.
-    pub fn exact() -> Self {
-        Self::of(1.0, ErrorKind::Exact)
-    }
-
-    /// The true value lies between these, as far as noise goes.
-    pub fn noise(confidence: f64, low: f64, high: f64) -> Self {
-        Self::noise_between(confidence, low.into(), high.into())
-    }
-
-    /// The same with ends that are no floats.
-    pub fn noise_between(confidence: f64, low: Value, high: Value) -> Self {
-        Self { low: Some(low), high: Some(high), ..Self::of(confidence, ErrorKind::Noise) }
-    }
-
-    /// The answer lies so many ranks from the true value.
-    pub fn rank(confidence: f64, rank: Value) -> Self {
-        Self { rank: Some(rank), ..Self::of(confidence, ErrorKind::Rank) }
-    }
-
-    /// Several numbers lie so many ranks from the true ones, all at once.
-    pub fn ranks(confidence: f64, ranks: &[u64]) -> Self {
-        Self { together: true, ..Self::rank(confidence, json!(ranks)) }
-    }
-
-    /// The same with an interval of values that holds the true one.
-    #[must_use]
-    pub fn interval(self, low: Value, high: Value) -> Self {
-        Self { kind: ErrorKind::Interval, low: Some(low), high: Some(high), ..self }
-    }
-
-    /// The answer has at most so many rows fewer than the most frequent value.
-    pub fn gap(confidence: f64, gap: u64) -> Self {
-        Self { gap: Some(gap), ..Self::of(confidence, ErrorKind::Gap) }
-    }
-
-    /// The answer has at most so many votes of blocks fewer than the most frequent one.
-    pub fn gap_in_votes(confidence: f64, gap: u64) -> Self {
-        Self { gap_unit: Some("votes".to_string()), ..Self::gap(confidence, gap) }
-    }
-
-    /// Each label of the answer has at least so many votes of blocks, and each other one at most so many.
-    pub fn votes(confidence: f64, least: u64, most: u64) -> Self {
-        Self {
-            least: Some(least),
-            most: Some(most),
-            together: true,
-            ..Self::of(confidence, ErrorKind::Votes)
-        }
-    }
-
-    /// The same bar about something else than the true value of the rows.
-    #[must_use]
-    pub fn about(self, covers: Covers) -> Self {
-        Self { covers: Some(covers), ..self }
-    }
-
-    /// Every number of the answer lies within this of the true one, as far as noise goes.
-    pub fn scale(confidence: f64, scale: f64) -> Self {
-        Self { scale: Some(scale), ..Self::of(confidence, ErrorKind::Noise) }
-    }
-
-    fn of(confidence: f64, kind: ErrorKind) -> Self {
-        Self {
-            confidence,
-            kind,
-            covers: None,
-            low: None,
-            high: None,
-            rank: None,
-            gap: None,
-            gap_unit: None,
-            least: None,
-            most: None,
-            range: None,
-            ranges: None,
-            empty_as: None,
-            empty_lowest: false,
-            stated_rows: None,
-            scale: None,
-            together: false,
-        }
-    }
-}
 
 /// One of several answers that were asked for together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -290,8 +122,8 @@ impl Answer {
     /// A number and its error bar, or a refusal where they are beyond what a float can hold: JSON would show null.
     pub fn number(value: f64, error: ErrorBar) -> Self {
         // An end that is not finite was made null.
-        let known = |end: &Option<Value>| end.as_ref().is_none_or(|end| !end.is_null());
-        if value.is_finite() && known(&error.low) && known(&error.high) {
+        let known = error.ends().is_none_or(|ends| !ends.low.is_null() && !ends.high.is_null());
+        if value.is_finite() && known {
             return Self::released(value.into(), error);
         }
         Self::refused(
@@ -371,8 +203,8 @@ impl Answer {
 
     /// The same where rows without a value were the lowest, as they are where the number of rows is public.
     pub fn with_empty_lowest(self, adjacency: Adjacency) -> Self {
-        let empty_lowest = adjacency == Adjacency::Replace;
-        Self { error: self.error.map(|error| ErrorBar { empty_lowest, ..error }), ..self }
+        let condition = (adjacency == Adjacency::Replace).then_some(Condition::EmptyLowest);
+        Self { error: self.error.map(|error| error.on(condition)), ..self }
     }
 
     /// The same with the noisy number of rows.

@@ -9,6 +9,7 @@
 pub mod answer;
 #[cfg(any(test, debug_assertions))]
 pub mod audits;
+pub mod bar;
 pub mod batch;
 pub mod caution;
 pub mod columns;

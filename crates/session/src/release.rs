@@ -1,7 +1,8 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
 use crate::{
-    answer::{ErrorBar, Group, Item},
+    answer::{Group, Item},
+    bar::ErrorBar,
     ledger::{Limit, Receipt},
 };
 use equipoise_core::loss::{Amount, Approx};

@@ -363,7 +363,7 @@ impl From<EntropyError> for SessionError {
 mod tests {
     use super::*;
     use crate::{
-        answer::ErrorBar,
+        bar::ErrorBar,
         gather::tests::Memory,
         request::Request,
         source::{Lost, Visitor, Wanted},

@@ -1,9 +1,10 @@
 //! One answer in words: a value, a table of groups, or a refusal.
 
-use super::{between, error_words, percent, printable, question, ranks, summary, value};
+use super::{percent, printable, question, summary, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
-    answer::{ErrorBar, ErrorKind, Group, Item},
+    answer::{Group, Item},
+    bar::ErrorBar,
     release::{Outcome, Release},
 };
 use serde_json::Value;
@@ -78,10 +79,10 @@ pub(super) fn show(shown: &Shown<'_>) {
         (_, Outcome::Released) => println!("{question}: {}{}", value(shown.value), shown.measure),
     }
     if let Some(groups) = shown.groups {
-        if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence)) {
+        if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence())) {
             println!("  error      each holds on its own ({} confidence)", percent(confidence));
         }
-        if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence)) {
+        if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence())) {
             println!(
                 "  error      below each answer; each holds on its own, and the quantiles of a group all at once ({} \
                  confidence); --json has all digits, and the ranges that rows were moved into",
@@ -97,7 +98,7 @@ pub(super) fn show(shown: &Shown<'_>) {
         let name = if item.statistic == "quantiles" { SUMMARY } else { item.statistic.as_str() };
         match (item.outcome, &item.error) {
             (Outcome::Released, error) => {
-                let error = error.as_ref().map_or(String::new(), |error| error_words(error, &item.value));
+                let error = error.as_ref().map_or(String::new(), |error| error.words(&item.value));
                 println!("  {name:<34} {}", value(&item.value));
                 println!("    error    {error}");
             }
@@ -108,7 +109,7 @@ pub(super) fn show(shown: &Shown<'_>) {
     }
     if let Some(error) = shown.error {
         let rows = shown.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
-        println!("  error      {}{rows}", error_words(error, shown.value));
+        println!("  error      {}{rows}", error.words(shown.value));
     }
     if let Some(advice) = shown.advice {
         println!("  advice     {advice}");
@@ -142,7 +143,7 @@ fn table(shown: &Shown<'_>, groups: &[Group]) -> Table {
         }
         let (answer, error) = match (group.outcome, &group.error) {
             (Outcome::Released, error) => {
-                let error = error.as_ref().map_or(String::new(), |error| short_error(error, &group.value));
+                let error = error.as_ref().map_or(String::new(), |error| error.short_words(&group.value));
                 (value(&group.value), error)
             }
             (Outcome::Refused, _) => ("refused".to_string(), String::new()),
@@ -159,16 +160,4 @@ fn indented(place: usize, text: &str) -> String {
 
 fn key(key: &Value) -> String {
     key.as_str().map_or("(empty)".to_string(), printable)
-}
-
-/// An error bar in a cell of a table.
-fn short_error(error: &ErrorBar, of: &Value) -> String {
-    match error.kind {
-        ErrorKind::Exact => "exact".to_string(),
-        ErrorKind::Noise | ErrorKind::Interval => between(error, "to"),
-        ErrorKind::Gap => format!("at most {} rows fewer", error.gap.unwrap_or_default()),
-        // Answers from votes have no groups.
-        ErrorKind::Votes => String::new(),
-        ErrorKind::Rank => ranks(error, of),
-    }
 }

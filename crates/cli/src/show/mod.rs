@@ -8,8 +8,10 @@ pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::Exit;
 use equipoise_core::{ratio::Ratio, wording};
+pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
-    answer::{ErrorBar, ErrorKind, Item},
+    answer::Item,
+    bar::percent,
     ledger::Balance,
     plan::{Part, Plan, RunnerUp},
     release::{Blocks, Left, Outcome, Release, Spent},
@@ -54,7 +56,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         return;
     }
     warn(&plan.warnings());
-    let confidence = plan.expected().error.map_or(1.0, |error| error.confidence);
+    let confidence = plan.expected().error.map_or(1.0, |error| error.confidence());
     let sure =
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
     let asked = question(plan.statistic(), plan.column(), plan.group_by());
@@ -213,100 +215,6 @@ fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> Strin
     format!("{statistic}{of}{by}")
 }
 
-/// A text that came out of a file, with whatever commands a terminal, turns the line around or stays unseen written out.
-/// JSON has it exactly.
-pub(crate) fn printable(text: &str) -> String {
-    wording::visible(text).into_owned()
-}
-
-/// An answer as text: numbers as they are, a list with commas.
-pub(crate) fn value(shown: &Value) -> String {
-    match shown {
-        Value::Null => "none (there are no rows)".to_string(),
-        // No field is an empty text: this stands for fields that are not there.
-        Value::String(text) if text.is_empty() => "(empty)".to_string(),
-        Value::String(text) => printable(text),
-        Value::Array(values) => {
-            // One of several quantiles that there were too few rows for.
-            let one = |one: &Value| if one.is_null() { "too few rows".to_string() } else { value(one) };
-            values.iter().map(one).collect::<Vec<_>>().join(", ")
-        }
-        Value::Number(number) => {
-            let text = number.to_string();
-            text.strip_suffix(".0").map_or(text.clone(), str::to_string)
-        }
-        other => other.to_string(),
-    }
-}
-
-/// What an error bar says of a value, as a clause.
-pub(crate) fn error_words(error: &ErrorBar, of: &Value) -> String {
-    let empty = if error.empty_lowest { "; empty fields count as the lowest value" } else { "" };
-    let given = error.covers.as_ref().map_or(&[][..], |covers| &covers.given);
-    let given: Vec<String> = given.iter().map(|clause| format!("; {}", printable(clause))).collect();
-    let given = given.concat();
-    covered(error, of) + empty + &given
-}
-
-fn covered(error: &ErrorBar, of: &Value) -> String {
-    let stated = error.stated_rows.map(|rows| format!("if {rows} rows have a value, as stated "));
-    let sure = format!("{}({} confidence)", stated.unwrap_or_default(), percent(error.confidence));
-    // What the bar is about, where that is not the true value of all rows.
-    let about =
-        |otherwise: &str| error.covers.as_ref().map_or(otherwise.to_string(), |covers| printable(&covers.of));
-    match error.kind {
-        ErrorKind::Exact if error.covers.is_some() => format!("none: this is exactly {}", about("")),
-        ErrorKind::Exact => "none: this is the exact value".to_string(),
-        ErrorKind::Noise if error.scale.is_some() => {
-            let scale = value(&json!(error.scale));
-            format!("every number lies within {scale} of {} {sure}", about("the true one"))
-        }
-        ErrorKind::Noise => {
-            // What was limited stands among the conditions, where there are some.
-            let moved = error.range.filter(|_| error.covers.is_none());
-            let moved = moved.map_or(String::new(), |[low, high]| {
-                let (low, high) = (value(&json!(low)), value(&json!(high)));
-                format!("; not covered: rows were moved into {low} to {high}")
-            });
-            let empty = error
-                .empty_as
-                .map_or(String::new(), |number| format!("; empty fields count as {}", value(&json!(number))));
-            let (low, high) = (end(error.low.as_ref()), end(error.high.as_ref()));
-            format!("{} lies between {low} and {high} {sure}{moved}{empty}", about("the true value"))
-        }
-        ErrorKind::Interval => {
-            let (between, within) = (between(error, "and"), ranks(error, of));
-            match Several::of(error, of) {
-                Several::One => {
-                    format!("the true value lies between {between}, the answer {within} of it {sure}")
-                }
-                Several::List => format!(
-                    "the true values lie between {between}, {within} of the answer, all at once {sure}"
-                ),
-                Several::Quartiles => {
-                    format!("the true value lies between {between}, {within} of the true one {sure}")
-                }
-            }
-        }
-        ErrorKind::Gap => {
-            let (gap, unit) = (error.gap.unwrap_or_default(), error.gap_unit.as_deref().unwrap_or("rows"));
-            format!("{} has at most {gap} {unit} more {sure}", about("the most frequent value"))
-        }
-        ErrorKind::Votes => {
-            let blocks = |number: Option<u64>| number.unwrap_or_default();
-            format!(
-                "each of these is named by at least {} blocks, each other option by at most {}, all at once {sure}",
-                blocks(error.least),
-                blocks(error.most)
-            )
-        }
-        ErrorKind::Rank => {
-            let at_once = if Several::of(error, of) == Several::List { ", all at once" } else { "" };
-            format!("{} of the true one{at_once} {sure}", ranks(error, of))
-        }
-    }
-}
-
 /// About how many blocks answered, where that was paid for.
 pub(crate) fn blocks_words(blocks: &Blocks) -> String {
     let Blocks { count, answered, answered_within, confidence, .. } = blocks;
@@ -320,72 +228,6 @@ pub(crate) fn blocks_words(blocks: &Blocks) -> String {
         }
         _ => format!("{count}; how many answered is not told, because a default was stated"),
     }
-}
-
-/// What the ranks of an error bar are about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Several {
-    One,
-    /// A list of quantiles.
-    List,
-    /// The two quartiles whose difference was told.
-    Quartiles,
-}
-
-impl Several {
-    fn of(error: &ErrorBar, of: &Value) -> Self {
-        match error.rank {
-            Some(Value::Array(_)) if of.is_array() => Self::List,
-            Some(Value::Array(_)) => Self::Quartiles,
-            _ => Self::One,
-        }
-    }
-}
-
-/// How many ranks off: one number where all are the same.
-fn ranks(error: &ErrorBar, of: &Value) -> String {
-    let who = match Several::of(error, of) {
-        Several::One => "",
-        Several::List => "each ",
-        Several::Quartiles => "each quartile ",
-    };
-    match &error.rank {
-        Some(Value::Array(each)) if each.iter().all(|one| *one == each[0]) => {
-            format!("{who}within {} ranks", each.first().map_or(String::new(), value))
-        }
-        Some(Value::Array(each)) => {
-            let each: Vec<String> = each.iter().map(value).collect();
-            format!("{who}within {} ranks in turn", each.join(", "))
-        }
-        one => format!("within {} ranks", one.as_ref().map_or(String::new(), value)),
-    }
-}
-
-/// Both ends of an interval, or of each of a list.
-fn between(error: &ErrorBar, word: &str) -> String {
-    let pair = |low: &Value, high: &Value| {
-        if low.is_null() {
-            "too few rows".to_string()
-        } else {
-            format!("{} {word} {}", value(low), value(high))
-        }
-    };
-    match (&error.low, &error.high) {
-        (Some(Value::Array(low)), Some(Value::Array(high))) => {
-            low.iter().zip(high).map(|(low, high)| pair(low, high)).collect::<Vec<_>>().join(", ")
-        }
-        (low, high) => format!("{} {word} {}", end(low.as_ref()), end(high.as_ref())),
-    }
-}
-
-/// An end of an error bar.
-fn end(end: Option<&Value>) -> String {
-    value(end.unwrap_or(&Value::Null))
-}
-
-fn percent(confidence: f64) -> String {
-    let text = format!("{:.6}", confidence * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Epsilon, and delta where there is one. Long numbers are rounded up for people; JSON has them whole.

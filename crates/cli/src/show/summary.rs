@@ -2,7 +2,8 @@
 
 use super::value;
 use equipoise_session::{
-    answer::{ErrorBar, Group, Item},
+    answer::{Group, Item},
+    bar::{Between, ErrorBar, Ranks},
     release::Outcome,
 };
 use serde_json::Value;
@@ -38,12 +39,12 @@ pub(super) fn cells(answers: &[Item]) -> Vec<String> {
 }
 
 fn one(item: &Item) -> String {
-    match (item.outcome, &item.error) {
+    match (item.outcome, item.error.as_ref().and_then(ErrorBar::ends)) {
         (Outcome::Refused, _) => "refused".to_string(),
-        (Outcome::Released, Some(ErrorBar { low: Some(low), high: Some(high), .. })) => {
-            format!("{}\n{}", short(&item.value, f64::round), between(low, high))
+        (Outcome::Released, Some(ends)) => {
+            format!("{}\n{}", short(&item.value, f64::round), between(ends))
         }
-        (Outcome::Released, _) => short(&item.value, f64::round),
+        (Outcome::Released, None) => short(&item.value, f64::round),
     }
 }
 
@@ -52,19 +53,16 @@ fn quantiles(item: &Item) -> Vec<String> {
     if item.outcome == Outcome::Refused {
         return QUANTILES.map(|_| "refused".to_string()).to_vec();
     }
-    let of = |list: Option<&Value>, place: usize| {
-        list.and_then(|list| list.get(place)).cloned().unwrap_or_default()
-    };
     let cell = |place: usize| {
-        let told = of(Some(&item.value), place);
+        let told = item.value.get(place).cloned().unwrap_or_default();
         let Some(error) = item.error.as_ref().filter(|_| !told.is_null()) else {
             return "too few rows".to_string();
         };
-        let [low, high] = [&error.low, &error.high].map(|ends| of(ends.as_ref(), place));
-        let within = if low.is_null() {
-            format!("{} ranks", value(&of(error.rank.as_ref(), place)))
-        } else {
-            between(&low, &high)
+        let error = error.at(place);
+        let within = match (error.ends(), error.in_ranks()) {
+            (Some(ends), _) => between(ends),
+            (None, Some(Ranks::One(rank))) => format!("{rank} ranks"),
+            (None, _) => String::new(),
         };
         format!("{}\n{within}", short(&told, f64::round))
     };
@@ -72,7 +70,7 @@ fn quantiles(item: &Item) -> Vec<String> {
 }
 
 /// Both ends, rounded outwards.
-fn between(low: &Value, high: &Value) -> String {
+fn between(Between { low, high }: &Between) -> String {
     format!("{} to {}", short(low, f64::floor), short(high, f64::ceil))
 }
 
@@ -113,7 +111,7 @@ mod tests {
         ] {
             assert_eq!(short(&number, f64::round), said);
         }
-        assert_eq!(between(&json!(1.234_56), &json!(1.234_51)), "1.2345 to 1.2346");
+        assert_eq!(between(&Between { low: json!(1.234_56), high: json!(1.234_51) }), "1.2345 to 1.2346");
     }
 
     #[test]

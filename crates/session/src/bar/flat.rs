@@ -140,7 +140,8 @@ impl TryFrom<Flat> for ErrorBar {
             Kind::Rank => ranks.map(Shape::Rank),
             Kind::Interval => ranks.zip(between).map(|(ranks, between)| Shape::Interval { ranks, between }),
             Kind::Gap => {
-                let unit = if flat.gap_unit.as_deref() == Some(VOTES) { GapUnit::Votes } else { GapUnit::Rows };
+                let unit =
+                    if flat.gap_unit.as_deref() == Some(VOTES) { GapUnit::Votes } else { GapUnit::Rows };
                 flat.gap.map(|gap| Shape::Gap { gap, unit })
             }
             Kind::Votes => flat.least.zip(flat.most).map(|(least, most)| Shape::Votes { least, most }),

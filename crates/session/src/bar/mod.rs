@@ -10,7 +10,7 @@ mod words;
 use flat::Flat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-pub use words::percent;
+pub use words::{percent, printable, value};
 
 /// How far off an answer may be, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +75,16 @@ pub enum Ranks {
     Each(Vec<u64>),
 }
 
+impl Ranks {
+    /// One number for each quantile.
+    pub fn each(&self) -> &[u64] {
+        match self {
+            Self::One(rank) => std::slice::from_ref(rank),
+            Self::Each(ranks) => ranks,
+        }
+    }
+}
+
 /// What a gap is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapUnit {
@@ -99,6 +109,19 @@ pub enum Condition {
     StatedRows(u64),
     /// Anything else that was done on the way, as a clause.
     Given(String),
+}
+
+impl Condition {
+    fn order(&self) -> u8 {
+        match self {
+            Self::LimitedTo(_) => 0,
+            Self::EachLimitedTo(_) => 1,
+            Self::EmptyAs(_) => 2,
+            Self::EmptyLowest => 3,
+            Self::StatedRows(_) => 4,
+            Self::Given(_) => 5,
+        }
+    }
 }
 
 impl ErrorBar {
@@ -166,6 +189,8 @@ impl ErrorBar {
     #[must_use]
     pub fn on(mut self, condition: impl Into<Option<Condition>>) -> Self {
         self.conditions.extend(condition.into());
+        // One order, so that a bar that was written and read again is the same.
+        self.conditions.sort_by_key(Condition::order);
         self
     }
 
@@ -249,6 +274,14 @@ impl ErrorBar {
     pub fn in_ranks(&self) -> Option<&Ranks> {
         match &self.shape {
             Shape::Rank(ranks) | Shape::Interval { ranks, .. } => Some(ranks),
+            _ => None,
+        }
+    }
+
+    /// How many fewer the answer may have than the most frequent value.
+    pub fn in_gap(&self) -> Option<u64> {
+        match self.shape {
+            Shape::Gap { gap, .. } => Some(gap),
             _ => None,
         }
     }

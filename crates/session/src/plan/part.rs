@@ -2,7 +2,7 @@
 
 use super::{DataFacts, PlanError, Said};
 use crate::{
-    answer::ErrorBar,
+    bar::ErrorBar,
     request::Request,
     rows::Rows,
     target,

@@ -11,7 +11,8 @@ mod truth;
 pub use series::{Series, Spread};
 
 use crate::{
-    answer::{Answer, ErrorBar, Group, Item, Named},
+    answer::{Answer, Group, Item, Named},
+    bar::ErrorBar,
     gather::Gathered,
     groups::{Key, in_order},
     plan::Plan,
@@ -222,7 +223,7 @@ impl Told {
         {
             series.bars += 1;
             series.held += usize::from(held);
-            series.confidence = series.confidence.or(Some(error.confidence));
+            series.confidence = series.confidence.or(Some(error.confidence()));
         }
         series.values.push(value);
     }
@@ -367,22 +368,13 @@ fn numbers(value: Option<&Value>, error: Option<&ErrorBar>, many: usize) -> Vec<
         Some(Value::Array(values)) => {
             let one = |(place, value): (usize, &Value)| Told {
                 value: (!value.is_null()).then(|| value.clone()),
-                error: error.map(|error| error_at(error, place)),
+                error: error.map(|error| error.at(place)),
             };
             values.iter().enumerate().map(one).collect()
         }
         Some(value) => vec![Told { value: Some(value.clone()), error: error.cloned() }],
         None => (0..many).map(|_| Told { value: None, error: None }).collect(),
     }
-}
-
-/// The bar of one answer of a list.
-fn error_at(error: &ErrorBar, place: usize) -> ErrorBar {
-    let at = |end: &Option<Value>| match end {
-        Some(Value::Array(values)) => values.get(place).cloned(),
-        other => other.clone(),
-    };
-    ErrorBar { low: at(&error.low), high: at(&error.high), rank: at(&error.rank), ..error.clone() }
 }
 
 /// What is seen of an answer: its value, or its groups.

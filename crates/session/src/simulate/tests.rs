@@ -1,7 +1,12 @@
 //! Simulations whose outcome is sure: what each number came to, what is true, and which bars hold.
 
 use super::*;
-use crate::{gather::tests::Memory, plan::DataFacts, request::Request};
+use crate::{
+    bar::{Condition, GapUnit},
+    gather::tests::Memory,
+    plan::DataFacts,
+    request::Request,
+};
 
 fn planned(request: &Request) -> Plan {
     let facts = DataFacts {
@@ -165,26 +170,26 @@ fn bars_that_miss_what_is_true_do_not_hold() {
     let median = asked("median", "salary", "1");
     for (value, rank, holds) in [(500.0, 0, true), (510.0, 10, true), (511.0, 10, false), (489.5, 10, false)]
     {
-        assert_eq!(judge(&median, json!(value), ErrorBar::rank(0.9, json!(rank))), holds, "{value}");
+        assert_eq!(judge(&median, json!(value), ErrorBar::rank(0.9, rank)), holds, "{value}");
     }
     // Beyond the rows nothing is too far.
-    assert!(judge(&median, json!(1e9), ErrorBar::rank(0.9, json!(501))));
+    assert!(judge(&median, json!(1e9), ErrorBar::rank(0.9, 501)));
     assert!(!judge(&median, json!(500.5), ErrorBar::exact()));
-    let interval = ErrorBar::rank(0.9, json!(1)).interval(json!(501.0), json!(600.0));
+    let interval = ErrorBar::rank(0.9, 1).with_interval(json!(501.0), json!(600.0));
     assert!(!judge(&median, json!(550.0), interval));
     let iqr = asked("iqr", "salary", "1");
-    assert!(judge(&iqr, json!(504.0), ErrorBar::rank(0.9, json!([2, 2]))));
-    assert!(!judge(&iqr, json!(504.5), ErrorBar::rank(0.9, json!([2, 2]))));
+    assert!(judge(&iqr, json!(504.0), ErrorBar::ranks(0.9, &[2, 2])));
+    assert!(!judge(&iqr, json!(504.5), ErrorBar::ranks(0.9, &[2, 2])));
     let select = Request { among: vec!["a".into(), "b".into(), "c".into()], ..asked("select", "town", "1") };
-    assert!(judge(&select, json!("b"), ErrorBar::gap(0.9, 300)));
-    assert!(!judge(&select, json!("b"), ErrorBar::gap(0.9, 299)));
-    assert!(!judge(&select, json!("c"), ErrorBar::gap(0.9, 599)));
+    assert!(judge(&select, json!("b"), ErrorBar::gap(0.9, 300, GapUnit::Rows)));
+    assert!(!judge(&select, json!("b"), ErrorBar::gap(0.9, 299, GapUnit::Rows)));
+    assert!(!judge(&select, json!("c"), ErrorBar::gap(0.9, 599, GapUnit::Rows)));
     let mode = Request { delta: Some("1e-6".into()), ..asked("mode", "town", "1") };
     assert!(judge(&mode, json!("a"), ErrorBar::exact()) && !judge(&mode, json!("b"), ErrorBar::exact()));
     // The mean of rows that were moved to 500 at most is 375.25.
-    let moved = ErrorBar { range: Some([0.0, 500.0]), ..ErrorBar::noise(0.9, 375.0, 376.0) };
+    let moved = ErrorBar::noise(0.9, 375.0, 376.0).on(Condition::LimitedTo([0.0, 500.0]));
     assert!(judge(&asked("mean", "salary", "1"), json!(375.5), moved.clone()));
-    assert!(!judge(&asked("mean", "salary", "1"), json!(375.5), ErrorBar { range: None, ..moved }));
+    assert!(!judge(&asked("mean", "salary", "1"), json!(375.5), ErrorBar::noise(0.9, 375.0, 376.0)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! against. Nothing here is private, and nothing here is ever released.
 
 use crate::{
-    answer::{ErrorBar, ErrorKind},
+    bar::{Between, ErrorBar, Ranks, Shape},
     gather::{Gathered, Need},
     plan::{Part, PlanError},
     source::{Kind, Wanted},
@@ -214,28 +214,28 @@ impl Question {
     pub fn holds(&self, place: usize, facts: &Facts, value: &Value, error: &ErrorBar) -> Option<bool> {
         let measure = self.measures[place].1;
         let number = |value: &Value| number(value, self.types[place].as_deref());
-        match error.kind {
-            ErrorKind::Exact => Some(match &facts.truths[place] {
+        match error.shape() {
+            Shape::Exact => Some(match &facts.truths[place] {
                 Some(truth) => value == truth || (number(value) - number(truth)).abs() <= 0.0,
                 None => value.is_null(),
             }),
-            ErrorKind::Gap => {
+            Shape::Gap { gap, .. } => {
                 let text = match value {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
                 let rows = facts.texts.get(&text).copied().unwrap_or_default();
-                Some(facts.most().unwrap_or_default() - rows <= error.gap?)
+                Some(facts.most().unwrap_or_default() - rows <= *gap)
             }
-            // Only blocks have votes, and nobody simulates those here.
-            ErrorKind::Votes => None,
-            ErrorKind::Rank => {
-                let (low, high) = self.between_ranks(measure, facts, error.rank.as_ref()?)?;
+            // Only blocks have votes and vectors, and nobody simulates those here.
+            Shape::Votes { .. } | Shape::Within(_) => None,
+            Shape::Rank(ranks) => {
+                let (low, high) = self.between_ranks(measure, facts, ranks)?;
                 Some(number(&low) <= number(value) && number(value) <= number(&high))
             }
-            ErrorKind::Noise | ErrorKind::Interval => {
-                let (low, high) = (number(error.low.as_ref()?), number(error.high.as_ref()?));
-                let truth = match (error.range, error.empty_as) {
+            Shape::Noise(Between { low, high }) | Shape::Interval { between: Between { low, high }, .. } => {
+                let (low, high) = (number(low), number(high));
+                let truth = match (error.limited_to(), error.empty_as()) {
                     _ if !measure.is_moment() => number(facts.truths[place].as_ref()?),
                     (None, None) => number(facts.truths[place].as_ref()?),
                     // The bar is about the rows as they were moved into the range that it tells, and filled.
@@ -254,7 +254,7 @@ impl Question {
     }
 
     /// The answers that the rows so many ranks before and after the true one would give.
-    fn between_ranks(&self, measure: Measure, facts: &Facts, ranks: &Value) -> Option<(Value, Value)> {
+    fn between_ranks(&self, measure: Measure, facts: &Facts, ranks: &Ranks) -> Option<(Value, Value)> {
         let Look::Numbers { ranked: Some((space, _)), .. } = &self.look else { return None };
         let rows = i64::try_from(facts.places.len()).ok()?;
         // Beyond the rows the ends of the range stand for them.
@@ -266,14 +266,14 @@ impl Question {
                 Ok(place) => facts.places[place],
             })
         };
-        match measure {
-            Measure::Quantile(quantile) => {
-                let off = ranks.as_i64()?;
+        match (measure, ranks) {
+            (Measure::Quantile(quantile), Ranks::One(off)) => {
+                let off = i64::try_from(*off).ok()?;
                 Some((space.value(at(quantile, -off)?), space.value(at(quantile, off)?)))
             }
-            Measure::Spread => {
+            (Measure::Spread, Ranks::Each(off)) => {
                 let [first, third] = quartiles();
-                let [low, high] = [ranks.get(0)?.as_i64()?, ranks.get(1)?.as_i64()?];
+                let [low, high] = [i64::try_from(*off.first()?).ok()?, i64::try_from(*off.get(1)?).ok()?];
                 let least = space.distance(at(first, low)?, at(third, -high)?);
                 Some((least, space.distance(at(first, -low)?, at(third, high)?)))
             }

@@ -329,10 +329,11 @@ fn no_rows_make_an_answer_panic() {
                 let memory = Memory::new(file.clone(), &["ash", ""]);
                 let gathered = all_rows(&memory, &plan.needs(), 2);
                 let answer = plan.task().answer(&gathered, &mut coins);
-                let ends = answer.error.iter().flat_map(|bar| [&bar.low, &bar.high]).flatten();
+                let ends =
+                    answer.error.iter().filter_map(|bar| bar.ends()).flat_map(|ends| [&ends.low, &ends.high]);
                 assert!(ends.into_iter().all(serde_json::Value::is_number), "{statistic} {answer:?}");
                 let none = answer.value.as_ref().is_some_and(serde_json::Value::is_null);
-                let exact = answer.error.as_ref().is_some_and(|bar| bar.confidence >= 1.0);
+                let exact = answer.error.as_ref().is_some_and(|bar| bar.confidence() >= 1.0);
                 assert!(
                     !none || exact || answer.groups.is_some(),
                     "{statistic}: a number became null: {answer:?}"

@@ -151,10 +151,10 @@ mod tests {
             let request = Request { among: among.clone(), adjacency, ..asked("select", "0.1") };
             let (taken, others) = planned(&request);
             assert_eq!(taken, "permute-and-flip");
-            let gap = |other: &RunnerUp| other.error.as_ref().unwrap().gap.unwrap();
+            let gap = |other: &RunnerUp| other.error.as_ref().unwrap().in_gap().unwrap();
             let names: Vec<&str> = others.iter().map(|other| other.mechanism).collect();
             assert_eq!(names, ["exponential", "noisy-max"]);
-            let best = Plan::new(&request, &facts()).unwrap().expected().error.unwrap().gap.unwrap();
+            let best = Plan::new(&request, &facts()).unwrap().expected().error.unwrap().in_gap().unwrap();
             assert!(best < gap(&others[0]) && gap(&others[0]) < gap(&others[1]), "{best} {others:?}");
         }
     }

@@ -6,7 +6,8 @@ use super::{
     noise::{self, LAWS, Noise},
 };
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     source::Wanted,

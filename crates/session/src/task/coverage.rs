@@ -9,7 +9,8 @@
 
 use super::Task;
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::{ErrorBar, Ranks},
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
@@ -62,7 +63,7 @@ fn held_closely(
 ) -> usize {
     let said = std::cell::Cell::new(0.0);
     let [held, narrow] = held_with(task, memory, words, |answer| {
-        said.set(answer.error.as_ref().expect("a bar").confidence);
+        said.set(answer.error.as_ref().expect("a bar").confidence());
         [holds(answer), holds(&narrowed(answer, 1.0 / 8.0))]
     });
     let confidence = said.get();
@@ -99,10 +100,8 @@ fn held_with<const N: usize>(
 fn narrowed(answer: &Answer, part: f64) -> Answer {
     let mut answer = answer.clone();
     let value = number(&answer);
-    let error = answer.error.as_mut().expect("a bar");
-    for end in [&mut error.low, &mut error.high].into_iter().flatten() {
-        *end = (value + (end.as_f64().unwrap() - value) * part).into();
-    }
+    let nearer = |end: serde_json::Value| (value + (end.as_f64().unwrap() - value) * part).into();
+    answer.error = answer.error.map(|error| error.map_ends(nearer));
     answer
 }
 
@@ -119,8 +118,7 @@ fn check(name: &str, confidence: &str, held: usize, exact: bool) {
 }
 
 fn between(error: &ErrorBar, truth: f64) -> bool {
-    let [low, high] =
-        [&error.low, &error.high].map(|end| end.as_ref().and_then(serde_json::Value::as_f64).unwrap());
+    let [low, high] = error.numeric_ends().unwrap();
     low <= truth && truth <= high
 }
 
@@ -199,7 +197,7 @@ fn bars_in_ranks_and_gaps_hold_as_often_as_they_say() {
                 let Some(value) = answer.value.as_ref().and_then(serde_json::Value::as_f64) else {
                     return false;
                 };
-                let off = answer.error.as_ref().unwrap().rank.as_ref().unwrap().as_i64().unwrap();
+                let off = ranks(answer)[0];
                 // ln(values/failure) at a rate of a quarter is 67.
                 assert!(off < 80, "{off} ranks");
                 row(rank - off) <= value && value <= row(rank + off)
@@ -235,7 +233,7 @@ fn bars_in_ranks_and_gaps_hold_as_often_as_they_say() {
             let held = held(&task, &memory, &mut words, |answer| {
                 let value = answer.value.as_ref().unwrap().as_str().unwrap().to_string();
                 let has = if value == "d" { 0 } else { counts(&value) };
-                let gap = answer.error.as_ref().unwrap().gap.unwrap();
+                let gap = answer.error.as_ref().unwrap().in_gap().unwrap();
                 // 2·ln(4/failure)/epsilon is 2191 at 0.95.
                 assert!(gap < 2200, "{gap} rows");
                 500 - has <= gap
@@ -284,7 +282,7 @@ fn bars_of_a_choice_among_found_values_hold_as_often_as_they_say() {
                 let held = held(&task, &memory, &mut words, |answer| {
                     let value = answer.value.as_ref().unwrap().as_str().unwrap();
                     let rows = towns.iter().filter(|&&town| town == value).count();
-                    let gap = answer.error.as_ref().unwrap().gap.unwrap();
+                    let gap = answer.error.as_ref().unwrap().in_gap().unwrap();
                     (counts[0] - rows) as u64 <= gap
                 });
                 check(
@@ -329,8 +327,8 @@ fn row(rows: &[f64], rank: i64) -> f64 {
 }
 
 fn ranks(answer: &Answer) -> Vec<i64> {
-    let ranks = answer.error.as_ref().unwrap().rank.as_ref().unwrap();
-    ranks.as_array().unwrap().iter().map(|rank| rank.as_i64().unwrap()).collect()
+    let ranks = answer.error.as_ref().unwrap().in_ranks().unwrap();
+    ranks.each().iter().map(|&rank| i64::try_from(rank).unwrap()).collect()
 }
 
 /// All quantiles that a list tells within their ranks.
@@ -389,10 +387,10 @@ fn intervals_of_several_quantiles_hold_together() {
         };
         let held_together = held(&plan(&list), &memory, &mut words, |answer| {
             let error = answer.error.as_ref().unwrap();
-            assert!(error.together);
-            let ends = |ends: &Option<serde_json::Value>| ends.as_ref().unwrap().as_array().unwrap().clone();
-            let mut each =
-                [100, 500, 900].into_iter().zip(ends(&error.low).into_iter().zip(ends(&error.high)));
+            assert!(error.is_together());
+            let ends = |ends: &serde_json::Value| ends.as_array().unwrap().clone();
+            let both = error.ends().unwrap();
+            let mut each = [100, 500, 900].into_iter().zip(ends(&both.low).into_iter().zip(ends(&both.high)));
             each.all(|(rank, (low, high))| {
                 let truth = row(&rows, rank);
                 low.as_f64().is_none_or(|low| low <= truth) && high.as_f64().is_none_or(|high| truth <= high)
@@ -499,7 +497,7 @@ fn moments(rows: &[f64]) -> (f64, f64) {
 
 /// The true answer for the rows as they were moved into the range that is told.
 fn of_moved(rows: &[f64], error: &ErrorBar, of: impl Fn(&[f64]) -> f64) -> f64 {
-    let [low, high] = error.range.expect("a range is told");
+    let [low, high] = error.limited_to().expect("a range is told");
     of(&rows.iter().map(|row| row.clamp(low, high)).collect::<Vec<_>>())
 }
 
@@ -585,12 +583,13 @@ fn bars_of_groups_hold_as_often_as_they_say() {
                 let groups = answer.groups.as_deref().unwrap();
                 let group = groups.iter().find(|group| group.key == "a").expect("a town that most rows have");
                 let error = group.error.as_ref().expect("an answer");
-                match error.rank.as_ref().and_then(serde_json::Value::as_i64) {
-                    None => between(error, 500.0),
-                    Some(off) => {
+                match error.in_ranks() {
+                    Some(Ranks::One(off)) => {
+                        let off = i64::try_from(*off).unwrap();
                         let value = group.value.as_f64().expect("a number");
                         row(&in_a, 250 - off) <= value && value <= row(&in_a, 250 + off)
                     }
+                    _ => between(error, 500.0),
                 }
             });
             check(name, confidence, held, false);

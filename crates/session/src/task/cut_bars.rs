@@ -5,13 +5,13 @@
 
 use super::Task;
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
     source::Kind,
 };
-use serde_json::Value;
 
 const TRIALS: usize = 1000;
 
@@ -38,8 +38,7 @@ fn bars(answer: &Answer) -> Vec<(String, ErrorBar)> {
 
 /// Both ends, where the bar is in numbers.
 fn ends(error: &ErrorBar) -> Option<[f64; 2]> {
-    let end = |end: &Option<Value>| end.as_ref().and_then(Value::as_f64);
-    Some([end(&error.low)?, end(&error.high)?])
+    error.numeric_ends()
 }
 
 struct Case {

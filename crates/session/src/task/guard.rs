@@ -5,7 +5,7 @@
 
 use super::count::{whole_noise, within};
 use crate::{
-    answer::ErrorBar,
+    bar::{Condition, ErrorBar},
     plan::{PlanError, Said},
 };
 use equipoise_core::{
@@ -85,7 +85,7 @@ impl Guard {
 
     /// The same bar, with the number of rows that it takes for granted.
     pub fn conditioned(&self, bar: ErrorBar) -> ErrorBar {
-        ErrorBar { stated_rows: self.condition(), ..bar }
+        bar.on(self.condition().map(Condition::StatedRows))
     }
 
     fn condition(&self) -> Option<u64> {
@@ -255,7 +255,7 @@ mod tests {
     fn extreme_quantiles_are_refused_or_lie_among_the_rows() {
         for fraction in ["0.5", "0.9", "0.99", "0.001"] {
             let request = Request { fraction: Some(fraction.into()), ..asked("quantile", "5") };
-            let rank = plan(&request).unwrap().expected().error.unwrap().rank.unwrap().as_u64().unwrap();
+            let rank = plan(&request).unwrap().expected().error.unwrap().in_ranks().unwrap().each()[0];
             let rows = u32::try_from(needed(rank, &fraction.parse().unwrap())).unwrap();
             let stated = |rows: u32| Request { rows: Some(rows.to_string()), ..request.clone() };
             assert!(plan(&stated(rows / 2)).unwrap_err().to_string().contains("rows are too few"));

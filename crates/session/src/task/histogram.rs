@@ -13,7 +13,8 @@ use super::{
     count::{counted_bar, whole_noise, within},
 };
 use crate::{
-    answer::{Answer, ErrorBar, MOST_TOLD},
+    answer::{Answer, MOST_TOLD},
+    bar::ErrorBar,
     field::number,
     gather::{Gathered, Need},
     groups::{Key, in_order},

@@ -31,7 +31,8 @@ mod texts;
 mod typed_audits;
 
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     source::Wanted,
@@ -204,7 +205,9 @@ impl Task {
             Self::Groups(task) => task.task().predicted(),
             Self::Moments(task) => task.predicted(),
             Self::Quantiles(task) => task.predicted(),
-            Self::Select(task) => task.expected().error.and_then(|error| error.gap).map(|gap| gap as f64),
+            Self::Select(task) => {
+                task.expected().error.and_then(|error| error.in_gap()).map(|gap| gap as f64)
+            }
             Self::Mode(_) | Self::Noised(_) | Self::Scale(_) | Self::Summary(_) => None,
         }
     }

@@ -2,7 +2,8 @@
 
 use super::{Expected, texts::Texts};
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
 };

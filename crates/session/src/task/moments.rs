@@ -20,7 +20,8 @@ use super::{
     noise::{LAWS, Noise},
 };
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::{Condition, ErrorBar},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     rows::values::Values as Rows,
@@ -313,10 +314,8 @@ impl Moments {
                 )
             }
         };
-        let stated_rows = self.condition();
-        let error = self
-            .predicted()
-            .map(|error| ErrorBar { stated_rows, ..ErrorBar::noise(self.confidence, -error, error) });
+        let stated = self.condition().map(Condition::StatedRows);
+        let error = self.predicted().map(|error| ErrorBar::noise(self.confidence, -error, error).on(stated));
         Expected { error, words }
     }
 
@@ -456,7 +455,10 @@ impl Moments {
             [kind.near(bar.low, f64::floor), kind.near(bar.value, f64::round), kind.near(bar.high, f64::ceil)]
         };
         match answer.error {
-            Some(error) => Answer::released(value, ErrorBar { low: Some(low), high: Some(high), ..error }),
+            Some(error) => {
+                let mut exact = [low, high].into_iter();
+                Answer::released(value, error.map_ends(|end| exact.next().unwrap_or(end)))
+            }
             None => answer,
         }
     }
@@ -469,15 +471,15 @@ impl Moments {
             bar
         };
         // Nothing lies beyond a yes or no.
-        let range = (self.kind != Kind::Boolean).then_some([clip.low, clip.high]);
-        let (empty_as, stated_rows) = match self.divisor {
-            _ if self.moment == Moment::Sum => (None, None),
-            Divisor::Bought { .. } => (None, None),
-            Divisor::Public => (Some(clip.middle), None),
-            Divisor::Stated(rows) => (None, Some(rows)),
+        let limited = (self.kind != Kind::Boolean).then_some(Condition::LimitedTo([clip.low, clip.high]));
+        let divided = match self.divisor {
+            _ if self.moment == Moment::Sum => None,
+            Divisor::Bought { .. } => None,
+            Divisor::Public => Some(Condition::EmptyAs(clip.middle)),
+            Divisor::Stated(rows) => Some(Condition::StatedRows(rows)),
         };
-        let error = ErrorBar::noise(self.confidence, bar.low, bar.high);
-        Answer::number(bar.value, ErrorBar { range, empty_as, stated_rows, ..error })
+        let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited).on(divided);
+        Answer::number(bar.value, error)
     }
 }
 

@@ -47,7 +47,7 @@ fn an_answer_beyond_floats_is_refused_and_never_null_or_zero() {
         let Some(value) = answer.value else { continue };
         let value = value.as_f64().unwrap_or_else(|| panic!("{statistic}: not a number"));
         let error = answer.error.expect("a bar");
-        let [low, high] = [error.low, error.high].map(|end| end.unwrap().as_f64().unwrap());
+        let [low, high] = error.numeric_ends().unwrap();
         assert!(statistic == "mean" || statistic == "sum", "{statistic}: {value}");
         assert!(low.is_finite() && high.is_finite() && low <= value && value <= high, "{statistic} {value}");
     }
@@ -77,7 +77,7 @@ fn what_is_said_beforehand_is_what_the_bar_says() {
         let answer = ask(&task, &[1.0; 200], &mut FixedWords(3));
         let (value, error) =
             (answer.value.expect("an answer").as_f64().unwrap(), answer.error.expect("a bar"));
-        let [low, high] = [error.low, error.high].map(|end| end.unwrap().as_f64().unwrap());
+        let [low, high] = error.numeric_ends().unwrap();
         // An end beyond the range is moved to it.
         let (said, bar) = (task.predicted().expect("a prediction"), (high - value).max(value - low));
         // Rows of plain numbers are rounded, which only the bar covers.
@@ -100,8 +100,7 @@ fn the_bar_of_a_mean_that_is_no_double_holds_it() {
         let task = planned(&asked);
         for seed in 0..20 {
             let error = ask(&task, &rows, &mut FixedWords(seed)).error.expect("a bar");
-            let [low, high] = [error.low, error.high]
-                .map(|end| Ratio::from_f64_exact(end.unwrap().as_f64().unwrap()).unwrap());
+            let [low, high] = error.numeric_ends().unwrap().map(|end| Ratio::from_f64_exact(end).unwrap());
             assert!(low <= Ratio::from(truth) && Ratio::from(truth) <= high, "{low} {high}");
             assert!(range.is_none() || &high - &low <= Ratio::from(16u64), "{low} {high}");
         }
@@ -188,10 +187,11 @@ fn a_known_number_of_rows_is_not_bought() {
     assert!(words.contains("empty fields count as 50; refused without rows"), "{words}");
     let mut coins = FixedWords(3);
     let error = ask(&stated, &[1.0; 50], &mut coins).error.unwrap();
-    assert_eq!((error.stated_rows, error.empty_as), (Some(50), None));
+    assert!(error.conditions().contains(&Condition::StatedRows(50)) && error.empty_as().is_none());
     let answer = ask(&replace, &[f64::NAN; 50], &mut coins);
     let error = answer.error.unwrap();
-    assert_eq!((error.stated_rows, error.empty_as, answer.rows), (None, Some(50.0), None));
+    assert!(!error.conditions().iter().any(|condition| matches!(condition, Condition::StatedRows(_))));
+    assert_eq!((error.empty_as(), answer.rows), (Some(50.0), None));
     assert_eq!(ask(&replace, &[], &mut coins).advice.as_deref(), Some("there are no rows"));
     let none = Request { rows: Some("0".into()), ..base };
     assert!(plan_of(&none).unwrap_err().to_string().contains("above 0"));
@@ -217,7 +217,8 @@ fn of_integers(statistic: &str, range: Option<&str>, eps: &str) -> Request {
 fn told(task: &Moments, rows: &[f64]) -> [f64; 3] {
     let answer = ask(task, rows, &mut FixedWords(11));
     let error = answer.error.expect("a bar");
-    [error.low, answer.value, error.high].map(|number| number.unwrap().as_f64().expect("a number"))
+    let [low, high] = error.numeric_ends().expect("ends");
+    [low, answer.value.and_then(|value| value.as_f64()).expect("a number"), high]
 }
 
 /// Squares of distances from 10 go up to 100 in units of the column, which are steps: 3 squared is 9 of them, and nothing is

@@ -9,7 +9,8 @@ use super::{
     even::{Even, Likely},
 };
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     source,

@@ -11,7 +11,8 @@ use super::{
     noised::{self, Noised},
 };
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     rows::values::Values,
@@ -31,7 +32,7 @@ use equipoise_core::{
     ratio::Ratio,
     stability::{Answer as Found, Quantile, Reach},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::slice;
 
 /// Quantiles of one column.
@@ -214,7 +215,7 @@ impl Quantiles {
                     None => "",
                 };
                 Expected {
-                    error: Some(guard.conditioned(ErrorBar::rank(self.confidence, json!(rank_error)))),
+                    error: Some(guard.conditioned(ErrorBar::rank(self.confidence, *rank_error))),
                     words: format!(
                         "within {rank_error} ranks{}{interval}; {}",
                         guard.condition_words(),
@@ -270,7 +271,7 @@ impl Quantiles {
                 let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
-                    let ranks = guard.conditioned(ErrorBar::rank(self.confidence, json!(rank_error)));
+                    let ranks = guard.conditioned(ErrorBar::rank(self.confidence, *rank_error));
                     let error = self.with_interval(ranks, interval.as_deref());
                     Answer::released(self.value(&[place]), error)
                 } else {
@@ -290,14 +291,9 @@ impl Quantiles {
                 };
                 let answer = if told {
                     let ranks = guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors));
-                    let mut error = self.with_interval(ranks, interval.as_deref());
-                    let mut value = self.value(&places);
-                    for list in
-                        [Some(&mut value), error.low.as_mut(), error.high.as_mut()].into_iter().flatten()
-                    {
-                        leave_out(list, &enough);
-                    }
-                    Answer::released(value, error)
+                    let error = self.with_interval(ranks, interval.as_deref());
+                    let error = error.map_ends(|ends| left_out(ends, &enough));
+                    Answer::released(left_out(self.value(&places), &enough), error)
                 } else {
                     let (error, rows) = first_told(rank_errors, needed, self.shape);
                     Answer::refused(guard.advice(error, rows))
@@ -360,7 +356,7 @@ impl Quantiles {
                 (self.space.distance(first_high, last_low), self.space.distance(first_low, last_high))
             }
         };
-        ranks.interval(low, high)
+        ranks.with_interval(low, high)
     }
 }
 
@@ -381,11 +377,9 @@ pub(super) fn no_interval() -> PlanError {
 }
 
 /// A list tells those that there are rows enough for.
-fn leave_out(list: &mut Value, enough: &[bool]) {
-    if let Value::Array(values) = list {
-        let untold = values.iter_mut().zip(enough).filter(|(_, enough)| !**enough);
-        untold.for_each(|(value, _)| *value = Value::Null);
-    }
+fn left_out(list: Value, enough: &[bool]) -> Value {
+    let Value::Array(values) = list else { return list };
+    values.into_iter().zip(enough).map(|(value, enough)| if *enough { value } else { Value::Null }).collect()
 }
 
 /// How far off the answer is on rows that lie evenly over a declared range.

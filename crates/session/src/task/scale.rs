@@ -6,7 +6,8 @@ use super::{
     quantiles::no_interval,
 };
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
     source::Kind,

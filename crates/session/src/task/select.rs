@@ -14,7 +14,8 @@ use super::{
     texts::Texts,
 };
 use crate::{
-    answer::{Answer, ErrorBar},
+    answer::Answer,
+    bar::{ErrorBar, GapUnit},
     gather::{Gathered, Need},
     plan::{PlanError, Said},
 };
@@ -154,7 +155,7 @@ impl Select {
                 let words = format!(
                     "a value with at most {gap} rows fewer than the most frequent one; never refused"
                 );
-                Expected { error: Some(ErrorBar::gap(self.confidence, *gap)), words }
+                Expected { error: Some(ErrorBar::gap(self.confidence, *gap, GapUnit::Rows)), words }
             }
             Among::Kept { kept_from, .. } => Expected {
                 error: None,
@@ -202,6 +203,6 @@ impl Select {
     fn choose<C: Coins>(&self, scores: &[(String, u64)], choice: &Choice, gap: u64, coins: &mut C) -> Answer {
         let counts: Vec<Ratio> = scores.iter().map(|(_, count)| Ratio::from(*count)).collect();
         let chosen = choice.run(&counts, coins);
-        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap))
+        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap, GapUnit::Rows))
     }
 }

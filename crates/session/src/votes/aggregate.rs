@@ -9,7 +9,8 @@ use super::{
     output::{Output, Vote},
 };
 use crate::{
-    answer::{Answer, Covers, ErrorBar},
+    answer::Answer,
+    bar::{Condition, ErrorBar, GapUnit},
     release::Blocks,
     task::bar::Bar,
 };
@@ -121,11 +122,13 @@ impl Aggregate {
     pub fn expected_error(&self) -> Option<ErrorBar> {
         match &self.kind {
             Kind::Trimmed { ends, .. } | Kind::Bounded { ends, .. } => {
-                let bar = ErrorBar::scale(self.confidence, self.scale()?);
-                Some(self.covered(ErrorBar { range: Some([ends.0, ends.1]), ..bar }))
+                let bar = ErrorBar::within(self.confidence, self.scale()?);
+                Some(self.covered(bar.on(Condition::LimitedTo([ends.0, ends.1]))))
             }
             Kind::Majority { .. } => Some(self.covered(ErrorBar::exact())),
-            Kind::Options { gap, .. } => Some(self.covered(ErrorBar::gap_in_votes(self.confidence, *gap))),
+            Kind::Options { gap, .. } => {
+                Some(self.covered(ErrorBar::gap(self.confidence, *gap, GapUnit::Votes)))
+            }
             Kind::Counts { within, .. } => Some(self.covered(self.votes_bar(*within))),
             Kind::Location { .. } | Kind::Ball { .. } | Kind::Vectors { .. } => None,
         }
@@ -179,7 +182,7 @@ impl Aggregate {
                     if *single {
                         self.number(Bar::near(found.value[0], within), None)
                     } else {
-                        self.vector(&found.value, within, |bar| bar)
+                        self.vector(&found.value, within, None)
                     }
                 }
             },
@@ -189,15 +192,15 @@ impl Aggregate {
                     |vote: Vec<f64>| vote.iter().map(|value| value.clamp(ends.0, ends.1) - middle).collect();
                 let votes: Vec<Vec<f64>> = vectors(votes).into_iter().map(moved).collect();
                 let value: Vec<f64> = mean.run(&votes, coins).iter().map(|value| value + middle).collect();
-                let range = Some([ends.0, ends.1]);
-                self.vector(&value, self.scale().unwrap_or_default(), |bar| ErrorBar { range, ..bar })
+                let limited = Condition::LimitedTo([ends.0, ends.1]);
+                self.vector(&value, self.scale().unwrap_or_default(), Some(limited))
             }
             Kind::Vectors { mean } => {
                 let found = mean.run(&vectors(votes), coins);
                 let widest = found.clips.iter().map(Clip::width).fold(0.0, f64::max);
                 let ranges: Vec<[f64; 2]> = found.clips.iter().map(|clip| [clip.low, clip.high]).collect();
                 let within = with_rounding(mean.accuracy(&self.failure) * widest, ranges.as_flattened());
-                self.vector(&found.value, within, |bar| ErrorBar { ranges: Some(ranges), ..bar })
+                self.vector(&found.value, within, Some(Condition::EachLimitedTo(ranges)))
             }
             Kind::Majority { election } => {
                 let votes: Vec<Option<Elected>> =
@@ -216,7 +219,7 @@ impl Aggregate {
                 };
                 let votes: Vec<Option<u64>> = votes.iter().copied().map(place).collect();
                 let named = usize::try_from(election.run(&votes, coins).option).unwrap_or_default();
-                let bar = ErrorBar::gap_in_votes(self.confidence, *gap);
+                let bar = ErrorBar::gap(self.confidence, *gap, GapUnit::Votes);
                 Answer::released(json!(self.options[named]), self.covered(bar))
             }
             Kind::Counts { counts, within } => {
@@ -239,16 +242,16 @@ impl Aggregate {
 
     fn number(&self, bar: Bar, range: Option<[f64; 2]>) -> Answer {
         let error = ErrorBar::noise(self.confidence, bar.low, bar.high);
-        Answer::number(bar.value, self.covered(ErrorBar { range, ..error }))
+        Answer::number(bar.value, self.covered(error.on(range.map(Condition::LimitedTo))))
     }
 
-    fn vector(&self, value: &[f64], within: f64, with: impl FnOnce(ErrorBar) -> ErrorBar) -> Answer {
+    fn vector(&self, value: &[f64], within: f64, limited: Option<Condition>) -> Answer {
         if !value.iter().chain([&within]).all(|value| value.is_finite()) {
             return Answer::refused(
                 "the answer is beyond what a 64-bit float can hold; let the program scale it",
             );
         }
-        Answer::released(json!(value), self.covered(with(ErrorBar::scale(self.confidence, within))))
+        Answer::released(json!(value), self.covered(ErrorBar::within(self.confidence, within).on(limited)))
     }
 
     /// An option that is released is named by more than half of the blocks up to noise, every other by at most half.
@@ -287,8 +290,8 @@ impl Aggregate {
             (None, Some(rows)) => format!("{}, as stated", each(rows)),
             (None, None) => String::new(),
         };
-        let given = self.limits(&bar).into_iter().chain([self.missing_words()]).collect();
-        bar.about(Covers { of: format!("{of}{each}"), given })
+        let given = self.limits(&bar).into_iter().chain([self.missing_words()]);
+        given.fold(bar.about(format!("{of}{each}")), |bar, clause| bar.on(Condition::Given(clause)))
     }
 
     /// What was done to answers before they were put together.
@@ -296,7 +299,11 @@ impl Aggregate {
         /// So many ranges are shown.
         const MANY: usize = 4;
         let between = |[low, high]: &[f64; 2]| format!("{} to {}", plain(*low), plain(*high));
-        let range = bar.range.as_ref().map(between).unwrap_or_default();
+        let range = bar.limited_to().as_ref().map(between).unwrap_or_default();
+        let ranges = bar.conditions().iter().find_map(|condition| match condition {
+            Condition::EachLimitedTo(ranges) => Some(ranges),
+            _ => None,
+        });
         match &self.kind {
             Kind::Trimmed { .. } => {
                 let trimmed = super::choose::trimmed(self.blocks);
@@ -305,7 +312,7 @@ impl Aggregate {
             }
             Kind::Bounded { .. } => vec![format!("each number is limited to {range}")],
             Kind::Location { .. } => vec![format!("answers are limited to {range}, a range found privately")],
-            Kind::Vectors { .. } => match bar.ranges.as_deref() {
+            Kind::Vectors { .. } => match ranges {
                 Some(ranges) if ranges.len() <= MANY => {
                     let ranges: Vec<String> = ranges.iter().map(between).collect();
                     vec![format!("in turn limited to {}, ranges found privately", ranges.join(", "))]

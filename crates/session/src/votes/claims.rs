@@ -374,6 +374,6 @@ fn rows_of_a_block_are_told_only_where_their_number_is_public() {
         let plan = plan(&request);
         let votes = vec![some_vote(&plan); 60];
         let error = plan.answer(&votes, Some(5000), &mut words).answer.error.expect("released");
-        assert_eq!(error.covers.expect("blocks").of, of);
+        assert_eq!(error.subject().expect("blocks"), of);
     }
 }

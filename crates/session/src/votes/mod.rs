@@ -22,7 +22,7 @@ mod output;
 pub use output::{Ballots, Output, Vote};
 
 use crate::{
-    answer::ErrorBar,
+    bar::ErrorBar,
     caution, columns,
     ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
     plan::{DataFacts, PlanError, Said},

@@ -1,7 +1,7 @@
 //! Tests of votes as questions: what a plan refuses, the whole flow, and exact audits over every small list of answers.
 
 use super::*;
-use crate::{gather::tests::Memory, ledger::Ledger, program::ProgramBlocks};
+use crate::{bar::Shape, gather::tests::Memory, ledger::Ledger, program::ProgramBlocks};
 use equipoise_core::{
     interval::Interval,
     ratio::Ratio,
@@ -157,7 +157,7 @@ fn the_flow_charges_deals_runs_and_records() {
     let PaidVotes::Charged(charged) = pay(&mut session, &boxed, None) else { panic!("new") };
     let release = session.run_program(*charged, &memory, print("[7.5, 1]")).unwrap();
     assert!((release.value[0].as_f64().unwrap() - 7.5).abs() < 1.0);
-    assert!(release.error.unwrap().scale.unwrap() > 0.0);
+    assert!(matches!(release.error.unwrap().shape(), Shape::Within(scale) if *scale > 0.0));
 }
 
 #[test]
@@ -250,7 +250,8 @@ fn the_bar_of_vectors_shrinks_with_how_far_apart_they_lie() {
         };
         let votes: Vec<Option<Vote>> = (0..900).map(vote).collect();
         let answer = plan.answer(&votes, None, &mut crate::gather::tests::FixedWords(5)).answer;
-        let error = answer.error.expect("they agree").scale.expect("a scale");
+        let error = answer.error.expect("they agree");
+        let &Shape::Within(error) = error.shape() else { panic!("a scale") };
         assert!((spread / 1000.0..spread * 100.0).contains(&error), "{spread}: {error}");
     }
 }

@@ -1,0 +1,190 @@
+//! Error bars in words: the one printer of the command line and of Python.
+
+use super::{Between, Condition, ErrorBar, GapUnit, Ranks, Shape};
+use equipoise_core::wording;
+use serde_json::{Value, json};
+
+impl ErrorBar {
+    /// What it says of a value, as a clause, with all that it is about: a bar that leaves out a condition is a false one.
+    pub fn words(&self, of: &Value) -> String {
+        let not_covered = self.conditions.iter().filter_map(|condition| self.clause(condition));
+        let clauses: Vec<String> = not_covered.map(|clause| format!("; {clause}")).collect();
+        self.covered(of) + &clauses.concat()
+    }
+
+    /// The same in a cell of a table.
+    pub fn short_words(&self, of: &Value) -> String {
+        match &self.shape {
+            Shape::Exact => "exact".to_string(),
+            Shape::Noise(between) | Shape::Interval { between, .. } => between.words("to"),
+            Shape::Within(scale) => format!("within {}", value(&json!(scale))),
+            Shape::Gap { gap, unit } => format!("at most {gap} {} fewer", unit.words()),
+            Shape::Votes { least, most } => format!("at least {least} votes, others at most {most}"),
+            Shape::Rank(ranks) => ranks.words(of),
+        }
+    }
+
+    fn covered(&self, of: &Value) -> String {
+        let stated = self.conditions.iter().find_map(|condition| match condition {
+            Condition::StatedRows(rows) => Some(format!("if {rows} rows have a value, as stated ")),
+            _ => None,
+        });
+        let sure = format!("{}({} confidence)", stated.unwrap_or_default(), percent(self.confidence));
+        // What the bar is about, where that is not the true value of all rows.
+        let about = |otherwise: &str| self.of.as_deref().map_or(otherwise.to_string(), printable);
+        match &self.shape {
+            Shape::Exact if self.of.is_some() => format!("none: this is exactly {}", about("")),
+            Shape::Exact => "none: this is the exact value".to_string(),
+            Shape::Within(scale) => {
+                format!(
+                    "every number lies within {} of {} {sure}",
+                    value(&json!(scale)),
+                    about("the true one")
+                )
+            }
+            Shape::Noise(between) => {
+                format!("{} lies between {} {sure}", about("the true value"), between.words("and"))
+            }
+            Shape::Interval { ranks, between } => {
+                let (between, within) = (between.words("and"), ranks.words(of));
+                match ranks.about(of) {
+                    About::One => {
+                        format!("the true value lies between {between}, the answer {within} of it {sure}")
+                    }
+                    About::List => {
+                        format!(
+                            "the true values lie between {between}, {within} of the answer, all at once {sure}"
+                        )
+                    }
+                    About::Quartiles => {
+                        format!("the true value lies between {between}, {within} of the true one {sure}")
+                    }
+                }
+            }
+            Shape::Gap { gap, unit } => {
+                format!("{} has at most {gap} {} more {sure}", about("the most frequent value"), unit.words())
+            }
+            Shape::Votes { least, most } => format!(
+                "each of these is named by at least {least} blocks, each other option by at most {most}, all at once {sure}"
+            ),
+            Shape::Rank(ranks) => {
+                let at_once = if ranks.about(of) == About::List { ", all at once" } else { "" };
+                format!("{} of the true one{at_once} {sure}", ranks.words(of))
+            }
+        }
+    }
+
+    /// What a condition adds behind the bar.
+    fn clause(&self, condition: &Condition) -> Option<String> {
+        match condition {
+            // What was limited stands among the clauses, where the bar is about the answers of blocks.
+            Condition::LimitedTo([low, high]) => self.of.is_none().then(|| {
+                let (low, high) = (value(&json!(low)), value(&json!(high)));
+                format!("not covered: rows were moved into {low} to {high}")
+            }),
+            Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
+            Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
+            Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),
+            Condition::Given(clause) => Some(printable(clause)),
+        }
+    }
+}
+
+/// What the ranks of an error bar are about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    One,
+    /// A list of quantiles.
+    List,
+    /// The two quartiles whose difference was released.
+    Quartiles,
+}
+
+impl Ranks {
+    fn about(&self, of: &Value) -> About {
+        match self {
+            Self::One(_) => About::One,
+            Self::Each(_) if of.is_array() => About::List,
+            Self::Each(_) => About::Quartiles,
+        }
+    }
+
+    /// How many ranks off: one number where all are the same.
+    fn words(&self, of: &Value) -> String {
+        let who = match self.about(of) {
+            About::One => "",
+            About::List => "each ",
+            About::Quartiles => "each quartile ",
+        };
+        match self {
+            Self::One(rank) => format!("within {rank} ranks"),
+            Self::Each(each) if each.iter().all(|one| *one == each[0]) => {
+                format!("{who}within {} ranks", each.first().copied().unwrap_or_default())
+            }
+            Self::Each(each) => {
+                let each: Vec<String> = each.iter().map(u64::to_string).collect();
+                format!("{who}within {} ranks in turn", each.join(", "))
+            }
+        }
+    }
+}
+
+impl GapUnit {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Votes => "votes",
+        }
+    }
+}
+
+impl Between {
+    /// Both ends of an interval, or of each of a list.
+    fn words(&self, word: &str) -> String {
+        let pair = |low: &Value, high: &Value| {
+            if low.is_null() {
+                "too few rows".to_string()
+            } else {
+                format!("{} {word} {}", value(low), value(high))
+            }
+        };
+        match (&self.low, &self.high) {
+            (Value::Array(low), Value::Array(high)) => {
+                low.iter().zip(high).map(|(low, high)| pair(low, high)).collect::<Vec<_>>().join(", ")
+            }
+            (low, high) => format!("{} {word} {}", value(low), value(high)),
+        }
+    }
+}
+
+/// An answer as text: numbers as they are, a list with commas.
+pub fn value(shown: &Value) -> String {
+    match shown {
+        Value::Null => "none (there are no rows)".to_string(),
+        // No field is an empty text: this stands for fields that are not there.
+        Value::String(text) if text.is_empty() => "(empty)".to_string(),
+        Value::String(text) => printable(text),
+        Value::Array(values) => {
+            // One of several quantiles that there were too few rows for.
+            let one = |one: &Value| if one.is_null() { "too few rows".to_string() } else { value(one) };
+            values.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+        Value::Number(number) => {
+            let text = number.to_string();
+            text.strip_suffix(".0").map_or(text.clone(), str::to_string)
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A confidence as people write it.
+pub fn percent(confidence: f64) -> String {
+    let text = format!("{:.6}", confidence * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A text that came out of a file, with whatever commands a terminal, turns the line around or stays unseen written out.
+/// JSON has it exactly.
+pub fn printable(text: &str) -> String {
+    wording::visible(text).into_owned()
+}
