@@ -200,6 +200,23 @@ fn the_glossary_is_in_order_short_and_names_every_mechanism() {
     assert_eq!(names, known, "docs/glossary.md has other mechanisms than crates/core/src/catalog/names.rs");
 }
 
+/// Words of everyday life that once had a technical meaning here, and what to write. Fenced blocks quote programs as they are.
+#[test]
+fn documents_use_the_words_of_the_field() {
+    let plain = [("told", "released"), ("unsaid", "not released"), ("room", "module, memory or time")];
+    for document in documents() {
+        let mut fenced = false;
+        for (number, line) in read(&document).lines().enumerate() {
+            fenced ^= line.trim_start().starts_with("```");
+            let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).collect();
+            for (word, better) in plain {
+                let used = !fenced && words.contains(&word);
+                assert!(!used, "{document}, line {}: '{word}'; write {better}", number + 1);
+            }
+        }
+    }
+}
+
 /// Names of files of the source texts, as headers and audits cite them: three digits, sixteen hexadecimal ones, `.txt`.
 fn cited(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices(".txt").filter_map(|(end, _)| {
