@@ -93,7 +93,8 @@ fn the_drawn_crates_are_those_of_the_manifests() {
     let (drawn, after) = rest.split_once(GRAPH_END).expect("where it ends");
     if std::env::var_os("EQUIPOISE_WRITE_DOCS").is_some() {
         let text = format!("{before}{GRAPH_BEGIN}{made}{GRAPH_END}{after}");
-        return fs::write(root().join("ARCHITECTURE.md"), text).expect("written");
+        fs::write(root().join("ARCHITECTURE.md"), text).expect("written");
+        return;
     }
     assert_eq!(drawn, made, "ARCHITECTURE.md draws other crates; EQUIPOISE_WRITE_DOCS=1 draws them anew");
 }
@@ -144,8 +145,8 @@ fn decisions_have_one_shape_and_are_in_the_index() {
         assert!(index.contains(&line), "docs/decisions/README.md lacks the line '{}'", line.trim_end());
         let sections: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
         assert_eq!(sections, SECTIONS, "{path} has other sections");
-        let (_, place) = text.split_once("## Where").expect("it is there");
-        assert!(in_backticks(place).next().is_some(), "{path}: name where it is in the code");
+        let (_, code) = text.split_once("## Where").expect("it is there");
+        assert!(in_backticks(code).next().is_some(), "{path}: name where it is in the code");
         let lines = text.lines().count();
         assert!((10..=25).contains(&lines), "{path} has {lines} lines: one page is one decision");
     }
