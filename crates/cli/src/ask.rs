@@ -2,11 +2,7 @@
 
 use crate::{
     Exit,
-    args::{
-        BatchOptions, Books, CountOptions, Groups, HistogramOptions, MomentOptions, NumberOptions,
-        QuantileOptions, Question, QuestionCommand, SelectOptions, Showing, SummaryOptions, TextOptions,
-        Values,
-    },
+    args::{BatchOptions, Books, QuestionCommand, Showing},
     fail,
     interrupt::{Stage, reached},
     plot, progress, show,
@@ -21,7 +17,6 @@ use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
     plan::{DataFacts, Plan, PlanError},
-    request::Request,
     session::{self, Paid, Session},
     source::Source,
     unanswered::Unanswered,
@@ -33,106 +28,10 @@ use std::{
 
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
-    let (request, question) = request(command);
-    let asked =
-        Asked { file: &question.file, books: &question.books, showing: &question.showing, questions: None };
-    let plan = |facts: &DataFacts| Plan::new(&request, facts);
+    let QuestionCommand { request, file, books, showing } = command;
+    let asked = Asked { file, books, showing, questions: None };
+    let plan = |facts: &DataFacts| Plan::new(request, facts);
     answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
-}
-
-/// What was said, and about which file.
-pub(crate) fn request(command: &QuestionCommand) -> (Request, &Question) {
-    let (request, question) = match command {
-        QuestionCommand::Count(options) => count(options),
-        QuestionCommand::Sum(options) => moment("sum", options),
-        QuestionCommand::Mean(options) => moment("mean", options),
-        QuestionCommand::Variance(options) => moment("variance", options),
-        QuestionCommand::Median(options) => number("median", options),
-        QuestionCommand::Quantile(options) => quantile(options),
-        QuestionCommand::Iqr(options) => number("iqr", options),
-        QuestionCommand::Mode(options) => text("mode", options),
-        QuestionCommand::Histogram(options) => histogram(options),
-        QuestionCommand::Select(options) => select(options),
-        QuestionCommand::Summary(options) => summary(options),
-    };
-    (with_privacy(&request, question), question)
-}
-
-fn count(options: &CountOptions) -> (Request, &Question) {
-    let request = Request { column: options.column.clone(), ..Request::new("count") };
-    (with_groups(request, &options.groups), &options.question)
-}
-
-fn number<'a>(statistic: &str, options: &'a NumberOptions) -> (Request, &'a Question) {
-    let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
-}
-
-fn moment<'a>(statistic: &str, options: &'a MomentOptions) -> (Request, &'a Question) {
-    let (column, range, rows) = (options.column.clone(), options.range.clone(), options.rows.clone());
-    let request = Request { column, range, rows, ..Request::new(statistic) };
-    (with_groups(request, &options.groups), &options.question)
-}
-
-fn quantile(options: &QuantileOptions) -> (Request, &Question) {
-    let fraction = options.fraction.clone().or_else(|| options.fraction_flag.clone());
-    let request = Request { column: options.column.clone(), fraction, ..Request::new("quantile") };
-    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
-}
-
-fn text<'a>(statistic: &str, options: &'a TextOptions) -> (Request, &'a Question) {
-    let request = Request { column: options.column.clone(), ..Request::new(statistic) };
-    (with_groups(request, &options.groups), &options.question)
-}
-
-fn histogram(options: &HistogramOptions) -> (Request, &Question) {
-    let (group_by, keys) = (options.columns.iter().cloned().collect(), options.keys.keys.clone());
-    (Request { group_by, keys, ..Request::new("histogram") }, &options.question)
-}
-
-fn select(options: &SelectOptions) -> (Request, &Question) {
-    let (column, among) = (options.column.clone(), options.among.clone());
-    let request = Request { column, among, ..Request::new("select") };
-    (with_groups(request, &options.groups), &options.question)
-}
-
-fn summary(options: &SummaryOptions) -> (Request, &Question) {
-    let request = Request { column: options.column.clone(), ..Request::new("summary") };
-    (with_groups(with_values(request, &options.values), &options.groups), &options.question)
-}
-
-fn with_groups(request: Request, groups: &Groups) -> Request {
-    Request { group_by: groups.group_by.iter().cloned().collect(), keys: groups.keys.keys.clone(), ..request }
-}
-
-fn with_privacy(request: &Request, question: &Question) -> Request {
-    let privacy = &question.privacy;
-    Request {
-        filter: question.rows.filter.clone(),
-        unit: question.rows.unit.clone(),
-        max_rows_per_unit: question.rows.max_rows_per_unit.clone(),
-        max_groups_per_unit: question.rows.max_groups_per_unit.clone(),
-        epsilon: privacy.epsilon.clone(),
-        delta: privacy.delta.clone(),
-        adjacency: privacy.adjacency.clone(),
-        mechanism: privacy.mechanism.clone(),
-        confidence: privacy.confidence.clone(),
-        target_error: privacy.target_error.clone(),
-        delimiter: question.reading.delimiter.clone(),
-        header: question.reading.no_header.then_some(false),
-        types: question.types.by_column(),
-        ..request.clone()
-    }
-}
-
-fn with_values(request: Request, values: &Values) -> Request {
-    Request {
-        range: values.range.clone(),
-        resolution: values.resolution.clone(),
-        interval: values.interval.then_some(true),
-        rows: values.rows.clone(),
-        ..request
-    }
 }
 
 /// Answer several questions at once.

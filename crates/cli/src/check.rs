@@ -3,7 +3,7 @@
 
 use crate::{
     Exit,
-    args::{CheckOptions, Types},
+    args::{CheckOptions, Types, by_column},
     ask::{open, unread, usage},
     progress,
     show::printable,
@@ -144,7 +144,7 @@ fn declared(types: &Types, names: &[String]) -> Result<Vec<Wanted>, String> {
         })?;
         Ok(Wanted { column, kind })
     };
-    types.by_column().into_iter().map(one).collect()
+    by_column(&types.types).into_iter().map(one).collect()
 }
 
 fn check(source: &dyn Source, types: &[Wanted], as_json: bool) -> Exit {

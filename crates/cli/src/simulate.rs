@@ -26,7 +26,7 @@ const CONFIDENCE: f64 = 0.999;
 pub(crate) fn run(options: &SimulateOptions) -> Exit {
     let done = match &options.question {
         SimulateCommand::Ask(question) => {
-            let (request, question) = ask::request(question);
+            let request = &question.request;
             let asked = Asked {
                 options,
                 file: &question.file,
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
                 json: options.json || question.showing.json,
                 picture: options.plot.as_deref().or(question.showing.plot.as_deref()),
                 questions: None,
-                plan: &|facts| Plan::new(&request, facts),
+                plan: &|facts| Plan::new(request, facts),
             };
             asked.run()
         }

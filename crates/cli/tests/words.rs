@@ -2,7 +2,7 @@
 
 mod support;
 
-use equipoise_session::task::STATISTICS;
+use equipoise_session::statistic::Statistic;
 use serde_json::Value;
 use std::fs;
 use support::Folder;
@@ -15,7 +15,7 @@ fn rows() -> Folder {
 #[test]
 fn arguments_stand_among_the_arguments() {
     let folder = Folder::empty();
-    for verb in STATISTICS.into_iter().chain(["batch", "monitor", "check", "run"]) {
+    for verb in Statistic::names().into_iter().chain(["batch", "monitor", "check", "run"]) {
         let help = String::from_utf8(folder.run(&format!("{verb} --help")).stdout).expect("text");
         let mut heading = "";
         for line in help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1) {
@@ -25,7 +25,7 @@ fn arguments_stand_among_the_arguments() {
             let is_argument = line.starts_with("  [") || line.starts_with("  <");
             assert!(!is_argument || heading == "Arguments:", "{verb}: {line} stands under {heading}");
         }
-        if STATISTICS.contains(&verb) {
+        if Statistic::named(verb).is_some() {
             let output = help.split("Output:").nth(1).expect("a heading");
             let output = output.split("\n\n").next().expect("a paragraph");
             assert!(!output.contains("--range") && !output.contains("--among"), "{verb}: {output}");

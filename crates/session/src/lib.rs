@@ -29,6 +29,7 @@ pub mod session;
 pub mod simulate;
 pub mod source;
 mod space;
+pub mod statistic;
 mod target;
 pub mod task;
 mod types;

@@ -3,6 +3,7 @@
 //! The command line, a JSON document and the Python package all fill this one struct. Numbers stay the
 //! decimals that were typed; a JSON number or a float counts as its shortest decimal.
 
+use crate::statistic::Argument;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::{collections::BTreeMap, fmt};
 
@@ -89,6 +90,67 @@ impl Request {
     /// A question about a statistic, nothing else said.
     pub fn new(statistic: &str) -> Self {
         Self { statistic: statistic.to_string(), ..Self::default() }
+    }
+
+    /// Give an argument that is a text or a number; nothing for others.
+    pub fn set_text(&mut self, argument: Argument, text: Option<String>) {
+        let field = match argument {
+            Argument::Column => &mut self.column,
+            Argument::Fraction => &mut self.fraction,
+            Argument::Epsilon => &mut self.epsilon,
+            Argument::Delta => &mut self.delta,
+            Argument::Adjacency => &mut self.adjacency,
+            Argument::Mechanism => &mut self.mechanism,
+            Argument::TargetError => &mut self.target_error,
+            Argument::Confidence => &mut self.confidence,
+            Argument::Where => &mut self.filter,
+            Argument::Unit => &mut self.unit,
+            Argument::MaxRowsPerUnit => &mut self.max_rows_per_unit,
+            Argument::MaxGroupsPerUnit => &mut self.max_groups_per_unit,
+            Argument::Range => &mut self.range,
+            Argument::Resolution => &mut self.resolution,
+            Argument::Rows => &mut self.rows,
+            Argument::Interval | Argument::Among | Argument::GroupBy | Argument::Keys | Argument::Types => {
+                return;
+            }
+        };
+        *field = text;
+    }
+
+    /// Give an argument that is a list of texts; nothing for others.
+    pub fn set_texts(&mut self, argument: Argument, texts: Vec<String>) {
+        match argument {
+            Argument::Among => self.among = texts,
+            Argument::GroupBy => self.group_by = texts,
+            Argument::Keys => self.keys = texts,
+            _ => {}
+        }
+    }
+
+    /// Was this argument given?
+    pub fn says(&self, argument: Argument) -> bool {
+        match argument {
+            Argument::Column => self.column.is_some(),
+            Argument::Fraction => self.fraction.is_some(),
+            Argument::Epsilon => self.epsilon.is_some(),
+            Argument::Delta => self.delta.is_some(),
+            Argument::Adjacency => self.adjacency.is_some(),
+            Argument::Mechanism => self.mechanism.is_some(),
+            Argument::TargetError => self.target_error.is_some(),
+            Argument::Confidence => self.confidence.is_some(),
+            Argument::Where => self.filter.is_some(),
+            Argument::Unit => self.unit.is_some(),
+            Argument::MaxRowsPerUnit => self.max_rows_per_unit.is_some(),
+            Argument::MaxGroupsPerUnit => self.max_groups_per_unit.is_some(),
+            Argument::Range => self.range.is_some(),
+            Argument::Resolution => self.resolution.is_some(),
+            Argument::Interval => self.interval == Some(true),
+            Argument::Rows => self.rows.is_some(),
+            Argument::Among => !self.among.is_empty(),
+            Argument::GroupBy => !self.group_by.is_empty(),
+            Argument::Keys => !self.keys.is_empty(),
+            Argument::Types => !self.types.is_empty(),
+        }
     }
 
     /// Read a JSON object. The error is one line and quotes nothing but names.

@@ -28,6 +28,7 @@ use crate::{
     release::{Left, Outcome, Promise, Release, Spent},
     rows::Hands,
     source::Source,
+    task::Answering,
     unanswered::Unanswered,
 };
 use equipoise_entropy::{EntropyError, OsCoins};

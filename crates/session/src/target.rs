@@ -6,7 +6,7 @@
 use crate::{
     plan::{DataFacts, PlanError, Said},
     request::Request,
-    task::{Task, candidates},
+    task::{Answering, Task, candidates},
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, solve};
 
@@ -30,7 +30,9 @@ pub(crate) fn solve(request: &Request, facts: &DataFacts) -> Result<Request, Pla
 
 /// The mechanism that keeps the error at the least price, which is then the one that is taken.
 fn by_some_mechanism(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request, PlanError> {
-    let names = candidates::mechanisms(request);
+    // Which there are does not depend on the price.
+    let at_some_price = Request { epsilon: Some("1".to_string()), target_error: None, ..request.clone() };
+    let names = candidates::eligible(&Said::new(&at_some_price, facts)?);
     if names.len() < 2 {
         return least(request, facts, target);
     }
@@ -61,7 +63,7 @@ fn least(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request
     let most = at(&Ratio::from(100u64));
     let (_, task) = most.map_err(|error| if error.is_of_a_share() { unreachable() } else { error })?;
     if task.predicted().is_none() {
-        return Err(PlanError::line(task.no_prediction(&request.statistic)));
+        return Err(PlanError::line(task.no_prediction()));
     }
     let target = target.to_f64();
     let enough = |eps: &Ratio| {

@@ -1,10 +1,12 @@
 //! What can be typed.
 
+mod asked;
 mod books;
 mod monitor;
 mod question;
 mod tools;
 
+pub(crate) use asked::*;
 pub(crate) use books::*;
 use clap::{Parser, Subcommand};
 pub(crate) use monitor::*;
@@ -79,60 +81,4 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise man | man -l -\n  equipoise man --folder ~/.local/share/man/man1"
     )]
     Man(ManOptions),
-}
-
-/// Questions about a file.
-#[derive(Subcommand, Debug)]
-pub(crate) enum QuestionCommand {
-    /// How many records there are, or how many have a field that is not empty
-    #[command(
-        after_help = "Examples:\n  equipoise count people.csv --epsilon 0.1\n  equipoise count people.csv --group-by town,year --epsilon 1 --delta 1e-6\n  equipoise count people.csv --group-by member --keys yes,no --epsilon 1\n  equipoise count people.csv --where \"age >= 18 and town = 'Ayr'\" --epsilon 0.1\n  equipoise count visits.csv --unit person --epsilon 0.1\n\nWith --unit, people are counted: each has one row that takes part, unless --max-rows-per-unit says more."
-    )]
-    Count(CountOptions),
-    /// The sum of a column of numbers
-    #[command(
-        after_help = "Examples:\n  equipoise sum sales.csv amount --epsilon 1 --range 0,500\n  equipoise sum sales.csv amount --epsilon 1\n\nWithout --range, a part of epsilon finds one; it is told with the answer."
-    )]
-    Sum(MomentOptions),
-    /// The mean of a column of numbers, without bounds
-    #[command(
-        after_help = "Examples:\n  equipoise mean salaries.csv salary --epsilon 1\n  equipoise mean people.csv age --epsilon 0.5 --range 0,110\n  equipoise mean salaries.csv salary --group-by town --epsilon 2 --delta 1e-6"
-    )]
-    Mean(MomentOptions),
-    /// The variance of a column of numbers (their mean squared distance from the mean), without bounds
-    #[command(after_help = "Example:\n  equipoise variance salaries.csv salary --epsilon 1")]
-    Variance(MomentOptions),
-    /// The median of a column of numbers (the lower one of the two in the middle), without bounds
-    #[command(
-        after_help = "Examples:\n  equipoise median salaries.csv salary --epsilon 1\n  equipoise median salaries.csv salary --epsilon 0.1 --range 0,1000000 --resolution 1 --json\n  equipoise median visits.csv visits --epsilon 1 --delta 1e-6 --mechanism stable\n\nExit codes: 0 released, 3 refused, 4 over the budget, 2 wrong request (nothing charged), 1 lost."
-    )]
-    Median(NumberOptions),
-    /// One quantile or several of a column of numbers, without bounds
-    #[command(
-        after_help = "Examples:\n  equipoise quantile salaries.csv salary 0.9 --epsilon 1\n  equipoise quantile salaries.csv salary 0.1,0.5,0.9 --epsilon 2"
-    )]
-    Quantile(QuantileOptions),
-    /// The interquartile range of a column of numbers, without bounds
-    #[command(
-        after_help = "Examples:\n  equipoise iqr salaries.csv salary --epsilon 1\n  equipoise iqr salaries.csv salary --epsilon 2 --interval\n  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1"
-    )]
-    Iqr(NumberOptions),
-    /// The most frequent value of a column, exact, or a refusal where it leads by too little
-    #[command(after_help = "Example:\n  equipoise mode people.csv town --epsilon 1 --delta 1e-6")]
-    Mode(TextOptions),
-    /// How many records each value of a column has; rare values stay unsaid
-    #[command(
-        after_help = "Examples:\n  equipoise histogram people.csv town --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv town,year --epsilon 1 --delta 1e-6\n  equipoise histogram people.csv member --keys yes,no --epsilon 1"
-    )]
-    Histogram(HistogramOptions),
-    /// A value that nearly most records have: among stated candidates, or found ones
-    #[command(
-        after_help = "Examples:\n  equipoise select people.csv town --among Arden,Brook,Elsfield --epsilon 0.5\n  equipoise select people.csv town --epsilon 1 --delta 1e-6\n\nWith --among for epsilon alone, by permute-and-flip (also --mechanism exponential or noisy-max); without,\ncandidates that enough rows have are found first, which needs a delta. For the exact most frequent value or a refusal, use mode."
-    )]
-    Select(SelectOptions),
-    /// Count, mean, standard deviation and quantiles of a column, for one price in one scan
-    #[command(
-        after_help = "Examples:\n  equipoise summary salaries.csv salary --epsilon 2\n  equipoise summary salaries.csv salary --group-by town --epsilon 8 --delta 1e-6"
-    )]
-    Summary(SummaryOptions),
 }

@@ -2,70 +2,7 @@
 
 use super::QuestionCommand;
 use clap::{Args, Subcommand};
-use std::{collections::BTreeMap, path::PathBuf};
-
-/// A question about a file; every verb takes these.
-#[derive(Args, Debug)]
-pub(crate) struct Question {
-    /// CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    #[command(flatten)]
-    pub rows: Rows,
-    #[command(flatten)]
-    pub privacy: Privacy,
-    #[command(flatten)]
-    pub reading: Reading,
-    #[command(flatten)]
-    pub types: Types,
-    #[command(flatten)]
-    pub books: Books,
-    #[command(flatten)]
-    pub showing: Showing,
-}
-
-/// Which rows take part, and whose they are.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Rows")]
-pub(crate) struct Rows {
-    /// Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true
-    #[arg(long = "where", value_name = "CONDITION")]
-    pub filter: Option<String>,
-    /// The column that names the person, where people have several rows: all of a person's rows are protected
-    #[arg(long, value_name = "COLUMN")]
-    pub unit: Option<String>,
-    /// With a unit: how many rows of each person take part, drawn at random [default: 1]
-    #[arg(long, value_name = "R")]
-    pub max_rows_per_unit: Option<String>,
-    /// With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each
-    #[arg(long, value_name = "G")]
-    pub max_groups_per_unit: Option<String>,
-}
-
-/// What an answer may cost, and what it promises.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Privacy")]
-pub(crate) struct Privacy {
-    /// The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    pub epsilon: Option<String>,
-    /// By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the number of rows
-    #[arg(long, value_name = "D", allow_hyphen_values = true)]
-    pub delta: Option<String>,
-    /// What may change between data sets that look alike, one row or person: add-remove (the number of rows is private too) or replace
-    #[arg(long, value_name = "WHICH")]
-    pub adjacency: Option<String>,
-    /// The mechanism by name; auto takes the least predicted error, and --dry-run shows the others
-    #[arg(long, value_name = "NAME")]
-    pub mechanism: Option<String>,
-    /// How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for a
-    /// sum, or for a mean or variance with --range and --rows; the least epsilon is used
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
-    pub target_error: Option<String>,
-    /// With which probability the error bar holds [default: 0.95]
-    #[arg(long, value_name = "C", allow_hyphen_values = true)]
-    pub confidence: Option<String>,
-}
+use std::path::PathBuf;
 
 /// How the file is read.
 #[derive(Args, Debug)]
@@ -88,21 +25,7 @@ pub(crate) struct Types {
     pub types: Vec<(String, String)>,
 }
 
-impl Types {
-    /// By column. A column with two types has none that there is.
-    pub fn by_column(&self) -> BTreeMap<String, String> {
-        let mut types: BTreeMap<String, String> = BTreeMap::new();
-        for (column, name) in &self.types {
-            types
-                .entry(column.clone())
-                .and_modify(|known| *known = format!("{known} and {name}"))
-                .or_insert_with(|| name.clone());
-        }
-        types
-    }
-}
-
-fn column_and_type(text: &str) -> Result<(String, String), String> {
+pub(crate) fn column_and_type(text: &str) -> Result<(String, String), String> {
     match text.rsplit_once('=') {
         Some((column, name)) if !column.is_empty() => Ok((column.to_string(), name.to_string())),
         _ => Err("give COLUMN=TYPE, such as hired=date".to_string()),
@@ -130,26 +53,6 @@ pub(crate) struct Books {
     pub request_id: Option<String>,
 }
 
-/// Answers for groups of records.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Groups")]
-pub(crate) struct Groups {
-    /// Answer for each group of records that agree in these columns; finding the groups needs a delta
-    #[arg(long, value_name = "COLUMN,..")]
-    pub group_by: Option<String>,
-    #[command(flatten)]
-    pub keys: Keys,
-}
-
-/// Groups that everybody knows of.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Groups")]
-pub(crate) struct Keys {
-    /// The groups, where they are public: values of the one column; needs no delta
-    #[arg(long, value_name = "KEY,..", value_delimiter = ',', allow_hyphen_values = true)]
-    pub keys: Vec<String>,
-}
-
 /// How the answer is shown.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
@@ -165,24 +68,6 @@ pub(crate) struct Showing {
     pub plot: Option<PathBuf>,
 }
 
-/// The values that numbers can take; fewer of them make answers better.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Values")]
-pub(crate) struct Values {
-    /// Answers lie between these, and rows are moved there; never needed. Of the column's type, as 2000-01-01,2030-12-31
-    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true)]
-    pub range: Option<String>,
-    /// Answers and rows are multiples of this; of dates in days, of timestamps in seconds
-    #[arg(long, value_name = "STEP", allow_hyphen_values = true)]
-    pub resolution: Option<String>,
-    /// Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each
-    #[arg(long)]
-    pub interval: bool,
-    /// The number of rows, where you state it as public
-    #[arg(long, value_name = "N")]
-    pub rows: Option<String>,
-}
-
 #[derive(Args, Debug)]
 pub(crate) struct BatchOptions {
     /// A JSON file of questions
@@ -195,122 +80,6 @@ pub(crate) struct BatchOptions {
     pub books: Books,
     #[command(flatten)]
     pub showing: Showing,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CountOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// Count the fields of this column that are not empty, instead of all records
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    #[command(flatten)]
-    pub groups: Groups,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct NumberOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    #[command(flatten)]
-    pub values: Values,
-    #[command(flatten)]
-    pub groups: Groups,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct MomentOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    /// Rows beyond these count as these; searched privately where it is not given
-    #[arg(long, value_name = "LO,HI", allow_hyphen_values = true, help_heading = "Values")]
-    pub range: Option<String>,
-    /// How many rows have a value, exactly, where you state it as public: a mean or variance over a --range of all rows is
-    /// divided by it instead of by a noisy count, and is right if it is right; its error can then be told beforehand
-    #[arg(long, value_name = "N", help_heading = "Values")]
-    pub rows: Option<String>,
-    #[command(flatten)]
-    pub groups: Groups,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct QuantileOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    /// Which quantiles: 0.9, or several as 0.25,0.5,0.75
-    #[arg(help_heading = None::<&str>)]
-    pub fraction: Option<String>,
-    /// The same as a flag
-    #[arg(long = "fraction", aliases = ["quantile", "q"], value_name = "P", conflicts_with = "fraction", allow_hyphen_values = true, help_heading = "Values")]
-    pub fraction_flag: Option<String>,
-    #[command(flatten)]
-    pub values: Values,
-    #[command(flatten)]
-    pub groups: Groups,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct TextOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    #[command(flatten)]
-    pub groups: Groups,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct HistogramOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column, or several as town,year
-    #[arg(help_heading = None::<&str>)]
-    pub columns: Option<String>,
-    #[command(flatten)]
-    pub keys: Keys,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SelectOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    /// The candidates, where they are public; needs no delta
-    #[arg(
-        long,
-        value_name = "VALUE,..",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        help_heading = "Values"
-    )]
-    pub among: Vec<String>,
-    #[command(flatten)]
-    pub groups: Groups,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SummaryOptions {
-    #[command(flatten)]
-    pub question: Question,
-    /// The column
-    #[arg(help_heading = None::<&str>)]
-    pub column: Option<String>,
-    #[command(flatten)]
-    pub values: Values,
-    #[command(flatten)]
-    pub groups: Groups,
 }
 
 /// A question, asked many times of data that is not private.

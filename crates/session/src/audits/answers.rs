@@ -7,6 +7,7 @@ use crate::{
     plan::{DataFacts, Plan},
     request::Request,
     rows::Hands,
+    task::Answering,
 };
 use equipoise_audit::{Audit, Kind, Measured, pairs::Claim};
 use equipoise_core::{

@@ -8,6 +8,7 @@ use crate::{
     request::Request,
     rows::{Hands, Rows},
     source::{Kind, Wanted},
+    task::Answering,
 };
 use equipoise_audit::{Audit, Kind as AuditKind, Measured, pairs::Claim};
 use equipoise_core::{

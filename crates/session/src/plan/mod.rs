@@ -9,8 +9,9 @@ mod error;
 mod part;
 mod said;
 
+pub use crate::task::candidates::RunnerUp;
 pub use error::PlanError;
-pub use part::{Part, RunnerUp};
+pub use part::Part;
 pub(crate) use said::{Said, adjacency, uses_delta};
 
 use crate::{
@@ -21,7 +22,7 @@ use crate::{
     rows::{Rows, plan::charged_by_row},
     session,
     source::{Kind, Source, Wanted},
-    task::Expected,
+    task::{Answering, Expected},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},

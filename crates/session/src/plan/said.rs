@@ -8,7 +8,7 @@ use crate::{
     rows::{Rows, plan::Terms},
     source::{Kind, Wanted},
     space::not_a_number,
-    task::STATISTICS,
+    statistic::{Argument, Column, Mechanism, Only, Statistic},
     types::Types,
 };
 use equipoise_core::{
@@ -19,10 +19,14 @@ use equipoise_core::{
     wording,
 };
 
+/// The word that leaves the mechanism to the plan.
+const AUTO: &str = "auto";
+
 /// Words that have been read as what they are, for the tasks to choose from.
 #[derive(Clone, Debug)]
 pub(crate) struct Said<'a> {
     request: &'a Request,
+    statistic: Statistic,
     facts: &'a DataFacts,
     /// What a row may lose, and what it does to the rows that take part.
     eps: Eps,
@@ -44,9 +48,7 @@ pub(crate) struct Said<'a> {
 
 impl<'a> Said<'a> {
     pub fn new(request: &'a Request, facts: &'a DataFacts) -> Result<Self, PlanError> {
-        if !STATISTICS.contains(&request.statistic.as_str()) {
-            return Err(PlanError::unknown("statistic", &request.statistic, &STATISTICS));
-        }
+        let statistic = statistic(request)?;
         let eps = request.epsilon.as_deref().ok_or_else(|| {
             PlanError::line("how much privacy may it cost? Give --epsilon, such as --epsilon 1")
         })?;
@@ -67,10 +69,11 @@ impl<'a> Said<'a> {
         let keys = group_by.iter().map(|&column| types.key(column)).collect();
         let rows = rows.bounded_by_group(request, keys)?;
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
-        let moves_alike = request.statistic == "count" && group_by.is_empty();
+        let moves_alike = statistic == Statistic::Count && group_by.is_empty();
         let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
         Ok(Self {
             request,
+            statistic,
             facts,
             eps: terms.eps.clone(),
             delta: terms.delta.clone(),
@@ -83,7 +86,7 @@ impl<'a> Said<'a> {
             group_by,
             groups_per_unit: 1,
             types,
-            mechanism: request.mechanism.as_deref().filter(|&name| name != "auto"),
+            mechanism: request.mechanism.as_deref().filter(|&name| name != AUTO),
         })
     }
 
@@ -95,11 +98,6 @@ impl<'a> Said<'a> {
     /// The same by this mechanism.
     pub fn by(&self, mechanism: &'static str) -> Self {
         Self { mechanism: Some(mechanism), ..self.clone() }
-    }
-
-    /// What was said.
-    pub fn request(&self) -> &'a Request {
-        self.request
     }
 
     /// The same under add/remove, at a price of which two steps cost no more than what was said: a replaced row is one
@@ -136,11 +134,11 @@ impl<'a> Said<'a> {
 
     /// How the values of a column are read where they are numbers; an error where this statistic cannot use its type.
     pub fn numbers(&self, column: usize) -> Result<Need, PlanError> {
-        let summed = matches!(self.statistic(), "sum" | "mean" | "variance" | "summary");
+        let summed = self.statistic.spec().column == Column::Summed;
         let instead = match self.kind(column) {
             Some(Kind::Text) => "mode, histogram or select",
             Some(kind) if kind.is_time() && summed => "median, quantile, iqr, mode, histogram or select",
-            Some(Kind::Boolean) if self.statistic() == "iqr" => "mean, which is the share of yes",
+            Some(Kind::Boolean) if self.statistic == Statistic::Iqr => "mean, which is the share of yes",
             _ => return Ok(self.types.numbers(column)),
         };
         let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
@@ -165,9 +163,20 @@ impl<'a> Said<'a> {
         self.request.interval == Some(true)
     }
 
-    /// Does the statistic itself need a delta, apart from finding keys?
+    /// Does the mechanism that was named, or every one that there is, need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
-        needs_delta(self.request)
+        needs_delta(self.statistic, self.mechanism, self.request)
+    }
+
+    /// The mechanisms that are a choice for this question.
+    pub fn mechanisms(&self) -> impl Iterator<Item = Mechanism> {
+        let several = self.request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
+        let grouped = !self.request.group_by.is_empty();
+        self.statistic.spec().mechanisms.iter().copied().filter(move |mechanism| match mechanism.only {
+            Only::All => true,
+            Only::OneQuantile => !several,
+            Only::NoGroups => !grouped,
+        })
     }
 
     /// How many groups one unit may touch: a row has one key.
@@ -175,8 +184,8 @@ impl<'a> Said<'a> {
         self.groups_per_unit
     }
 
-    pub fn statistic(&self) -> &'a str {
-        &self.request.statistic
+    pub fn statistic(&self) -> Statistic {
+        self.statistic
     }
 
     /// What may be lost for each row that comes or goes.
@@ -241,46 +250,42 @@ impl<'a> Said<'a> {
         self.request.rows.as_deref().map(read).transpose()
     }
 
-    /// The mechanism is one of these, and words that this statistic does not take were not said.
-    pub fn accepts(&self, mechanisms: &[&str], elsewhere: &[&str]) -> Result<(), PlanError> {
-        if let Some(name) = self.mechanism().filter(|name| !mechanisms.contains(name)) {
-            let names: Vec<&str> = mechanisms.iter().chain(elsewhere).copied().collect();
-            return Err(PlanError::unknown("mechanism", name, &names));
-        }
-        if self.statistic() != "quantile" && self.fraction().is_some() {
-            return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic())));
-        }
-        let numeric = !matches!(self.statistic(), "count" | "mode" | "histogram" | "select");
-        let ranked = numeric && !matches!(self.statistic(), "sum" | "mean" | "variance");
-        for (name, said, taken) in [
-            (
-                "interval",
-                self.interval(),
-                matches!(self.statistic(), "median" | "quantile" | "iqr" | "summary"),
-            ),
-            ("among", !self.among().is_empty(), self.statistic() == "select"),
-            ("range", self.range().is_some(), numeric),
-            ("resolution", self.resolution().is_some(), ranked),
-            (
-                "rows",
-                self.request.rows.is_some(),
-                numeric && self.statistic() != "sum" && self.request.group_by.is_empty(),
-            ),
-            (
-                "keys",
-                !self.keys().is_empty(),
-                !self.request.group_by.is_empty() || self.statistic() == "histogram",
-            ),
-        ] {
-            if said && !taken {
-                let groups = if self.request.group_by.is_empty() { "" } else { " by group" };
+    /// The mechanism can answer this question, and arguments that the statistic does not take were not given.
+    pub fn check_arguments(&self) -> Result<(), PlanError> {
+        if let Some(name) = self.mechanism {
+            let Some(named) = self.mechanisms().find(|mechanism| mechanism.name == name) else {
+                let names: Vec<&str> = self.mechanisms().map(|mechanism| mechanism.name).collect();
+                let names = if names.is_empty() { vec!["auto"] } else { names };
+                return Err(PlanError::unknown("mechanism", name, &names));
+            };
+            let first = self.mechanisms().next().map_or("", |mechanism| mechanism.name);
+            if named.needs_delta && self.delta.is_zero() && first != name {
                 return Err(PlanError::line(format!(
-                    "{}{groups} takes no {name}; leave it out",
-                    self.statistic()
+                    "the mechanism {name} needs a delta above 0; give --delta 1e-6, or use {first}"
                 )));
             }
         }
-        Ok(())
+        if self.statistic != Statistic::Quantile && self.fraction().is_some() {
+            return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic)));
+        }
+        let grouped = self.request.says(Argument::GroupBy);
+        let refused = |argument: Argument| match argument {
+            // The column of a histogram is what it groups by.
+            Argument::GroupBy if self.statistic == Statistic::Histogram => false,
+            Argument::Rows if grouped => true,
+            Argument::Keys if !grouped => self.statistic != Statistic::Histogram,
+            argument => !self.statistic.takes(argument),
+        };
+        let refused =
+            Argument::ALL.into_iter().find(|&argument| self.request.says(argument) && refused(argument));
+        match refused {
+            Some(argument) => {
+                let groups = if grouped { " by group" } else { "" };
+                let name = argument.name();
+                Err(PlanError::line(format!("{}{groups} takes no {name}; leave it out", self.statistic)))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The place of the column that the statistic needs.
@@ -300,20 +305,28 @@ impl<'a> Said<'a> {
     }
 }
 
-fn needs_delta(request: &Request) -> bool {
-    request.statistic == "mode"
-        || (request.statistic == "select" && request.among.is_empty())
-        || matches!(
-            request.mechanism.as_deref(),
-            Some("stable" | "scale" | "gaussian" | "released-scale" | "propose-test-release")
-        )
+/// The statistic that a request names.
+pub(crate) fn statistic(request: &Request) -> Result<Statistic, PlanError> {
+    Statistic::named(&request.statistic)
+        .ok_or_else(|| PlanError::unknown("statistic", &request.statistic, &Statistic::names()))
+}
+
+fn needs_delta(statistic: Statistic, mechanism: Option<&str>, request: &Request) -> bool {
+    let mechanisms = statistic.spec().mechanisms;
+    let finds_candidates = statistic.takes(Argument::Among) && request.among.is_empty();
+    let by_mechanism = match mechanism {
+        Some(name) => mechanisms.iter().any(|mechanism| mechanism.name == name && mechanism.needs_delta),
+        None => !mechanisms.is_empty() && mechanisms.iter().all(|mechanism| mechanism.needs_delta),
+    };
+    finds_candidates || by_mechanism
 }
 
 /// Can the question use a delta, to find keys or for its mechanism?
 pub(crate) fn uses_delta(request: &Request) -> bool {
-    let finds_keys =
-        request.keys.is_empty() && (!request.group_by.is_empty() || request.statistic == "histogram");
-    finds_keys || needs_delta(request)
+    let Ok(statistic) = statistic(request) else { return false };
+    let keyed = !request.group_by.is_empty() || statistic.spec().column == Column::Keys;
+    let mechanism = request.mechanism.as_deref().filter(|&name| name != AUTO);
+    (keyed && request.keys.is_empty()) || needs_delta(statistic, mechanism, request)
 }
 
 /// The columns that were named; a text that names none may be several with commas between them.

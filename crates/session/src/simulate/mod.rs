@@ -21,7 +21,7 @@ use crate::{
     rows::Hands,
     session::gather,
     source::Source,
-    task::SUMMARY,
+    task::{Answering, SUMMARY},
     unanswered::Unanswered,
 };
 use equipoise_core::stop;

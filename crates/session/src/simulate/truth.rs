@@ -7,7 +7,8 @@ use crate::{
     plan::{Part, PlanError},
     source::{Kind, Wanted},
     space::Space,
-    task::SUMMARY,
+    statistic::{Statistic, Truth},
+    task::{Answering, SUMMARY},
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio, stability::Quantile};
 use serde_json::{Value, json};
@@ -86,7 +87,7 @@ impl Question {
             Measure::Frequent => {
                 let column = said.column()?;
                 let kind = said.kind(column).filter(|kind| kind.is_whole());
-                let with_empty = statistic == "mode" && adjacency == Adjacency::Replace;
+                let with_empty = statistic == Statistic::Mode && adjacency == Adjacency::Replace;
                 let same = |text: &String| {
                     let whole = kind.and_then(|kind| Some(kind.write(kind.read(text)?)));
                     whole.unwrap_or_else(|| text.clone())
@@ -94,7 +95,7 @@ impl Question {
                 let among = said.among().iter().map(same).collect();
                 Look::Texts { wanted: said.key(column), kind, among, with_empty }
             }
-            Measure::Count if statistic != "summary" => {
+            Measure::Count if statistic != Statistic::Summary => {
                 let column = said.optional_column()?;
                 Look::Count(column.map_or(Need::Records, |column| Need::Present(said.key(column))))
             }
@@ -295,24 +296,25 @@ impl Facts {
 }
 
 /// The numbers and texts that an answer has.
-fn measures(statistic: &str, fractions: &str) -> Result<Vec<(String, Measure)>, PlanError> {
+fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measure)>, PlanError> {
     let quantile = |fraction: &str| {
         let ratio: Ratio = fraction.parse().map_err(|_| PlanError::line("a fraction that is no number"))?;
         Ok::<_, PlanError>((format!("quantile {fraction}"), Measure::Quantile(Quantile::new(&ratio)?)))
     };
     let one = |measure: Measure| Ok(vec![(statistic.to_string(), measure)]);
-    match statistic {
-        "sum" => one(Measure::Sum),
-        "mean" => one(Measure::Mean),
-        "variance" => one(Measure::Variance),
-        "median" => one(quantile("0.5")?.1),
-        "quantile" => fractions.split(',').map(|fraction| quantile(fraction.trim())).collect(),
-        "iqr" => one(Measure::Spread),
-        "mode" | "select" => one(Measure::Frequent),
-        "summary" => {
+    match statistic.spec().truth {
+        Truth::Sum => one(Measure::Sum),
+        Truth::Mean => one(Measure::Mean),
+        Truth::Variance => one(Measure::Variance),
+        Truth::Deviation => one(Measure::Deviation),
+        Truth::Median => one(quantile("0.5")?.1),
+        Truth::Quantiles => fractions.split(',').map(|fraction| quantile(fraction.trim())).collect(),
+        Truth::Spread => one(Measure::Spread),
+        Truth::Frequent => one(Measure::Frequent),
+        Truth::Summary => {
             let sums = [
-                ("count", Measure::Count),
-                ("mean", Measure::Mean),
+                (Statistic::Count.name(), Measure::Count),
+                (Statistic::Mean.name(), Measure::Mean),
                 ("standard-deviation", Measure::Deviation),
             ];
             let mut all = sums.map(|(name, measure)| (name.to_string(), measure)).to_vec();
@@ -322,7 +324,7 @@ fn measures(statistic: &str, fractions: &str) -> Result<Vec<(String, Measure)>, 
             Ok(all)
         }
         // A histogram counts too.
-        _ => Ok(vec![("count".to_string(), Measure::Count)]),
+        Truth::Count => Ok(vec![(Statistic::Count.to_string(), Measure::Count)]),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exact audits of parts of whole answers, and mutants of them; the answers themselves are audited in [`crate::audits`].
 
-use super::{Task, moments::Moments};
+use super::{Answering, Task, moments::Moments};
 use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan, Said},

@@ -4,32 +4,34 @@
 //! error, on rows that lie evenly where the error depends on the rows; where no error can be told, or none is of use,
 //! the first of the list, which answers whatever the rows.
 
-use super::{Task, choice, noise, noised};
+use super::{Answering, Expected, Likely, Task};
 use crate::{
+    bar::ErrorBar,
     plan::{PlanError, Said},
-    request::Request,
 };
 use std::cmp::Ordering;
 
-/// The mechanisms that can answer a statistic; one or none where there is no choice.
-pub(crate) fn mechanisms(request: &Request) -> &'static [&'static str] {
-    const ONE_QUANTILE: [&str; 5] =
-        ["inverse-sensitivity", "stable", noised::NAMES[0], noised::NAMES[1], noised::NAMES[2]];
-    let several = request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
-    match request.statistic.as_str() {
-        "median" => &ONE_QUANTILE,
-        "quantile" if !several => &ONE_QUANTILE,
-        "iqr" => &["inverse-sensitivity", "scale"],
-        "count" | "sum" | "mean" | "variance" if request.group_by.is_empty() => &noise::LAWS,
-        "select" => &choice::NAMES,
-        _ => &[],
-    }
+/// A mechanism that could answer, or why it cannot.
+struct Candidate {
+    mechanism: &'static str,
+    /// Whether `auto` may take it: where keys are found privately, they have all of delta.
+    eligible: bool,
+    planned: Result<Task, PlanError>,
 }
 
-/// A mechanism that could answer, or why it cannot.
-pub(crate) struct Candidate {
+/// A mechanism that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunnerUp {
+    /// Its name, for `--mechanism`.
     pub mechanism: &'static str,
-    pub planned: Result<Task, PlanError>,
+    /// Could it answer?
+    pub possible: bool,
+    /// The error bar that it would have.
+    pub error: Option<ErrorBar>,
+    /// How far off it would be on rows that lie evenly over the declared range.
+    pub likely: Option<Likely>,
+    /// What it would do, or what it needs.
+    pub words: String,
 }
 
 impl Candidate {
@@ -40,35 +42,79 @@ impl Candidate {
     }
 
     fn helps(&self) -> bool {
-        self.planned.as_ref().is_ok_and(|task| task.likely().is_none_or(|likely| likely.helps))
+        let helps = |task: &Task| task.likely().is_none_or(|likely| likely.helps);
+        self.eligible && self.planned.as_ref().is_ok_and(helps)
+    }
+
+    /// Possible ones with a predicted error first, the least error before others.
+    fn by_error(&self, other: &Self) -> Ordering {
+        let least = |error: Option<f64>| error.unwrap_or(f64::INFINITY);
+        let impossible = |candidate: &Self| candidate.planned.is_err();
+        impossible(self).cmp(&impossible(other)).then(least(self.error()).total_cmp(&least(other.error())))
+    }
+
+    fn into_runner_up(self) -> RunnerUp {
+        let (likely, Expected { error, words }, possible) = match self.planned {
+            Ok(task) => (task.likely(), task.expected(), true),
+            Err(error) => {
+                let words = if error.is_of_a_share() {
+                    "needs a larger epsilon".to_string()
+                } else {
+                    error.to_string()
+                };
+                (None, Expected { error: None, words }, false)
+            }
+        };
+        RunnerUp { mechanism: self.mechanism, possible, error, likely, words }
     }
 }
 
-/// Possible ones with a predicted error first, the least error before others.
-pub(crate) fn by_error(a: &Candidate, b: &Candidate) -> Ordering {
-    let least = |error: Option<f64>| error.unwrap_or(f64::INFINITY);
-    let possible = |candidate: &Candidate| candidate.planned.is_err();
-    possible(a).cmp(&possible(b)).then(least(a.error()).total_cmp(&least(b.error())))
+/// The mechanisms that `auto` may take.
+pub(crate) fn eligible(said: &Said) -> Vec<&'static str> {
+    let grouped = !said.group_by().is_empty();
+    let eligible = said.mechanisms().filter(|mechanism| !(grouped && mechanism.needs_delta));
+    eligible.map(|mechanism| mechanism.name).collect()
 }
 
-/// What `auto` takes.
-pub(super) fn best(said: &Said) -> Result<Task, PlanError> {
-    let planned = |&mechanism: &&'static str| {
-        let planned = Task::plan(&said.by(mechanism));
-        Candidate { mechanism, planned }
+/// The mechanism that was named, or the one that `auto` takes; and what the others would do, the least predicted error first.
+/// Each is planned once.
+pub(crate) fn choose(said: &Said) -> Result<(Task, Vec<RunnerUp>), PlanError> {
+    let eligible = eligible(said);
+    let mut candidates: Vec<Candidate> = said
+        .mechanisms()
+        .map(|mechanism| Candidate {
+            mechanism: mechanism.name,
+            eligible: eligible.contains(&mechanism.name),
+            planned: Task::plan(&said.by(mechanism.name)),
+        })
+        .collect();
+    let taken = match said.mechanism() {
+        Some(named) => candidates.iter().position(|candidate| candidate.mechanism == named),
+        None => (0..candidates.len())
+            .filter(|&place| candidates[place].helps() && candidates[place].error().is_some())
+            .min_by(|&a, &b| candidates[a].by_error(&candidates[b]))
+            .or((!candidates.is_empty()).then_some(0)),
     };
-    let mut candidates: Vec<Candidate> = mechanisms(said.request()).iter().map(planned).collect();
-    let best = (0..candidates.len())
-        .filter(|&place| candidates[place].helps() && candidates[place].error().is_some())
-        .min_by(|&a, &b| by_error(&candidates[a], &candidates[b]));
-    candidates.swap_remove(best.unwrap_or(0)).planned
+    // A statistic whose parts have their own mechanisms, or a mechanism that it does not have.
+    let Some(taken) = taken else { return Task::plan(said).map(|task| (task, Vec::new())) };
+    let task = candidates.remove(taken).planned?;
+    candidates.sort_by(Candidate::by_error);
+    Ok((task, candidates.into_iter().map(Candidate::into_runner_up).collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DataFacts, Plan, RunnerUp};
+    use crate::{
+        plan::{DataFacts, Plan},
+        request::Request,
+        statistic::Statistic,
+    };
     use equipoise_core::adjacency::Adjacency;
+
+    fn statistic_of(request: &Request) -> Statistic {
+        Statistic::named(&request.statistic).expect("a statistic")
+    }
 
     fn facts() -> DataFacts {
         DataFacts {
@@ -94,7 +140,7 @@ mod tests {
 
     fn planned(request: &Request) -> (&'static str, Vec<RunnerUp>) {
         let plan = Plan::new(request, &facts()).unwrap();
-        (plan.parts()[0].mechanism(), plan.parts()[0].runners_up())
+        (plan.parts()[0].mechanism(), plan.parts()[0].runners_up().to_vec())
     }
 
     #[test]
@@ -165,8 +211,17 @@ mod tests {
         assert_eq!(taken, "inverse-sensitivity");
         for other in others {
             let needs =
-                if other.mechanism == "stable" { "needs a delta" } else { "give --range and --resolution" };
+                if other.mechanism == "smooth" { "give --range and --resolution" } else { "needs a delta" };
             assert!(!other.possible && other.words.contains(needs), "{}: {}", other.mechanism, other.words);
+        }
+        let (_, others) = planned(&Request { delta: Some("1e-6".into()), ..asked("median", "1") });
+        for other in others.iter().filter(|other| other.mechanism != "stable") {
+            assert!(
+                other.words.contains("give --range and --resolution"),
+                "{}: {}",
+                other.mechanism,
+                other.words
+            );
         }
         let (_, others) = planned(&Request { delta: None, ..on_a_grid(asked("median", "1")) });
         let possible: Vec<&str> =
@@ -206,7 +261,8 @@ mod tests {
                     "sum" | "mean" | "variance" => Request { resolution: None, ..request },
                     _ => request,
                 };
-                for name in mechanisms(&request) {
+                for mechanism in statistic_of(&request).spec().mechanisms {
+                    let name = &mechanism.name;
                     let request = Request { mechanism: Some(name.to_string()), ..request.clone() };
                     let cost = Plan::new(&request, &facts()).unwrap().cost().clone();
                     // The noise of smooth that is best here needs no delta.

@@ -1,9 +1,9 @@
 //! How many records there are, or how many have a field that is not empty: exact noise on whole numbers.
 
 use super::{
-    Expected,
+    Answering, Expected,
     bar::Bar,
-    noise::{self, LAWS, Noise},
+    noise::{self, Noise},
 };
 use crate::{
     answer::Answer,
@@ -33,7 +33,6 @@ pub(crate) struct Count {
 
 impl Count {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        said.accepts(&LAWS, &[])?;
         let column = said.optional_column()?.map(|column| said.key(column));
         if column.is_none() && said.adjacency() == Adjacency::Replace && said.takes_all_rows() {
             return Err(PlanError::line(
@@ -45,14 +44,6 @@ impl Count {
         Ok(Self { column, noise, confidence: said.confidence(), within })
     }
 
-    pub fn mechanism(&self) -> &'static str {
-        self.noise.law()
-    }
-
-    pub fn cost(&self) -> Loss {
-        self.noise.cost()
-    }
-
     pub fn need(&self) -> Need {
         self.column.map_or(Need::Records, Need::Present)
     }
@@ -60,18 +51,36 @@ impl Count {
     pub fn within(&self) -> f64 {
         self.within as f64
     }
+}
 
-    pub fn expected(&self) -> Expected {
+impl Answering for Count {
+    fn mechanism(&self) -> &'static str {
+        self.noise.law()
+    }
+
+    fn cost(&self) -> Loss {
+        self.noise.cost()
+    }
+
+    fn expected(&self) -> Expected {
         let error = ErrorBar::noise(self.confidence, -(self.within as f64), self.within as f64);
         let words = format!("the count is off by at most {}; it is never refused", self.within);
         Expected { error: Some(error), words }
     }
 
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let count = self.column.map_or(gathered.records(), |column| gathered.present(column.column));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = self.noise.run(count, coins);
         Answer::released(json!(noisy), counted_bar(self.confidence, noisy, self.within))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
+    }
+
+    fn predicted(&self) -> Option<f64> {
+        Some(self.within())
     }
 }
 

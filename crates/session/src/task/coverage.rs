@@ -7,7 +7,7 @@
 //!
 //! The table: `cargo test -p equipoise-session --lib task::coverage -- --nocapture --test-threads 1 | grep bar:`
 
-use super::Task;
+use super::{Answering, Task};
 use crate::{
     answer::Answer,
     bar::{ErrorBar, Ranks},

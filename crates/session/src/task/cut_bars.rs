@@ -3,7 +3,7 @@
 //! Rows are few and epsilon small, so that noise takes most answers out of what is possible: counts below zero, shares
 //! beyond all, variances below none. The words are fixed: the same every time.
 
-use super::Task;
+use super::{Answering, Task};
 use crate::{
     answer::Answer,
     bar::ErrorBar,

@@ -9,6 +9,7 @@ use super::count::{whole_noise, within};
 use crate::{
     plan::{PlanError, Said},
     rows::values::Values,
+    statistic::Statistic,
 };
 #[cfg(test)]
 use equipoise_core::loss::Loss;
@@ -37,7 +38,7 @@ impl Known {
     /// Whether sums over a declared range need no bought number of rows. A summary tells the number, so it buys it.
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         Ok(match (said.adjacency(), said.rows()?) {
-            _ if said.statistic() == "summary" => Self::No,
+            _ if said.statistic() == Statistic::Summary => Self::No,
             (Adjacency::Replace, _) => Self::Public,
             (Adjacency::AddRemove, Some(rows)) if said.takes_all_rows() => Self::Stated(rows),
             _ => Self::No,

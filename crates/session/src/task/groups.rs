@@ -10,7 +10,7 @@
 //! price of which two steps cost what was said.
 
 use super::{
-    Expected, Task,
+    Answering, Expected, Likely, Task,
     histogram::{needs_delta, stated_keys},
 };
 use crate::{
@@ -84,22 +84,6 @@ impl Groups {
         Ok(Self { by, keys, task, cost })
     }
 
-    pub fn mechanism(&self) -> &'static str {
-        self.task.mechanism()
-    }
-
-    pub fn by(&self) -> &[Wanted] {
-        &self.by
-    }
-
-    pub fn task(&self) -> &Task {
-        &self.task
-    }
-
-    pub fn cost(&self) -> Loss {
-        self.cost.clone()
-    }
-
     /// What the keys and the answer of one group cost under add/remove, added up.
     #[cfg(test)]
     pub fn spent(&self) -> Loss {
@@ -113,12 +97,42 @@ impl Groups {
         }
     }
 
-    pub fn needs(&self) -> Vec<Need> {
+    fn told_from_words(&self) -> String {
+        match &self.keys {
+            Keys::Found { told_from: Some(rows), .. } => {
+                format!("a key is told in 19 cases of 20 when at least {rows} rows have it")
+            }
+            _ => "no key is told in 19 cases of 20 at this delta".to_string(),
+        }
+    }
+
+    fn advice(&self) -> String {
+        match &self.keys {
+            Keys::Stated(_) => "no group has an answer; each says why".to_string(),
+            Keys::Found { .. } => format!(
+                "no group has an answer: {}, and more for an answer; raise epsilon or delta, group by fewer columns, \
+                 or state the --keys",
+                self.told_from_words()
+            ),
+        }
+    }
+}
+
+impl Answering for Groups {
+    fn mechanism(&self) -> &'static str {
+        self.task.mechanism()
+    }
+
+    fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    fn needs(&self) -> Vec<Need> {
         let grouped = |need| Need::Grouped { by: self.by.clone(), need: Box::new(need) };
         self.task.needs().into_iter().chain([Need::Records]).map(grouped).collect()
     }
 
-    pub fn expected(&self) -> Expected {
+    fn expected(&self) -> Expected {
         let inner = self.task.expected();
         let keys = match &self.keys {
             Keys::Stated(_) => "for each stated key".to_string(),
@@ -127,7 +141,7 @@ impl Groups {
         Expected { words: format!("{keys}: {}", inner.words), ..inner }
     }
 
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
         let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
         let most = MOST_TOLD / self.task.answers();
@@ -151,23 +165,23 @@ impl Groups {
         Answer::grouped(answers.into_iter().flatten().collect(), || self.advice())
     }
 
-    fn told_from_words(&self) -> String {
-        match &self.keys {
-            Keys::Found { told_from: Some(rows), .. } => {
-                format!("a key is told in 19 cases of 20 when at least {rows} rows have it")
-            }
-            _ => "no key is told in 19 cases of 20 at this delta".to_string(),
-        }
+    fn answer_type(&self) -> Option<String> {
+        self.task.answer_type()
     }
 
-    fn advice(&self) -> String {
-        match &self.keys {
-            Keys::Stated(_) => "no group has an answer; each says why".to_string(),
-            Keys::Found { .. } => format!(
-                "no group has an answer: {}, and more for an answer; raise epsilon or delta, group by fewer columns, \
-                 or state the --keys",
-                self.told_from_words()
-            ),
-        }
+    fn group_by(&self) -> &[Wanted] {
+        &self.by
+    }
+
+    fn predicted(&self) -> Option<f64> {
+        self.task.predicted()
+    }
+
+    fn likely(&self) -> Option<Likely> {
+        self.task.likely()
+    }
+
+    fn no_prediction(&self) -> String {
+        self.task.no_prediction()
     }
 }

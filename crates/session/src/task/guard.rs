@@ -199,7 +199,7 @@ pub(crate) fn needed(rank_error: u64, fraction: &Ratio) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Answering, *};
     use crate::{
         gather::tests::{FixedWords, Memory, all_rows},
         plan::{DataFacts, Plan},

@@ -9,8 +9,9 @@
 //! the add/remove form runs at a price of which two steps cost what was said.
 
 use super::{
-    Expected,
+    Answering, Expected,
     count::{counted_bar, whole_noise, within},
+    noise::LAWS,
 };
 use crate::{
     answer::{Answer, MOST_TOLD},
@@ -65,7 +66,6 @@ struct Found {
 
 impl Histogram {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        said.accepts(&["laplace"], &[])?;
         let column = said.optional_column()?;
         let (by, counted) = match (said.group_by(), column) {
             ([], _) => (vec![said.column()?], Need::Records),
@@ -91,14 +91,6 @@ impl Histogram {
         Ok(Self { by, counted, cost, keys, confidence: said.confidence() })
     }
 
-    pub fn by(&self) -> &[Wanted] {
-        &self.by
-    }
-
-    pub fn cost(&self) -> Loss {
-        self.cost.clone()
-    }
-
     pub fn need(&self) -> Need {
         Need::Grouped { by: self.by.clone(), need: Box::new(self.counted.clone()) }
     }
@@ -110,7 +102,17 @@ impl Histogram {
         }
     }
 
-    pub fn expected(&self) -> Expected {
+    fn bar(&self, low: f64, high: f64) -> ErrorBar {
+        ErrorBar::noise(self.confidence, low, high)
+    }
+}
+
+impl Answering for Histogram {
+    fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    fn expected(&self) -> Expected {
         let within = self.within();
         let words = match &self.keys {
             Keys::Stated { .. } => {
@@ -124,7 +126,7 @@ impl Histogram {
         Expected { error: Some(self.bar(-within, within)), words }
     }
 
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
         match &self.keys {
             Keys::Stated { keys, noise, within } => {
@@ -167,8 +169,20 @@ impl Histogram {
         }
     }
 
-    fn bar(&self, low: f64, high: f64) -> ErrorBar {
-        ErrorBar::noise(self.confidence, low, high)
+    fn mechanism(&self) -> &'static str {
+        LAWS[0]
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
+    }
+
+    fn group_by(&self) -> &[Wanted] {
+        &self.by
+    }
+
+    fn predicted(&self) -> Option<f64> {
+        Some(self.within())
     }
 }
 

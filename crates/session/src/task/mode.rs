@@ -1,6 +1,6 @@
 //! The most frequent text of a column, exact, or a refusal where it leads by too little.
 
-use super::{Expected, texts::Texts};
+use super::{Answering, Expected, quantiles, texts::Texts};
 use crate::{
     answer::Answer,
     bar::ErrorBar,
@@ -33,7 +33,6 @@ pub(crate) struct Mode {
 
 impl Mode {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        said.accepts(&["stable"], &[])?;
         let of = Texts::plan(said)?;
         if said.delta().is_zero() {
             return Err(PlanError::line(
@@ -48,21 +47,8 @@ impl Mode {
         Ok(Self { of, adjacency: said.adjacency(), stable, lead })
     }
 
-    pub fn cost(&self) -> Loss {
-        self.stable.cost()
-    }
-
     pub fn need(&self) -> Need {
         self.of.need()
-    }
-
-    pub fn answer_type(&self) -> Option<String> {
-        self.of.answer_type()
-    }
-
-    pub fn expected(&self) -> Expected {
-        let words = format!("the exact value, or a refusal: {}", self.released_from());
-        Expected { error: Some(ErrorBar::exact()), words }
     }
 
     /// The sentence that plans and refusals share.
@@ -80,8 +66,23 @@ impl Mode {
             (None, _) => "no value is released in 19 cases of 20 at this delta".to_string(),
         }
     }
+}
 
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+impl Answering for Mode {
+    fn cost(&self) -> Loss {
+        self.stable.cost()
+    }
+
+    fn answer_type(&self) -> Option<String> {
+        self.of.answer_type()
+    }
+
+    fn expected(&self) -> Expected {
+        let words = format!("the exact value, or a refusal: {}", self.released_from());
+        Expected { error: Some(ErrorBar::exact()), words }
+    }
+
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         // Empty fields are dropped under add/remove; under replace, where the number of rows is public, they
         // are a value of their own, written as the empty text, which no field is.
         let dropped = |text: &str| text.is_empty() && self.adjacency == Adjacency::AddRemove;
@@ -104,5 +105,13 @@ impl Mode {
                 self.released_from()
             )),
         }
+    }
+
+    fn mechanism(&self) -> &'static str {
+        quantiles::STABLE
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
     }
 }

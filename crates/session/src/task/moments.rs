@@ -10,14 +10,14 @@
 //! range is then searched by the add/remove form at half of its share: a replaced row is one that goes and one that comes.
 
 use super::{
-    Expected,
+    Answering, Expected,
     bar::Bar,
     clip::{Clip, FINE, Search},
     count::counted_bar,
     divisor::{Divisor, Known},
     exact::Exact,
     guard,
-    noise::{LAWS, Noise},
+    noise::Noise,
 };
 use crate::{
     answer::Answer,
@@ -27,6 +27,7 @@ use crate::{
     rows::values::Values as Rows,
     source::Kind,
     space,
+    statistic::Statistic,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -54,6 +55,16 @@ enum Moment {
     Sum,
     Mean,
     Variance,
+}
+
+impl Moment {
+    fn statistic(self) -> Statistic {
+        match self {
+            Self::Sum => Statistic::Sum,
+            Self::Mean => Statistic::Mean,
+            Self::Variance => Statistic::Variance,
+        }
+    }
 }
 
 /// A sum, mean or variance of one column.
@@ -92,13 +103,12 @@ impl Moments {
 
     /// The same with so many steps from the middle of the range to its end; few can be enumerated.
     pub fn with_steps(said: &Said, steps: i64) -> Result<Self, PlanError> {
-        said.accepts(&LAWS, &[])?;
         let column = said.column()?;
         let need = said.numbers(column)?;
         let kind = said.kind(column).unwrap_or(Kind::Float);
         let moment = match said.statistic() {
-            "sum" => Moment::Sum,
-            "mean" => Moment::Mean,
+            Statistic::Sum => Moment::Sum,
+            Statistic::Mean => Moment::Mean,
             _ => Moment::Variance,
         };
         // A yes or no has public ends.
@@ -197,14 +207,6 @@ impl Moments {
         }
     }
 
-    pub fn mechanism(&self) -> &'static str {
-        self.first.law()
-    }
-
-    pub fn cost(&self) -> Loss {
-        self.cost.clone()
-    }
-
     /// What the parts cost under the adjacency that was asked for, added up.
     #[cfg(test)]
     pub fn spent(&self, adjacency: Adjacency) -> Loss {
@@ -222,129 +224,13 @@ impl Moments {
         self.need.clone()
     }
 
-    /// What the answer is, where it is no plain number: a sum stays what it sums.
-    pub fn answer_type(&self) -> Option<String> {
-        (self.moment == Moment::Sum && self.kind.is_whole()).then(|| self.sum_kind().to_string())
-    }
-
     fn sum_kind(&self) -> Kind {
         if self.kind == Kind::Boolean { Kind::Integer } else { self.kind }
-    }
-
-    /// How far noise moves the answer where the range was declared, and for all but sums the number of rows too.
-    pub fn predicted(&self) -> Option<f64> {
-        let RangeBy::Declared(clip) = &self.range else { return None };
-        let farthest = self.frame(clip).farthest;
-        if self.moment == Moment::Sum {
-            return Some(self.noise_share() * farthest);
-        }
-        // The noisy number of rows, by which sums are divided, may be that much smaller.
-        let rows_within = self.divisor.within() as f64;
-        let rows = self.stated_rows? as f64 - rows_within;
-        if rows < 1.0 {
-            return None;
-        }
-        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + rows_within) / rows;
-        let mean = parts(self.first_within, self.steps);
-        Some(match &self.second {
-            None => mean * farthest,
-            // A square is off by twice the mean, which is at most one, and the square of the error.
-            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * farthest.powi(2),
-        })
-    }
-
-    /// What would have to be known for a prediction.
-    pub fn no_prediction(&self) -> &'static str {
-        match (&self.range, self.stated_rows) {
-            (RangeBy::Searched(_), _) if self.moment == Moment::Sum => {
-                "its range; declare --range, or give --epsilon"
-            }
-            (RangeBy::Searched(_), _) => {
-                "its range and the number of rows; declare --range and --rows, or give --epsilon"
-            }
-            (RangeBy::Declared(_), None) => {
-                "the number of rows; state --rows where it is public and there are no groups, or give --epsilon"
-            }
-            (RangeBy::Declared(_), Some(_)) => "a noisy number of rows, which may be 0 here; give --epsilon",
-        }
-    }
-
-    pub fn expected(&self) -> Expected {
-        let share = self.noise_share();
-        let per_row = match self.moment {
-            Moment::Sum => "",
-            Moment::Mean | Moment::Variance => " over the number of rows",
-        };
-        let words = match &self.range {
-            RangeBy::Declared(clip) => {
-                let farthest = self.frame(clip).farthest;
-                let per_row = if self.predicted().is_some() { "" } else { per_row };
-                let error = match self.moment {
-                    Moment::Sum | Moment::Mean => share * farthest,
-                    Moment::Variance => share * farthest.powi(2),
-                };
-                let error = self.predicted().unwrap_or(error);
-                let refused = match (self.moment, &self.divisor) {
-                    (Moment::Sum, _) | (_, Divisor::Stated(_)) => "never refused".to_string(),
-                    (_, Divisor::Bought { .. }) => {
-                        "refused when a noisy count of the rows is below 1".to_string()
-                    }
-                    (_, Divisor::Public) => {
-                        format!("empty fields count as {}; refused without rows", clip.middle)
-                    }
-                };
-                // An error over the number of rows is known only if that is what was stated.
-                let given = self
-                    .condition()
-                    .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
-                format!(
-                    "off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
-                )
-            }
-            RangeBy::Searched(search) => {
-                let of = match self.moment {
-                    Moment::Sum => "its farther end",
-                    Moment::Mean => "the distance from its centre to its farther end",
-                    Moment::Variance => "the square of the distance from its centre to its farther end",
-                };
-                format!(
-                    "a range is searched privately and told with the answer; the noise is at most {share:.3} times \
-                     {of}{per_row}; refused when a noisy count of the rows is below {}",
-                    needed(search)
-                )
-            }
-        };
-        let stated = self.condition().map(Condition::StatedRows);
-        let error = self.predicted().map(|error| ErrorBar::noise(self.confidence, -error, error).on(stated));
-        Expected { error, words }
     }
 
     /// The number of rows that the predicted error takes for granted.
     fn condition(&self) -> Option<u64> {
         self.stated_rows.filter(|_| self.moment != Moment::Sum && self.predicted().is_some())
-    }
-
-    /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
-    /// one over the number of rows except for a sum. A noisy number of rows moves a mean of at most one by one part.
-    pub fn noise_share(&self) -> f64 {
-        let parts = |within: i64, steps: i64| within as f64 / steps as f64;
-        let (first, rows) = (parts(self.first_within, self.steps), self.divisor.within() as f64);
-        match (self.moment, &self.second) {
-            (Moment::Sum, _) => first,
-            (_, None) => first + rows,
-            (_, Some((_, second))) => parts(*second, self.square_steps) + rows + 2.0 * (first + rows),
-        }
-    }
-
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        let (measured, rows) = self.measure(gathered, coins);
-        let answer = match measured {
-            Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
-            Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
-            Err(refused) => refused,
-        };
-        // Too little is spent on it in a sum for the number to be of use.
-        answer.with_rows((self.divisor.is_bought() && !self.is_declared_sum()).then_some(rows))
     }
 
     /// A sum of rows in a declared range is never refused.
@@ -480,6 +366,142 @@ impl Moments {
         };
         let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited).on(divided);
         Answer::number(bar.value, error)
+    }
+
+    /// What would have to be known for a prediction.
+    fn unknown(&self) -> &'static str {
+        match (&self.range, self.stated_rows) {
+            (RangeBy::Searched(_), _) if self.moment == Moment::Sum => {
+                "its range; declare --range, or give --epsilon"
+            }
+            (RangeBy::Searched(_), _) => {
+                "its range and the number of rows; declare --range and --rows, or give --epsilon"
+            }
+            (RangeBy::Declared(_), None) => {
+                "the number of rows; state --rows where it is public and there are no groups, or give --epsilon"
+            }
+            (RangeBy::Declared(_), Some(_)) => "a noisy number of rows, which may be 0 here; give --epsilon",
+        }
+    }
+
+    /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
+    /// one over the number of rows except for a sum. A noisy number of rows moves a mean of at most one by one part.
+    fn noise_parts(&self) -> f64 {
+        let parts = |within: i64, steps: i64| within as f64 / steps as f64;
+        let (first, rows) = (parts(self.first_within, self.steps), self.divisor.within() as f64);
+        match (self.moment, &self.second) {
+            (Moment::Sum, _) => first,
+            (_, None) => first + rows,
+            (_, Some((_, second))) => parts(*second, self.square_steps) + rows + 2.0 * (first + rows),
+        }
+    }
+}
+
+impl Answering for Moments {
+    fn mechanism(&self) -> &'static str {
+        self.first.law()
+    }
+
+    fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    fn answer_type(&self) -> Option<String> {
+        (self.moment == Moment::Sum && self.kind.is_whole()).then(|| self.sum_kind().to_string())
+    }
+
+    fn predicted(&self) -> Option<f64> {
+        let RangeBy::Declared(clip) = &self.range else { return None };
+        let farthest = self.frame(clip).farthest;
+        if self.moment == Moment::Sum {
+            return Some(self.noise_parts() * farthest);
+        }
+        // The noisy number of rows, by which sums are divided, may be that much smaller.
+        let rows_within = self.divisor.within() as f64;
+        let rows = self.stated_rows? as f64 - rows_within;
+        if rows < 1.0 {
+            return None;
+        }
+        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + rows_within) / rows;
+        let mean = parts(self.first_within, self.steps);
+        Some(match &self.second {
+            None => mean * farthest,
+            // A square is off by twice the mean, which is at most one, and the square of the error.
+            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * farthest.powi(2),
+        })
+    }
+
+    fn no_prediction(&self) -> String {
+        format!("the error of a {} depends on {}", self.moment.statistic(), self.unknown())
+    }
+
+    fn expected(&self) -> Expected {
+        let share = self.noise_parts();
+        let per_row = match self.moment {
+            Moment::Sum => "",
+            Moment::Mean | Moment::Variance => " over the number of rows",
+        };
+        let words = match &self.range {
+            RangeBy::Declared(clip) => {
+                let farthest = self.frame(clip).farthest;
+                let per_row = if self.predicted().is_some() { "" } else { per_row };
+                let error = match self.moment {
+                    Moment::Sum | Moment::Mean => share * farthest,
+                    Moment::Variance => share * farthest.powi(2),
+                };
+                let error = self.predicted().unwrap_or(error);
+                let refused = match (self.moment, &self.divisor) {
+                    (Moment::Sum, _) | (_, Divisor::Stated(_)) => "never refused".to_string(),
+                    (_, Divisor::Bought { .. }) => {
+                        "refused when a noisy count of the rows is below 1".to_string()
+                    }
+                    (_, Divisor::Public) => {
+                        format!("empty fields count as {}; refused without rows", clip.middle)
+                    }
+                };
+                // An error over the number of rows is known only if that is what was stated.
+                let given = self
+                    .condition()
+                    .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
+                format!(
+                    "off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
+                )
+            }
+            RangeBy::Searched(search) => {
+                let of = match self.moment {
+                    Moment::Sum => "its farther end",
+                    Moment::Mean => "the distance from its centre to its farther end",
+                    Moment::Variance => "the square of the distance from its centre to its farther end",
+                };
+                format!(
+                    "a range is searched privately and told with the answer; the noise is at most {share:.3} times \
+                     {of}{per_row}; refused when a noisy count of the rows is below {}",
+                    needed(search)
+                )
+            }
+        };
+        let stated = self.condition().map(Condition::StatedRows);
+        let error = self.predicted().map(|error| ErrorBar::noise(self.confidence, -error, error).on(stated));
+        Expected { error, words }
+    }
+
+    fn noise_share(&self) -> Option<f64> {
+        Some(self.noise_parts())
+    }
+
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        let (measured, rows) = self.measure(gathered, coins);
+        let answer = match measured {
+            Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
+            Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
+            Err(refused) => refused,
+        };
+        // Too little is spent on it in a sum for the number to be of use.
+        answer.with_rows((self.divisor.is_bought() && !self.is_declared_sum()).then_some(rows))
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
     }
 }
 

@@ -5,7 +5,7 @@
 //! which decay are taken is worked out beforehand for rows that lie evenly; a wrong guess costs accuracy, never privacy.
 
 use super::{
-    Expected,
+    Answering, Expected,
     even::{Even, Likely},
 };
 use crate::{
@@ -72,18 +72,13 @@ impl Noised {
                  or use inverse-sensitivity"
             )));
         }
-        if name != "smooth" && said.delta().is_zero() {
-            return Err(PlanError::line(format!(
-                "the mechanism {name} needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity"
-            )));
-        }
         let space = Space::of(values, said.range(), said.resolution())?;
         let even = Even::new(said, &space)?.expect("a range was declared");
         let step = space.step_length();
         let gap = Ratio::from_f64_exact(even.gap() / step).filter(Ratio::is_positive).unwrap_or(Ratio::one());
         let (kind, likely) = match name {
-            "smooth" => plan_smooth(said, &space, &gap)?,
-            "released-scale" => plan_released(said, &space, &gap)?,
+            name if name == NAMES[0] => plan_smooth(said, &space, &gap)?,
+            name if name == NAMES[1] => plan_released(said, &space, &gap)?,
             _ => plan_tested(said, &space, &gap, &even)?,
         };
         Ok(Self {
@@ -98,58 +93,8 @@ impl Noised {
         })
     }
 
-    pub fn mechanism(&self) -> &'static str {
-        match self.kind {
-            Kind::Smooth { .. } => NAMES[0],
-            Kind::Released(_) => NAMES[1],
-            Kind::Tested(_) => NAMES[2],
-        }
-    }
-
-    pub fn cost(&self) -> Loss {
-        match &self.kind {
-            Kind::Smooth { mechanism, .. } => mechanism.cost(),
-            Kind::Released(mechanism) => mechanism.cost(),
-            Kind::Tested(mechanism) => mechanism.cost(),
-        }
-    }
-
     pub fn need(&self) -> Need {
         self.need.clone()
-    }
-
-    /// What the answer is, where it is no plain number.
-    pub fn answer_type(&self) -> Option<String> {
-        self.space.kind().map(|kind| kind.to_string())
-    }
-
-    pub fn likely(&self) -> Likely {
-        self.likely
-    }
-
-    pub fn expected(&self) -> Expected {
-        let words = match &self.kind {
-            Kind::Smooth { .. } => {
-                "noise that follows how far single rows can move it here, which stays private: the error bar is the \
-                 widest of all; never refused"
-                    .to_string()
-            }
-            Kind::Released(_) => {
-                "noise that follows how far single rows can move it here, which is released with some noise: the \
-                 error bar comes with the answer; never refused"
-                    .to_string()
-            }
-            Kind::Tested(mechanism) => format!(
-                "how far single rows can move it is searched and tested, and the error bar comes with the answer; refused \
-                 in at most 1 case of 20 where {} rows must change before they can move it farther",
-                mechanism.target().until_change().unwrap_or(u64::MAX)
-            ),
-        };
-        Expected { error: None, words }
-    }
-
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
     }
 
     fn drawn<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
@@ -193,6 +138,68 @@ impl Noised {
         let (low, high) = (value(place(low, range.lo())), value(place(high, range.hi())));
         let bar = ErrorBar::noise_between(self.confidence, low, high);
         Answer::released(value(place(noisy.round_i64(), range.lo())), bar)
+    }
+}
+
+impl Answering for Noised {
+    fn mechanism(&self) -> &'static str {
+        match self.kind {
+            Kind::Smooth { .. } => NAMES[0],
+            Kind::Released(_) => NAMES[1],
+            Kind::Tested(_) => NAMES[2],
+        }
+    }
+
+    fn cost(&self) -> Loss {
+        match &self.kind {
+            Kind::Smooth { mechanism, .. } => mechanism.cost(),
+            Kind::Released(mechanism) => mechanism.cost(),
+            Kind::Tested(mechanism) => mechanism.cost(),
+        }
+    }
+
+    fn answer_type(&self) -> Option<String> {
+        self.space.kind().map(|kind| kind.to_string())
+    }
+
+    fn likely(&self) -> Option<Likely> {
+        Some(self.likely)
+    }
+
+    fn expected(&self) -> Expected {
+        let words = match &self.kind {
+            Kind::Smooth { .. } => {
+                "noise that follows how far single rows can move it here, which stays private: the error bar is the \
+                 widest of all; never refused"
+                    .to_string()
+            }
+            Kind::Released(_) => {
+                "noise that follows how far single rows can move it here, which is released with some noise: the \
+                 error bar comes with the answer; never refused"
+                    .to_string()
+            }
+            Kind::Tested(mechanism) => format!(
+                "how far single rows can move it is searched and tested, and the error bar comes with the answer; refused \
+                 in at most 1 case of 20 where {} rows must change before they can move it farther",
+                mechanism.target().until_change().unwrap_or(u64::MAX)
+            ),
+        };
+        Expected { error: None, words }
+    }
+
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
+    }
+
+    fn no_prediction(&self) -> String {
+        format!(
+            "the error of {} follows the rows; give --epsilon, or use inverse-sensitivity, whose error in ranks holds for all rows",
+            self.mechanism()
+        )
     }
 }
 

@@ -4,11 +4,11 @@
 //! releases the exact quantile or refuses.
 
 use super::{
-    Expected,
+    Answering, Expected,
     ends::Ends,
     even::{Even, Likely},
     guard::{self, Guard},
-    noised::{self, Noised},
+    noised::Noised,
 };
 use crate::{
     answer::Answer,
@@ -18,6 +18,7 @@ use crate::{
     rows::values::Values,
     source,
     space::Space,
+    statistic::Statistic,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -34,6 +35,9 @@ use equipoise_core::{
 };
 use serde_json::Value;
 use std::slice;
+
+/// The name of the mechanism that releases the exact value or refuses.
+pub(super) const STABLE: &str = "stable";
 
 /// Quantiles of one column.
 #[derive(Clone, Debug)]
@@ -134,19 +138,11 @@ impl Quantiles {
         let space =
             Space::of(said.kind(column).unwrap_or(source::Kind::Float), said.range(), said.resolution())?;
         let several = fractions.len() > 1;
-        let names: &[&str] =
-            if several { &["inverse-sensitivity"] } else { &["inverse-sensitivity", "stable"] };
-        let also: &[&str] = match said.statistic() {
-            "iqr" => &["scale"],
-            _ if several => &[],
-            _ => &noised::NAMES,
-        };
-        said.accepts(names, also)?;
-        if said.interval() && said.mechanism() == Some("stable") {
+        if said.interval() && said.mechanism() == Some(STABLE) {
             return Err(no_interval());
         }
         let kind = match said.mechanism() {
-            Some("stable") => plan_stable(said, &fractions[0])?,
+            Some(STABLE) => plan_stable(said, &fractions[0])?,
             _ if several => plan_several(said, &space, fractions, shape)?,
             _ => plan_one(said, &space, &fractions[0])?,
         };
@@ -155,56 +151,8 @@ impl Quantiles {
         Ok(Self { need, adjacency, space, kind, shape, confidence, likely })
     }
 
-    pub fn mechanism(&self) -> &'static str {
-        match self.kind {
-            Kind::One { .. } | Kind::Several { .. } => "inverse-sensitivity",
-            Kind::Stable { .. } => "stable",
-        }
-    }
-
-    pub fn cost(&self) -> Loss {
-        let with_more = |answer: Loss, guard: &Guard, ends: &Option<Ends>| {
-            let more = guard.cost().into_iter().chain(ends.as_ref().map(Ends::cost));
-            more.fold(answer, |sum, cost| sum.compose(&cost))
-        };
-        match &self.kind {
-            Kind::One { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
-            Kind::Several { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
-            Kind::Stable { mechanism, .. } => mechanism.cost(),
-        }
-    }
-
     pub fn need(&self) -> Need {
         self.need.clone()
-    }
-
-    /// What the answer is, where it is no plain number: of a type, or days and seconds between two values.
-    pub fn answer_type(&self) -> Option<String> {
-        let kind = self.space.kind()?;
-        let measure = if self.shape == Shape::Difference { kind.measure() } else { None };
-        Some(measure.map_or_else(|| kind.to_string(), str::to_string))
-    }
-
-    pub fn likely(&self) -> Option<Likely> {
-        self.likely
-    }
-
-    /// The largest rank error.
-    pub fn predicted(&self) -> Option<f64> {
-        match &self.kind {
-            Kind::One { rank_error, .. } => Some(*rank_error as f64),
-            Kind::Several { rank_errors, .. } => Some(largest(rank_errors) as f64),
-            Kind::Stable { .. } => None,
-        }
-    }
-
-    pub fn expected(&self) -> Expected {
-        let Expected { error, words } = self.foreseen();
-        let empty = match self.adjacency {
-            Adjacency::AddRemove => "",
-            Adjacency::Replace => "; empty fields count as the lowest value",
-        };
-        Expected { error, words: words + empty }
     }
 
     fn foreseen(&self) -> Expected {
@@ -257,10 +205,6 @@ impl Quantiles {
                 words: format!("the exact value, or a refusal: {}", released_from(*changes)),
             },
         }
-    }
-
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
-        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
     }
 
     fn drawn<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
@@ -360,11 +304,65 @@ impl Quantiles {
     }
 }
 
+impl Answering for Quantiles {
+    fn mechanism(&self) -> &'static str {
+        match self.kind {
+            Kind::One { .. } | Kind::Several { .. } => "inverse-sensitivity",
+            Kind::Stable { .. } => STABLE,
+        }
+    }
+
+    fn cost(&self) -> Loss {
+        let with_more = |answer: Loss, guard: &Guard, ends: &Option<Ends>| {
+            let more = guard.cost().into_iter().chain(ends.as_ref().map(Ends::cost));
+            more.fold(answer, |sum, cost| sum.compose(&cost))
+        };
+        match &self.kind {
+            Kind::One { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
+            Kind::Several { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
+            Kind::Stable { mechanism, .. } => mechanism.cost(),
+        }
+    }
+
+    fn answer_type(&self) -> Option<String> {
+        let kind = self.space.kind()?;
+        let measure = if self.shape == Shape::Difference { kind.measure() } else { None };
+        Some(measure.map_or_else(|| kind.to_string(), str::to_string))
+    }
+
+    fn likely(&self) -> Option<Likely> {
+        self.likely
+    }
+
+    fn predicted(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::One { rank_error, .. } => Some(*rank_error as f64),
+            Kind::Several { rank_errors, .. } => Some(largest(rank_errors) as f64),
+            Kind::Stable { .. } => None,
+        }
+    }
+
+    fn expected(&self) -> Expected {
+        let Expected { error, words } = self.foreseen();
+        let empty = match self.adjacency {
+            Adjacency::AddRemove => "",
+            Adjacency::Replace => "; empty fields count as the lowest value",
+        };
+        Expected { error, words: words + empty }
+    }
+
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
+    }
+}
+
 /// A quantile with noise that follows the rows.
 pub(super) fn plan_noised(said: &Said) -> Result<Noised, PlanError> {
     let (fractions, _) = fractions(said)?;
-    let names: &[&str] = if fractions.len() > 1 { &["inverse-sensitivity"] } else { &noised::NAMES };
-    said.accepts(names, &[])?;
     if said.interval() {
         return Err(no_interval());
     }
@@ -571,8 +569,8 @@ fn released_from(changes: Option<u64>) -> String {
 fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
     let half = || Ratio::new(1, 2);
     match said.statistic() {
-        "median" => Ok((vec![half()], Shape::Single)),
-        "iqr" => Ok((vec![Ratio::new(1, 4), Ratio::new(3, 4)], Shape::Difference)),
+        Statistic::Median => Ok((vec![half()], Shape::Single)),
+        Statistic::Iqr => Ok((vec![Ratio::new(1, 4), Ratio::new(3, 4)], Shape::Difference)),
         _ => {
             let text = said.fraction().ok_or_else(|| {
                 PlanError::line("quantile needs a fraction between 0 and 1, such as 0.9 or 0.25,0.5,0.75")

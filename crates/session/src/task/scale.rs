@@ -1,7 +1,7 @@
 //! The interquartile range up to a factor, by one gate over bins of powers: `iqr --mechanism scale`.
 
 use super::{
-    Expected,
+    Answering, Expected,
     even::{Even, Likely},
     quantiles::no_interval,
 };
@@ -24,6 +24,8 @@ use equipoise_core::{
 };
 use serde_json::{Value, json};
 
+/// Its name.
+pub(super) const NAME: &str = "scale";
 /// The ratio of the ends of a bin, its positions and its cells: public and fixed.
 const BASE: u64 = 2;
 const SHIFTS: u32 = 4;
@@ -45,13 +47,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        said.accepts(&["scale"], &["inverse-sensitivity"])?;
         let column = said.column()?;
-        if said.delta().is_zero() {
-            return Err(PlanError::line(
-                "the mechanism scale needs a delta above 0; give --delta 1e-6, or leave the mechanism to auto",
-            ));
-        }
         if said.interval() {
             return Err(no_interval());
         }
@@ -94,24 +90,25 @@ impl Scale {
         })
     }
 
-    pub fn cost(&self) -> Loss {
-        self.mechanism.cost()
-    }
-
     pub fn need(&self) -> Need {
         self.need.clone()
     }
+}
 
-    /// What the answer is measured in, where that is not plain numbers.
-    pub fn answer_type(&self) -> Option<String> {
+impl Answering for Scale {
+    fn cost(&self) -> Loss {
+        self.mechanism.cost()
+    }
+
+    fn answer_type(&self) -> Option<String> {
         self.space.kind()?.measure().map(str::to_string)
     }
 
-    pub fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<Likely> {
         self.likely
     }
 
-    pub fn expected(&self) -> Expected {
+    fn expected(&self) -> Expected {
         let words = format!(
             "within a factor of {:.3}, or a refusal where a few rows can move the range out of a factor of {BASE}",
             self.factor
@@ -119,7 +116,7 @@ impl Scale {
         Expected { error: None, words }
     }
 
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let places = gathered.values(&self.need).places(&self.space, self.adjacency);
         let rows = Sorted::new(&places, self.space.range());
         match self.mechanism.run(&rows, coins) {
@@ -135,5 +132,18 @@ impl Scale {
                 "the interquartile range is not stable enough; raise epsilon or delta, bring more rows, or leave the mechanism to auto",
             ),
         }
+    }
+
+    fn mechanism(&self) -> &'static str {
+        NAME
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
+    }
+
+    fn no_prediction(&self) -> String {
+        "the error of scale is a factor; give --epsilon, or use inverse-sensitivity, whose error is in ranks"
+            .to_string()
     }
 }

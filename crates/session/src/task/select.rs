@@ -8,7 +8,7 @@
 //! one falls and one rises.
 
 use super::{
-    Expected,
+    Answering, Expected,
     choice::{Choice, NAMES},
     histogram::{needs_delta, stated as stated_value},
     texts::Texts,
@@ -76,7 +76,6 @@ impl Gaps {
 
 impl Select {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
-        said.accepts(&NAMES, &[])?;
         let named = |name: &&&str| said.mechanism() == Some(**name);
         let mechanism = NAMES.iter().find(named).copied().unwrap_or(NAMES[0]);
         let of = Texts::plan(said)?;
@@ -133,23 +132,38 @@ impl Select {
         }
     }
 
-    pub fn mechanism(&self) -> &'static str {
-        self.mechanism
-    }
-
-    pub fn cost(&self) -> Loss {
-        self.cost.clone()
-    }
-
     pub fn need(&self) -> Need {
         self.of.need()
     }
 
-    pub fn answer_type(&self) -> Option<String> {
+    fn kept_words(kept_from: u64) -> String {
+        format!(
+            "a value takes part when about {kept_from} rows have it, and there is a refusal where none has"
+        )
+    }
+
+    /// One of these by its count.
+    fn choose<C: Coins>(&self, scores: &[(String, u64)], choice: &Choice, gap: u64, coins: &mut C) -> Answer {
+        let counts: Vec<Ratio> = scores.iter().map(|(_, count)| Ratio::from(*count)).collect();
+        let chosen = choice.run(&counts, coins);
+        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap, GapUnit::Rows))
+    }
+}
+
+impl Answering for Select {
+    fn mechanism(&self) -> &'static str {
+        self.mechanism
+    }
+
+    fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    fn answer_type(&self) -> Option<String> {
         self.of.answer_type()
     }
 
-    pub fn expected(&self) -> Expected {
+    fn expected(&self) -> Expected {
         match &self.among {
             Among::Stated { gap, .. } => {
                 let words = format!(
@@ -164,13 +178,7 @@ impl Select {
         }
     }
 
-    fn kept_words(kept_from: u64) -> String {
-        format!(
-            "a value takes part when about {kept_from} rows have it, and there is a refusal where none has"
-        )
-    }
-
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         match &self.among {
             Among::Stated { candidates, choice, gap } => {
                 let counts = gathered.with_texts(self.of.wanted(), candidates);
@@ -199,10 +207,16 @@ impl Select {
         }
     }
 
-    /// One of these by its count.
-    fn choose<C: Coins>(&self, scores: &[(String, u64)], choice: &Choice, gap: u64, coins: &mut C) -> Answer {
-        let counts: Vec<Ratio> = scores.iter().map(|(_, count)| Ratio::from(*count)).collect();
-        let chosen = choice.run(&counts, coins);
-        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap, GapUnit::Rows))
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need()]
+    }
+
+    fn predicted(&self) -> Option<f64> {
+        self.expected().error.and_then(|error| error.in_gap()).map(|gap| gap as f64)
+    }
+
+    fn no_prediction(&self) -> String {
+        "the error depends on how many values there are; state them with --among, or give --epsilon"
+            .to_string()
     }
 }

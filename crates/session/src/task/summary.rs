@@ -3,7 +3,7 @@
 //! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. By group
 //! the same for each group, with what the keys left ([`groups`](super::groups)).
 
-use super::{Expected, moments::Moments, quantiles::Quantiles};
+use super::{Answering, Expected, moments::Moments, quantiles::Quantiles};
 use crate::{
     answer::{Answer, Named},
     gather::{Gathered, Need},
@@ -38,14 +38,9 @@ impl Summary {
 
     /// The same with other quantiles; few can be enumerated.
     pub fn of(said: &Said, hundredths: &[i64]) -> Result<Self, PlanError> {
-        said.accepts(&[], &["auto"])?;
         let half = said.part(Eps::new(said.eps().ratio() / &Ratio::from(2u64))?, Delta::zero());
         let (moments, quantiles) = (Moments::plan(&half)?, Quantiles::summary(&half, hundredths)?);
         Ok(Self { moments, quantiles, eps: said.eps().clone() })
-    }
-
-    pub fn cost(&self) -> Loss {
-        Loss::pure(&self.eps)
     }
 
     /// What the parts cost, added up.
@@ -53,12 +48,18 @@ impl Summary {
     pub fn spent(&self, adjacency: Adjacency) -> Loss {
         self.moments.spent(adjacency).compose(&self.quantiles.cost())
     }
+}
 
-    pub fn needs(&self) -> Vec<Need> {
+impl Answering for Summary {
+    fn cost(&self) -> Loss {
+        Loss::pure(&self.eps)
+    }
+
+    fn needs(&self) -> Vec<Need> {
         vec![self.moments.need(), self.quantiles.need()]
     }
 
-    pub fn expected(&self) -> Expected {
+    fn expected(&self) -> Expected {
         let quantiles = self.quantiles.expected();
         let words = format!(
             "count, mean and standard deviation: {}; the quantiles 0.05, 0.25, 0.5, 0.75 and 0.95: {}",
@@ -68,7 +69,7 @@ impl Summary {
         Expected { words, ..quantiles }
     }
 
-    pub fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
         let sums = self.moments.summary(gathered, coins);
         let sums = sums.map(|(statistic, answer)| Named { statistic, mechanism: "laplace", answer });
         let quantiles = Named {
@@ -77,5 +78,17 @@ impl Summary {
             answer: self.quantiles.answer(gathered, coins),
         };
         Answer::summary(sums.into_iter().chain([quantiles]).collect())
+    }
+
+    fn mechanism(&self) -> &'static str {
+        "laplace, inverse-sensitivity"
+    }
+
+    fn answers(&self) -> usize {
+        ANSWERS
+    }
+
+    fn no_prediction(&self) -> String {
+        "a summary has several errors; give --epsilon".to_string()
     }
 }

@@ -1,7 +1,7 @@
 //! Exact audits of answers about typed columns: the same enumeration, with rows that are whole numbers inside.
 
 use super::{
-    Task,
+    Answering, Task,
     audits::{EMPTY, request, worst_above},
     groups::Groups,
     moments::Moments,

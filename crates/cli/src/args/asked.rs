@@ -1,0 +1,193 @@
+//! The verbs of the command line that ask about a file: one for each row of the table of statistics.
+
+use super::{Books, Reading, Showing, column_and_type};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, value_parser};
+use equipoise_session::{
+    request::Request,
+    statistic::{Argument, Column, Heading, Statistic, Value},
+};
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// A question about a file, and how it is read, charged and shown.
+#[derive(Debug)]
+pub(crate) struct QuestionCommand {
+    /// What was asked.
+    pub request: Request,
+    /// CSV, Parquet or Arrow: a file, a folder, a pattern, or - for standard input.
+    pub file: PathBuf,
+    pub books: Books,
+    pub showing: Showing,
+}
+
+const FILE: &str = "file";
+/// Quantiles are named by their place or by this flag.
+const FRACTION_FLAG: &str = "fraction-flag";
+
+impl Subcommand for QuestionCommand {
+    fn augment_subcommands(command: Command) -> Command {
+        Statistic::ALL.into_iter().fold(command, |command, statistic| command.subcommand(verb(statistic)))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Statistic::named(name).is_some()
+    }
+}
+
+impl FromArgMatches for QuestionCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, given) = matches.subcommand().ok_or_else(missing)?;
+        let statistic = Statistic::named(name).ok_or_else(missing)?;
+        let reading = Reading::from_arg_matches(given)?;
+        let request = Request {
+            delimiter: reading.delimiter,
+            header: reading.no_header.then_some(false),
+            ..said(statistic, given)
+        };
+        Ok(Self {
+            request,
+            file: given.get_one::<PathBuf>(FILE).cloned().ok_or_else(missing)?,
+            books: Books::from_arg_matches(given)?,
+            showing: Showing::from_arg_matches(given)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The verb of a statistic, with its arguments and its help.
+fn verb(statistic: Statistic) -> Command {
+    let spec = statistic.spec();
+    let file = Arg::new(FILE).value_name("FILE").required(true).value_parser(value_parser!(PathBuf)).help(
+        "CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input",
+    );
+    let command = Command::new(spec.name).about(spec.about).after_help(spec.examples).arg(file);
+    let command = statistic.arguments().fold(command, |command, argument| {
+        let command = command.arg(option(statistic, argument));
+        if argument == Argument::Fraction { command.arg(fraction_flag()) } else { command }
+    });
+    Showing::augment_args(Books::augment_args(Reading::augment_args(command)))
+}
+
+/// An argument: by its place, or as a flag under its heading.
+fn option(statistic: Statistic, argument: Argument) -> Arg {
+    let help = match (argument, statistic.spec().column) {
+        (Argument::Column, Column::Optional) => {
+            "Count the fields of this column that are not empty, instead of all records"
+        }
+        (Argument::Column, Column::Keys) => "The column, or several as town,year",
+        (argument, _) => argument.help(),
+    };
+    let arg = Arg::new(argument.name()).help(help).value_name(argument.placeholder());
+    let heading = match argument.heading() {
+        Heading::Asked => return arg,
+        Heading::Rows => "Rows",
+        Heading::Privacy => "Privacy",
+        Heading::Values => "Values",
+        Heading::Groups => "Groups",
+        Heading::Reading => "Reading",
+    };
+    let arg = arg.long(argument.flag()).help_heading(heading);
+    match argument.value() {
+        // What is grouped by is one text, which may be the name of a column with a comma in it.
+        Value::Text => arg,
+        Value::Texts if argument == Argument::GroupBy => arg,
+        Value::Number | Value::Numbers => arg.allow_hyphen_values(true),
+        Value::Flag => arg.action(ArgAction::SetTrue).value_name(None::<&str>),
+        Value::Texts => arg.allow_hyphen_values(true).value_delimiter(',').action(ArgAction::Append),
+        Value::ByColumn => arg.value_parser(column_and_type).action(ArgAction::Append),
+    }
+}
+
+fn fraction_flag() -> Arg {
+    Arg::new(FRACTION_FLAG)
+        .long("fraction")
+        .aliases(["quantile", "q"])
+        .value_name("P")
+        .conflicts_with(Argument::Fraction.name())
+        .allow_hyphen_values(true)
+        .help("The same as a flag")
+        .help_heading("Values")
+}
+
+/// What was given, as a request.
+fn said(statistic: Statistic, given: &ArgMatches) -> Request {
+    let mut request = Request::new(statistic.name());
+    for argument in statistic.arguments() {
+        let text = || given.get_one::<String>(argument.name()).cloned();
+        let texts = || given.get_many::<String>(argument.name()).into_iter().flatten().cloned().collect();
+        match argument.value() {
+            Value::Flag => request.interval = given.get_flag(argument.name()).then_some(true),
+            Value::ByColumn => {
+                let types = given.get_many::<(String, String)>(argument.name());
+                request.types = by_column(types.into_iter().flatten());
+            }
+            Value::Texts => request.set_texts(argument, texts()),
+            // The columns of a histogram are its group keys.
+            _ if argument == Argument::Column && statistic.spec().column == Column::Keys => {
+                request.set_texts(Argument::GroupBy, text().into_iter().collect());
+            }
+            Value::Numbers if argument == Argument::Fraction => {
+                let flag = given.get_one::<String>(FRACTION_FLAG).cloned();
+                request.set_text(argument, text().or(flag));
+            }
+            Value::Text | Value::Number | Value::Numbers => request.set_text(argument, text()),
+        }
+    }
+    request
+}
+
+/// Types by column. A column with two types has none that there is.
+pub(crate) fn by_column<'a>(
+    types: impl IntoIterator<Item = &'a (String, String)>,
+) -> BTreeMap<String, String> {
+    let mut by_column: BTreeMap<String, String> = BTreeMap::new();
+    for (column, name) in types {
+        by_column
+            .entry(column.clone())
+            .and_modify(|known| *known = format!("{known} and {name}"))
+            .or_insert_with(|| name.clone());
+    }
+    by_column
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every argument of every statistic can be given, and arrives where a request has it.
+    #[test]
+    fn every_argument_of_every_statistic_is_taken_by_its_verb() {
+        let program = QuestionCommand::augment_subcommands(Command::new("equipoise"));
+        for statistic in Statistic::ALL {
+            for argument in statistic.arguments() {
+                let mut line =
+                    vec!["equipoise".to_string(), statistic.name().to_string(), "data.csv".to_string()];
+                match argument {
+                    Argument::Column => line.push("c".to_string()),
+                    Argument::Fraction => line.extend(["c".to_string(), "0.5".to_string()]),
+                    argument => line.push(format!("--{}", argument.flag())),
+                }
+                match argument.value() {
+                    Value::ByColumn => line.push("c=date".to_string()),
+                    Value::Flag => {}
+                    _ if argument.heading() == Heading::Asked => {}
+                    _ => line.push("1".to_string()),
+                }
+                let matches = program.clone().try_get_matches_from(&line);
+                let matches = matches.unwrap_or_else(|error| panic!("{line:?}: {error}"));
+                let asked = QuestionCommand::from_arg_matches(&matches).expect("a question");
+                let is_key = argument == Argument::Column && statistic == Statistic::Histogram;
+                let arrived = if is_key { Argument::GroupBy } else { argument };
+                assert!(asked.request.says(arrived), "{statistic} {}", argument.name());
+            }
+        }
+    }
+}

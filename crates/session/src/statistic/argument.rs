@@ -1,0 +1,311 @@
+//! The arguments of questions: one name, one help, on every surface.
+
+/// An argument of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Argument {
+    /// Of which column.
+    Column,
+    /// Which quantiles.
+    Fraction,
+    /// The privacy loss.
+    Epsilon,
+    /// By how much any set of outcomes may be likelier than that.
+    Delta,
+    /// What may change between data sets that look alike.
+    Adjacency,
+    /// The mechanism by name.
+    Mechanism,
+    /// How far off the answer may be, instead of epsilon.
+    TargetError,
+    /// With which probability the error bar holds.
+    Confidence,
+    /// Which rows take part.
+    Where,
+    /// The column that names the person.
+    Unit,
+    /// How many rows of each person take part.
+    MaxRowsPerUnit,
+    /// In how many groups each person takes part.
+    MaxGroupsPerUnit,
+    /// Between which values answers lie.
+    Range,
+    /// Of which number answers are multiples.
+    Resolution,
+    /// Whether an interval of values is bought.
+    Interval,
+    /// The number of rows, as stated.
+    Rows,
+    /// Public candidates.
+    Among,
+    /// By which columns answers are grouped.
+    GroupBy,
+    /// Public group keys.
+    Keys,
+    /// What columns hold.
+    Types,
+}
+
+/// Under which heading the help shows an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// What the question is about, by its place on the command line.
+    Asked,
+    /// Which rows take part, and whose they are.
+    Rows,
+    /// What an answer may cost, and what it promises.
+    Privacy,
+    /// The values that numbers can take.
+    Values,
+    /// Answers for groups of records.
+    Groups,
+    /// How data is read.
+    Reading,
+}
+
+/// What an argument is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A word, such as the name of a column.
+    Text,
+    /// A number, as the decimal that was typed.
+    Number,
+    /// Two numbers, or several.
+    Numbers,
+    /// Yes, or not given.
+    Flag,
+    /// Some texts.
+    Texts,
+    /// A text for some columns each.
+    ByColumn,
+}
+
+impl Argument {
+    /// All of them, in the order of the help.
+    pub const ALL: [Self; 20] = [
+        Self::Column,
+        Self::Fraction,
+        Self::Where,
+        Self::Unit,
+        Self::MaxRowsPerUnit,
+        Self::MaxGroupsPerUnit,
+        Self::Epsilon,
+        Self::Delta,
+        Self::Adjacency,
+        Self::Mechanism,
+        Self::TargetError,
+        Self::Confidence,
+        Self::Types,
+        Self::Range,
+        Self::Resolution,
+        Self::Interval,
+        Self::Rows,
+        Self::Among,
+        Self::GroupBy,
+        Self::Keys,
+    ];
+
+    /// What every statistic takes.
+    pub const COMMON: [Self; 12] = [
+        Self::Column,
+        Self::Where,
+        Self::Unit,
+        Self::MaxRowsPerUnit,
+        Self::MaxGroupsPerUnit,
+        Self::Epsilon,
+        Self::Delta,
+        Self::Adjacency,
+        Self::Mechanism,
+        Self::TargetError,
+        Self::Confidence,
+        Self::Types,
+    ];
+
+    /// Its name in JSON documents and Python: words with `_` between them.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Column => "column",
+            Self::Fraction => "fraction",
+            Self::Epsilon => "epsilon",
+            Self::Delta => "delta",
+            Self::Adjacency => "adjacency",
+            Self::Mechanism => "mechanism",
+            Self::TargetError => "target_error",
+            Self::Confidence => "confidence",
+            Self::Where => "where",
+            Self::Unit => "unit",
+            Self::MaxRowsPerUnit => "max_rows_per_unit",
+            Self::MaxGroupsPerUnit => "max_groups_per_unit",
+            Self::Range => "range",
+            Self::Resolution => "resolution",
+            Self::Interval => "interval",
+            Self::Rows => "rows",
+            Self::Among => "among",
+            Self::GroupBy => "group_by",
+            Self::Keys => "keys",
+            Self::Types => "types",
+        }
+    }
+
+    /// The argument of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|argument| argument.name() == name)
+    }
+
+    /// Its name on the command line, without the two dashes.
+    pub fn flag(self) -> &'static str {
+        match self {
+            // One column a time.
+            Self::Types => "type",
+            Self::TargetError => "target-error",
+            Self::MaxRowsPerUnit => "max-rows-per-unit",
+            Self::MaxGroupsPerUnit => "max-groups-per-unit",
+            Self::GroupBy => "group-by",
+            other => other.name(),
+        }
+    }
+
+    /// The keyword of Python, where it has an older name than [`Argument::name`].
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Self::Unit => "privacy_unit",
+            Self::Fraction => "q",
+            other => other.name(),
+        }
+    }
+
+    /// What it is.
+    pub fn value(self) -> Value {
+        match self {
+            Self::Column | Self::Adjacency | Self::Mechanism | Self::Where | Self::Unit => Value::Text,
+            Self::Epsilon
+            | Self::Delta
+            | Self::TargetError
+            | Self::Confidence
+            | Self::MaxRowsPerUnit
+            | Self::MaxGroupsPerUnit
+            | Self::Resolution
+            | Self::Rows => Value::Number,
+            Self::Fraction | Self::Range => Value::Numbers,
+            Self::Interval => Value::Flag,
+            Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
+            Self::Types => Value::ByColumn,
+        }
+    }
+
+    /// What stands for its value in the help of the command line.
+    pub fn placeholder(self) -> &'static str {
+        match self {
+            Self::Column | Self::Unit => "COLUMN",
+            Self::Fraction => "FRACTION",
+            Self::Epsilon | Self::TargetError => "E",
+            Self::Delta => "D",
+            Self::Adjacency => "WHICH",
+            Self::Mechanism => "NAME",
+            Self::Confidence => "C",
+            Self::Where => "CONDITION",
+            Self::MaxRowsPerUnit => "R",
+            Self::MaxGroupsPerUnit => "G",
+            Self::Range => "LO,HI",
+            Self::Resolution => "STEP",
+            Self::Interval => "",
+            Self::Rows => "N",
+            Self::Among => "VALUE,..",
+            Self::GroupBy => "COLUMN,..",
+            Self::Keys => "KEY,..",
+            Self::Types => "COLUMN=TYPE",
+        }
+    }
+
+    /// Under which heading the help shows it.
+    pub fn heading(self) -> Heading {
+        match self {
+            Self::Column | Self::Fraction => Heading::Asked,
+            Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit => Heading::Rows,
+            Self::Epsilon
+            | Self::Delta
+            | Self::Adjacency
+            | Self::Mechanism
+            | Self::TargetError
+            | Self::Confidence => Heading::Privacy,
+            Self::Range | Self::Resolution | Self::Interval | Self::Rows | Self::Among => Heading::Values,
+            Self::GroupBy | Self::Keys => Heading::Groups,
+            Self::Types => Heading::Reading,
+        }
+    }
+
+    /// What it does, in one line of help.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Column => "The column",
+            Self::Fraction => "Which quantiles: 0.9, or several as 0.25,0.5,0.75",
+            Self::Where => {
+                "Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true"
+            }
+            Self::Unit => {
+                "The column that names the person, where people have several rows: all of a person's rows are protected"
+            }
+            Self::MaxRowsPerUnit => {
+                "With a unit: how many rows of each person take part, drawn at random [default: 1]"
+            }
+            Self::MaxGroupsPerUnit => {
+                "With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each"
+            }
+            Self::Epsilon => "The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little",
+            Self::Delta => {
+                "By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the number of rows"
+            }
+            Self::Adjacency => {
+                "What may change between data sets that look alike, one row or person: add-remove (the number of rows is private too) or \
+                 replace"
+            }
+            Self::Mechanism => {
+                "The mechanism by name; auto takes the least predicted error, and --dry-run shows the others"
+            }
+            Self::TargetError => {
+                "How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for a sum, or \
+                 for a mean or variance with --range and --rows; the least epsilon is used"
+            }
+            Self::Confidence => "With which probability the error bar holds [default: 0.95]",
+            Self::Range => {
+                "Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31"
+            }
+            Self::Resolution => {
+                "Answers and rows are multiples of this; of dates in days, of timestamps in seconds"
+            }
+            Self::Interval => {
+                "Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each"
+            }
+            Self::Rows => {
+                "How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and the answer is \
+                 right if it is right"
+            }
+            Self::Among => "The candidates, where they are public; needs no delta",
+            Self::GroupBy => {
+                "Answer for each group of records that agree in these columns; finding the groups needs a delta"
+            }
+            Self::Keys => "The groups, where they are public: values of the one column; needs no delta",
+            Self::Types => {
+                "What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_argument_has_one_name_and_is_listed() {
+        let mut names: Vec<&str> = Argument::ALL.iter().map(|argument| argument.name()).collect();
+        for argument in Argument::ALL {
+            assert_eq!(Argument::named(argument.name()), Some(argument));
+            assert!(!argument.help().is_empty() && !argument.flag().contains('_'));
+            assert_eq!(argument.placeholder().is_empty(), argument.value() == Value::Flag);
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Argument::ALL.len());
+        assert!(Argument::COMMON.iter().all(|argument| Argument::ALL.contains(argument)));
+    }
+}
