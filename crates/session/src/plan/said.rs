@@ -259,7 +259,9 @@ impl<'a> Said<'a> {
                 return Err(PlanError::unknown("mechanism", name, &names));
             };
             let first = self.mechanisms().next().map_or("", |mechanism| mechanism.name);
-            if named.needs_delta && self.delta.is_zero() && first != name {
+            // Without a range there is more to say, which the mechanism does.
+            let comes_first = !named.needs_grid || self.range().is_some();
+            if named.needs_delta && self.delta.is_zero() && first != name && comes_first {
                 return Err(PlanError::line(format!(
                     "the mechanism {name} needs a delta above 0; give --delta 1e-6, or use {first}"
                 )));

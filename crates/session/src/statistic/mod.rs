@@ -66,6 +66,8 @@ pub struct Mechanism {
     pub name: &'static str,
     /// Whether it spends delta.
     pub needs_delta: bool,
+    /// Whether it measures in steps of a declared range.
+    pub needs_grid: bool,
     /// For which questions it is a choice.
     pub only: Only,
 }

@@ -9,15 +9,19 @@ use super::{
 const RANKED: &[Argument] = &[Range, Resolution, Interval, Rows, GroupBy, Keys];
 
 const fn pure(name: &'static str) -> Mechanism {
-    Mechanism { name, needs_delta: false, only: Only::All }
+    Mechanism { name, needs_delta: false, needs_grid: false, only: Only::All }
 }
 
 const fn approximate(name: &'static str) -> Mechanism {
-    Mechanism { name, needs_delta: true, only: Only::All }
+    Mechanism { name, needs_delta: true, needs_grid: false, only: Only::All }
 }
 
 const fn one_quantile(mechanism: Mechanism) -> Mechanism {
     Mechanism { only: Only::OneQuantile, ..mechanism }
+}
+
+const fn on_a_grid(mechanism: Mechanism) -> Mechanism {
+    one_quantile(Mechanism { needs_grid: true, ..mechanism })
 }
 
 /// Noise on whole numbers.
@@ -26,9 +30,9 @@ const NOISE: &[Mechanism] = &[pure("laplace"), approximate("gaussian")];
 const ONE_QUANTILE: &[Mechanism] = &[
     pure("inverse-sensitivity"),
     one_quantile(approximate("stable")),
-    one_quantile(pure("smooth")),
-    one_quantile(approximate("released-scale")),
-    one_quantile(approximate("propose-test-release")),
+    on_a_grid(pure("smooth")),
+    on_a_grid(approximate("released-scale")),
+    on_a_grid(approximate("propose-test-release")),
 ];
 const CHOICE: &[Mechanism] = &[pure("permute-and-flip"), pure("exponential"), pure("noisy-max")];
 
