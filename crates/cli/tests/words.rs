@@ -17,6 +17,9 @@ fn arguments_stand_among_the_arguments() {
     let folder = Folder::empty();
     for verb in Statistic::names().into_iter().chain(["batch", "monitor", "check", "run"]) {
         let help = String::from_utf8(folder.run(&format!("{verb} --help")).stdout).expect("text");
+        if let Some(statistic) = Statistic::named(verb) {
+            assert_eq!(help.lines().next(), Some(statistic.spec().about));
+        }
         let mut heading = "";
         for line in help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1) {
             if !line.starts_with(' ') && line.ends_with(':') {

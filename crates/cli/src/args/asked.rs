@@ -68,12 +68,14 @@ fn verb(statistic: Statistic) -> Command {
     let file = Arg::new(FILE).value_name("FILE").required(true).value_parser(value_parser!(PathBuf)).help(
         "CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input",
     );
-    let command = Command::new(spec.name).about(spec.about).after_help(spec.examples).arg(file);
-    let command = statistic.arguments().fold(command, |command, argument| {
-        let command = command.arg(option(statistic, argument));
-        if argument == Argument::Fraction { command.arg(fraction_flag()) } else { command }
+    let command = statistic.arguments().fold(Command::new(spec.name).arg(file), |command, argument| {
+        let has_flag = argument == Argument::Range && statistic.takes(Argument::Fraction);
+        let command = if has_flag { command.arg(fraction_flag()) } else { command };
+        command.arg(option(statistic, argument))
     });
-    Showing::augment_args(Books::augment_args(Reading::augment_args(command)))
+    // The groups of options bring a description of their own.
+    let command = Showing::augment_args(Books::augment_args(Reading::augment_args(command)));
+    command.about(spec.about).after_help(spec.examples)
 }
 
 /// An argument: by its place, or as a flag under its heading.

@@ -94,7 +94,6 @@ impl Argument {
         Self::Mechanism,
         Self::TargetError,
         Self::Confidence,
-        Self::Types,
         Self::Range,
         Self::Resolution,
         Self::Interval,
@@ -102,6 +101,7 @@ impl Argument {
         Self::Among,
         Self::GroupBy,
         Self::Keys,
+        Self::Types,
     ];
 
     /// What every statistic takes.
