@@ -109,6 +109,24 @@ impl Books {
         })
     }
 
+    /// The answer that was given for this request under this id, as JSON; looked up before anything is planned.
+    fn answered(
+        &self,
+        py: Python<'_>,
+        data: &str,
+        request: &str,
+        request_id: &str,
+    ) -> PyResult<Option<String>> {
+        let request = Request::from_json(request).map_err(errors::request)?;
+        py.detach(|| {
+            let session = self.session()?;
+            let before = session
+                .replayed(data, request_id, &request.to_json())
+                .map_err(|error| errors::pay(&error))?;
+            Ok(before.map(|release| release.to_text()))
+        })
+    }
+
     /// Pay for a plan, then read and answer: a file, or something whose `read` gives the columns that the plan wants.
     ///
     /// Whoever holds back what signals raise gives the list in which it is held: where something is in it, the work stops.

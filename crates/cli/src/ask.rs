@@ -17,6 +17,7 @@ use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
     plan::{DataFacts, Plan, PlanError},
+    release::Release,
     session::{self, Paid, Session},
     source::Source,
     unanswered::Unanswered,
@@ -31,7 +32,9 @@ pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let QuestionCommand { request, file, books, showing } = command;
     let asked = Asked { file, books, showing, questions: None };
     let plan = |facts: &DataFacts| Plan::new(request, facts);
-    answer(&asked, request.delimiter.as_deref(), request.header, plan).unwrap_or_else(|exit| exit)
+    let words =
+        Words { text: request.to_json(), delimiter: request.delimiter.as_deref(), header: request.header };
+    answer(&asked, &words, plan).unwrap_or_else(|exit| exit)
 }
 
 /// Answer several questions at once.
@@ -44,7 +47,12 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let (books, showing) = (&options.books, &options.showing);
     let asked = Asked { file: &file, books, showing, questions: Some(&options.questions) };
     let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
-    answer(&asked, batch.shared.delimiter.as_deref(), batch.shared.header, plan)
+    let words = Words {
+        text: batch.to_json(),
+        delimiter: batch.shared.delimiter.as_deref(),
+        header: batch.shared.header,
+    };
+    answer(&asked, &words, plan)
 }
 
 /// The questions of a batch, and about which file.
@@ -69,22 +77,35 @@ struct Asked<'a> {
     questions: Option<&'a Path>,
 }
 
+/// What was said: the text that is charged, and how CSV is read.
+struct Words<'a> {
+    text: String,
+    delimiter: Option<&'a str>,
+    header: Option<bool>,
+}
+
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
 fn answer(
     asked: &Asked<'_>,
-    delimiter: Option<&str>,
-    header: Option<bool>,
+    words: &Words<'_>,
     plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
 ) -> Result<Exit, Exit> {
     reached(Stage::Planning);
     let &Asked { file, books, showing, questions } = asked;
-    let source = open(file, delimiter, header)?;
+    let source = open(file, words.delimiter, words.header)?;
     let account = account(file, books)?;
     let (path, name) = (&account.ledger, &account.name);
     if let Some(picture) = &showing.plot {
         plot::check(picture, &[file, path, questions.unwrap_or(file)]).map_err(usage)?;
     }
     let known = existing(path)?;
+    let id = books.request_id.as_deref().filter(|_| !showing.dry_run);
+    if let (Some(known), Some(id)) = (&known, id) {
+        let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
+        if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
+            return Ok(shown(&release, showing));
+        }
+    }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
     let plan = plan(&facts).map_err(usage)?;
     plan.readable_in(&*source).map_err(usage)?;
@@ -110,14 +131,19 @@ fn answer(
         }
     };
     reached(Stage::Recorded);
-    let exit = show::release(&release, showing.json);
+    Ok(shown(&release, showing))
+}
+
+/// Show a release, in words or JSON and as a picture.
+fn shown(release: &Release, showing: &Showing) -> Exit {
+    let exit = show::release(release, showing.json);
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
         if let Err(error) = plot::release(&release.to_json(), path) {
             no_picture(path, &*error);
         }
     }
-    Ok(exit)
+    exit
 }
 
 /// Where a question about this file is charged.

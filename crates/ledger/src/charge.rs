@@ -119,13 +119,15 @@ impl Ledger {
         let cost = request.cost.written_up();
         let ledger = self.path().is_some().then(|| self.id().to_string());
         // An answer that is given again is charged nowhere.
-        let again = self.read(|connection| earlier(connection, request))?.is_some();
+        let (analyst, request_id) = (request.analyst.as_deref(), request.request_id.as_deref());
+        let again = self.read(|connection| earlier(connection, analyst, request_id))?.is_some();
         let apart = if again { Vec::new() } else { self.said_elsewhere(request)? };
         let name = &request.data_set.name;
         let known = self.shared.expected(name).map_or(Vec::new(), |expected| expected.files);
         self.write(|transaction, coins| {
-            if let Some(earlier) = earlier(transaction, request)? {
-                return Ok(Charging::Replay(replay(transaction, request, &earlier, ledger)?));
+            if let Some(earlier) = earlier(transaction, analyst, request_id)? {
+                let recorded = replay(transaction, name, &request.request, &earlier, ledger)?;
+                return Ok(Charging::Replay(recorded));
             }
             admit(transaction, &request.data_set, || store::fresh_id(coins))?;
             named_where_needed(transaction, request)?;
@@ -136,6 +138,27 @@ impl Ledger {
             let id = store::fresh_id(coins);
             Ok(Charging::Granted(enter(transaction, id, request, cost)?))
         })
+    }
+
+    /// The answer that this analyst was given for the same request under this id; nothing where the id is new. Whoever looks before
+    /// planning gives answers again that a later version would not plan. Nothing is charged or written.
+    pub fn answered(
+        &self,
+        data_set: &str,
+        analyst: Option<&str>,
+        request_id: &str,
+        request: &str,
+    ) -> Result<Option<Recorded>, ChargeError> {
+        let ledger = self.path().is_some().then(|| self.id().to_string());
+        let found = self.read(|connection| {
+            let Some(before) = earlier(connection, analyst, Some(request_id))? else { return Ok(Ok(None)) };
+            match replay(connection, data_set, request, &before, ledger) {
+                Ok(recorded) => Ok(Ok(Some(recorded))),
+                Err(Stop::Refused(error)) => Ok(Err(error)),
+                Err(Stop::Failed(error)) => Err(error),
+            }
+        });
+        found?
     }
 
     /// The same, where a charge under this request id that was never recorded is taken up again instead of lost. Only for
@@ -202,16 +225,21 @@ fn check_names(request: &ChargeRequest) -> Result<(), DataSetError> {
 }
 
 /// The charge that this analyst made under the same request id.
-fn earlier(connection: &Connection, request: &ChargeRequest) -> Fallible<Option<Row>> {
-    let Some(request_id) = &request.request_id else { return Ok(None) };
-    let analyst = request.analyst.as_deref().unwrap_or_default();
+fn earlier(
+    connection: &Connection,
+    analyst: Option<&str>,
+    request_id: Option<&str>,
+) -> Fallible<Option<Row>> {
+    let Some(request_id) = request_id else { return Ok(None) };
+    let analyst = analyst.unwrap_or_default();
     let sql = format!("SELECT {ROW} FROM entries WHERE analyst = ?1 AND request_id = ?2");
     Ok(connection.query_row(&sql, params![analyst, request_id], store::row).optional()?)
 }
 
 fn replay(
     connection: &Connection,
-    request: &ChargeRequest,
+    data_set: &str,
+    request: &str,
     earlier: &Row,
     ledger: Option<String>,
 ) -> Result<Recorded, Stop<ChargeError>> {
@@ -220,7 +248,7 @@ fn replay(
             super::Error::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
         );
     };
-    if !same(&before, &request.request) || earlier.data_set != request.data_set.name {
+    if !same(&before, request) || earlier.data_set != data_set {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
     }

@@ -1,6 +1,7 @@
 //! Is this request that request? Numbers are compared as numbers, everything else as text.
 //!
-//! What was typed stays in the ledger as it was typed, so that ledgers of any age compare alike.
+//! What was typed stays in the ledger as it was typed, so that ledgers of any age compare alike. Names of fields had `-` between their
+//! words in earlier versions, where they have `_` now: both are the same name.
 
 use equipoise_core::ratio::Ratio;
 use serde_json::Value;
@@ -12,12 +13,12 @@ const NUMBERS: [&str; 12] = [
     "delta",
     "epsilon",
     "fraction",
-    "max-groups-per-unit",
-    "max-rows-per-unit",
+    "max_groups_per_unit",
+    "max_rows_per_unit",
     "range",
     "resolution",
     "rows",
-    "target-error",
+    "target_error",
     "weight",
 ];
 
@@ -28,15 +29,17 @@ pub(super) fn same(one: &str, two: &str) -> bool {
 
 fn canonical(text: &str) -> Option<Value> {
     let mut document: Value = serde_json::from_str(text).ok()?;
-    numbers_as_such(&mut document);
+    one_spelling(&mut document);
     for question in document.get_mut("questions").and_then(Value::as_array_mut).into_iter().flatten() {
-        numbers_as_such(question);
+        one_spelling(question);
     }
     Some(document)
 }
 
-fn numbers_as_such(question: &mut Value) {
+fn one_spelling(question: &mut Value) {
     let Some(fields) = question.as_object_mut() else { return };
+    let named = std::mem::take(fields).into_iter().map(|(name, value)| (name.replace('-', "_"), value));
+    fields.extend(named);
     for (name, value) in fields {
         if let (true, Some(text)) = (NUMBERS.contains(&name.as_str()), value.as_str()) {
             *value = text.split(',').map(one_text).collect::<Vec<_>>().join(",").into();
@@ -98,25 +101,28 @@ mod tests {
             r#"{
             "statistic": "mean", "column": "7", "columns": "7", "fraction": "7", "epsilon": "7", "delta": "7",
             "adjacency": "7", "mechanism": "7", "range": "7", "resolution": "7", "interval": true, "rows": "7",
-            "delimiter": "7", "header": false, "group-by": ["7"], "keys": ["7"], "among": ["7"], "target-error": "7",
-            "types": {"7": "7"}, "weight": "7", "where": "7", "unit": "7", "max-rows-per-unit": "7",
-            "max-groups-per-unit": "7", "confidence": "7", "blocks": "7", "programs": [["7"]], "output": "7",
+            "delimiter": "7", "header": false, "group_by": ["7"], "keys": ["7"], "among": ["7"], "target_error": "7",
+            "types": {"7": "7"}, "weight": "7", "where": "7", "unit": "7", "max_rows_per_unit": "7",
+            "max_groups_per_unit": "7", "confidence": "7", "blocks": "7", "programs": [["7"]], "output": "7",
             "options": ["7"], "missing": "7", "function": "7", "anything": "7"}"#,
         )
         .unwrap();
         let whole = Value::Object(fields.clone()).to_string();
+        let as_before =
+            whole.replace("max_rows_per_unit", "max-rows-per-unit").replace("target_error", "target-error");
+        assert!(as_before != whole && same(&whole, &as_before), "names of earlier versions");
         let numbers = [
             "blocks",
             "confidence",
             "delta",
             "epsilon",
             "fraction",
-            "max-groups-per-unit",
-            "max-rows-per-unit",
+            "max_groups_per_unit",
+            "max_rows_per_unit",
             "range",
             "resolution",
             "rows",
-            "target-error",
+            "target_error",
             "weight",
         ];
         for (name, value) in &fields {

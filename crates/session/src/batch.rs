@@ -6,7 +6,7 @@
 //!   "questions": [
 //!     {"statistic": "median", "column": "salary", "weight": 3},
 //!     {"statistic": "histogram", "column": "department"},
-//!     {"statistic": "count", "target-error": 50}
+//!     {"statistic": "count", "target_error": 50}
 //!   ]
 //! }
 //! ```
@@ -42,8 +42,8 @@ const ONCE: [&str; 8] = [
     "types",
     "unit",
     "where",
-    "max-rows-per-unit",
-    "max-groups-per-unit",
+    "max_rows_per_unit",
+    "max_groups_per_unit",
 ];
 /// Totals are no default for a question.
 const TOTALS: [&str; 2] = ["epsilon", "delta"];
@@ -55,9 +55,10 @@ impl Batch {
     pub fn from_json(text: &str) -> Result<Self, RequestError> {
         let wrong = |text: String| RequestError(wording::line(&text));
         let document: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        let Value::Object(mut shared) = document else {
+        let Value::Object(shared) = document else {
             return Err(wrong("a batch is an object such as {\"epsilon\": 1, \"questions\": [..]}".into()));
         };
+        let mut shared = underscored(shared).map_err(wrong)?;
         let Some(Value::Array(questions)) = shared.remove("questions") else {
             return Err(wrong("a batch has a list of \"questions\"".into()));
         };
@@ -69,7 +70,7 @@ impl Batch {
             Some(Value::String(name)) => Some(name),
             Some(_) => return Err(wrong("\"data\" is the name of a file".into())),
         };
-        for word in ["statistic", "weight", "target-error"] {
+        for word in ["statistic", "weight", "target_error"] {
             if shared.contains_key(word) {
                 return Err(wrong(format!("\"{word}\" belongs to a question, not beside the questions")));
             }
@@ -214,12 +215,26 @@ pub(crate) fn in_question(number: usize, question: &Request, error: &dyn std::fm
 
 fn one(question: Value, defaults: &Map<String, Value>) -> Result<Request, String> {
     let Value::Object(own) = question else { return Err("a question is an object".into()) };
+    let own = underscored(own)?;
     if let Some(name) = own.keys().find(|name| ONCE.contains(&name.as_str())) {
         return Err(format!("\"{name}\" holds for all questions; write it beside them"));
     }
     let mut merged = defaults.clone();
     merged.extend(own);
     request(merged)
+}
+
+/// Names with `_` between their words; earlier versions had `-`.
+fn underscored(fields: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let mut renamed = Map::new();
+    for (name, value) in fields {
+        let name = name.replace('-', "_");
+        if renamed.contains_key(&name) {
+            return Err(format!("\"{}\" stands there twice", wording::shown(&name)));
+        }
+        renamed.insert(name, value);
+    }
+    Ok(renamed)
 }
 
 fn request(object: Map<String, Value>) -> Result<Request, String> {

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fmt};
 
 /// A question in words. Fields that were not said are `None` and take their defaults in the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Request {
     /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
     pub statistic: String,
@@ -50,7 +50,7 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
     /// Answer for each group of records that agree in these columns; a text with commas names several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
+    #[serde(default, alias = "group-by", skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub group_by: Vec<String>,
     /// The keys of the groups, where they are public: their one column's texts. Found privately without.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
@@ -60,7 +60,12 @@ pub struct Request {
     pub among: Vec<String>,
     /// How far off the answer may be, in rows for counts, in ranks for quantiles, in the column's unit for sums and
     /// means: the least epsilon for that is used.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    #[serde(
+        default,
+        alias = "target-error",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "words"
+    )]
     pub target_error: Option<String>,
     /// What columns hold, such as `{"hired": "date"}`: date, timestamp, decimal:2, integer, boolean, number or text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -75,11 +80,21 @@ pub struct Request {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// How many records of each person take part, drawn at random; one unless this says more.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    #[serde(
+        default,
+        alias = "max-rows-per-unit",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "words"
+    )]
     pub max_rows_per_unit: Option<String>,
     /// In how many groups records of each person take part, drawn at random; the bound on records is then one for each
     /// group.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    #[serde(
+        default,
+        alias = "max-groups-per-unit",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "words"
+    )]
     pub max_groups_per_unit: Option<String>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]

@@ -75,6 +75,11 @@ impl Session {
         &mut self.ledger
     }
 
+    /// The answer that was given for this text of a request under this id: [`replayed`].
+    pub fn replayed(&self, data: &str, request_id: &str, asked: &str) -> Result<Option<Release>, PayError> {
+        replayed(&self.ledger, data, self.analyst.as_deref(), request_id, asked)
+    }
+
     /// Pay for a plan, durably, or say why not.
     pub fn charge(&mut self, plan: Plan, request_id: Option<String>) -> Result<Paid, PayError> {
         let data_set = DataSet {
@@ -152,6 +157,18 @@ pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered
     // Also where there is one: only several hands draw the key by which ids are hashed.
     let hands = Hands::<OsCoins>::Several(&mut own);
     Gathered::scan(source, plan.rows(), &plan.needs(), hands)
+}
+
+/// The answer that was given for this text of a request under this id, before anything is planned: what an earlier version answered is
+/// given again under stricter rules too. Nothing is charged.
+pub fn replayed(
+    ledger: &Ledger,
+    data: &str,
+    analyst: Option<&str>,
+    request_id: &str,
+    asked: &str,
+) -> Result<Option<Release>, PayError> {
+    ledger.answered(data, analyst, request_id, asked)?.as_ref().map(stored).transpose()
 }
 
 /// What is public about a data set; without a ledger it is not registered.

@@ -15,30 +15,6 @@ from ._quiet import recorded
 from ._release import Release, warn, warned
 from ._wording import decimal, decimals, in_python
 
-#: Keywords as the words of a request, and how they are written down. A new word is one line here.
-_WORDS: dict[str, tuple[str, Any]] = {
-    "epsilon": ("epsilon", decimal),
-    "delta": ("delta", decimal),
-    "adjacency": ("adjacency", str),
-    "privacy_unit": ("unit", str),
-    "max_rows_per_unit": ("max-rows-per-unit", decimal),
-    "max_groups_per_unit": ("max-groups-per-unit", decimal),
-    "types": ("types", dict),
-    "mechanism": ("mechanism", str),
-    "range": ("range", decimals),
-    "resolution": ("resolution", decimal),
-    "interval": ("interval", bool),
-    "rows": ("rows", decimal),
-    "where": ("where", str),
-    "q": ("fraction", decimals),
-    "confidence": ("confidence", decimal),
-    "group_by": ("group-by", list),
-    "keys": ("keys", list),
-    "among": ("among", list),
-    "target_error": ("target-error", decimal),
-}
-
-
 class Question:
     """A question about data, planned: free until it is released."""
 
@@ -53,6 +29,7 @@ class Question:
         ledger: str | os.PathLike[str] | None = None,
         analyst: str | None = None,
         apart: bool = False,
+        request_id: str | None = None,
         **keywords: Any,
     ) -> None:
         self._asked = statistic
@@ -71,7 +48,12 @@ class Question:
             name, books = charged.name, charged.open(analyst)
         assert name is not None and books is not None, "a session names its data"
         self.books = books
-        self.planned = self.books.plan(name, self.table.names, json.dumps(words), self.table.kinds())
+        self._before: str | None = None
+        if request_id is not None and self._named:
+            # Before anything is planned: what an earlier version answered is given again under stricter rules too.
+            self._before = books.answered(name, json.dumps(words), request_id)
+        if self._before is None:
+            self.planned = books.plan(name, self.table.names, json.dumps(words), self.table.kinds())
 
     def summarize(self) -> dict[str, Any]:
         """What it will cost and what can be told of the answer. Free."""
@@ -82,6 +64,8 @@ class Question:
 
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
+        if self._before is not None:
+            return Release._of_json(self._before)
         if not self._named:
             _books.check_request_id(request_id)
         # Before the charge: who makes errors of warnings does not pay for one.
@@ -128,23 +112,28 @@ def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dic
         if keywords.get("confidence") is not None:
             raise RequestError("give confidence= or alpha=, not both: alpha is 1 - confidence")
         keywords["confidence"] = _complement(decimal(alpha, "alpha"))
+    from ._statistics import WORDS
+
     for keyword, value in keywords.items():
-        if keyword not in _WORDS:
+        if keyword not in WORDS:
             raise RequestError(f"{statistic} takes no keyword '{keyword}'; see help(equipoise.{statistic})")
         if value is not None:
-            word, written = _WORDS[keyword]
-            words[word] = [value] if written is list and isinstance(value, str) else _written(written, value, keyword)
+            word, kind = WORDS[keyword]
+            words[word] = _written(kind, value, keyword)
     return words
 
 
-def _written(written: Any, value: Any, keyword: str) -> Any:
-    if written in (decimal, decimals):
-        return written(value, keyword)
-    if written is list:
-        return [str(one) for one in value]
-    if written is bool:
+def _written(kind: str, value: Any, keyword: str) -> Any:
+    """A keyword as it stands in a request."""
+    if kind == "number":
+        return decimal(value, keyword)
+    if kind == "numbers":
+        return decimals(value, keyword)
+    if kind == "texts":
+        return [value] if isinstance(value, str) else [str(one) for one in value]
+    if kind == "flag":
         return bool(value)
-    if written is dict:
+    if kind == "by column":
         return {str(name): str(word) for name, word in value.items()}
     return str(value)
 
@@ -175,4 +164,4 @@ def ask(statistic: str, said: dict[str, Any]) -> Release:
     said = dict(said)
     data, column = said.pop("data"), said.pop("column", None)
     request_id = said.pop("request_id", None)
-    return Question(statistic, data, column, **said).release(request_id)
+    return Question(statistic, data, column, request_id=request_id, **said).release(request_id)

@@ -13,10 +13,9 @@ from . import _books, _equipoise
 from ._ask import Question
 from ._data import FileTable, table
 from ._errors import RequestError
+from ._methods import GroupStatistics, Statistics
 from ._release import Release
 from ._wording import decimal, short, visible
-
-_STATISTICS = ("count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram", "select", "summary")
 
 
 class Query:
@@ -43,7 +42,7 @@ class Query:
         return visible(f"<query {asked}: {summary['expected']}>")
 
 
-class Session:
+class Session(Statistics):
     """Data with a budget: questions are planned for free and paid for when released.
 
     ``data``
@@ -133,62 +132,13 @@ class Session:
         assert self._own is not None, "without a ledger its own"
         return self._own
 
-    def _ask(self, statistic: str, column: str | None, keywords: dict[str, Any]) -> Query:
-        for word in ("analyst", "apart", "books", "ledger", "name"):
-            if word in keywords:
-                raise RequestError(f"{word}= belongs to the session; leave it out of its questions")
+    def _plan(self, statistic: str, said: dict[str, Any]) -> Query:
+        keywords = {name: value for name, value in said.items() if name not in ("self", "column") and value is not None}
         keywords.setdefault("adjacency", self._adjacency)
         if self._unit is not None:
             keywords.setdefault("privacy_unit", self._unit)
-        return Query(Question(statistic, self._table, column, books=self._books(), name=self.name, **keywords))
-
-    def count(self, column: str | None = None, **keywords: Any) -> Query:
-        """How many records; keywords as of :func:`equipoise.count`."""
-        return self._ask("count", column, keywords)
-
-    def sum(self, column: str | None = None, **keywords: Any) -> Query:
-        """The sum of a column; keywords as of :func:`equipoise.sum`."""
-        return self._ask("sum", column, keywords)
-
-    def mean(self, column: str | None = None, **keywords: Any) -> Query:
-        """The mean of a column; keywords as of :func:`equipoise.mean`."""
-        return self._ask("mean", column, keywords)
-
-    def variance(self, column: str | None = None, **keywords: Any) -> Query:
-        """The variance of a column; keywords as of :func:`equipoise.variance`."""
-        return self._ask("variance", column, keywords)
-
-    def std(self, column: str | None = None, **keywords: Any) -> Query:
-        """The standard deviation of a column; keywords as of :func:`equipoise.std`."""
-        return self._ask("std", column, keywords)
-
-    def median(self, column: str | None = None, **keywords: Any) -> Query:
-        """The median of a column; keywords as of :func:`equipoise.median`."""
-        return self._ask("median", column, keywords)
-
-    def quantile(self, q: Any, column: str | None = None, **keywords: Any) -> Query:
-        """Quantiles of a column; keywords as of :func:`equipoise.quantile`."""
-        return self._ask("quantile", column, dict(keywords, q=q))
-
-    def iqr(self, column: str | None = None, **keywords: Any) -> Query:
-        """The interquartile range of a column; keywords as of :func:`equipoise.iqr`."""
-        return self._ask("iqr", column, keywords)
-
-    def mode(self, column: str | None = None, **keywords: Any) -> Query:
-        """The most frequent value of a column; keywords as of :func:`equipoise.mode`."""
-        return self._ask("mode", column, keywords)
-
-    def histogram(self, column: str | None = None, **keywords: Any) -> Query:
-        """How many records have each value; keywords as of :func:`equipoise.histogram`."""
-        return self._ask("histogram", column, keywords)
-
-    def select(self, column: str | None = None, **keywords: Any) -> Query:
-        """A value that nearly most records have; keywords as of :func:`equipoise.select`."""
-        return self._ask("select", column, keywords)
-
-    def summary(self, column: str | None = None, **keywords: Any) -> Query:
-        """Several statistics of a column for one price; keywords as of :func:`equipoise.summary`."""
-        return self._ask("summary", column, keywords)
+        question = Question(statistic, self._table, said["column"], books=self._books(), name=self.name, **keywords)
+        return Query(question)
 
     def group_by(self, *columns: str, keys: Sequence[str] | None = None) -> Groups:
         """Questions about each group of records that agree in these columns."""
@@ -223,17 +173,11 @@ class Session:
         return visible(f"<session {self.name!r}: {budget}, epsilon {short(self.spent['epsilon'])} spent>")
 
 
-class Groups:
+class Groups(GroupStatistics):
     """Questions about each group; keys are found privately, which takes a delta, or stated."""
 
     def __init__(self, session: Session, columns: tuple[str, ...], keys: Sequence[str] | None) -> None:
         self._session, self._words = session, {"group_by": list(columns), "keys": keys}
 
-    def __getattr__(self, statistic: str) -> Any:
-        if statistic not in _STATISTICS:
-            raise AttributeError(f"no statistic is called '{statistic}'; there are: {', '.join(_STATISTICS)}")
-        method = getattr(self._session, statistic)
-        return lambda *columns, **keywords: method(*columns, **dict(keywords, **self._words))
-
-
-
+    def _plan(self, statistic: str, said: dict[str, Any]) -> Query:
+        return self._session._plan(statistic, dict(said, **self._words))

@@ -1,7 +1,7 @@
-"""The statistics: one function each, on any kind of data.
+"""The statistics: one function each, on any kind of data. Written by the table of statistics; do not edit.
 
 Every function takes a column of numbers (numpy, pandas, Polars, pyarrow, a list, anything that speaks Arrow) or a table
-or the path of a file with the name of a column. All share their keywords; see :func:`median`.
+or the path of a file with the name of a column. All share their keywords.
 """
 
 from __future__ import annotations
@@ -16,22 +16,47 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, "os.PathLike[str]"]
 
+#: Keywords as the words of a request, and what they are.
+WORDS: dict[str, tuple[str, str]] = {
+    "q": ("fraction", "numbers"),
+    "where": ("where", "text"),
+    "privacy_unit": ("unit", "text"),
+    "max_rows_per_unit": ("max_rows_per_unit", "number"),
+    "max_groups_per_unit": ("max_groups_per_unit", "number"),
+    "epsilon": ("epsilon", "number"),
+    "delta": ("delta", "number"),
+    "adjacency": ("adjacency", "text"),
+    "mechanism": ("mechanism", "text"),
+    "target_error": ("target_error", "number"),
+    "confidence": ("confidence", "number"),
+    "range": ("range", "numbers"),
+    "resolution": ("resolution", "number"),
+    "interval": ("interval", "flag"),
+    "rows": ("rows", "number"),
+    "among": ("among", "texts"),
+    "group_by": ("group_by", "texts"),
+    "keys": ("keys", "texts"),
+    "types": ("types", "by column"),
+}
+
 
 def count(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
-    where: str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    delta: Number | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -39,12 +64,54 @@ def count(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """How many records there are, or how many have a value in a column.
+    """How many records there are, or how many have a field that is not empty.
 
     >>> import equipoise as eq
     >>> release = eq.count(["a", "b"] * 500, epsilon=2)
     >>> abs(release.value - 1000) < 50  # off by 50 with a chance of e^-100
     True
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("count", locals())
 
@@ -53,19 +120,20 @@ def sum(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -73,12 +141,58 @@ def sum(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The sum of a column. Without ``range``, a part of epsilon finds one; it is told with the answer.
+    """The sum of a column of numbers.
+
+    Without ``range``, a part of epsilon finds one; it is released with the answer.
 
     >>> import equipoise as eq
     >>> release = eq.sum([20.0, 30.0] * 5000, epsilon=1, range=(0, 100))
     >>> abs(release.value - 250_000) < 10_000  # noise of scale 100: farther off with a chance of e^-100
     True
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("sum", locals())
 
@@ -87,19 +201,21 @@ def mean(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
+    rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -107,11 +223,60 @@ def mean(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The mean of a column, without bounds. A ``range`` that is known in advance makes it more accurate.
+    """The mean of a column of numbers, without bounds.
+
+    A ``range`` that is known in advance makes it more accurate.
 
     >>> import equipoise as eq
     >>> eq.mean([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).refused
     False
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
+        the answer is right if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("mean", locals())
 
@@ -120,19 +285,21 @@ def variance(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
+    rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -140,116 +307,148 @@ def variance(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The variance of a column, without bounds.
+    """The variance of a column of numbers (their mean squared distance from the mean), without bounds.
 
     >>> import equipoise as eq
     >>> eq.variance([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).refused
     False
-    """
-    return ask("variance", locals())
 
+    Keywords:
 
-def std(
-    data: Any,
-    column: str | None = None,
-    *,
-    epsilon: Number,
-    delta: Number | None = None,
-    adjacency: str | None = None,
-    privacy_unit: str | None = None,
-    max_rows_per_unit: Number | None = None,
-    max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
-    range: tuple[Number, Number] | str | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
-    confidence: Number | None = None,
-    alpha: Number | None = None,
-    ledger: Path | None = None,
-    name: str | None = None,
-    analyst: str | None = None,
-    apart: bool = False,
-    request_id: str | None = None,
-) -> Release:
-    """The standard deviation of a column, without bounds: the root of :func:`variance`.
-
-    >>> import equipoise as eq
-    >>> eq.std([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).statistic
-    'std'
-    """
-    return ask("std", locals())
-
-
-def median(
-    data: Any,
-    column: str | None = None,
-    *,
-    epsilon: Number,
-    delta: Number | None = None,
-    adjacency: str | None = None,
-    privacy_unit: str | None = None,
-    max_rows_per_unit: Number | None = None,
-    max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
-    range: tuple[Number, Number] | str | None = None,
-    resolution: Number | None = None,
-    interval: bool | None = None,
-    rows: int | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
-    group_by: Sequence[str] | str | None = None,
-    keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
-    alpha: Number | None = None,
-    ledger: Path | None = None,
-    name: str | None = None,
-    analyst: str | None = None,
-    apart: bool = False,
-    request_id: str | None = None,
-) -> Release:
-    """The median of a column, without bounds or candidates.
-
-    Keywords, which other statistics share:
-
-    ``epsilon``, ``delta``
-        The privacy loss. A float counts as the decimal that it shows: ``0.1`` is one tenth.
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
     ``adjacency``
-        What one person may change: ``"add-remove"`` (the default; the number of rows is private too) or ``"replace"``.
-    ``privacy_unit``, ``max_rows_per_unit``, ``max_groups_per_unit``
-        The column that names the person, without which a person is a row; how many rows of each take part (one), and with
-        ``group_by`` in how many groups.
-    ``types``
-        What columns hold, where their own type does not say it: ``{"hired": "date"}``, or timestamp, decimal:2, integer,
-        boolean, number, text. Dates, moments and decimals are answered as text.
-    ``range``, ``resolution``
-        Answers lie between two numbers, and are multiples of a number. Not needed; they make errors smaller.
-    ``interval``
-        Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each, all at once.
-    ``rows``
-        The number of rows, where it is public: nothing is then paid for it.
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
     ``mechanism``
-        By name; chosen from public facts without it. Sums, means and variances: ``laplace`` or ``gaussian``; ``select``:
-        ``permute-and-flip``, ``exponential`` or ``noisy-max``.
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
     ``where``
-        A condition on each record, such as ``"age >= 18 and town = 'Bern'"``.
-    ``group_by``, ``keys``
-        One answer for each group; the keys are found privately (which takes a delta) or stated.
-    ``confidence`` or ``alpha``
-        How sure the error bar is; ``alpha`` is one minus that.
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
+        the answer is right if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
     ``ledger``, ``name``, ``analyst``, ``request_id``
         A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
         name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
         now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
         about; questions about a file use the ledger beside it.
     ``apart``
-        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a move. With
-        ``apart=True`` it is counted apart, and both ledgers write that down.
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("variance", locals())
+
+
+def median(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    resolution: Number | None = None,
+    interval: bool | None = None,
+    rows: Number | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """The median of a column of numbers (the lower one of the two in the middle), without bounds.
 
     >>> import equipoise as eq
     >>> salaries = [30_000 + 7 * i for i in range(1000)]
     >>> release = eq.median(salaries, epsilon=1)
     >>> release.refused  # a noisy count of 1,000 rows would have to fall below 200 at epsilon 0.05
     False
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``resolution``
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+    ``interval``
+        Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
+        the answer is right if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("median", locals())
 
@@ -259,22 +458,23 @@ def quantile(
     q: Number | Sequence[Number],
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     interval: bool | None = None,
-    rows: int | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
+    rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -282,38 +482,89 @@ def quantile(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """One quantile or several of a column, without bounds.
+    """One quantile or several of a column of numbers, without bounds.
 
     >>> import equipoise as eq
     >>> eq.quantile(list(range(10_000)), [0.25, 0.5, 0.75], epsilon=2).refused
     False
+
+    Keywords:
+
+    ``q``
+        Which quantiles: 0.9, or several as 0.25,0.5,0.75.
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``resolution``
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+    ``interval``
+        Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
+        the answer is right if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("quantile", locals())
-
-
-quantiles = quantile
 
 
 def iqr(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     interval: bool | None = None,
-    rows: int | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
+    rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -321,11 +572,62 @@ def iqr(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The interquartile range of a column, without bounds.
+    """The interquartile range of a column of numbers, without bounds.
 
     >>> import equipoise as eq
     >>> eq.iqr(list(range(10_000)), epsilon=2).refused
     False
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``resolution``
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+    ``interval``
+        Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
+        the answer is right if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("iqr", locals())
 
@@ -334,18 +636,19 @@ def mode(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
-    delta: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -353,11 +656,53 @@ def mode(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The most frequent value of a column, exact as a text, or a refusal where it leads by too little.
+    """The most frequent value of a column, exact, or a refusal where it leads by too little.
 
     >>> import equipoise as eq
     >>> eq.mode(["Bern"] * 900 + ["Basel"] * 100, epsilon=1, delta=1e-6).value
     'Bern'
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("mode", locals())
 
@@ -366,16 +711,18 @@ def histogram(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
-    where: str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -383,14 +730,54 @@ def histogram(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """How many records have each value of a column: ``groups`` of the release.
+    """How many records each value of a column has; rare values are not released.
 
-    Values are found privately, which takes a delta, or stated as ``keys``.
+    The counts are ``groups`` of the release. Values are found privately, which takes a delta, or stated as ``keys``.
 
     >>> import equipoise as eq
     >>> release = eq.histogram(["a"] * 600 + ["b"] * 400, epsilon=1, keys=["a", "b", "c"])
     >>> [group["key"] for group in release.groups]
     ['a', 'b', 'c']
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("histogram", locals())
 
@@ -399,17 +786,20 @@ def select(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
-    among: Sequence[str] | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
+    among: Sequence[str] | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
-    mechanism: str | None = None,
-    where: str | None = None,
-    confidence: Number | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -417,7 +807,7 @@ def select(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """A value that nearly most records have, among those that are stated or, with a delta, among frequent ones.
+    """A value that nearly most records have: among stated candidates, or found ones.
 
     Among stated values it always answers, where :func:`mode` may refuse; among frequent ones, found for a delta, it refuses where
     none is frequent enough. It may name a value that is not quite the most frequent.
@@ -425,6 +815,50 @@ def select(
     >>> import equipoise as eq
     >>> eq.select(["Bern"] * 900 + ["Basel"] * 100, epsilon=1, among=["Basel", "Bern"]).value  # wrong once in e^400
     'Bern'
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``among``
+        The candidates, where they are public; needs no delta.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("select", locals())
 
@@ -433,20 +867,23 @@ def summary(
     data: Any,
     column: str | None = None,
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number | None = None,
     adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
-    types: Mapping[str, str] | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     interval: bool | None = None,
-    where: str | None = None,
+    rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
-    confidence: Number | None = None,
+    types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -454,14 +891,68 @@ def summary(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """Count, mean, standard deviation and five quantiles of a column for one price: ``answers`` of the release.
+    """Count, mean, standard deviation and quantiles of a column, for one price in one scan.
 
-    With ``group_by`` each of its ``groups`` has them, and their values by name as its ``value``: a table is
-    ``pandas.DataFrame([{"town": group["key"], **group["value"]} for group in release.groups])``.
+    They are ``answers`` of the release. With ``group_by`` each of its ``groups`` has them, and their values by name as its
+    ``value``: a table is ``pandas.DataFrame([{"town": group["key"], **group["value"]} for group in release.groups])``.
 
     >>> import equipoise as eq
     >>> release = eq.summary(list(range(10_000)), epsilon=4)
     >>> release.statistic
     'summary'
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+    ``resolution``
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+    ``interval``
+        Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
+        the answer is right if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("summary", locals())
+
+
+quantiles = quantile

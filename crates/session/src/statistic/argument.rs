@@ -233,7 +233,7 @@ impl Argument {
         }
     }
 
-    /// What it does, in one line of help.
+    /// What it does, in one line of help; other arguments are named in backticks.
     pub fn help(self) -> &'static str {
         match self {
             Self::Column => "The column",
@@ -259,11 +259,11 @@ impl Argument {
                  replace"
             }
             Self::Mechanism => {
-                "The mechanism by name; auto takes the least predicted error, and --dry-run shows the others"
+                "The mechanism by name; auto takes the least predicted error; a plan shows the others"
             }
             Self::TargetError => {
                 "How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for a sum, or \
-                 for a mean or variance with --range and --rows; the least epsilon is used"
+                 for a mean or variance with `range` and `rows`; the least epsilon is used"
             }
             Self::Confidence => "With which probability the error bar holds [default: 0.95]",
             Self::Range => {

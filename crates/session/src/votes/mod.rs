@@ -53,7 +53,7 @@ use serde_json::{Value, json};
 /// What was said: what runs on blocks, and how its answers become one. Fields that were not said take their defaults in the
 /// plan. A stored answer is given again for an equal request only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[serde(deny_unknown_fields, default)]
 pub struct VoteRequest {
     /// What is computed, in a word or two.
     pub statistic: String,
