@@ -103,6 +103,8 @@ fn documentation(statistic: Statistic) -> String {
 }
 
 fn functions() -> String {
+    let names = Statistic::names().into_iter().chain(["quantiles"]);
+    let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
     let mut text = String::from(
         "\"\"\"The statistics: one function each, on any kind of data. Written by the table of statistics; do not edit.
 
@@ -122,10 +124,13 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, \"os.PathLike[str]\"]
 
+__all__ = [{}]
+
 #: Keywords as the words of a request, and what they are.
 WORDS: dict[str, tuple[str, str]] = {
 ",
-    );
+    )
+    .replace("[{}]", &format!("[{}]", names.join(", ")));
     for argument in Argument::ALL.into_iter().filter(|argument| *argument != Argument::Column) {
         let kind = match argument.value() {
             Value::Text => "text",

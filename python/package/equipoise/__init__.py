@@ -23,6 +23,7 @@ There is no seed: noise that can be repeated protects nobody.
 from __future__ import annotations
 
 from . import _forks  # noqa: F401, its hooks stand before the first call
+from . import _statistics
 from ._books import spent
 from ._errors import (
     BudgetError,
@@ -41,21 +42,7 @@ from ._programs import run_program
 from ._release import Release
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
-from ._statistics import (
-    count,
-    histogram,
-    iqr,
-    mean,
-    median,
-    mode,
-    quantile,
-    quantiles,
-    select,
-    std,
-    sum,
-    summary,
-    variance,
-)
+from ._statistics import *  # noqa: F403, the functions of the table
 from ._subsample import subsample
 
 __version__ = "0.1.0"
@@ -85,22 +72,10 @@ __all__ = [
     "audits",
     "calibrate",
     "choose_robust",
-    "count",
-    "histogram",
-    "iqr",
-    "mean",
     "mechanisms",
-    "median",
-    "mode",
-    "quantile",
-    "quantiles",
     "run_program",
-    "select",
     "simulate",
     "spent",
-    "std",
     "subsample",
-    "sum",
-    "summary",
-    "variance",
 ]
+__all__ += _statistics.__all__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -32,7 +31,6 @@ class Question:
         request_id: str | None = None,
         **keywords: Any,
     ) -> None:
-        self._asked = statistic
         words = request(statistic, column, keywords)
         self._types: dict[str, str] | None = words.get("types")
         self.table: Table | FileTable = table(data)
@@ -60,7 +58,7 @@ class Question:
         summary: dict[str, Any] = json.loads(self.planned.summary)
         summary["expected"] = in_python(summary["expected"])
         summary["warnings"] = [in_python(line) for line in summary["warnings"]]
-        return dict(summary, statistic=self._asked)
+        return summary
 
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
@@ -72,39 +70,19 @@ class Question:
         before = warn(self.planned.warnings)
         source = self.table.source(self.planned.wanted, self._types)
         text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
-        release = warned(Release._of_json(text), before)
-        return _root(release) if self._asked == "std" else release
+        return warned(Release._of_json(text), before)
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
         """Outcomes of many trials on public data, their error bars, and what each number came to; nothing is charged."""
         source = self.table.source(self.planned.wanted, self._types)
         values, errors, text = _equipoise.simulate(self.planned, source, self.table.rows, trials)
         series: list[dict[str, Any]] = json.loads(text)
-        if self._asked == "std":
-            values = [_root_of(value) for value in values]
-            errors = [error and dict(error, low=_root_of(error["low"]), high=_root_of(error["high"])) for error in errors]
-            roots = ("median", "nine_of_ten_between", "truth", "truth_of_rows_drawn")
-            series = [
-                dict(one, statistic="std", **{name: _root_of(one[name]) for name in roots if name in one}) for one in series
-            ]
         return values, errors, series
-
-
-def _root_of(value: Any) -> Any:
-    """The square root of a number, of each answer of a list, or of the answers of groups."""
-    if isinstance(value, list):
-        return [_root_of(one) for one in value]
-    if isinstance(value, dict):
-        error = value["error"]
-        if error is not None:
-            error = dict(error, low=_root_of(error["low"]), high=_root_of(error["high"]))
-        return dict(value, value=_root_of(value["value"]), error=error)
-    return None if value is None else math.sqrt(max(0.0, value))
 
 
 def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dict[str, Any]:
     """The request in words: only what was said."""
-    words: dict[str, Any] = {"statistic": "variance" if statistic == "std" else statistic}
+    words: dict[str, Any] = {"statistic": statistic}
     if column is not None:
         words["column"] = column
     alpha = keywords.pop("alpha", None)
@@ -143,20 +121,6 @@ def _complement(text: str) -> str:
         return str(1 - Decimal(text))
     except InvalidOperation:
         raise RequestError("alpha is not a number; give one such as 0.05") from None
-
-
-def _root(release: Release) -> Release:
-    """The release of a variance as that of its root: what happens to a released number costs nothing."""
-    parts = dict(release.to_dict(), statistic="std")
-
-    def root(value: Any) -> Any:
-        return math.sqrt(max(0.0, value)) if isinstance(value, (int, float)) else value
-
-    for answer in (parts, *(parts.get("groups") or [])):
-        answer["value"] = root(answer["value"])
-        if answer.get("error"):
-            answer["error"].update({end: root(answer["error"][end]) for end in ("low", "high") if end in answer["error"]})
-    return Release(parts)
 
 
 def ask(statistic: str, said: dict[str, Any]) -> Release:

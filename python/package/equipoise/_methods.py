@@ -109,6 +109,30 @@ class Statistics:
         """The variance of a column of numbers (their mean squared distance from the mean), without bounds; keywords as of :func:`equipoise.variance`."""
         return self._plan("variance", locals())
 
+    def std(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        rows: Number | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The standard deviation of a column of numbers (the root of the variance), without bounds; keywords as of :func:`equipoise.std`."""
+        return self._plan("std", locals())
+
     def median(
         self,
         column: str | None = None,
@@ -371,6 +395,28 @@ class GroupStatistics:
     ) -> Query:
         """The variance of a column of numbers (their mean squared distance from the mean), without bounds; keywords as of :func:`equipoise.variance`."""
         return self._plan("variance", locals())
+
+    def std(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        rows: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The standard deviation of a column of numbers (the root of the variance), without bounds; keywords as of :func:`equipoise.std`."""
+        return self._plan("std", locals())
 
     def median(
         self,

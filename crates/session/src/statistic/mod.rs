@@ -20,6 +20,8 @@ pub enum Statistic {
     Mean,
     /// The mean squared distance from the mean.
     Variance,
+    /// The root of the variance.
+    Std,
     /// The lower one of the two rows in the middle.
     Median,
     /// One quantile or several.
@@ -125,11 +127,12 @@ pub enum Truth {
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Count,
         Self::Sum,
         Self::Mean,
         Self::Variance,
+        Self::Std,
         Self::Median,
         Self::Quantile,
         Self::Iqr,

@@ -112,6 +112,21 @@ False",
         truth: Truth::Variance,
     },
     Spec {
+        statistic: Statistic::Std,
+        name: "std",
+        about: "The standard deviation of a column of numbers (the root of the variance), without bounds",
+        examples: "Examples:
+  equipoise std salaries.csv salary --epsilon 1
+  equipoise std salaries.csv salary --group-by town --epsilon 4 --delta 1e-6",
+        python: ">>> import equipoise as eq
+>>> eq.std([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).statistic
+'std'",
+        column: Column::Summed,
+        takes: &[Range, Rows, GroupBy, Keys],
+        mechanisms: NOISE,
+        truth: Truth::Deviation,
+    },
+    Spec {
         statistic: Statistic::Median,
         name: "median",
         about: "The median of a column of numbers (the lower one of the two in the middle), without bounds",

@@ -153,7 +153,7 @@ impl Task {
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
             Statistic::Mode => Self::Mode(mode::Mode::plan(said)?),
-            Statistic::Sum | Statistic::Mean | Statistic::Variance => {
+            Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => {
                 Self::Moments(Box::new(moments::Moments::plan(said)?))
             }
             Statistic::Iqr if said.mechanism() == Some(scale::NAME) => {

@@ -1,4 +1,4 @@
-//! Sums, means and variances: exact sums of clipped rows with noise, over a range that was declared or paid for.
+//! Sums, means, variances and standard deviations: exact sums of clipped rows with noise, over a range that was declared or paid for.
 //!
 //! Each row becomes one whole number of steps between public ends; how floats round on the way does not matter,
 //! because one row gives one such number. Where a column has a whole type and a declared range, the steps are its own
@@ -73,6 +73,8 @@ pub(crate) struct Moments {
     need: Need,
     kind: Kind,
     moment: Moment,
+    /// Whether the root of the variance is released, which costs nothing more.
+    root: bool,
     /// Steps from the centre to the farthest row, and to the farthest square.
     steps: i64,
     square_steps: i64,
@@ -176,6 +178,7 @@ impl Moments {
             need,
             kind,
             moment,
+            root: said.statistic() == Statistic::Std,
             steps,
             square_steps,
             exact,
@@ -427,12 +430,17 @@ impl Answering for Moments {
         Some(match &self.second {
             None => mean * farthest,
             // A square is off by twice the mean, which is at most one, and the square of the error.
-            Some((_, second)) => (parts(*second, self.square_steps) + mean * (2.0 + mean)) * farthest.powi(2),
+            Some((_, second)) => {
+                let variance = (parts(*second, self.square_steps) + mean * (2.0 + mean)) * farthest.powi(2);
+                // Two roots lie at most the root of the distance of their squares apart.
+                if self.root { variance.sqrt() } else { variance }
+            }
         })
     }
 
     fn no_prediction(&self) -> String {
-        format!("the error of a {} depends on {}", self.moment.statistic(), self.unknown())
+        let statistic = if self.root { Statistic::Std } else { self.moment.statistic() };
+        format!("the error of a {statistic} depends on {}", self.unknown())
     }
 
     fn expected(&self) -> Expected {
@@ -463,8 +471,9 @@ impl Answering for Moments {
                 let given = self
                     .condition()
                     .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
+                let whose = if self.root && self.predicted().is_none() { "its square is " } else { "" };
                 format!(
-                    "off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
+                    "{whose}off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
                 )
             }
             RangeBy::Searched(search) => {
@@ -473,8 +482,9 @@ impl Answering for Moments {
                     Moment::Mean => "the distance from its centre to its farther end",
                     Moment::Variance => "the square of the distance from its centre to its farther end",
                 };
+                let noise = if self.root { "the noise of its square" } else { "the noise" };
                 format!(
-                    "a range is searched privately and told with the answer; the noise is at most {share:.3} times \
+                    "a range is searched privately and told with the answer; {noise} is at most {share:.3} times \
                      {of}{per_row}; refused when a noisy count of the rows is below {}",
                     needed(search)
                 )
@@ -493,7 +503,10 @@ impl Answering for Moments {
         let (measured, rows) = self.measure(gathered, coins);
         let answer = match measured {
             Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
-            Ok(measured) => self.released(measured.bar(self.moment), &measured.clip),
+            Ok(measured) => {
+                let bar = measured.bar(self.moment);
+                self.released(if self.root { bar.sqrt() } else { bar }, &measured.clip)
+            }
             Err(refused) => refused,
         };
         // Too little is spent on it in a sum for the number to be of use.

@@ -298,3 +298,26 @@ fn failures_add_up_to_that_of_the_answer() {
     }
     assert_eq!(failures(&whole, Moment::Sum, Known::No).0, Ratio::new(1, 2000));
 }
+
+/// A standard deviation is the root of a variance from the same coins, its bar with it.
+#[test]
+fn a_standard_deviation_is_the_root_of_the_variance() {
+    let rows: Vec<f64> = (0..4000).map(|row| f64::from(row % 100)).collect();
+    for range in [Some("0,100"), None] {
+        let [variance, std] = ["variance", "std"].map(|statistic| moments(statistic, range, "8"));
+        for seed in 0..20 {
+            let [squared, root] = [&variance, &std].map(|task| ask(task, &rows, &mut FixedWords(seed)));
+            let number = |answer: &Answer| answer.value.as_ref().and_then(serde_json::Value::as_f64).unwrap();
+            assert!((number(&squared).sqrt() - number(&root)).abs() < 1e-9);
+            let [squared, root] = [squared, root].map(|answer| answer.error.unwrap().numeric_ends().unwrap());
+            for (square, end) in squared.into_iter().zip(root) {
+                assert!((square.sqrt() - end).abs() < 1e-9, "{square} {end}");
+            }
+        }
+        assert_eq!(variance.cost(), std.cost());
+    }
+    let aimed = Request { rows: Some("4000".into()), range: Some("0,100".into()), ..request("std", "1") };
+    let squared = Request { statistic: "variance".into(), ..aimed.clone() };
+    let [std, variance] = [aimed, squared].map(|request| planned(&request).predicted().unwrap());
+    assert!((std * std - variance).abs() < 1e-9 * variance, "{std} {variance}");
+}
