@@ -40,8 +40,8 @@ def test_groups() -> None:
     session = eq.Session(AGES)
     release = session.group_by("town", keys=["Bern", "Basel"]).median("age", epsilon=4).release()
     assert sorted(group["key"] for group in release.groups) == ["Basel", "Bern"]
-    with pytest.raises(AttributeError, match="there are: count"):
-        session.group_by("town").maximum("age", epsilon=1)
+    with pytest.raises(AttributeError, match="maximum"):
+        session.group_by("town").maximum("age", epsilon=1)  # type: ignore[attr-defined]
 
 
 def test_a_ledger_remembers(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_name_without_a_ledger_does_not_hide_from_the_odometer() -> None:
 def test_questions_of_a_session_have_its_books() -> None:
     session = eq.Session(AGES)
     for word in ("ledger", "name", "analyst", "books"):
-        with pytest.raises(eq.RequestError, match="belongs to the session"):
-            session.count(epsilon=1, **{word: "other"})
+        with pytest.raises(TypeError, match=word):
+            session.count(epsilon=1, **{word: "other"})  # type: ignore[arg-type]
     with pytest.raises(eq.RequestError, match="pair"):
         eq.Session(AGES, budget=(1, 2, 3))  # type: ignore[arg-type]
 
