@@ -4,19 +4,18 @@ use crate::{books::Books, errors};
 use equipoise_core::subsample::partition::Blocks;
 use equipoise_entropy::OsCoins;
 use equipoise_session::{
-    session::facts,
-    votes::{self, ChargedVotes, Output, PaidVotes, Vote, VotePlan, VoteRequest},
+    session::{Charged, Paid, Priced, facts},
+    votes::{self, Output, Vote, VotePlan, VoteRequest},
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
 /// A vote: planned, then paid for, then counted, each once.
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Ballot {
     planned: VotePlan,
-    charged: Mutex<Option<ChargedVotes>>,
+    charged: Mutex<Option<Charged<VotePlan>>>,
     /// How many rows were dealt by it; private, unless rows can only be replaced.
     rows: Mutex<Option<u64>>,
 }
@@ -40,23 +39,19 @@ impl Ballot {
     /// What it will cost and promise, as JSON.
     #[getter]
     fn summary(&self) -> String {
-        json!({
-            "mechanism": self.planned.mechanism(),
-            "guarantee": self.planned.promise(),
-            "blocks": self.planned.touch().votes(),
-            "votes_per_unit": self.planned.touch().per_unit(),
-        })
-        .to_string()
+        let mut summary = self.planned.summary().to_json();
+        summary["votes_per_unit"] = self.planned.touch().per_unit().into();
+        summary.to_string()
     }
 
     /// Pay. The stored release as JSON where this request was answered before, else nothing: go on and count.
     #[pyo3(signature = (books, request_id=None))]
     fn charge(&self, py: Python<'_>, books: &Books, request_id: Option<String>) -> PyResult<Option<String>> {
         py.detach(|| {
-            let paid = books.session()?.charge_votes(self.planned.clone(), request_id);
+            let paid = books.session()?.charge(self.planned.clone(), request_id.as_deref());
             match paid.map_err(|error| errors::pay(&error))? {
-                PaidVotes::Before(release) => Ok(Some(release.to_text())),
-                PaidVotes::Charged(charged) => {
+                Paid::Replayed(release) => Ok(Some(release.to_text())),
+                Paid::Charged(charged) => {
                     *self.charged.lock().unwrap_or_else(PoisonError::into_inner) = Some(*charged);
                     Ok(None)
                 }

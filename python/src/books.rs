@@ -11,7 +11,6 @@ use equipoise_core::{
 };
 use equipoise_engine::books::{self, Looking};
 use equipoise_session::{
-    bar::ErrorBar,
     ledger::{Balance, DataSet, Earlier, Ledger, LedgerError, Limit, SharedLedger},
     plan::{DataFacts, Plan},
     release::{Left, Spent},
@@ -56,9 +55,9 @@ impl Books {
         request_id: Option<String>,
     ) -> PyResult<Result<Box<Charged>, String>> {
         waiting::unless_stopped()?;
-        let paid = self.session()?.charge(planned.plan.clone(), request_id);
+        let paid = self.session()?.charge(planned.plan.clone(), request_id.as_deref());
         Ok(match paid.map_err(|error| errors::pay(&error))? {
-            Paid::Before(release) => Err(release.to_text()),
+            Paid::Replayed(release) => Err(release.to_text()),
             Paid::Charged(charged) => Ok(charged),
         })
     }
@@ -255,25 +254,7 @@ impl Planned {
     /// What it costs and what can be told of its answer, as JSON.
     #[getter]
     fn summary(&self) -> String {
-        let plan = &self.plan;
-        let expected = plan.expected();
-        let error: Option<ErrorBar> = expected.error;
-        json!({
-            "statistic": plan.statistic(),
-            "column": plan.request().column,
-            "mechanism": plan.mechanism(),
-            "guarantee": {
-                "epsilon": plan.cost().eps.to_exact(),
-                "delta": plan.cost().delta.to_exact(),
-                "adjacency": plan.guarantee().adjacency.to_string(),
-                "unit": plan.guarantee().unit.to_string(),
-            },
-            "cost": Spent::from(plan.charge()),
-            "error": error,
-            "expected": expected.words,
-            "warnings": plan.warnings(),
-        })
-        .to_string()
+        self.plan.summary().to_text()
     }
 
     /// What of its promise protects little, one line each.

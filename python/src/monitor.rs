@@ -20,11 +20,9 @@ use equipoise_entropy::OsCoins;
 use equipoise_predicate::Bitmap;
 use equipoise_session::{
     monitor::{LiveMonitor, Monitor, MonitorPlan, MonitorRequest, OpenError, Outcome, Query, Watched},
-    session::{
-        self,
-        streams::{Started, Stream, StreamError},
-    },
+    session,
     source::{Kind, Lost, Wanted},
+    streams::{Started, Stream, StreamError},
 };
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;

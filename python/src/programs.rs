@@ -12,9 +12,9 @@ use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     program,
     release::Release,
-    session::facts,
+    session::{Charged, Paid, Priced, facts},
     source::{Kind, Source, Wanted},
-    votes::{ChargedVotes, Kept, PaidVotes, VotePlan, VoteRequest},
+    votes::{Kept, VotePlan, VoteRequest},
 };
 use pyo3::{prelude::*, types::PyList};
 use serde::Deserialize;
@@ -96,7 +96,7 @@ struct Asked<'a> {
 
 /// What was paid for and how it is run.
 struct PaidRun {
-    charged: Box<ChargedVotes>,
+    charged: Box<Charged<VotePlan>>,
     run: Run<'static>,
     notes: Vec<Value>,
 }
@@ -112,13 +112,13 @@ impl Asked<'_> {
         let run = watched(run);
         let notes = rehearse(&run, &self.format().empty(source))?;
         if self.how.dry_run {
-            return Ok(Err(json!({ "plan": plan.to_json(), "notes": notes }).to_string()));
+            return Ok(Err(json!({ "plan": plan.summary(), "notes": notes }).to_string()));
         }
         waiting::unless_stopped()?;
-        let paid = self.books.session()?.charge_votes(plan, self.request_id.clone());
+        let paid = self.books.session()?.charge(plan, self.request_id.as_deref());
         Ok(match paid.map_err(|error| errors::pay(&error))? {
-            PaidVotes::Before(release) => Err(answered(&release, &notes)),
-            PaidVotes::Charged(charged) => Ok(PaidRun { charged, run, notes }),
+            Paid::Replayed(release) => Err(answered(&release, &notes)),
+            Paid::Charged(charged) => Ok(PaidRun { charged, run, notes }),
         })
     }
 

@@ -18,7 +18,7 @@ def test_plans_are_free_and_releases_are_paid_for() -> None:
     session = eq.Session(AGES, budget=(1, 1e-6))
     query = session.median("age", epsilon=0.25)
     summary = query.summarize()
-    assert summary["cost"] == {"epsilon": "0.25", "delta": "0"}
+    assert summary["charge"] == {"epsilon": "0.25", "delta": "0"}
     assert "ranks" in summary["expected"] and "--" not in summary["expected"]
     assert session.spent["epsilon"] == "0"
     query.release()

@@ -120,7 +120,7 @@ def test_selections_summaries_and_wanted_errors() -> None:
     summary = eq.summary(VALUES, epsilon=8)
     assert summary.refused or summary.answers or summary.value is not None
     plan = eq.Session({"x": VALUES}).count(target_error=10)
-    assert 0 < float(plan.summarize()["cost"]["epsilon"]) < 1
+    assert 0 < float(plan.summarize()["charge"]["epsilon"]) < 1
 
 
 def test_conditions_and_people() -> None:

@@ -122,9 +122,9 @@ fn answer(
     let opened = account.open().map_err(unopened)?;
     let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
     let paid =
-        session.charge(plan, books.request_id.clone()).map_err(|error| fail(&error, error.exit_code()))?;
+        session.charge(plan, books.request_id.as_deref()).map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
-        Paid::Before(release) => *release,
+        Paid::Replayed(release) => *release,
         Paid::Charged(charged) => {
             reached(Stage::Charged);
             progress::spinning("reading", || session.run(*charged, &*source)).map_err(internal)?

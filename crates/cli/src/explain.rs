@@ -185,11 +185,14 @@ fn assumed(mechanism: &str) -> &'static str {
 
 /// The mechanisms that could have answered as well.
 fn instead(question: &Value) -> String {
-    let others = question["instead"].as_array().into_iter().flatten();
+    // Earlier versions had other names.
+    let others = question.get("runners_up").or(question.get("instead"));
+    let others = others.and_then(Value::as_array).into_iter().flatten();
     let possible = others.filter(|other| other["possible"] == true).map(|other| {
         let text = |name: &str| other[name].as_str().unwrap_or_default();
-        let likely = other["likely_error"]
+        let likely = other["likely"]["error"]
             .as_f64()
+            .or(other["likely_error"].as_f64())
             .map_or(String::new(), |error| format!("off by about {error:.4}; "));
         format!("{} ({likely}{})", text("mechanism"), text("expected"))
     });

@@ -15,11 +15,11 @@ use equipoise_engine::{
 };
 use equipoise_session::{
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},
-    release::Spent,
     session,
+    session::Priced,
     source::Lost,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read, Write},
@@ -108,17 +108,9 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
 }
 
 fn planned(plan: &MonitorPlan) -> Value {
-    json!({
-        "outcome": "planned",
-        "statistic": "monitor",
-        "data": plan.data(),
-        "mechanism": "threshold-monitor",
-        "guarantee": plan.promise(),
-        "scale": format!("{:.6}", plan.scale().to_f64()),
-        "expected": plan.expected(),
-        "charge": Spent::from(plan.charge()),
-        "warnings": plan.warnings(),
-    })
+    let mut document = show::planned(&plan.summary(), None);
+    document["scale"] = format!("{:.6}", plan.scale().to_f64()).into();
+    document
 }
 
 fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {

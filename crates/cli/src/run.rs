@@ -14,10 +14,10 @@ use equipoise_runner::{Isolation, Pace, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},
     program,
-    release::{Left, Spent},
-    session::{self, Session},
+    release::Spent,
+    session::{self, Paid, Priced, Session},
     source::Source,
-    votes::{Kept, PaidVotes, VotePlan, VoteRequest},
+    votes::{Kept, VotePlan, VoteRequest},
 };
 use serde_json::Value;
 use std::{
@@ -193,11 +193,11 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let opened = account.open().map_err(unopened)?;
     let mut session = Session::new(opened, options.books.analyst.clone()).map_err(internal)?;
     let paid = session
-        .charge_votes(plan, options.books.request_id.clone())
+        .charge(plan, options.books.request_id.as_deref())
         .map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
-        PaidVotes::Before(release) => *release,
-        PaidVotes::Charged(charged) => {
+        Paid::Replayed(release) => *release,
+        Paid::Charged(charged) => {
             reached(Stage::Charged);
             let format = options.programs.input.blocks();
             let shown = std::io::stderr().is_terminal() && matches!(run.pace, Pace::Fixed(_));
@@ -353,12 +353,8 @@ fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: boo
     let (seconds, lanes) = (run.total_time(blocks).as_secs_f64(), run.lanes(blocks));
     let remaining = balance.and_then(Balance::remaining);
     if as_json {
-        let mut document = plan.to_json();
+        let mut document = show::planned(&plan.summary(), balance);
         document["seconds"] = seconds.into();
-        document["spent"] = balance
-            .map(|balance| Spent::from(balance.spent()))
-            .map_or_else(Default::default, |spent| serde_json::json!(spent));
-        document["remaining"] = serde_json::json!(remaining.as_ref().map(Left::from));
         println!("{document:#}");
         return;
     }

@@ -14,9 +14,9 @@ use arrow_schema::{Field, Schema};
 use equipoise_engine::{BlockFormat, OpenOptions, open};
 use equipoise_session::{
     ledger::Ledger,
-    session::{Session, facts},
+    session::{Paid, Session, facts},
     source::Source,
-    votes::{PaidVotes, VotePlan, VoteRequest},
+    votes::{VotePlan, VoteRequest},
 };
 use parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
 use std::{
@@ -188,7 +188,7 @@ fn blocks_of(path: &Path, format: BlockFormat) -> BTreeSet<Vec<u8>> {
     for _ in 0..DEALS {
         let facts = facts(Some(session.ledger()), "people", source.columns()).unwrap();
         let plan = VotePlan::new(&request, &facts).unwrap();
-        let PaidVotes::Charged(charged) = session.charge_votes(plan, None).unwrap() else { panic!("new") };
+        let Paid::Charged(charged) = session.charge(plan, None).unwrap() else { panic!("new") };
         let release = session.run_program(*charged, &*source, |blocks| {
             let filled = (0..blocks.count()).filter(|&index| blocks.see(index, |batch| batch.rows) > 0);
             found.extend(filled.map(|index| format.block(blocks, index)));

@@ -3,8 +3,7 @@
 use crate::{
     bar::{Condition, ErrorBar},
     groups::Key,
-    release::{Outcome, Spent},
-    session::shaped,
+    promise::{Outcome, Spent},
 };
 use equipoise_core::adjacency::Adjacency;
 use serde::{Deserialize, Serialize};
@@ -109,7 +108,29 @@ pub(crate) struct Named {
 impl Named {
     /// The same for a group, whose question names the column.
     fn into_item(self) -> Item {
-        shaped(self.statistic, None, self.mechanism, self.answer)
+        item_of(self.statistic, None, self.mechanism, self.answer)
+    }
+}
+
+/// One of several answers that were asked for together, without a price of its own.
+pub(crate) fn item_of(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
+    let outcome = answer.outcome();
+    let Answer { value, error, rows, advice, groups, several } = answer;
+    let named = |one: Named| item_of(one.statistic, column, one.mechanism, one.answer);
+    Item {
+        statistic: statistic.to_string(),
+        column: column.map(str::to_string),
+        group_by: Vec::new(),
+        mechanism: mechanism.to_string(),
+        cost: None,
+        outcome,
+        value: value.unwrap_or_default(),
+        value_type: None,
+        error,
+        rows,
+        groups,
+        answers: several.map(|several| several.into_iter().map(named).collect()),
+        advice,
     }
 }
 
@@ -129,6 +150,11 @@ impl Answer {
         Self::refused(
             "the answer is beyond what a 64-bit float can hold; declare a smaller --range, or scale the column",
         )
+    }
+
+    /// Answers that stand elsewhere, or come one by one.
+    pub fn given_elsewhere() -> Self {
+        Self { value: Some(Value::Null), error: None, rows: None, advice: None, groups: None, several: None }
     }
 
     /// No answer.

@@ -1,11 +1,13 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
+pub use crate::promise::{Left, Outcome, Promise, Spent};
+
 use crate::{
-    answer::{Group, Item},
+    answer::{Answer, Group, Item, Named, item_of},
     bar::ErrorBar,
-    ledger::{Limit, Receipt},
+    ledger::{Charge, Receipt},
+    planned::PlanSummary,
 };
-use equipoise_core::loss::{Amount, Approx};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,82 +94,36 @@ pub struct Blocks {
     pub default_stated: bool,
 }
 
-/// Whether there is an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// There is.
-    Released,
-    /// There is none; the charge stands.
-    Refused,
-}
-
-/// A guarantee in words and exact numbers ([`Amount::to_exact`]).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Promise {
-    /// Epsilon.
-    pub epsilon: String,
-    /// Delta.
-    pub delta: String,
-    /// What one person may change.
-    pub adjacency: String,
-    /// Whose privacy is protected.
-    pub unit: String,
-    /// How many rows of each unit took part at most, drawn at random, where a unit may have several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_rows_per_unit: Option<u64>,
-    /// In how many groups they lie at most, where that was said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_groups_per_unit: Option<u64>,
-}
-
-/// A privacy loss in exact numbers: decimals, or a fraction such as `1/3` where no decimal ends.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
-    /// Epsilon.
-    pub epsilon: String,
-    /// Delta.
-    pub delta: String,
-}
-
-/// What a limit leaves, in its currency and in exact numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
-    /// Epsilon, where the limit is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epsilon: Option<String>,
-    /// Rho, where the limit is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rho: Option<String>,
-    /// The Renyi order and the divergence at it, where the limit is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
-    /// See `order`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub divergence: Option<String>,
-    /// Delta.
-    pub delta: String,
-}
-
-impl From<&Limit> for Left {
-    fn from(limit: &Limit) -> Self {
-        let [loss, delta] = limit.parts().map(Amount::to_exact);
-        let nothing = Self { epsilon: None, rho: None, order: None, divergence: None, delta };
-        match limit {
-            Limit::Approx(_) => Self { epsilon: Some(loss), ..nothing },
-            Limit::Zcdp(_) => Self { rho: Some(loss), ..nothing },
-            Limit::Renyi(at) => Self { order: Some(at.order.to_string()), divergence: Some(loss), ..nothing },
+impl Release {
+    /// What becomes public of an answer that was paid for, without its receipt.
+    pub(crate) fn of(plan: &PlanSummary, answer: Answer, charge: &Charge) -> Self {
+        let outcome = answer.outcome();
+        let Answer { value, error, rows, advice, groups, several } = answer;
+        let balance = charge.balance();
+        Self {
+            outcome,
+            value: value.unwrap_or_default(),
+            value_type: plan.value_type.clone(),
+            statistic: plan.statistic.clone(),
+            column: plan.column.clone(),
+            group_by: plan.group_by.clone(),
+            filter: plan.filter.clone(),
+            data: plan.data.clone(),
+            mechanism: plan.mechanism.clone(),
+            guarantee: plan.guarantee.clone(),
+            error,
+            rows,
+            blocks: None,
+            groups,
+            answers: several.map(|several| named(several, plan.column.as_deref())),
+            advice: advice.filter(|_| outcome == Outcome::Refused),
+            warnings: plan.warnings.clone(),
+            spent: Spent::from(balance.spent()),
+            remaining: balance.remaining().as_ref().map(Left::from),
+            receipt: None,
         }
     }
-}
 
-impl From<&Approx> for Spent {
-    fn from(loss: &Approx) -> Self {
-        Self { epsilon: loss.eps.to_exact(), delta: loss.delta.to_exact() }
-    }
-}
-
-impl Release {
     /// The text of one JSON object, made without a copy in between.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).expect("texts and finite numbers are always JSON")
@@ -182,6 +138,11 @@ impl Release {
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("texts and finite numbers are always JSON")
     }
+}
+
+/// The answers of a summary, which share a price.
+fn named(several: Vec<Named>, column: Option<&str>) -> Vec<Item> {
+    several.into_iter().map(|one| item_of(one.statistic, column, one.mechanism, one.answer)).collect()
 }
 
 #[cfg(test)]

@@ -16,24 +16,73 @@
 //! # }
 //! ```
 
-pub mod streams;
-
 use crate::{
-    answer::{Answer, Group, Item, MOST_TOLD, Named},
+    answer::{Answer, Group, Item, MOST_TOLD, item_of},
     caution,
     gather::Gathered,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
-    plan::{DataFacts, Part, Plan, RunnerUp},
+    plan::{DataFacts, Part, Plan},
+    planned::PlanSummary,
     quiet::privately,
-    release::{Left, Outcome, Promise, Release, Spent},
+    release::{Outcome, Release, Spent},
     rows::Hands,
     source::Source,
     task::Answering,
     unanswered::Unanswered,
 };
+use equipoise_core::loss::Approx;
 use equipoise_entropy::{EntropyError, OsCoins};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{fmt, thread};
+
+/// What can be paid for: questions, votes, a monitor, a stream. One shape of a charge for all of them.
+pub trait Priced {
+    /// The data set whose budget is charged, in the unit and adjacency in which it counts.
+    fn data_set(&self) -> DataSet;
+
+    /// What was said, as one text: what is charged, hashed and kept.
+    fn asked(&self) -> String;
+
+    /// What is known before any row is read; the ledger keeps it beside the charge.
+    fn summary(&self) -> PlanSummary;
+
+    /// What will be charged.
+    fn price(&self) -> Approx;
+
+    /// What the ledger is asked for.
+    fn charge_request(&self, analyst: Option<&str>, request_id: Option<&str>) -> ChargeRequest {
+        ChargeRequest {
+            data_set: self.data_set(),
+            analyst: analyst.map(str::to_string),
+            request_id: request_id.map(str::to_string),
+            request: self.asked(),
+            question: self.summary().to_text(),
+            cost: Cost::from(self.price()),
+        }
+    }
+}
+
+impl Priced for Plan {
+    fn data_set(&self) -> DataSet {
+        DataSet {
+            name: self.data().to_string(),
+            unit: self.charged_for().clone(),
+            adjacency: self.charged_in(),
+        }
+    }
+
+    fn asked(&self) -> String {
+        Plan::asked(self).to_string()
+    }
+
+    fn summary(&self) -> PlanSummary {
+        Plan::summary(self)
+    }
+
+    fn price(&self) -> Approx {
+        self.charge().clone()
+    }
+}
 
 /// A ledger, coins, and who asks.
 pub struct Session {
@@ -45,18 +94,51 @@ pub struct Session {
 /// A plan that has been paid for.
 #[derive(Debug)]
 #[must_use = "a charge is paid for; run it"]
-pub struct Charged {
-    plan: Plan,
-    charge: Charge,
+pub struct Charged<P = Plan> {
+    pub(crate) plan: P,
+    pub(crate) charge: Charge,
 }
 
 /// What came of paying.
 #[derive(Debug)]
-pub enum Paid {
+pub enum Paid<P = Plan> {
     /// Go on and run it.
-    Charged(Box<Charged>),
+    Charged(Box<Charged<P>>),
     /// The same request was answered before under this id; nothing was charged.
-    Before(Box<Release>),
+    Replayed(Box<Release>),
+}
+
+/// An answer that nobody has seen yet: it becomes a release by being recorded, once, or it is lost. What it holds cannot be looked
+/// at, so that whoever keeps it back, to record it at a time that says nothing of the rows, has nothing to tell.
+///
+/// ```compile_fail
+/// # fn peek(held: equipoise_session::session::Held) -> impl Sized {
+/// held.release
+/// # }
+/// ```
+#[must_use = "an answer that is not recorded is lost"]
+pub struct Held {
+    release: Release,
+    text: String,
+    charge: Charge,
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").field("charge", &self.charge.id()).finish_non_exhaustive()
+    }
+}
+
+impl Held {
+    pub(crate) fn new(release: Release, charge: Charge) -> Self {
+        let text = release.to_text();
+        Self { release, text, charge }
+    }
+
+    /// When it was charged, as the ledger wrote it down: what a time of recording is counted from.
+    pub fn charged_at(&self) -> &str {
+        self.charge.time()
+    }
 }
 
 impl Session {
@@ -81,39 +163,37 @@ impl Session {
     }
 
     /// Pay for a plan, durably, or say why not.
-    pub fn charge(&mut self, plan: Plan, request_id: Option<String>) -> Result<Paid, PayError> {
-        let data_set = DataSet {
-            name: plan.data().to_string(),
-            unit: plan.charged_for().clone(),
-            adjacency: plan.charged_in(),
-        };
-        let request = ChargeRequest {
-            data_set,
-            analyst: self.analyst.clone(),
-            request_id,
-            request: plan.asked().to_string(),
-            question: question(&plan).to_string(),
-            cost: Cost::from(plan.charge().clone()),
-        };
+    pub fn charge<P: Priced>(&mut self, plan: P, request_id: Option<&str>) -> Result<Paid<P>, PayError> {
+        let request = plan.charge_request(self.analyst.as_deref(), request_id);
         Ok(match self.ledger.charge(&request)? {
             Charging::Granted(charge) => Paid::Charged(Box::new(Charged { plan, charge })),
-            Charging::Replay(recorded) => Paid::Before(Box::new(stored(&recorded)?)),
+            Charging::Replay(recorded) => Paid::Replayed(Box::new(stored(&recorded)?)),
         })
     }
 
     /// Read the rows, answer, record. The charge is used up whatever happens.
     pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Unanswered> {
+        let held = self.answer(charged, source)?;
+        self.record(held)
+    }
+
+    /// Read the rows and answer. Nobody sees the answer before it is recorded.
+    pub fn answer(&mut self, charged: Charged, source: &dyn Source) -> Result<Held, Unanswered> {
         let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
         let answers = privately(|| {
             let gathered = gather(&plan, source)?;
             Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
         })?;
-        let (mut release, text) = short_enough(&plan, few_enough(answers, MOST_TOLD), &charge, LONGEST);
-        // Until it is recorded nobody sees it; if that fails, the answer is lost.
+        let (release, text) = short_enough(&plan, few_enough(answers, MOST_TOLD), &charge, LONGEST);
+        Ok(Held { release, text, charge })
+    }
+
+    /// Write an answer down, and only then show it. If that fails, it is lost.
+    pub fn record(&mut self, held: Held) -> Result<Release, Unanswered> {
+        let Held { release, text, charge } = held;
         let receipt = self.ledger.record(&charge, &text).map_err(Unanswered::Ledger)?;
-        release.receipt = Some(receipt);
-        Ok(release)
+        Ok(Release { receipt: Some(receipt), ..release })
     }
 }
 
@@ -180,99 +260,20 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
     Ok(DataFacts { name: name.to_string(), columns: columns.to_vec(), registered, kinds: Vec::new() })
 }
 
-/// What the log and explanations say of a plan.
-fn question(plan: &Plan) -> Value {
-    let guarantee = promise(plan);
-    let mut question = json!({
-        "statistic": plan.statistic(),
-        "column": plan.column(),
-        "group_by": plan.group_by(),
-        "where": plan.request().filter,
-        "rows": plan.rows_words(),
-        "mechanism": plan.mechanism(),
-        "guarantee": guarantee,
-        "expected": plan.expected().words,
-    });
-    if !plan.is_batch() {
-        question["instead"] = plan.parts()[0].runners_up().iter().map(instead).collect();
-    }
-    if plan.is_batch() {
-        let asked = |part: &Part| {
-            json!({
-                "statistic": part.request().statistic,
-                "column": part.request().column,
-                "group_by": part.group_by(),
-                "mechanism": part.mechanism(),
-                "cost": Spent::from(part.cost()),
-            })
-        };
-        question["questions"] = plan.parts().iter().map(asked).collect();
-    }
-    question
-}
-
-/// A mechanism that was not taken, and why.
-fn instead(other: &RunnerUp) -> Value {
-    json!({
-        "mechanism": other.mechanism,
-        "possible": other.possible,
-        "likely_error": other.likely.map(|likely| likely.error),
-        "expected": other.words,
-    })
-}
-
-pub(crate) fn promise(plan: &Plan) -> Promise {
-    let guarantee = plan.guarantee();
-    let cost = plan.cost();
-    Promise {
-        epsilon: cost.eps.to_exact(),
-        delta: cost.delta.to_exact(),
-        adjacency: guarantee.adjacency.to_string(),
-        unit: guarantee.unit.to_string(),
-        max_rows_per_unit: plan.rows_per_unit(),
-        max_groups_per_unit: plan.groups_per_unit(),
-    }
-}
-
 fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
-    let (answer, items) = if plan.is_batch() {
+    let summary = plan.summary();
+    let whole = if plan.is_batch() {
         let items: Vec<Item> =
             plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();
         let any = items.iter().any(|item| item.outcome == Outcome::Released);
-        let whole = if any {
+        let answer = if any {
             Answer { value: Some(Value::Null), ..Answer::refused("") }
         } else {
             Answer::refused("no question has an answer; each says why")
         };
-        (whole, Some(items))
+        Release { answers: Some(items), ..Release::of(&summary, answer, charge) }
     } else {
-        (answers.remove(0), None)
-    };
-    let outcome = answer.outcome();
-    let Answer { value, error, rows, advice, groups, several } = answer;
-    let items = items.or_else(|| several.map(|several| named(several, plan.column())));
-    let balance = charge.balance();
-    let whole = Release {
-        outcome,
-        value: value.unwrap_or_default(),
-        value_type: if plan.is_batch() { None } else { plan.parts()[0].answer_type() },
-        statistic: plan.statistic().to_string(),
-        column: plan.column().map(str::to_string),
-        group_by: plan.group_by().to_vec(),
-        filter: plan.request().filter.clone(),
-        data: plan.data().to_string(),
-        mechanism: plan.mechanism(),
-        guarantee: promise(plan),
-        error,
-        rows,
-        blocks: None,
-        groups,
-        answers: items,
-        advice: advice.filter(|_| outcome == Outcome::Refused),
-        warnings: Vec::new(),
-        spent: Spent::from(balance.spent()),
-        remaining: balance.remaining().as_ref().map(Left::from),
-        receipt: None,
+        Release::of(&summary, answers.remove(0), charge)
     };
     Release { warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }
@@ -280,34 +281,9 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
 /// One answer of a batch.
 fn item(part: &Part, answer: Answer) -> Item {
     let column = part.request().column.as_deref();
-    let item = shaped(&part.request().statistic, column, part.mechanism(), answer);
+    let item = item_of(&part.request().statistic, column, part.mechanism(), answer);
     let value_type = part.answer_type();
     Item { value_type, group_by: part.group_by().to_vec(), cost: Some(Spent::from(part.cost())), ..item }
-}
-
-/// The answers of a summary, which share a price.
-fn named(several: Vec<Named>, column: Option<&str>) -> Vec<Item> {
-    several.into_iter().map(|one| shaped(one.statistic, column, one.mechanism, one.answer)).collect()
-}
-
-pub(crate) fn shaped(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
-    let outcome = answer.outcome();
-    let Answer { value, error, rows, advice, groups, several } = answer;
-    Item {
-        statistic: statistic.to_string(),
-        column: column.map(str::to_string),
-        group_by: Vec::new(),
-        mechanism: mechanism.to_string(),
-        cost: None,
-        outcome,
-        value: value.unwrap_or_default(),
-        value_type: None,
-        error,
-        rows,
-        groups,
-        answers: several.map(|several| named(several, column)),
-        advice,
-    }
 }
 
 /// A release that was recorded, with its receipt.
@@ -386,6 +362,7 @@ mod tests {
         request::Request,
         source::{Lost, Visitor, Wanted},
     };
+    use serde_json::json;
 
     /// Rows that break whoever reads them, with a private number in the message.
     struct Breaking;
@@ -405,7 +382,7 @@ mod tests {
         let facts = facts(Some(session.ledger()), "people", &[]).unwrap();
         match session.charge(Plan::new(&request, &facts).unwrap(), None).unwrap() {
             Paid::Charged(charged) => *charged,
-            Paid::Before(_) => panic!("no request id was given"),
+            Paid::Replayed(_) => panic!("no request id was given"),
         }
     }
 

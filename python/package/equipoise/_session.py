@@ -65,7 +65,7 @@ class Session(Statistics):
     >>> import equipoise as eq
     >>> session = eq.Session({"age": list(range(18, 98)) * 50}, budget=1)
     >>> query = session.median("age", epsilon=0.4)
-    >>> query.summarize()["cost"]["epsilon"]  # free
+    >>> query.summarize()["charge"]["epsilon"]  # free
     '0.4'
     >>> release = query.release()
     >>> session.remaining_budget["epsilon"]

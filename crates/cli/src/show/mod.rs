@@ -11,77 +11,48 @@ use equipoise_core::{ratio::Ratio, wording};
 pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
     answer::Item,
-    bar::percent,
+    bar::{ErrorBar, percent},
     ledger::Balance,
-    plan::{Part, Plan, RunnerUp},
+    plan::Plan,
+    planned::{Likely, PlanSummary},
     release::{Blocks, Left, Outcome, Release, Spent},
-    task::Likely,
 };
 use serde_json::{Value, json};
 
 /// Print a plan; nothing of it depends on rows.
 pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
-    let guarantee = plan.guarantee();
-    let remaining = balance.and_then(Balance::remaining);
-    let charge = Spent::from(plan.charge());
+    let summary = plan.summary();
     if as_json {
-        let document = json!({
-            "outcome": "planned",
-            "statistic": plan.statistic(),
-            "column": plan.column(),
-            "type": if plan.is_batch() { None } else { plan.parts()[0].answer_type() },
-            "group_by": plan.group_by(),
-            "questions": plan.is_batch().then(|| plan.parts().iter().map(planned).collect::<Vec<_>>()),
-            "data": plan.data(),
-            "mechanism": plan.mechanism(),
-            "guarantee": {
-                "epsilon": plan.cost().eps.to_exact(),
-                "delta": plan.cost().delta.to_exact(),
-                "adjacency": guarantee.adjacency.to_string(),
-                "unit": guarantee.unit.to_string(),
-                "max_rows_per_unit": plan.rows_per_unit(),
-                "max_groups_per_unit": plan.groups_per_unit(),
-            },
-            "where": plan.request().filter,
-            "error": plan.expected().error,
-            "expected": plan.expected().words,
-            "likely": plan.parts()[0].likely().map(likely_json),
-            "runners_up": plan.parts()[0].runners_up().iter().map(runner_up).collect::<Vec<_>>(),
-            "charge": charge,
-            "warnings": plan.warnings(),
-            "spent": balance.map(|balance| Spent::from(balance.spent())),
-            "remaining": remaining.as_ref().map(Left::from),
-        });
-        println!("{document:#}");
+        println!("{:#}", planned(&summary, balance));
         return;
     }
+    let (guarantee, charge) = (plan.guarantee(), &summary.charge);
+    let remaining = balance.and_then(Balance::remaining);
     warn(&plan.warnings());
-    let confidence = plan.expected().error.map_or(1.0, |error| error.confidence());
+    let confidence = summary.error.as_ref().map_or(1.0, ErrorBar::confidence);
     let sure =
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
     let asked = question(plan.statistic(), plan.column(), plan.group_by());
     println!("{asked} (planned; nothing was read or charged)");
     if plan.is_batch() {
-        for part in plan.parts() {
-            let asked =
-                question(&part.request().statistic, part.request().column.as_deref(), part.group_by());
-            println!("  {asked}");
-            println!("    expect   {}", part.expected().words);
-            println!("    cost     {}; {}", amount(&part.cost().into()), part.mechanism());
+        for part in &summary.questions {
+            println!("  {}", question(&part.statistic, part.column.as_deref(), &part.group_by));
+            println!("    expect   {}", part.expected);
+            println!("    cost     {}; {}", amount(&part.cost), part.mechanism);
         }
     } else {
-        println!("  expect     {}{sure}", plan.expected().words);
-        if let Some(likely) = plan.parts()[0].likely() {
-            println!("  likely     {}", likely_words(&likely));
+        println!("  expect     {}{sure}", summary.expected);
+        if let Some(likely) = &summary.likely {
+            println!("  likely     {}", likely_words(likely));
         }
-        for other in plan.parts()[0].runners_up() {
+        for other in &summary.runners_up {
             let likely = other.likely.map_or(String::new(), |likely| format!("{}; ", likely_words(&likely)));
-            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, other.words);
+            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, other.expected);
         }
     }
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
-    println!("  charge     {}", amount(&charge));
+    println!("  charge     {}", amount(charge));
     match (balance, remaining) {
         (Some(balance), Some(left)) => {
             println!(
@@ -93,6 +64,18 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
         (None, _) => println!("  budget     nothing spent, no limit"),
     }
+}
+
+/// A plan as one JSON object, with what its data set has spent and what is left.
+pub(crate) fn planned(summary: &PlanSummary, balance: Option<&Balance>) -> Value {
+    let mut document = serde_json::Map::from_iter([("outcome".to_string(), json!("planned"))]);
+    if let Value::Object(fields) = summary.to_json() {
+        document.extend(fields);
+    }
+    let remaining = balance.and_then(Balance::remaining);
+    document.insert("spent".to_string(), json!(balance.map(|balance| Spent::from(balance.spent()))));
+    document.insert("remaining".to_string(), json!(remaining.as_ref().map(Left::from)));
+    Value::Object(document)
 }
 
 /// Say on standard error what protects little; JSON has it in the document.
@@ -171,40 +154,10 @@ fn released(answers: &[Item]) -> usize {
     answers.iter().filter(|item| item.outcome == Outcome::Released).count()
 }
 
-fn likely_json(likely: Likely) -> Value {
-    json!({ "error": likely.error, "if_rows_lie_evenly": likely.rows })
-}
-
 fn likely_words(likely: &Likely) -> String {
     let short: f64 = format!("{:.3e}", likely.error).parse().unwrap_or(likely.error);
     let error = value(&json!(short));
     format!("off by about {error} if {} rows lie evenly in the range", likely.rows)
-}
-
-fn runner_up(other: &RunnerUp) -> Value {
-    json!({
-        "mechanism": other.mechanism,
-        "possible": other.possible,
-        "error": other.error,
-        "likely": other.likely.map(likely_json),
-        "expected": other.words,
-    })
-}
-
-/// One question of a planned batch.
-fn planned(part: &Part) -> Value {
-    json!({
-        "statistic": part.request().statistic,
-        "column": part.request().column,
-        "type": part.answer_type(),
-        "group_by": part.group_by(),
-        "mechanism": part.mechanism(),
-        "cost": Spent::from(part.cost()),
-        "error": part.expected().error,
-        "expected": part.expected().words,
-        "likely": part.likely().map(likely_json),
-        "runners_up": part.runners_up().iter().map(runner_up).collect::<Vec<_>>(),
-    })
 }
 
 /// What was asked, in short.

@@ -12,12 +12,14 @@
 use super::{
     Contributions, MonitorPlan, OpenError, Outcome, Query, QueryError, Running,
     query::{self, error},
-    release,
     table::Parts,
 };
 use crate::{
+    answer::Answer,
     ledger::{Charging, Ledger, Receipt},
     quiet::privately,
+    release::Release,
+    session::Priced,
     source::{Source, Wanted},
     unanswered::Unanswered,
 };
@@ -40,11 +42,12 @@ impl LiveMonitor {
         ledger: &mut Ledger,
     ) -> Result<(Self, Receipt), OpenError> {
         let coins = OsCoins::new()?;
-        let Charging::Granted(charge) = ledger.charge(&plan.charge_request(None))? else {
+        let Charging::Granted(charge) = ledger.charge(&plan.charge_request(plan.analyst(), None))? else {
             unreachable!("without a request id every request is new")
         };
+        let release = Release::of(&plan.summary(), Answer::given_elsewhere(), &charge);
         let receipt = ledger
-            .record(&charge, &release(plan, &charge).to_text())
+            .record(&charge, &release.to_text())
             .map_err(|error| OpenError::Lost(Unanswered::Ledger(error)))?;
         let running = privately(|| Ok(Running::start(plan.calibrated(), plan.unit_column(), source, &[])?))
             .map_err(OpenError::Lost)?;

@@ -54,9 +54,11 @@ pub use query::{LONGEST_LINE, Query, QueryError};
 pub use state::{StateError, StateFault};
 
 use crate::{
-    ledger::{Charge, ChargeError, Charging, Event, FingerprintError, Ledger, LedgerError, Receipt},
+    answer,
+    ledger::{ChargeError, Charging, Event, FingerprintError, Ledger, LedgerError, Receipt},
     quiet::privately,
-    release::{Left, Outcome as Released, Release, Spent},
+    release::Release,
+    session::Priced,
     source::{Lost, Source, Wanted},
     unanswered::Unanswered,
 };
@@ -354,9 +356,11 @@ fn pay(
     id: &str,
     content: Option<Content<'_>>,
 ) -> Result<(State, Payment), OpenError> {
-    let receipt = match ledger.charge_once(&plan.charge_request(Some(id))) {
+    let receipt = match ledger.charge_once(&plan.charge_request(plan.analyst(), Some(id))) {
         Ok(Charging::Granted(charge)) => {
-            ledger.record(&charge, &release(plan, &charge).to_text()).map_err(OpenError::Unrecorded)?
+            // What the ledger keeps is that it was begun. Its answers are in its own file.
+            let release = Release::of(&plan.summary(), answer::Answer::given_elsewhere(), &charge);
+            ledger.record(&charge, &release.to_text()).map_err(OpenError::Unrecorded)?
         }
         Ok(Charging::Replay(recorded)) => recorded.receipt,
         Err(error) => {
@@ -380,33 +384,6 @@ fn fingerprint(ledger: &Ledger, content: Option<Content<'_>>) -> Result<Option<S
 
 fn unread(lost: Lost) -> OpenError {
     OpenError::Unread(lost.into())
-}
-
-/// What the ledger keeps of a monitor: that it was begun. Its answers are in its own file.
-fn release(plan: &MonitorPlan, charge: &Charge) -> Release {
-    let balance = charge.balance();
-    Release {
-        filter: None,
-        answers: None,
-        outcome: Released::Released,
-        value: Value::Null,
-        value_type: None,
-        statistic: "monitor".to_string(),
-        column: None,
-        group_by: Vec::new(),
-        data: plan.data().to_string(),
-        mechanism: plan::MECHANISM.to_string(),
-        guarantee: plan.promise(),
-        error: None,
-        rows: None,
-        blocks: None,
-        groups: None,
-        advice: None,
-        warnings: plan.warnings(),
-        spent: Spent::from(balance.spent()),
-        remaining: balance.remaining().as_ref().map(Left::from),
-        receipt: None,
-    }
 }
 
 /// The mechanism over a table. Generic over coins, so that audits enumerate it.

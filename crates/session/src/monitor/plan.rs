@@ -2,10 +2,12 @@
 
 use crate::{
     caution, columns,
-    ledger::{ChargeRequest, Cost, DataSet},
+    ledger::DataSet,
     plan::{self, DataFacts, PlanError},
-    release::Promise,
+    planned::PlanSummary,
+    promise::{Promise, Spent},
     request,
+    session::Priced,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -15,6 +17,8 @@ use equipoise_core::{
 };
 use serde_json::{Value, json};
 
+/// What ledger and releases call it.
+pub(super) const STATISTIC: &str = "monitor";
 /// The mechanism by name.
 pub(super) const MECHANISM: &str = "threshold-monitor";
 /// Parts of a sum are multiples of 2^-32.
@@ -73,7 +77,7 @@ impl MonitorPlan {
             ParameterError::out_of_range("budget-per-unit", budget, "give a whole number from 1 to 1000000")
         })?;
         let words =
-            request::Request { adjacency: request.adjacency.clone(), ..request::Request::new("monitor") };
+            request::Request { adjacency: request.adjacency.clone(), ..request::Request::new(STATISTIC) };
         let adjacency = plan::adjacency(&words, facts)?;
         let unit = facts.unit(request.unit.as_deref())?;
         let unit_column = match &unit {
@@ -102,7 +106,7 @@ impl MonitorPlan {
         };
         let charge = charge(&cost, (&unit, adjacency), &charged);
         let request = json!({
-            "statistic": "monitor",
+            "statistic": STATISTIC,
             "epsilon": eps.ratio().to_string(),
             "delta": delta.ratio().to_string(),
             "budget_per_unit": budget,
@@ -134,6 +138,11 @@ impl MonitorPlan {
     /// The scale of the noise.
     pub fn scale(&self) -> &Ratio {
         self.calibrated.scale()
+    }
+
+    /// Who asks.
+    pub(super) fn analyst(&self) -> Option<&str> {
+        self.request["analyst"].as_str()
     }
 
     /// What is promised.
@@ -179,25 +188,29 @@ impl MonitorPlan {
     pub fn unit_column(&self) -> Option<usize> {
         self.unit_column
     }
+}
 
-    /// What the ledger is asked for.
-    pub(super) fn charge_request(&self, id: Option<&str>) -> ChargeRequest {
-        let question = json!({
-            "statistic": "monitor",
-            "column": null,
-            "group_by": [],
-            "mechanism": MECHANISM,
-            "guarantee": self.promise(),
-            "expected": self.expected(),
-        });
-        ChargeRequest {
-            data_set: self.charged.clone(),
-            analyst: self.request["analyst"].as_str().map(str::to_string),
-            request_id: id.map(str::to_string),
-            request: self.request.to_string(),
-            question: question.to_string(),
-            cost: Cost::from(self.charge.clone()),
+impl Priced for MonitorPlan {
+    fn data_set(&self) -> DataSet {
+        self.charged.clone()
+    }
+
+    fn asked(&self) -> String {
+        self.request.to_string()
+    }
+
+    fn summary(&self) -> PlanSummary {
+        PlanSummary {
+            mechanism: MECHANISM.to_string(),
+            expected: self.expected(),
+            charge: Spent::from(&self.charge),
+            warnings: self.warnings(),
+            ..PlanSummary::bare(STATISTIC, &self.data, self.promise())
         }
+    }
+
+    fn price(&self) -> Approx {
+        self.charge.clone()
     }
 }
 

@@ -221,7 +221,8 @@ fn a_monitor_that_ends_before_its_first_answer_finds_its_charge_again() {
     let plan = MonitorPlan::new(&request(), &facts).unwrap();
     let (mut state, _) = State::open(&place.state()).unwrap();
     let log = begin(&plan, &ledger, &mut state, &mut FixedWords(9)).unwrap();
-    let Charging::Granted(charge) = ledger.charge_once(&plan.charge_request(Some(&log.head.id))).unwrap()
+    let Charging::Granted(charge) =
+        ledger.charge_once(&plan.charge_request(plan.analyst(), Some(&log.head.id))).unwrap()
     else {
         panic!("a new charge")
     };

@@ -159,6 +159,6 @@ mod tests {
         let request = Request { delta: Some("1e-6".into()), ..asked("count", "1e-400") };
         let plan = Plan::new(&request, &facts()).unwrap();
         let others = plan.parts()[0].runners_up();
-        assert_eq!((others[0].mechanism, others[0].words.as_str()), ("laplace", "needs a larger epsilon"));
+        assert_eq!((others[0].mechanism, others[0].expected.as_str()), ("laplace", "needs a larger epsilon"));
     }
 }

@@ -9,7 +9,6 @@ mod error;
 mod part;
 mod said;
 
-pub use crate::task::candidates::RunnerUp;
 pub use error::PlanError;
 pub use part::Part;
 pub(crate) use said::{Said, adjacency, uses_delta};
@@ -18,9 +17,10 @@ use crate::{
     batch::Batch,
     caution,
     gather::Need,
+    planned::PlanSummary,
+    promise::{Promise, Spent},
     request::Request,
     rows::{Rows, plan::charged_by_row},
-    session,
     source::{Kind, Source, Wanted},
     task::{Answering, Expected},
 };
@@ -237,7 +237,45 @@ impl Plan {
 
     /// What of its promise protects little, one line each, as far as it is known beforehand.
     pub fn warnings(&self) -> Vec<String> {
-        caution::warnings(&session::promise(self), self.stated_rows())
+        caution::warnings(&self.promise(), self.stated_rows())
+    }
+
+    /// What is promised, in words and exact numbers.
+    pub fn promise(&self) -> Promise {
+        Promise {
+            epsilon: self.cost.eps.to_exact(),
+            delta: self.cost.delta.to_exact(),
+            adjacency: self.guarantee.adjacency.to_string(),
+            unit: self.guarantee.unit.to_string(),
+            max_rows_per_unit: self.rows_per_unit(),
+            max_groups_per_unit: self.groups_per_unit(),
+        }
+    }
+
+    /// What is known of it before any row is read.
+    pub fn summary(&self) -> PlanSummary {
+        let Expected { error, words } = self.expected();
+        let one = (!self.batch).then(|| &self.parts[0]);
+        PlanSummary {
+            statistic: self.statistic().to_string(),
+            column: self.column().map(str::to_string),
+            value_type: one.and_then(Part::answer_type),
+            group_by: self.group_by().to_vec(),
+            filter: self.request().filter.clone(),
+            rows: self.rows_words(),
+            data: self.data.clone(),
+            mechanism: self.mechanism(),
+            aggregator: None,
+            blocks: None,
+            guarantee: self.promise(),
+            error,
+            expected: words,
+            likely: one.and_then(Part::likely),
+            runners_up: one.map_or(Vec::new(), |part| part.runners_up().to_vec()),
+            charge: Spent::from(&self.charge),
+            warnings: self.warnings(),
+            questions: if self.batch { self.parts.iter().map(Part::summary).collect() } else { Vec::new() },
+        }
     }
 
     /// The columns that it will read, each once, and how: for sources that prepare them.

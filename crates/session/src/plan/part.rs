@@ -2,14 +2,13 @@
 
 use super::{DataFacts, PlanError, Said, said};
 use crate::{
+    planned::{Likely, QuestionSummary, RunnerUp},
+    promise::Spent,
     request::Request,
     rows::Rows,
     statistic::Column,
     target,
-    task::{
-        Answering, Expected, Likely, Task,
-        candidates::{self, RunnerUp},
-    },
+    task::{Answering, Expected, Task, candidates},
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -96,6 +95,23 @@ impl Part {
     /// The other mechanisms that could answer, and what each would do at the same price.
     pub fn runners_up(&self) -> &[RunnerUp] {
         &self.runners_up
+    }
+
+    /// What is known of it before any row is read.
+    pub fn summary(&self) -> QuestionSummary {
+        let Expected { error, words } = self.expected();
+        QuestionSummary {
+            statistic: self.request.statistic.clone(),
+            column: self.request.column.clone(),
+            value_type: self.answer_type(),
+            group_by: self.group_by.clone(),
+            mechanism: self.mechanism().to_string(),
+            cost: Spent::from(&self.cost),
+            error,
+            expected: words,
+            likely: self.likely(),
+            runners_up: self.runners_up.clone(),
+        }
     }
 
     #[cfg(any(test, debug_assertions))]

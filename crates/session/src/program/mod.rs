@@ -12,10 +12,10 @@ pub use deal::{ProgramBlocks, header, kinds};
 
 use crate::{
     release::Release,
-    session::Session,
+    session::{Charged, Session},
     source::Source,
     unanswered::Unanswered,
-    votes::{ChargedVotes, Held, Vote},
+    votes::{Ballot, Vote, VotePlan},
 };
 use std::thread;
 
@@ -31,14 +31,14 @@ impl Session {
     /// block.
     pub fn run_program(
         &mut self,
-        charged: ChargedVotes,
+        charged: Charged<VotePlan>,
         source: &dyn Source,
         run: impl FnOnce(&ProgramBlocks) -> Vec<Option<Vote>>,
     ) -> Result<Release, Unanswered> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         self.hold_votes(charged, |plan, coins| {
             let blocks = ProgramBlocks::deal(source, plan, threads, coins)?;
-            Ok(Held { votes: run(&blocks), rows: Some(blocks.records()) })
+            Ok(Ballot { votes: run(&blocks), rows: Some(blocks.records()) })
         })
     }
 }

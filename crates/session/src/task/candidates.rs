@@ -4,10 +4,10 @@
 //! error, on rows that lie evenly where the error depends on the rows; where no error can be told, or none is of use,
 //! the first of the list, which answers whatever the rows.
 
-use super::{Answering, Expected, Likely, Task};
+use super::{Answering, Expected, Task};
 use crate::{
-    bar::ErrorBar,
     plan::{PlanError, Said},
+    planned::RunnerUp,
 };
 use std::cmp::Ordering;
 
@@ -17,21 +17,6 @@ struct Candidate {
     /// Whether `auto` may take it: where keys are found privately, they have all of delta.
     eligible: bool,
     planned: Result<Task, PlanError>,
-}
-
-/// A mechanism that was not taken.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunnerUp {
-    /// Its name, for `--mechanism`.
-    pub mechanism: &'static str,
-    /// Could it answer?
-    pub possible: bool,
-    /// The error bar that it would have.
-    pub error: Option<ErrorBar>,
-    /// How far off it would be on rows that lie evenly over the declared range.
-    pub likely: Option<Likely>,
-    /// What it would do, or what it needs.
-    pub words: String,
 }
 
 impl Candidate {
@@ -65,7 +50,7 @@ impl Candidate {
                 (None, Expected { error: None, words }, false)
             }
         };
-        RunnerUp { mechanism: self.mechanism, possible, error, likely, words }
+        RunnerUp { mechanism: self.mechanism, possible, error, likely, expected: words }
     }
 }
 
@@ -185,7 +170,7 @@ mod tests {
             assert_eq!((taken, others[0].mechanism), ("gaussian", "laplace"), "{statistic}");
             let (taken, others) = by("0.999999999", None);
             assert_eq!((taken, others[0].possible), ("laplace", false), "{statistic}");
-            assert!(others[0].words.contains("needs a delta above 0"), "{}", others[0].words);
+            assert!(others[0].expected.contains("needs a delta above 0"), "{}", others[0].expected);
         }
     }
 
@@ -212,7 +197,12 @@ mod tests {
         for other in others {
             let needs =
                 if other.mechanism == "stable" { "needs a delta" } else { "give --range and --resolution" };
-            assert!(!other.possible && other.words.contains(needs), "{}: {}", other.mechanism, other.words);
+            assert!(
+                !other.possible && other.expected.contains(needs),
+                "{}: {}",
+                other.mechanism,
+                other.expected
+            );
         }
         let (_, others) = planned(&Request { delta: None, ..on_a_grid(asked("median", "1")) });
         let possible: Vec<&str> =

@@ -5,6 +5,7 @@
 
 use crate::{
     plan::{PlanError, Said},
+    planned::Likely,
     space::Space,
 };
 use equipoise_core::{adjacency::Adjacency, loss::Eps, ratio::Ratio, stability::reachable::Target};
@@ -18,17 +19,6 @@ pub(super) struct Even {
     rows: u64,
     /// From the lowest to the highest, in the column's unit.
     width: f64,
-}
-
-/// How far off an answer will be on such rows, in the column's unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Likely {
-    /// The error, except as often as the confidence says.
-    pub error: f64,
-    /// How many rows were thought of.
-    pub rows: u64,
-    /// Does it help? Whoever says the middle of the range is off by a quarter of it on average.
-    pub(crate) helps: bool,
 }
 
 impl Even {

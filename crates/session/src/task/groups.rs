@@ -10,7 +10,7 @@
 //! price of which two steps cost what was said.
 
 use super::{
-    Answering, Expected, Likely, Task,
+    Answering, Expected, Task,
     histogram::{needs_delta, stated_keys},
 };
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     gather::{Gathered, Need},
     groups::{Key, in_order},
     plan::{PlanError, Said},
+    planned::Likely,
     source::Wanted,
 };
 use equipoise_core::{

@@ -38,11 +38,11 @@ use crate::{
     bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    planned::Likely,
     source::Wanted,
     statistic::Statistic,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
-pub use even::Likely;
 pub(crate) use summary::SUMMARY;
 
 /// What a statistic does once its mechanism is calibrated from public facts.

@@ -4,15 +4,13 @@
 //! What a row can do is measured in steps of the grid, so a range and a resolution must be declared. Which noise and
 //! which decay are taken is worked out beforehand for rows that lie evenly; a wrong guess costs accuracy, never privacy.
 
-use super::{
-    Answering, Expected,
-    even::{Even, Likely},
-};
+use super::{Answering, Expected, even::Even};
 use crate::{
     answer::Answer,
     bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    planned::Likely,
     source,
     space::Space,
 };

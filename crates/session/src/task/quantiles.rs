@@ -6,7 +6,7 @@
 use super::{
     Answering, Expected,
     ends::Ends,
-    even::{Even, Likely},
+    even::Even,
     guard::{self, Guard},
     noised::Noised,
 };
@@ -15,6 +15,7 @@ use crate::{
     bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    planned::Likely,
     rows::values::Values,
     source,
     space::Space,

@@ -1,15 +1,12 @@
 //! The interquartile range up to a factor, by one gate over bins of powers: `iqr --mechanism scale`.
 
-use super::{
-    Answering, Expected,
-    even::{Even, Likely},
-    quantiles::no_interval,
-};
+use super::{Answering, Expected, even::Even, quantiles::no_interval};
 use crate::{
     answer::Answer,
     bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    planned::Likely,
     source::Kind,
     space::Space,
 };

@@ -4,6 +4,7 @@
 use super::*;
 use crate::gather::tests::FixedWords;
 use equipoise_core::coins::Words;
+use serde_json::json;
 
 fn request(output: &str, eps: &str, blocks: u64) -> VoteRequest {
     VoteRequest {

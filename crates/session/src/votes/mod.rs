@@ -5,7 +5,7 @@
 //!
 //! (epsilon, delta) for one record, or for all records of one person where a column names them, as long as the i-th
 //! vote depends on the i-th block of the [partition](VotePlan::partition) and on i alone. Whatever the votes are. The
-//! charge comes first: [`Session::count_votes`] takes a [`ChargedVotes`], which only [`Session::charge_votes`] makes.
+//! charge comes first: [`Session::count_votes`] takes a [`Charged`], which only [`Session::charge`] makes.
 //!
 //! # Why
 //!
@@ -24,13 +24,14 @@ pub use output::{Ballots, Output, Vote};
 use crate::{
     bar::ErrorBar,
     caution, columns,
-    ledger::{Charge, ChargeRequest, Charging, Cost, DataSet},
+    ledger::DataSet,
     plan::{DataFacts, PlanError, Said},
+    planned::PlanSummary,
     quiet::privately,
-    release::{Left, Outcome, Promise, Release, Spent},
+    release::{Promise, Release, Spent},
     request::Request,
     rows::id,
-    session::{PayError, Session, stored},
+    session::{Charged, Held, Priced, Session},
     unanswered::Unanswered,
 };
 use aggregate::{Aggregate, Tallied};
@@ -48,7 +49,7 @@ use equipoise_core::{
 };
 use equipoise_entropy::OsCoins;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// What was said: what runs on blocks, and how its answers become one. Fields that were not said take their defaults in the
 /// plan. A stored answer is given again for an equal request only.
@@ -116,23 +117,6 @@ pub struct VotePlan {
     guarantee: Guarantee,
     charge: Approx,
     charged_in: Adjacency,
-}
-
-/// A plan that has been paid for.
-#[derive(Debug)]
-#[must_use = "a charge is paid for; count votes"]
-pub struct ChargedVotes {
-    plan: VotePlan,
-    charge: Charge,
-}
-
-/// What came of paying.
-#[derive(Debug)]
-pub enum PaidVotes {
-    /// Go on: hold the vote.
-    Charged(Box<ChargedVotes>),
-    /// The same request was answered before under this id; nothing was charged.
-    Before(Box<Release>),
 }
 
 /// Blocks where nobody says how many.
@@ -241,23 +225,6 @@ impl VotePlan {
     /// The error bar of a released answer, where it is known beforehand.
     pub fn expected_error(&self) -> Option<ErrorBar> {
         self.aggregate.expected_error()
-    }
-
-    /// One JSON object: what is planned, for people and scripts.
-    pub fn to_json(&self) -> serde_json::Value {
-        json!({
-            "outcome": "planned",
-            "statistic": self.request.statistic,
-            "data": self.data,
-            "mechanism": self.mechanism(),
-            "aggregator": self.aggregate.kind.name(),
-            "blocks": self.touch().votes(),
-            "guarantee": self.promise(),
-            "error": self.expected_error(),
-            "expected": self.expected(),
-            "charge": Spent::from(&self.charge),
-            "warnings": self.warnings(),
-        })
     }
 
     /// What of its promise protects little, one line each.
@@ -404,101 +371,68 @@ pub fn deal_people<'a, C: Coins>(
     dealt.iter().map(|block| block.iter().map(|&place| rows[place]).collect()).collect()
 }
 
-impl Session {
-    /// Pay for a plan, durably, or say why not.
-    pub fn charge_votes(
-        &mut self,
-        plan: VotePlan,
-        request_id: Option<String>,
-    ) -> Result<PaidVotes, PayError> {
-        let data_set = DataSet {
-            name: plan.data.clone(),
-            unit: plan.guarantee.unit.clone(),
-            adjacency: plan.charged_in,
-        };
-        let question = json!({
-            "statistic": plan.request.statistic,
-            "column": null,
-            "mechanism": plan.mechanism(),
-            "guarantee": plan.promise(),
-            "expected": plan.expected(),
-        });
-        let request = ChargeRequest {
-            data_set,
-            analyst: self.analyst.clone(),
-            request_id,
-            request: serde_json::to_string(&plan.request).expect("texts are always JSON"),
-            question: question.to_string(),
-            cost: Cost::from(plan.charge.clone()),
-        };
-        Ok(match self.ledger.charge(&request)? {
-            Charging::Granted(charge) => PaidVotes::Charged(Box::new(ChargedVotes { plan, charge })),
-            Charging::Replay(recorded) => PaidVotes::Before(Box::new(stored(&recorded)?)),
-        })
+impl Priced for VotePlan {
+    fn data_set(&self) -> DataSet {
+        DataSet { name: self.data.clone(), unit: self.guarantee.unit.clone(), adjacency: self.charged_in }
     }
 
+    fn asked(&self) -> String {
+        serde_json::to_string(&self.request).expect("texts are always JSON")
+    }
+
+    fn summary(&self) -> PlanSummary {
+        PlanSummary {
+            mechanism: self.mechanism().to_string(),
+            aggregator: Some(self.aggregate.kind.name().to_string()),
+            blocks: Some(self.touch().votes()),
+            error: self.expected_error(),
+            expected: self.expected(),
+            charge: Spent::from(&self.charge),
+            warnings: self.warnings(),
+            ..PlanSummary::bare(&self.request.statistic, &self.data, self.promise())
+        }
+    }
+
+    fn price(&self) -> Approx {
+        self.charge.clone()
+    }
+}
+
+impl Session {
     /// Make one answer of the votes, one for each block in their order, and record it. The charge is used up whatever happens.
     /// `rows` is how many were dealt, where that is known; it is told only where it is public.
     pub fn count_votes(
         &mut self,
-        charged: ChargedVotes,
+        charged: Charged<VotePlan>,
         votes: Vec<Option<Vote>>,
         rows: Option<u64>,
     ) -> Result<Release, Unanswered> {
-        self.hold_votes(charged, |_, _| Ok(Held { votes, rows }))
+        self.hold_votes(charged, |_, _| Ok(Ballot { votes, rows }))
     }
 
     /// The same, with votes that `hold` finds after the charge, in silence.
     pub(crate) fn hold_votes(
         &mut self,
-        charged: ChargedVotes,
-        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Held, Unanswered>,
+        charged: Charged<VotePlan>,
+        hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Ballot, Unanswered>,
     ) -> Result<Release, Unanswered> {
-        let ChargedVotes { plan, charge } = charged;
+        let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
         let tallied = privately(|| {
-            let Held { mut votes, rows } = hold(&plan, coins)?;
+            let Ballot { mut votes, rows } = hold(&plan, coins)?;
             votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Unanswered::Data)?, None);
             Ok(plan.answer(&votes, rows, coins))
         })?;
-        let mut release = release(&plan, tallied, &charge);
-        // Until it is recorded nobody sees it; if that fails, the answer is lost.
-        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(Unanswered::Ledger)?;
-        release.receipt = Some(receipt);
-        Ok(release)
+        let Tallied { answer, blocks } = tallied;
+        let release = Release { blocks: Some(blocks), ..Release::of(&plan.summary(), answer, &charge) };
+        self.record(Held::new(release, charge))
     }
 }
 
 /// The votes of all blocks, and how many rows were dealt to them where that is known; private, both.
-pub(crate) struct Held {
+pub(crate) struct Ballot {
     pub votes: Vec<Option<Vote>>,
     pub rows: Option<u64>,
-}
-
-fn release(plan: &VotePlan, tallied: Tallied, charge: &Charge) -> Release {
-    let (answer, balance) = (tallied.answer, charge.balance());
-    Release {
-        outcome: if answer.value.is_some() { Outcome::Released } else { Outcome::Refused },
-        value: answer.value.unwrap_or_default(),
-        value_type: None,
-        statistic: plan.request.statistic.clone(),
-        column: None,
-        group_by: Vec::new(),
-        filter: None,
-        data: plan.data.clone(),
-        mechanism: plan.mechanism().to_string(),
-        guarantee: plan.promise(),
-        error: answer.error,
-        rows: None,
-        blocks: Some(tallied.blocks),
-        groups: None,
-        answers: None,
-        advice: answer.advice,
-        warnings: plan.warnings(),
-        spent: Spent::from(balance.spent()),
-        remaining: balance.remaining().as_ref().map(Left::from),
-        receipt: None,
-    }
 }
 
 #[cfg(any(test, debug_assertions))]

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::{bar::Shape, gather::tests::Memory, ledger::Ledger, program::ProgramBlocks};
+use crate::{promise::Outcome, session::Paid};
 use equipoise_core::{
     interval::Interval,
     ratio::Ratio,
     tape::{Pmf, delta_between, enumerate},
 };
+use serde_json::json;
 use std::collections::BTreeMap;
 
 fn facts() -> DataFacts {
@@ -91,7 +93,7 @@ fn the_whole_price_is_what_was_said() {
         assert_eq!(plan.cost().eps.to_string(), "1", "{request:?}");
         assert!(plan.cost().delta.ratio() <= &"1e-6".parse().unwrap(), "{request:?}");
         assert!(plan.expected().starts_with(&format!("the {name} of ")), "{}", plan.expected());
-        assert_eq!(plan.to_json()["blocks"], plan.touch().votes());
+        assert_eq!(plan.summary().to_json()["blocks"], plan.touch().votes());
     }
 }
 
@@ -126,17 +128,17 @@ fn the_flow_charges_deals_runs_and_records() {
     let memory = Memory::new(vec![2.0; 3000], &["Ayr"]);
     let sure = |output: &str| VoteRequest { blocks: Some("1000".into()), ..request(output, "10", "1e-6") };
     let pay = |session: &mut Session, request: &VoteRequest, id: Option<&str>| {
-        session.charge_votes(plan(request), id.map(str::to_string)).unwrap()
+        session.charge(plan(request), id).unwrap()
     };
     let print =
         |text: &'static str| move |blocks: &ProgramBlocks| vec![blocks.read(text.as_bytes()); blocks.count()];
     let labels = sure("label");
-    let PaidVotes::Charged(charged) = pay(&mut session, &labels, Some("first")) else { panic!("new") };
+    let Paid::Charged(charged) = pay(&mut session, &labels, Some("first")) else { panic!("new") };
     let release = session.run_program(*charged, &memory, print("lasso\n")).unwrap();
     assert_eq!((release.value.clone(), release.spent.epsilon.as_str()), (json!("lasso"), "10"));
     assert!(release.receipt.is_some());
     // Asked again, it is free.
-    let PaidVotes::Before(again) = pay(&mut session, &labels, Some("first")) else { panic!("seen before") };
+    let Paid::Replayed(again) = pay(&mut session, &labels, Some("first")) else { panic!("seen before") };
     assert_eq!(*again, release);
     for (output, printed, value) in [
         ("labels", "b\na", json!(["a", "b"])),
@@ -144,17 +146,17 @@ fn the_flow_charges_deals_runs_and_records() {
         ("number", "not a number", json!(null)),
         ("vector:2", "1", json!(null)),
     ] {
-        let PaidVotes::Charged(charged) = pay(&mut session, &sure(output), None) else { panic!("new") };
+        let Paid::Charged(charged) = pay(&mut session, &sure(output), None) else { panic!("new") };
         let release = session.run_program(*charged, &memory, print(printed)).unwrap();
         assert_eq!(release.value, value, "{output}");
         assert_eq!(release.advice.is_some(), value.is_null(), "{output}");
     }
     let ranged = VoteRequest { range: Some("0,10".into()), ..sure("number") };
-    let PaidVotes::Charged(charged) = pay(&mut session, &ranged, None) else { panic!("new") };
+    let Paid::Charged(charged) = pay(&mut session, &ranged, None) else { panic!("new") };
     let release = session.run_program(*charged, &memory, print("7.5")).unwrap();
     assert!((release.value.as_f64().unwrap() - 7.5).abs() < 1.0);
     let boxed = VoteRequest { range: Some("0,10".into()), ..sure("vector:2") };
-    let PaidVotes::Charged(charged) = pay(&mut session, &boxed, None) else { panic!("new") };
+    let Paid::Charged(charged) = pay(&mut session, &boxed, None) else { panic!("new") };
     let release = session.run_program(*charged, &memory, print("[7.5, 1]")).unwrap();
     assert!((release.value[0].as_f64().unwrap() - 7.5).abs() < 1.0);
     assert!(matches!(release.error.unwrap().shape(), Shape::Within(scale) if *scale > 0.0));
@@ -164,9 +166,9 @@ fn the_flow_charges_deals_runs_and_records() {
 fn a_runner_that_breaks_or_answers_too_little_loses_nothing_but_the_answer() {
     let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
     let memory = Memory::new(vec![2.0; 30], &["Ayr"]);
-    let mut charged = || match session.charge_votes(plan(&request("label", "1", "1e-6")), None).unwrap() {
-        PaidVotes::Charged(charged) => *charged,
-        PaidVotes::Before(_) => panic!("no request id was given"),
+    let mut charged = || match session.charge(plan(&request("label", "1", "1e-6")), None).unwrap() {
+        Paid::Charged(charged) => *charged,
+        Paid::Replayed(_) => panic!("no request id was given"),
     };
     let (first, second) = (charged(), charged());
     assert_eq!(session.run_program(first, &memory, |_| panic!("salary 123456")), Err(Unanswered::Data));
@@ -268,11 +270,11 @@ fn blocks_for_long_vectors_have_rows_for_each_number() {
 fn a_stated_default_stands_for_missing_votes_and_costs_nothing() {
     let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
     let mut held = |request: &VoteRequest, votes: Vec<Option<Vote>>| match session
-        .charge_votes(plan(request), None)
+        .charge(plan(request), None)
         .unwrap()
     {
-        PaidVotes::Charged(charged) => session.count_votes(*charged, votes, None).unwrap(),
-        PaidVotes::Before(_) => panic!("no request id was given"),
+        Paid::Charged(charged) => session.count_votes(*charged, votes, None).unwrap(),
+        Paid::Replayed(_) => panic!("no request id was given"),
     };
     let listed = |default: Option<Value>| VoteRequest {
         options: Some(vec!["blue".into(), "red".into()]),
@@ -307,17 +309,15 @@ fn a_stored_answer_is_given_for_the_same_request_only() {
     let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
     let memory = Memory::new(vec![2.0; 30], &["Ayr"]);
     let first = VoteRequest { settings: vec!["files=ab12".into()], ..request("label", "1", "1e-6") };
-    let id = || Some("one".to_string());
-    let PaidVotes::Charged(charged) = session.charge_votes(plan(&first), id()).unwrap() else {
-        panic!("new")
-    };
+    let id = || Some("one");
+    let Paid::Charged(charged) = session.charge(plan(&first), id()).unwrap() else { panic!("new") };
     session.run_program(*charged, &memory, |_| Vec::new()).unwrap();
-    assert!(matches!(session.charge_votes(plan(&first), id()), Ok(PaidVotes::Before(_))));
+    assert!(matches!(session.charge(plan(&first), id()), Ok(Paid::Replayed(_))));
     for other in [
         VoteRequest { settings: vec!["files=cd34".into()], ..first.clone() },
         VoteRequest { programs: vec![vec!["awk".into(), "-F,".into()]], ..first.clone() },
         VoteRequest { typed: true, ..first.clone() },
     ] {
-        assert!(session.charge_votes(plan(&other), id()).is_err(), "{other:?}");
+        assert!(session.charge(plan(&other), id()).is_err(), "{other:?}");
     }
 }

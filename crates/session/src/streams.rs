@@ -4,15 +4,17 @@
 //! have nothing to add, because its own budgets (positive answers, corrections) stop it. Other charges may come in between: the
 //! losses of interactive mechanisms add up like those of single answers.
 //!
-//! A stream lives in memory and ends with it. Threshold questions about records, with a budget for each, have a room of their
+//! A stream lives in memory and ends with it. Threshold questions about records, with a budget for each, have a module of their
 //! own: [`monitor`](crate::monitor).
 
-use super::{PayError, Session};
 use crate::{
+    answer::Answer,
     caution,
-    ledger::{Charge, ChargeRequest, Charging, Cost, DataSet, Receipt},
+    ledger::{DataSet, Receipt},
     plan::{DataFacts, PlanError},
-    release::{Left, Outcome, Promise, Release, Spent},
+    planned::PlanSummary,
+    release::{Promise, Release, Spent},
+    session::{Charged, Held, Paid, PayError, Priced, Session},
     unanswered::Unanswered,
 };
 use equipoise_core::{
@@ -24,7 +26,7 @@ use equipoise_core::{
     },
     wording,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A calibrated mechanism.
 #[derive(Clone, Debug)]
@@ -99,6 +101,46 @@ impl Stream {
     }
 }
 
+/// A stream with the budget that pays for it.
+struct Offered<'a> {
+    stream: &'a Stream,
+    cost: Approx,
+    data_set: DataSet,
+}
+
+impl Priced for Offered<'_> {
+    fn data_set(&self) -> DataSet {
+        self.data_set.clone()
+    }
+
+    fn asked(&self) -> String {
+        json!({ "statistic": self.stream.name() }).to_string()
+    }
+
+    fn summary(&self) -> PlanSummary {
+        let promised = self.stream.cost();
+        let guarantee = Promise {
+            max_rows_per_unit: None,
+            max_groups_per_unit: None,
+            epsilon: promised.eps.to_exact(),
+            delta: promised.delta.to_exact(),
+            adjacency: self.stream.adjacency().to_string(),
+            unit: Unit::Row.to_string(),
+        };
+        PlanSummary {
+            warnings: caution::warnings(&guarantee, caution::Rows::Unknown),
+            expected: "answers to any number of questions".to_string(),
+            mechanism: self.stream.name().to_string(),
+            charge: Spent::from(&self.cost),
+            ..PlanSummary::bare(self.stream.name(), &self.data_set.name, guarantee)
+        }
+    }
+
+    fn price(&self) -> Approx {
+        self.cost.clone()
+    }
+}
+
 impl Session {
     /// Pay for all answers of a stream, durably, and start it.
     pub fn start_stream(
@@ -107,68 +149,18 @@ impl Session {
         facts: &DataFacts,
     ) -> Result<(Started, Receipt), StreamError> {
         let (cost, data_set) = stream.charge(facts)?;
-        let promised = stream.cost();
-        let promise = Promise {
-            max_rows_per_unit: None,
-            max_groups_per_unit: None,
-            epsilon: promised.eps.to_exact(),
-            delta: promised.delta.to_exact(),
-            adjacency: stream.adjacency().to_string(),
-            unit: Unit::Row.to_string(),
-        };
-        let question = json!({
-            "statistic": stream.name(),
-            "column": null,
-            "group_by": [],
-            "mechanism": stream.name(),
-            "guarantee": promise,
-            "expected": "answers to any number of questions",
-        });
-        let request = ChargeRequest {
-            data_set,
-            analyst: self.analyst.clone(),
-            request_id: None,
-            request: json!({ "statistic": stream.name() }).to_string(),
-            question: question.to_string(),
-            cost: Cost::from(cost),
-        };
-        let Charging::Granted(charge) = self.ledger.charge(&request).map_err(PayError::from)? else {
+        let Paid::Charged(charged) = self.charge(Offered { stream, cost, data_set }, None)? else {
             unreachable!("without a request id every request is new")
         };
-        let release = release(stream, facts, promise, &charge);
-        let receipt = self.ledger.record(&charge, &release.to_text()).map_err(Unanswered::Ledger)?;
+        let Charged { plan, charge } = *charged;
+        let release = Release::of(&plan.summary(), Answer::given_elsewhere(), &charge);
+        let release = self.record(Held::new(release, charge))?;
         let coins = &mut self.coins;
         let started = match stream {
             Stream::AboveThreshold(mechanism, _) => Started::AboveThreshold(Box::new(mechanism.start(coins))),
             Stream::Holdout(mechanism) => Started::Holdout(Box::new(mechanism.start(coins))),
         };
-        Ok((started, receipt))
-    }
-}
-
-fn release(stream: &Stream, facts: &DataFacts, guarantee: Promise, charge: &Charge) -> Release {
-    let balance = charge.balance();
-    Release {
-        filter: None,
-        answers: None,
-        outcome: Outcome::Released,
-        value: Value::Null,
-        value_type: None,
-        statistic: stream.name().to_string(),
-        column: None,
-        group_by: Vec::new(),
-        data: facts.name.clone(),
-        mechanism: stream.name().to_string(),
-        warnings: caution::warnings(&guarantee, caution::Rows::Unknown),
-        guarantee,
-        error: None,
-        rows: None,
-        blocks: None,
-        groups: None,
-        advice: None,
-        spent: Spent::from(balance.spent()),
-        remaining: balance.remaining().as_ref().map(Left::from),
-        receipt: None,
+        Ok((started, release.receipt.expect("a recorded release has a receipt")))
     }
 }
 
@@ -254,7 +246,7 @@ mod tests {
     }
 
     fn start(session: &mut Session, stream: &Stream, name: &str) -> Result<Receipt, StreamError> {
-        let facts = super::super::facts(Some(session.ledger()), name, &[]).unwrap();
+        let facts = crate::session::facts(Some(session.ledger()), name, &[]).unwrap();
         session.start_stream(stream, &facts).map(|(_, receipt)| receipt)
     }
 

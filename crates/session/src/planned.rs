@@ -1,0 +1,151 @@
+//! What is known of a plan before any row is read: one shape for dry runs, receipts, Python and whoever comes.
+
+use crate::{
+    bar::ErrorBar,
+    promise::{Promise, Spent},
+};
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+/// A plan in public words and exact numbers. The ledger keeps it beside its charge, and explanations are made of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlanSummary {
+    /// What will be computed.
+    pub statistic: String,
+    /// Of which column.
+    pub column: Option<String>,
+    /// What the value will be, where it is no plain number or text.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub value_type: Option<String>,
+    /// By which columns answers are grouped.
+    pub group_by: Vec<String>,
+    /// Of which records: those of which this is true.
+    #[serde(rename = "where")]
+    pub filter: Option<String>,
+    /// Which rows of each person take part, in words; null where a person is a row.
+    pub rows: Option<String>,
+    /// Of which data set.
+    pub data: String,
+    /// By which mechanism.
+    pub mechanism: String,
+    /// What makes one answer of the answers of blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregator: Option<String>,
+    /// How many blocks there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u64>,
+    /// What an answer promises.
+    pub guarantee: Promise,
+    /// The error bar that a released answer will have, where it is known.
+    pub error: Option<ErrorBar>,
+    /// The same in words, and when there will be a refusal.
+    pub expected: String,
+    /// How far off the answer will be if the rows lie evenly over a declared range.
+    pub likely: Option<Likely>,
+    /// The mechanisms that were not taken, the least predicted error first.
+    pub runners_up: Vec<RunnerUp>,
+    /// What will be charged, in the unit and adjacency of the data set.
+    pub charge: Spent,
+    /// What of the promise protects little, one line each.
+    pub warnings: Vec<String>,
+    /// The questions of a batch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<QuestionSummary>,
+}
+
+/// One question of a planned batch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuestionSummary {
+    /// What will be computed.
+    pub statistic: String,
+    /// Of which column.
+    pub column: Option<String>,
+    /// What the value will be, where it is no plain number or text.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub value_type: Option<String>,
+    /// By which columns answers are grouped.
+    pub group_by: Vec<String>,
+    /// By which mechanism.
+    pub mechanism: String,
+    /// Its part of the price.
+    pub cost: Spent,
+    /// The error bar that a released answer will have, where it is known.
+    pub error: Option<ErrorBar>,
+    /// The same in words, and when there will be a refusal.
+    pub expected: String,
+    /// How far off the answer will be if the rows lie evenly over a declared range.
+    pub likely: Option<Likely>,
+    /// The mechanisms that were not taken, the least predicted error first.
+    pub runners_up: Vec<RunnerUp>,
+}
+
+/// A mechanism that was not taken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunnerUp {
+    /// Its name, for whoever wants it.
+    pub mechanism: &'static str,
+    /// Could it answer?
+    pub possible: bool,
+    /// The error bar that it would have.
+    pub error: Option<ErrorBar>,
+    /// How far off it would be on rows that lie evenly over the declared range.
+    pub likely: Option<Likely>,
+    /// What it would do, or what it needs.
+    pub expected: String,
+}
+
+/// How far off an answer will be on rows that lie evenly over a declared range, in the column's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likely {
+    /// The error, except as often as the confidence says.
+    pub error: f64,
+    /// How many rows were thought of.
+    pub rows: u64,
+    /// Does it help? Whoever says the middle of the range is off by a quarter of it on average.
+    pub(crate) helps: bool,
+}
+
+impl Serialize for Likely {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Likely", 2)?;
+        // Noise as wide as every number there is has no error that JSON could write.
+        fields.serialize_field("error", &Some(self.error).filter(|error| error.is_finite()))?;
+        fields.serialize_field("if_rows_lie_evenly", &self.rows)?;
+        fields.end()
+    }
+}
+
+impl PlanSummary {
+    /// A plan of which little more is known than what it promises.
+    pub(crate) fn bare(statistic: &str, data: &str, guarantee: Promise) -> Self {
+        Self {
+            statistic: statistic.to_string(),
+            column: None,
+            value_type: None,
+            group_by: Vec::new(),
+            filter: None,
+            rows: None,
+            data: data.to_string(),
+            mechanism: String::new(),
+            aggregator: None,
+            blocks: None,
+            charge: Spent { epsilon: guarantee.epsilon.clone(), delta: guarantee.delta.clone() },
+            guarantee,
+            error: None,
+            expected: String::new(),
+            likely: None,
+            runners_up: Vec::new(),
+            warnings: Vec::new(),
+            questions: Vec::new(),
+        }
+    }
+
+    /// The text of one JSON object.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers are always JSON")
+    }
+
+    /// One JSON object.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).expect("texts and numbers are always JSON")
+    }
+}

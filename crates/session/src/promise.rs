@@ -1,0 +1,80 @@
+//! What is promised and what it costs, in exact numbers: what plans, receipts and releases share.
+
+use crate::ledger::Limit;
+use equipoise_core::loss::{Amount, Approx};
+use serde::{Deserialize, Serialize};
+
+/// Whether there is an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// There is.
+    Released,
+    /// There is none; the charge stands.
+    Refused,
+}
+
+/// A guarantee in words and exact numbers ([`Amount::to_exact`]).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// Epsilon.
+    pub epsilon: String,
+    /// Delta.
+    pub delta: String,
+    /// What one person may change.
+    pub adjacency: String,
+    /// Whose privacy is protected.
+    pub unit: String,
+    /// How many rows of each unit took part at most, drawn at random, where a unit may have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rows_per_unit: Option<u64>,
+    /// In how many groups they lie at most, where that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_groups_per_unit: Option<u64>,
+}
+
+/// A privacy loss in exact numbers: decimals, or a fraction such as `1/3` where no decimal ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Epsilon.
+    pub epsilon: String,
+    /// Delta.
+    pub delta: String,
+}
+
+/// What a limit leaves, in its currency and in exact numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// Epsilon, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<String>,
+    /// Rho, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rho: Option<String>,
+    /// The Renyi order and the divergence at it, where the limit is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// See `order`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<String>,
+    /// Delta.
+    pub delta: String,
+}
+
+impl From<&Limit> for Left {
+    fn from(limit: &Limit) -> Self {
+        let [loss, delta] = limit.parts().map(Amount::to_exact);
+        let nothing = Self { epsilon: None, rho: None, order: None, divergence: None, delta };
+        match limit {
+            Limit::Approx(_) => Self { epsilon: Some(loss), ..nothing },
+            Limit::Zcdp(_) => Self { rho: Some(loss), ..nothing },
+            Limit::Renyi(at) => Self { order: Some(at.order.to_string()), divergence: Some(loss), ..nothing },
+        }
+    }
+}
+
+impl From<&Approx> for Spent {
+    fn from(loss: &Approx) -> Self {
+        Self { epsilon: loss.eps.to_exact(), delta: loss.delta.to_exact() }
+    }
+}
