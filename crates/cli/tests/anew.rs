@@ -63,7 +63,7 @@ fn a_slip_in_the_unit_is_put_right_by_the_steward_in_the_open() {
     );
     assert_eq!(folder.code("count data.csv --epsilon 2"), 4);
     let (code, words) = said(&folder, "count data.csv --unit town --epsilon 0.1 --request-id slip");
-    assert!(code == 2 && words.contains("registered with the unit person"), "{words}");
+    assert!(code == 2 && words.contains("began anew"), "{words}");
     let (code, words) = said(&folder, "count data.csv --epsilon 0.1 --request-id slip");
     assert!(code == 2 && words.contains("was used for another request"), "{words}");
     let explained = |release: &serde_json::Value| {

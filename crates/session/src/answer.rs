@@ -2,7 +2,7 @@
 
 use crate::{
     bar::{Condition, ErrorBar},
-    groups::Key,
+    need::Key,
     promise::{Outcome, Spent},
 };
 use equipoise_core::adjacency::Adjacency;

@@ -17,11 +17,13 @@ pub struct PlanSummary {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub value_type: Option<String>,
     /// By which columns answers are grouped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group_by: Vec<String>,
     /// Of which records: those of which this is true.
-    #[serde(rename = "where")]
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// Which rows of each person take part, in words; null where a person is a row.
+    /// Which rows of each person take part, in words; none where a person is a row.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<String>,
     /// Of which data set.
     pub data: String,
@@ -40,8 +42,10 @@ pub struct PlanSummary {
     /// The same in words, and when there will be a refusal.
     pub expected: String,
     /// How far off the answer will be if the rows lie evenly over a declared range.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub likely: Option<Likely>,
     /// The mechanisms that were not taken, the least predicted error first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runners_up: Vec<RunnerUp>,
     /// What will be charged, in the unit and adjacency of the data set.
     pub charge: Spent,
@@ -63,6 +67,7 @@ pub struct QuestionSummary {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub value_type: Option<String>,
     /// By which columns answers are grouped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub group_by: Vec<String>,
     /// By which mechanism.
     pub mechanism: String,
@@ -73,8 +78,10 @@ pub struct QuestionSummary {
     /// The same in words, and when there will be a refusal.
     pub expected: String,
     /// How far off the answer will be if the rows lie evenly over a declared range.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub likely: Option<Likely>,
     /// The mechanisms that were not taken, the least predicted error first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runners_up: Vec<RunnerUp>,
 }
 
@@ -88,6 +95,7 @@ pub struct RunnerUp {
     /// The error bar that it would have.
     pub error: Option<ErrorBar>,
     /// How far off it would be on rows that lie evenly over the declared range.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub likely: Option<Likely>,
     /// What it would do, or what it needs.
     pub expected: String,

@@ -4,6 +4,8 @@
 //! of rows too, and is only seen after a charge. Rows are total: a record that cannot be read is a record
 //! of nulls, never an error. What can fail is the disk, and then the answer is lost ([`Lost`]).
 
+pub use crate::unanswered::Lost;
+
 /// Rows that can be read once for each charge.
 pub trait Source: Sync {
     /// The names of the columns, from the header or the declared schema.
@@ -132,8 +134,3 @@ pub trait Visitor: Send {
     /// Take in some rows. Never panics and never stops early, whatever they hold.
     fn batch(&mut self, batch: Batch<'_>);
 }
-
-/// The rows could not be read to the end. It carries no detail on purpose: what the disk said may depend on rows.
-/// [`Unanswered`](crate::unanswered::Unanswered) says what becomes of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost;

@@ -5,7 +5,7 @@
 //! range or resolution makes the lattice smaller and so the answers better. Days and moments lie between the years 1 and
 //! 9999 unless a range says otherwise; rows beyond are moved there.
 
-use crate::{plan::PlanError, source::Kind};
+use crate::{error::PlanError, source::Kind};
 use equipoise_core::{
     adjacency::Adjacency,
     loss::ParameterError,

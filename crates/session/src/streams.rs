@@ -10,8 +10,9 @@
 use crate::{
     answer::Answer,
     caution,
+    error::PlanError,
+    facts::DataFacts,
     ledger::{DataSet, Receipt},
-    plan::{DataFacts, PlanError},
     planned::PlanSummary,
     release::{Promise, Release, Spent},
     session::{Charged, Held, Paid, PayError, Priced, Session},

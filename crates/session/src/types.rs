@@ -2,9 +2,10 @@
 
 use crate::{
     columns,
-    gather::Need,
+    error::PlanError,
+    facts::DataFacts,
     kind::NAMES,
-    plan::{DataFacts, PlanError},
+    need::Need,
     request::Request,
     source::{Kind, Wanted},
 };

@@ -4,11 +4,13 @@
 //! hold rows, and how large they grow depends on them: that they failed is told, and where they lie, not how. What a ledger is given is
 //! an answer that was paid for, so its error says what was wrong.
 
-use crate::{
-    ledger::{Fault, LedgerError, path_shown},
-    source::Lost,
-};
+use crate::ledger::{Fault, LedgerError, path_shown};
 use std::{env, fmt};
+
+/// The rows could not be read to the end. It carries no detail on purpose: what the disk said may depend on rows.
+/// [`Unanswered`](crate::unanswered::Unanswered) says what becomes of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost;
 
 /// There is no answer. `Display` is one line about what was charged; [`uncharged`](Self::uncharged) where nothing was.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use crate::{
     caution, columns,
+    error::PlanError,
+    facts::DataFacts,
     ledger::DataSet,
-    plan::{self, DataFacts, PlanError},
     planned::PlanSummary,
     promise::{Promise, Spent},
-    request,
+    request, said,
     session::Priced,
 };
 use equipoise_core::{
@@ -78,7 +79,7 @@ impl MonitorPlan {
         })?;
         let words =
             request::Request { adjacency: request.adjacency.clone(), ..request::Request::new(STATISTIC) };
-        let adjacency = plan::adjacency(&words, facts)?;
+        let adjacency = said::adjacency(&words, facts)?;
         let unit = facts.unit(request.unit.as_deref())?;
         let unit_column = match &unit {
             Unit::Row => None,

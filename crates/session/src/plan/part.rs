@@ -1,13 +1,13 @@
 //! One question of a plan: its mechanism, its price, and the mechanisms that were not taken.
 
-use super::{DataFacts, PlanError, Said, said};
+use super::{DataFacts, PlanError, target};
 use crate::{
     planned::{Likely, QuestionSummary, RunnerUp},
     promise::Spent,
     request::Request,
     rows::Rows,
+    said::{self, Said},
     statistic::Column,
-    target,
     task::{Answering, Expected, Task, candidates},
 };
 use equipoise_core::{

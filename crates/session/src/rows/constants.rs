@@ -4,8 +4,9 @@
 //! compared with it must be such a value, so that no comparison is ever between unlike things.
 
 use crate::{
+    error::PlanError,
+    facts::DataFacts,
     field::{boolean::boolean, number},
-    plan::{DataFacts, PlanError},
     source::Kind,
     types::Types,
 };

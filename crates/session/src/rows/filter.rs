@@ -12,7 +12,8 @@
 use super::{constants::Known, first};
 use crate::{
     columns,
-    plan::{DataFacts, PlanError},
+    error::PlanError,
+    facts::DataFacts,
     source::{Batch, Cells, Kind, Visitor, Wanted},
     types::Types,
 };

@@ -5,13 +5,7 @@ use super::{
     bound::{Bound, Groups},
     filter::Filter,
 };
-use crate::{
-    columns,
-    plan::{DataFacts, PlanError},
-    request::Request,
-    source::Wanted,
-    types::Types,
-};
+use crate::{columns, error::PlanError, facts::DataFacts, request::Request, source::Wanted, types::Types};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Eps, ParameterError},

@@ -3,7 +3,8 @@
 
 use crate::{
     bar::{Between, ErrorBar, Ranks, Shape},
-    gather::{Gathered, Need},
+    gather::Gathered,
+    need::Need,
     plan::{Part, PlanError},
     source::{Kind, Wanted},
     space::Space,

@@ -3,8 +3,9 @@
 use super::{Answering, Task, moments::Moments};
 use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
-    plan::{DataFacts, Plan, Said},
+    plan::{DataFacts, Plan},
     request::Request,
+    said::Said,
 };
 use equipoise_core::{
     adjacency::Adjacency,

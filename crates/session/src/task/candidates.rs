@@ -5,10 +5,7 @@
 //! the first of the list, which answers whatever the rows.
 
 use super::{Answering, Expected, Task};
-use crate::{
-    plan::{PlanError, Said},
-    planned::RunnerUp,
-};
+use crate::{error::PlanError, planned::RunnerUp, said::Said};
 use std::cmp::Ordering;
 
 /// A mechanism that could answer, or why it cannot.

@@ -3,7 +3,7 @@
 //! `permute-and-flip` errs least. `exponential` weighs a value by its count, and is what most texts mean by a private choice;
 //! `noisy-max` names the largest count after Laplace noise.
 
-use crate::plan::PlanError;
+use crate::error::PlanError;
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,

@@ -4,7 +4,7 @@
 //! near them, so they cost little. The ends are then looked for in spreads beyond the quartiles, on a short list
 //! that prefers near ends: far ones would cost more in noise than they save.
 
-use crate::{plan::PlanError, rows::values::Values};
+use crate::{error::PlanError, rows::values::Values};
 #[cfg(test)]
 use equipoise_core::loss::Loss;
 use equipoise_core::{

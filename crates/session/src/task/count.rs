@@ -6,11 +6,7 @@ use super::{
     noise::{self, Noise},
 };
 use crate::{
-    answer::Answer,
-    bar::ErrorBar,
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
-    source::Wanted,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said, source::Wanted,
 };
 use equipoise_core::{
     adjacency::Adjacency,

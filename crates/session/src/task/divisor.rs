@@ -6,11 +6,7 @@
 //! and over a searched range, whose middle is near the mean, a bought number costs next to nothing.
 
 use super::count::{whole_noise, within};
-use crate::{
-    plan::{PlanError, Said},
-    rows::values::Values,
-    statistic::Statistic,
-};
+use crate::{error::PlanError, rows::values::Values, said::Said, statistic::Statistic};
 #[cfg(test)]
 use equipoise_core::loss::Loss;
 use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::laplace, ratio::Ratio};

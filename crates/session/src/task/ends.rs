@@ -8,10 +8,7 @@
 //!    hold together with the stated confidence; and each costs one part in 2k of the epsilon for them.
 //! 3. Where every end is on its side, it still is when the lower and the upper ends are sorted, as the true ones are.
 
-use crate::{
-    plan::{PlanError, Said},
-    space::Space,
-};
+use crate::{error::PlanError, said::Said, space::Space};
 use equipoise_core::{
     loss::{Eps, Loss},
     mechanism::inverse_sensitivity::{Calibrated, InverseSensitivity},

@@ -3,11 +3,7 @@
 //! Mechanisms whose noise follows the rows have no useful error that holds for all rows. On these rows every mechanism
 //! has one, in the column's unit, from public words alone: that is what `auto` compares.
 
-use crate::{
-    plan::{PlanError, Said},
-    planned::Likely,
-    space::Space,
-};
+use crate::{error::PlanError, planned::Likely, said::Said, space::Space};
 use equipoise_core::{adjacency::Adjacency, loss::Eps, ratio::Ratio, stability::reachable::Target};
 
 /// So many rows where nobody said how many there are.

@@ -15,10 +15,13 @@ use super::{
 };
 use crate::{
     answer::{Answer, Group, MOST_TOLD},
-    gather::{Gathered, Need},
-    groups::{Key, in_order},
-    plan::{PlanError, Said},
+    error::PlanError,
+    gather::Gathered,
+    gather::groups::in_order,
+    need::Key,
+    need::Need,
     planned::Likely,
+    said::Said,
     source::Wanted,
 };
 use equipoise_core::{

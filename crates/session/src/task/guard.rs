@@ -6,7 +6,8 @@
 use super::count::{whole_noise, within};
 use crate::{
     bar::{Condition, ErrorBar},
-    plan::{PlanError, Said},
+    error::PlanError,
+    said::Said,
 };
 use equipoise_core::{
     adjacency::Adjacency,

@@ -16,10 +16,13 @@ use super::{
 use crate::{
     answer::{Answer, MOST_TOLD},
     bar::ErrorBar,
+    error::PlanError,
     field::number,
-    gather::{Gathered, Need},
-    groups::{Key, in_order},
-    plan::{PlanError, Said},
+    gather::Gathered,
+    gather::groups::in_order,
+    need::Key,
+    need::Need,
+    said::Said,
     source::{Kind, Wanted},
 };
 use equipoise_core::{

@@ -34,13 +34,8 @@ mod texts;
 mod typed_audits;
 
 use crate::{
-    answer::Answer,
-    bar::ErrorBar,
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
-    planned::Likely,
-    source::Wanted,
-    statistic::Statistic,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
+    said::Said, source::Wanted, statistic::Statistic,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 pub(crate) use summary::SUMMARY;

@@ -1,12 +1,7 @@
 //! The most frequent text of a column, exact, or a refusal where it leads by too little.
 
 use super::{Answering, Expected, quantiles, texts::Texts};
-use crate::{
-    answer::Answer,
-    bar::ErrorBar,
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
-};
+use crate::{answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,

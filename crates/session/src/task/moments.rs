@@ -22,9 +22,11 @@ use super::{
 use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar},
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
+    error::PlanError,
+    gather::Gathered,
+    need::Need,
     rows::values::Values as Rows,
+    said::Said,
     source::Kind,
     space,
     statistic::Statistic,

@@ -2,7 +2,7 @@
 //!
 //! `laplace` costs epsilon alone. `gaussian` costs (epsilon, delta) and reaches less far where a bar must hardly ever fail.
 
-use crate::plan::{PlanError, Said};
+use crate::{error::PlanError, said::Said};
 use equipoise_core::{
     coins::Coins,
     loss::{Delta, Eps, Loss},

@@ -6,13 +6,8 @@
 
 use super::{Answering, Expected, even::Even};
 use crate::{
-    answer::Answer,
-    bar::ErrorBar,
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
-    planned::Likely,
-    source,
-    space::Space,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
+    said::Said, source, space::Space,
 };
 use equipoise_core::{
     adjacency::Adjacency,

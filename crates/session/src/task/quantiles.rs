@@ -11,15 +11,8 @@ use super::{
     noised::Noised,
 };
 use crate::{
-    answer::Answer,
-    bar::ErrorBar,
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
-    planned::Likely,
-    rows::values::Values,
-    source,
-    space::Space,
-    statistic::Statistic,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
+    rows::values::Values, said::Said, source, space::Space, statistic::Statistic,
 };
 use equipoise_core::{
     adjacency::Adjacency,

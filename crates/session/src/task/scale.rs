@@ -2,13 +2,8 @@
 
 use super::{Answering, Expected, even::Even, quantiles::no_interval};
 use crate::{
-    answer::Answer,
-    bar::ErrorBar,
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
-    planned::Likely,
-    source::Kind,
-    space::Space,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
+    said::Said, source::Kind, space::Space,
 };
 use equipoise_core::{
     adjacency::Adjacency,

@@ -16,8 +16,10 @@ use super::{
 use crate::{
     answer::Answer,
     bar::{ErrorBar, GapUnit},
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
+    error::PlanError,
+    gather::Gathered,
+    need::Need,
+    said::Said,
 };
 use equipoise_core::{
     adjacency::Adjacency,

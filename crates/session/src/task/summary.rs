@@ -6,8 +6,10 @@
 use super::{Answering, Expected, moments::Moments, quantiles::Quantiles};
 use crate::{
     answer::{Answer, Named},
-    gather::{Gathered, Need},
-    plan::{PlanError, Said},
+    error::PlanError,
+    gather::Gathered,
+    need::Need,
+    said::Said,
 };
 #[cfg(test)]
 use equipoise_core::adjacency::Adjacency;

@@ -1,8 +1,9 @@
 //! A column whose values are told apart as texts, each value of a type by the one text that stands for it.
 
 use crate::{
-    gather::Need,
-    plan::{PlanError, Said},
+    error::PlanError,
+    need::Need,
+    said::Said,
     source::{Kind, Wanted},
 };
 use serde_json::{Value, json};

@@ -9,8 +9,9 @@ use super::{
 };
 use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
-    plan::{DataFacts, Plan, Said},
+    plan::{DataFacts, Plan},
     request::Request,
+    said::Said,
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
 

@@ -17,7 +17,7 @@
 //! 2. Noise is as often below -w as above w. Where all of n answered and `n/2 >= 2w`, noise of -w and more leaves
 //!    `n - w - w >= n/2`: an answer. With fewer blocks there is no plan, because answers of all blocks would be refused too often.
 
-use crate::plan::{PlanError, Said};
+use crate::{error::PlanError, said::Said};
 use equipoise_core::{
     coins::Coins,
     loss::{Eps, Loss, ParameterError},

@@ -17,10 +17,7 @@ use super::{
     answered::Answered,
     output::{Output, Vote},
 };
-use crate::{
-    plan::{PlanError, Said},
-    space::float_ends,
-};
+use crate::{error::PlanError, said::Said, space::float_ends};
 use equipoise_core::{
     loss::{Approx, Eps, Loss, ParameterError, rho_for},
     ratio::Ratio,

@@ -24,13 +24,15 @@ pub use output::{Ballots, Output, Vote};
 use crate::{
     bar::ErrorBar,
     caution, columns,
+    error::PlanError,
+    facts::DataFacts,
     ledger::DataSet,
-    plan::{DataFacts, PlanError, Said},
     planned::PlanSummary,
     quiet::privately,
     release::{Promise, Release, Spent},
     request::Request,
     rows::id,
+    said::Said,
     session::{Charged, Held, Priced, Session},
     unanswered::Unanswered,
 };

@@ -2,13 +2,11 @@
 
 use crate::{
     field::number,
+    need::Key,
     rows::encode::{put_length, take, take_length},
     source::{Batch, Cells, Wanted},
 };
 use std::cmp::Ordering;
-
-/// The texts of a group in the columns of its key, of a whole type those that its values are written as; a field that is not there is `None`, a key like any other.
-pub(crate) type Key = Vec<Option<String>>;
 
 /// Where a key stands in an answer: fields that are not there first, then numbers by their size, then texts.
 pub(crate) fn in_order(one: &Key, other: &Key) -> Ordering {

@@ -15,10 +15,10 @@
 //! epsilon of its own, or a wanted error, for which the least epsilon is taken; the others share what is left by
 //! weight. Delta is shared by weight among the questions that use one. The prices add up.
 
+use super::{DataFacts, PlanError, target};
 use crate::{
-    plan::{self, DataFacts, PlanError},
     request::{Request, RequestError},
-    target,
+    said,
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, wording};
 use serde_json::{Map, Value};
@@ -174,7 +174,7 @@ impl Batch {
             }
         }
         let open: Vec<usize> = (0..questions.len())
-            .filter(|&number| questions[number].delta.is_none() && plan::uses_delta(&questions[number]))
+            .filter(|&number| questions[number].delta.is_none() && said::uses_delta(&questions[number]))
             .collect();
         if left.is_negative() || (!open.is_empty() && !total.is_zero() && !left.is_positive()) {
             return Err(PlanError::line(format!(

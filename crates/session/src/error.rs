@@ -49,7 +49,7 @@ impl From<ParameterError> for PlanError {
 }
 
 /// Some names in a line.
-pub(super) fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     const MOST: usize = 20;
     let mut text = names.iter().take(MOST).map(|name| wording::shown(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST {

@@ -3,9 +3,10 @@
 //! Every trial is a whole plan, so what is found is certified by the calibration that will run. The result is a short
 //! decimal; it is what is charged and shown.
 
+use super::{DataFacts, PlanError};
 use crate::{
-    plan::{DataFacts, PlanError, Said},
     request::Request,
+    said::Said,
     task::{Answering, Task, candidates},
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, solve};

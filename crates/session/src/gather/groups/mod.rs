@@ -15,12 +15,13 @@ mod key;
 mod table;
 mod tally;
 
-pub(crate) use key::{Key, in_order};
+pub(crate) use key::in_order;
 pub(crate) use tally::Tally;
 
 use crate::{
     gather::{Found, Gathered, Need},
     names::{self, Names},
+    need::Key,
     quiet::give_up,
     rows::{
         encode::{put_length, take, take_length},

@@ -1,9 +1,10 @@
 //! Words that have been read as what they are, for the tasks to choose from.
 
-use super::{DataFacts, PlanError, error::list};
 use crate::{
     columns,
-    gather::Need,
+    error::{PlanError, list},
+    facts::DataFacts,
+    need::Need,
     request::Request,
     rows::{Rows, plan::Terms},
     source::{Kind, Wanted},

@@ -1,0 +1,51 @@
+//! What is public about a data set before a question is asked.
+
+use crate::{
+    error::PlanError,
+    source::{Kind, Source},
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    wording,
+};
+
+/// What is public about a data set: its name, its columns and their types, and what the ledger fixed when it was registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataFacts {
+    /// The name that its budget belongs to.
+    pub name: String,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Unit and adjacency, where the ledger knows the data set already.
+    pub registered: Option<(Unit, Adjacency)>,
+    /// The types that a schema declares for its columns; none beyond the end of the list.
+    pub kinds: Vec<Option<Kind>>,
+}
+
+impl DataFacts {
+    /// The same with the types that the source's schema declares.
+    #[must_use]
+    pub fn typed_by(self, source: &dyn Source) -> Self {
+        let kinds = (0..self.columns.len()).map(|column| source.declared(column)).collect();
+        Self { kinds, ..self }
+    }
+
+    /// The type that the schema declares for a column.
+    pub(crate) fn kind(&self, column: usize) -> Option<Kind> {
+        self.kinds.get(column).copied().flatten()
+    }
+
+    /// The column that was named as the unit, or the one that the data set is registered with.
+    pub(crate) fn unit(&self, named: Option<&str>) -> Result<Unit, PlanError> {
+        let registered = self.registered.as_ref().map(|(unit, _)| unit.clone());
+        let Some(name) = named else { return Ok(registered.unwrap_or_default()) };
+        match registered {
+            Some(Unit::Column(other)) if other != name => Err(PlanError::line(format!(
+                "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
+                wording::shown(&self.name),
+                wording::shown(&other)
+            ))),
+            _ => Ok(Unit::Column(name.to_string())),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What questions need of the rows, as values: a scan finds it, here or elsewhere.
+
+use crate::source::{Kind, Wanted};
+
+/// The texts of the columns that a group agrees in; none for an empty field.
+pub(crate) type Key = Vec<Option<String>>;
+
+/// What a question needs of the rows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Need {
+    /// How many records there are.
+    Records,
+    /// How many fields of a column are not empty, or can be read as a whole type.
+    Present(Wanted),
+    /// All numbers of a column.
+    Floats(usize),
+    /// All values of a column of a whole type.
+    Wholes(Wanted),
+    /// Each text of a column, or each value of a whole type, and how many records have it; empty fields are one more.
+    Tally(Wanted),
+    /// The same for each group of records that agree in these columns.
+    Grouped {
+        /// The columns whose texts, or values of a whole type, are the key.
+        by: Vec<Wanted>,
+        /// What is needed of each group.
+        need: Box<Need>,
+    },
+}
+
+impl Need {
+    /// The cells that it is found in, keys aside.
+    pub fn wanted(&self) -> Option<Wanted> {
+        match self {
+            Self::Records => None,
+            &Self::Present(wanted) | &Self::Tally(wanted) | &Self::Wholes(wanted) => Some(wanted),
+            &Self::Floats(column) => Some(Wanted { column, kind: Kind::Float }),
+            Self::Grouped { need, .. } => need.wanted(),
+        }
+    }
+
+    /// All cells that it needs.
+    pub fn all_wanted(&self) -> impl Iterator<Item = Wanted> {
+        self.wanted().into_iter().chain(self.keys())
+    }
+
+    /// The cells of its key.
+    pub fn keys(&self) -> impl Iterator<Item = Wanted> {
+        let by: &[Wanted] = match self {
+            Self::Grouped { by, .. } => by,
+            _ => &[],
+        };
+        by.iter().copied()
+    }
+}
