@@ -37,7 +37,7 @@ use super::{
     Hands,
     encode::{Decoder, put, put_length},
     id,
-    kept::People,
+    kept::{Drawing, People},
     place_of,
     rank::Ranking,
     spill::{MEMORY, Piece, Spill},
@@ -155,11 +155,6 @@ impl Stage<'_> {
         &self.wanted
     }
 
-    /// The order in which rows and groups are kept.
-    pub fn ranking(&self) -> &Ranking {
-        &self.ranking
-    }
-
     /// How many rows of a person, or of a person's group, are kept.
     pub fn rows(&self) -> usize {
         usize::try_from(self.bound.rows).unwrap_or(usize::MAX)
@@ -208,19 +203,19 @@ impl Stage<'_> {
 
     fn work(&self, next: &AtomicUsize, visitor: &mut dyn Visitor) -> Result<(), Unanswered> {
         let mut decoder = Decoder::new(&self.wanted[..self.columns]);
+        let mut people = People::new(self);
+        let mut drawing = Drawing::new(&self.ranking);
+        let mut buffer = Vec::new();
         while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let pieces = std::mem::take(&mut *part.lock().unwrap_or_else(PoisonError::into_inner));
-            let pieces: Vec<Vec<u8>> =
-                pieces.into_iter().map(|piece| self.spill.take(piece)).collect::<Result<_, _>>()?;
-            let mut people = People::new(self);
-            for piece in &pieces {
+            for piece in pieces {
+                let mut rest = self.spill.read(&piece, &mut buffer)?;
                 stop::look();
-                let mut rest = &piece[..];
                 while !rest.is_empty() {
                     people.row(&mut rest);
                 }
             }
-            people.deliver(&mut decoder, visitor);
+            people.deliver(&mut drawing, &mut decoder, visitor);
         }
         decoder.flush(visitor);
         Ok(())

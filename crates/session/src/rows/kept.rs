@@ -2,9 +2,10 @@
 //!
 //! # Memory
 //!
-//! The bytes of the part, and for each row where it lies: copies of a row can only be numbered where all rows of its group are at hand. A
-//! person with millions of rows has them in one part, so these take what they took in the scan and 40 bytes a row; what is hashed
-//! is worked on group by group, another 32 bytes for each row of the largest group. All other parts wait in the [`Spill`](super::spill::Spill).
+//! All cells of the part's rows, for each row where they lie, and the ids: copies of a row can only be numbered where all rows of its
+//! group are at hand. A person with millions of rows has them in one part, so these take what they took in the scan and 40 bytes a row; what
+//! is hashed is worked on group by group, another 32 bytes for each row of the largest group. All other parts wait in the
+//! [`Spill`](super::spill::Spill). One thread works on one part after the other in the same memory.
 
 use super::{
     bound::Stage,
@@ -15,29 +16,54 @@ use crate::{names::Names, source::Visitor};
 use equipoise_core::stop;
 
 /// The people of one part.
-pub(super) struct People<'s, 'p> {
+pub(super) struct People<'s> {
     stage: &'s Stage<'s>,
     ids: Names,
-    /// The groups of all people, each named by its person and its key. Without groups nobody is in it: people are groups themselves.
+    /// The groups of all people, each named by its person and its key. Without groups nothing is in it: people are groups themselves.
     groups: Names,
     /// The person of each group.
     owners: Vec<(usize, usize)>,
-    /// The group of each row, and its cells.
-    rows: Vec<(usize, &'p [u8])>,
+    /// The group of each row, and where its cells are.
+    rows: Vec<(usize, Span)>,
+    cells: Vec<u8>,
     written: Vec<u8>,
+    rows_of_group: Dealt<Span>,
+    groups_of_person: Dealt<usize>,
+}
+
+/// A place among the cells of a part.
+#[derive(Clone, Copy, Default)]
+struct Span {
+    start: usize,
+    len: usize,
+}
+
+impl Span {
+    fn of(self, cells: &[u8]) -> &[u8] {
+        &cells[self.start..self.start + self.len]
+    }
 }
 
 /// After so many hashes somebody looks whether the work is to end.
 const HASHES: usize = 4096;
 
-impl<'s, 'p> People<'s, 'p> {
+impl<'s> People<'s> {
     pub fn new(stage: &'s Stage<'s>) -> Self {
-        let (ids, groups) = (Names::default(), Names::default());
-        Self { stage, ids, groups, owners: Vec::new(), rows: Vec::new(), written: Vec::new() }
+        Self {
+            stage,
+            ids: Names::default(),
+            groups: Names::default(),
+            owners: Vec::new(),
+            rows: Vec::new(),
+            cells: Vec::new(),
+            written: Vec::new(),
+            rows_of_group: Dealt::default(),
+            groups_of_person: Dealt::default(),
+        }
     }
 
     /// Take in one row as a router wrote it.
-    pub fn row(&mut self, rest: &mut &'p [u8]) {
+    pub fn row(&mut self, rest: &mut &[u8]) {
         let id = take(take_length(rest), rest);
         let person = self.ids.number(self.stage.hash(id), id);
         let group = if self.stage.groups().is_some() {
@@ -53,54 +79,42 @@ impl<'s, 'p> People<'s, 'p> {
         } else {
             person
         };
-        self.rows.push((group, take(take_length(rest), rest)));
+        let len = take_length(rest);
+        self.rows.push((group, Span { start: self.cells.len(), len }));
+        self.cells.extend_from_slice(take(len, rest));
     }
 
-    /// Hand over the rows that are kept.
-    pub fn deliver(self, decoder: &mut Decoder, visitor: &mut dyn Visitor) {
-        let mut drawing = Drawing { ranking: self.stage.ranking(), message: Vec::new(), rows: Vec::new() };
-        let mut hand_over = |rows: &[&'p [u8]], id: &[u8], key: &[u8]| {
-            for cells in drawing.kept(rows, self.stage.rows(), id, key) {
-                decoder.row(cells, visitor);
-            }
-        };
-        let Some(most) = self.stage.groups() else {
-            let rows = Dealt::new(&self.rows, self.ids.len());
+    /// Hand over the rows that are kept, and begin anew.
+    pub fn deliver(&mut self, drawing: &mut Drawing<'_>, decoder: &mut Decoder, visitor: &mut dyn Visitor) {
+        self.draw(drawing, |cells| decoder.row(cells, visitor));
+        self.ids.clear();
+        self.groups.clear();
+        self.owners.clear();
+        self.rows.clear();
+        self.cells.clear();
+    }
+
+    fn draw(&mut self, drawing: &mut Drawing<'_>, mut hand_over: impl FnMut(&[u8])) {
+        let most_rows = self.stage.rows();
+        let Some(most_groups) = self.stage.groups() else {
+            self.rows_of_group.deal(&self.rows, self.ids.len());
             for (person, id) in self.ids.iter().enumerate() {
-                hand_over(rows.of(person), id, &[]);
+                let rows = self.rows_of_group.of(person);
+                drawing.rows(&self.cells, rows, most_rows, id, &[], &mut hand_over);
             }
             return;
         };
-        let rows = Dealt::new(&self.rows, self.groups.len());
-        let groups = Dealt::new(&self.owners, self.ids.len());
-        let mut message = Vec::new();
+        self.rows_of_group.deal(&self.rows, self.groups.len());
+        self.groups_of_person.deal(&self.owners, self.ids.len());
         for (person, id) in self.ids.iter().enumerate() {
-            for group in self.kept_groups(groups.of(person), most, id, &mut message) {
-                hand_over(rows.of(group), id, self.key(group));
+            let groups = self.groups_of_person.of(person);
+            drawing.groups(groups, most_groups, id, |group| self.key(group));
+            for at in 0..drawing.groups.len() {
+                let group = drawing.groups[at].what;
+                let rows = self.rows_of_group.of(group);
+                drawing.rows(&self.cells, rows, most_rows, id, self.key(group), &mut hand_over);
             }
         }
-    }
-
-    /// The first groups of a person, no more than that.
-    fn kept_groups(&self, groups: &[usize], most: usize, id: &[u8], message: &mut Vec<u8>) -> Vec<usize> {
-        if groups.len() <= most {
-            return groups.to_vec();
-        }
-        let ranking = self.stage.ranking();
-        let mut placed = Vec::with_capacity(groups.len());
-        for (number, &group) in groups.iter().enumerate() {
-            if number % HASHES == 0 {
-                stop::look();
-            }
-            ranking.group_message(id, self.key(group), message);
-            placed.push(Placed { place: ranking.place(message), what: group });
-        }
-        keep_first(&mut placed, most, |&group| {
-            let mut message = Vec::new();
-            ranking.group_message(id, self.key(group), &mut message);
-            message
-        });
-        placed.into_iter().map(|group| group.what).collect()
     }
 
     /// The cells of a group's key, behind the number of its person.
@@ -109,80 +123,122 @@ impl<'s, 'p> People<'s, 'p> {
     }
 }
 
-/// Draws rows of one group after the other; its buffers are used again and again.
-struct Drawing<'s, 'p> {
+/// Draws for one person after the other; its buffers are used again and again.
+pub(super) struct Drawing<'s> {
     ranking: &'s Ranking,
     message: Vec<u8>,
-    rows: Vec<Placed<Copied<'p>>>,
+    groups: Vec<Placed<usize>>,
+    rows: Vec<Placed<Copied>>,
 }
 
 /// A row and how many of its copies stand before it, itself included.
 #[derive(Clone, Copy)]
-struct Copied<'p> {
-    cells: &'p [u8],
+struct Copied {
+    span: Span,
     copy: u64,
 }
 
-impl<'p> Drawing<'_, 'p> {
-    /// The first rows of a group, no more than that.
-    fn kept<'a>(
-        &'a mut self,
-        rows: &'a [&'p [u8]],
+impl<'s> Drawing<'s> {
+    pub fn new(ranking: &'s Ranking) -> Self {
+        Self { ranking, message: Vec::new(), groups: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Leave the first groups of a person in [`groups`](Self::groups), no more than that.
+    fn groups<'k>(&mut self, groups: &[usize], most: usize, id: &[u8], key: impl Fn(usize) -> &'k [u8]) {
+        let Self { ranking, message, groups: placed, .. } = self;
+        placed.clear();
+        if groups.len() <= most {
+            placed.extend(groups.iter().map(|&what| Placed { place: 0, what }));
+            return;
+        }
+        for some in groups.chunks(HASHES) {
+            stop::look();
+            placed.extend(some.iter().map(|&what| {
+                ranking.group_message(id, key(what), message);
+                Placed { place: ranking.place(message), what }
+            }));
+        }
+        keep_first(placed, most, |&group| {
+            let mut message = Vec::new();
+            ranking.group_message(id, key(group), &mut message);
+            message
+        });
+    }
+
+    /// Hand over the first rows of a group, no more than that.
+    fn rows(
+        &mut self,
+        cells: &[u8],
+        rows: &[Span],
         most: usize,
         id: &[u8],
         key: &[u8],
-    ) -> impl Iterator<Item = &'p [u8]> + use<'a, 'p> {
-        self.rows.clear();
-        // Of copies of one row it does not matter which are kept.
-        let unranked = if rows.len() <= most || rows.iter().all(|&cells| cells == rows[0]) {
-            &rows[..most.min(rows.len())]
-        } else {
-            self.rank(rows, most, id, key);
-            &[]
-        };
-        unranked.iter().copied().chain(self.rows.iter().map(|row| row.what.cells))
+        hand_over: &mut impl FnMut(&[u8]),
+    ) {
+        // Of copies of one row it does not matter which are kept; where nobody wants cells, all rows are copies.
+        let all_alike = || cells.is_empty() || rows.iter().all(|row| row.of(cells) == rows[0].of(cells));
+        if rows.len() <= most || all_alike() {
+            rows.iter().take(most).for_each(|row| hand_over(row.of(cells)));
+            return;
+        }
+        self.ranking.group_message(id, key, &mut self.message);
+        self.place(cells, rows);
+        self.number_copies(cells);
+        let ranking = self.ranking;
+        keep_first(&mut self.rows, most, |row| {
+            let mut message = Vec::new();
+            ranking.group_message(id, key, &mut message);
+            ranking.row_message(row.span.of(cells), row.copy, &mut message);
+            message
+        });
+        self.rows.iter().for_each(|row| hand_over(row.what.span.of(cells)));
     }
 
-    fn rank(&mut self, rows: &[&'p [u8]], most: usize, id: &[u8], key: &[u8]) {
-        let Self { ranking, message, rows: placed } = self;
-        ranking.group_message(id, key, message);
+    /// Place all rows as if there were one copy of each. The message is that of their group.
+    fn place(&mut self, cells: &[u8], rows: &[Span]) {
+        let Self { ranking, message, rows: placed, .. } = self;
         let beginning = message.len();
-        let mut place = |row: Copied<'_>| {
-            message.truncate(beginning);
-            ranking.row_message(row.cells, row.copy, message);
-            ranking.place(message)
-        };
+        placed.clear();
         for some in rows.chunks(HASHES) {
             stop::look();
-            placed.extend(some.iter().map(|&cells| {
-                let what = Copied { cells, copy: 1 };
-                Placed { place: place(what), what }
+            placed.extend(some.iter().map(|&span| {
+                message.truncate(beginning);
+                ranking.row_message(span.of(cells), 1, message);
+                Placed { place: ranking.place(message), what: Copied { span, copy: 1 } }
             }));
         }
+        message.truncate(beginning);
+    }
+
+    /// Number copies and place them anew.
+    fn number_copies(&mut self, cells: &[u8]) {
+        let Self { ranking, message, rows: placed, .. } = self;
         // Copies have the same place so far, and lie side by side in this order.
         placed.sort_unstable_by(|one, other| {
-            one.place.cmp(&other.place).then_with(|| one.what.cells.cmp(other.what.cells))
+            let by_cells = || one.what.span.of(cells).cmp(other.what.span.of(cells));
+            one.place.cmp(&other.place).then_with(by_cells)
         });
+        let beginning = message.len();
+        let mut of_first = placed[0].place;
         for at in 1..placed.len() {
             if at % HASHES == 0 {
                 stop::look();
             }
-            let before = placed[at - 1].what;
-            if before.cells == placed[at].what.cells {
-                let what = Copied { copy: before.copy + 1, ..before };
-                placed[at] = Placed { place: place(what), what };
+            let (before, span) = (placed[at - 1].what, placed[at].what.span);
+            if placed[at].place == of_first && before.span.of(cells) == span.of(cells) {
+                let what = Copied { span, copy: before.copy + 1 };
+                message.truncate(beginning);
+                ranking.row_message(span.of(cells), what.copy, message);
+                placed[at] = Placed { place: ranking.place(message), what };
+            } else {
+                of_first = placed[at].place;
             }
         }
-        keep_first(placed, most, |row| {
-            let mut message = Vec::new();
-            ranking.group_message(id, key, &mut message);
-            ranking.row_message(row.cells, row.copy, &mut message);
-            message
-        });
     }
 }
 
 /// Items by owner.
+#[derive(Default)]
 struct Dealt<T> {
     /// Where the items of each owner begin, and where the last end.
     starts: Vec<usize>,
@@ -191,23 +247,23 @@ struct Dealt<T> {
 
 impl<T: Copy + Default> Dealt<T> {
     /// Deal items, each with its owner, to so many owners.
-    fn new(owned: &[(usize, T)], owners: usize) -> Self {
-        let mut starts = vec![0; owners + 1];
+    fn deal(&mut self, owned: &[(usize, T)], owners: usize) {
+        self.starts.clear();
+        self.starts.resize(owners + 1, 0);
         for &(owner, _) in owned {
-            starts[owner] += 1;
+            self.starts[owner] += 1;
         }
         let mut end = 0;
-        for start in &mut starts {
+        for start in &mut self.starts {
             end += *start;
             *start = end;
         }
         // Each start is still an end, and moves to the front with every item.
-        let mut items = vec![T::default(); owned.len()];
+        self.items.resize(owned.len(), T::default());
         for &(owner, item) in owned {
-            starts[owner] -= 1;
-            items[starts[owner]] = item;
+            self.starts[owner] -= 1;
+            self.items[self.starts[owner]] = item;
         }
-        Self { starts, items }
     }
 
     fn of(&self, owner: usize) -> &[T] {

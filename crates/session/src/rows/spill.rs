@@ -76,16 +76,6 @@ impl Spill {
         }
     }
 
-    /// The bytes of a piece that nobody needs again.
-    pub fn take(&self, piece: Piece) -> Result<Vec<u8>, Unanswered> {
-        if let Piece::Memory(bytes) = piece {
-            return Ok(bytes);
-        }
-        let mut bytes = Vec::new();
-        self.read(&piece, &mut bytes)?;
-        Ok(bytes)
-    }
-
     /// From here on it is like a full disk: the file cannot be written.
     #[cfg(test)]
     pub fn break_down(&self) {
@@ -127,7 +117,6 @@ mod tests {
             for (piece, text) in pieces.iter().zip(&texts).rev() {
                 assert_eq!(spill.read(piece, &mut buffer).unwrap(), text);
             }
-            assert!(pieces.into_iter().zip(&texts).all(|(piece, text)| spill.take(piece).unwrap() == *text));
             assert!(spill.intact().is_ok());
         }
     }
@@ -148,6 +137,5 @@ mod tests {
         let piece = spill.keep(&mut vec![1, 2, 3]);
         assert_eq!(spill.intact(), Err(Unanswered::Temporary));
         assert_eq!(spill.read(&piece, &mut Vec::new()), Err(Unanswered::Temporary));
-        assert_eq!(spill.take(piece), Err(Unanswered::Temporary));
     }
 }
