@@ -23,9 +23,10 @@
 //! 5. Different elements have different messages, so that places are equally likely to be in any order; people's ids are in all messages,
 //!    so that people are independent.
 //!
-//! Other engines keep the same rows under the same key: over a relation with unit, key and value, the list of *all* cells handed on, `copy` is
-//! `row_number()` over (unit, key, value); kept are rows of which `row_number()` over (unit, key) by the place of (unit, key, value, copy) is at most R, in groups of which
-//! `dense_rank()` over (unit) by the place of (unit, key) is at most G.
+//! Other engines keep the same rows under the same key. Let unit, key and value be spelt as [`rank`](super::rank) spells them, value being
+//! *all* cells handed on: equal means equally spelt, whatever an engine thinks of minus zero. Then `copy` is `row_number()` over (unit, key, value); kept
+//! are the rows of which `row_number()` over (unit, key) by the place of (unit, key, value, copy) is at most R, in groups of which `dense_rank()` over
+//! (unit) by the place of (unit, key) is at most G.
 //!
 //! # Memory
 //!

@@ -33,8 +33,8 @@
 //!
 //! The guarantee holds for every function in its place ([`bound`](super::bound)), so the hash decides only whether sets of rows are equally
 //! likely. MD5 and SHA-256 are what Spark, DuckDB, Postgres, BigQuery, Snowflake, Trino, ClickHouse and DataFusion have in common. SHA-256 is taken: nobody can
-//! choose cells that a key favours, and processors have instructions for it. The key fills one block of it, so that it is hashed once for a scan
-//! and a row of up to 55 bytes is one block more.
+//! choose cells that a key favours, and most processors have instructions for it (about 40 ns a block; several times that without). The key fills one block of it, so that it is hashed once for a scan
+//! and a message of up to 55 bytes is one block more. Rows of people within the bound are not hashed at all.
 
 use super::encode::{take, take_length};
 use crate::source::{Kind, Wanted};

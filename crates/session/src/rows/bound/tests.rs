@@ -288,6 +288,21 @@ proptest! {
     }
 }
 
+/// One person has far more rows than are hashed before somebody looks whether to end, and copies among them.
+#[test]
+fn a_person_with_many_rows_keeps_the_first_of_all() {
+    let rows: Vec<Record> = (0..10_000).map(|at| ("ann", "a", at % 3000)).collect();
+    let message = |value: i64, copy: i64| format!("3:ann,{},1:a,3:ann,{copy},", (value as f64).to_bits());
+    let place = sha256(1);
+    let mut all: Vec<(u64, i64)> =
+        (0..10_000).map(|at| (place(&message(at % 3000, 1 + at / 3000)), at % 3000)).collect();
+    all.sort_unstable();
+    let mut expected: Vec<i64> = all[..50].iter().map(|(_, value)| *value).collect();
+    expected.sort_unstable();
+    let kept = kept(&bound(50, None), &rows, &hands(1), &SMALL);
+    assert_eq!(kept.iter().map(|row| row.2).collect::<Vec<_>>(), expected);
+}
+
 /// How often each outcome comes up over keys, and that all come up about equally often: within five standard deviations. The keys
 /// are always the same, so this never fails by chance.
 fn equally_often<T: Ord + std::fmt::Debug>(outcomes: u64, outcome: impl Fn(&Hands) -> T) {
