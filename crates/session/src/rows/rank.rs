@@ -54,7 +54,8 @@ impl RunKey {
 
     /// As hashes and other engines see it.
     pub fn digits(self) -> String {
-        self.0.iter().map(|word| format!("{word:016x}")).collect()
+        let [a, b, c, d] = self.0;
+        format!("{a:016x}{b:016x}{c:016x}{d:016x}")
     }
 }
 

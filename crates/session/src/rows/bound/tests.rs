@@ -120,8 +120,7 @@ impl Model {
 fn sha256(key: u64) -> impl Fn(&str) -> u64 {
     move |message| {
         let digest = Sha256::digest(format!("{}{message}", format!("{key:016x}").repeat(4)));
-        let hexadecimal: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        u64::from_str_radix(&hexadecimal[..16], 16).unwrap()
+        digest[..8].iter().fold(0, |place, &byte| place << 8 | u64::from(byte))
     }
 }
 
@@ -158,8 +157,12 @@ fn files(most: usize) -> Vec<Vec<Record>> {
 /// How many rows are in one list and not in the other.
 fn changed<T: Ord>(one: &[T], other: &[T]) -> u64 {
     let mut counts: BTreeMap<&T, i64> = BTreeMap::new();
-    one.iter().for_each(|row| *counts.entry(row).or_default() += 1);
-    other.iter().for_each(|row| *counts.entry(row).or_default() -= 1);
+    for row in one {
+        *counts.entry(row).or_default() += 1;
+    }
+    for row in other {
+        *counts.entry(row).or_default() -= 1;
+    }
     counts.values().map(|count| count.unsigned_abs()).sum()
 }
 
