@@ -40,6 +40,13 @@ impl Names {
         self.entries.len()
     }
 
+    /// Forget all texts, and keep the memory for others.
+    pub fn clear(&mut self) {
+        self.index.clear();
+        self.entries.clear();
+        self.bytes.clear();
+    }
+
     /// The number of a text; a new one if it was never met.
     pub fn number(&mut self, hash: u64, name: &[u8]) -> usize {
         let new = self.entries.len();
@@ -109,5 +116,7 @@ mod tests {
         );
         assert_eq!(names.find(8, b"a"), None);
         assert_eq!(names.iter().collect::<Vec<_>>(), [b"a", b"b", b"c"]);
+        names.clear();
+        assert_eq!((names.len(), names.find(7, b"a"), names.number(7, b"c")), (0, None, 0));
     }
 }

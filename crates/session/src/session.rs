@@ -229,14 +229,11 @@ fn short_enough(plan: &Plan, answers: Vec<Answer>, charge: &Charge, longest: usi
     (refused, text)
 }
 
-/// One scan on all cores, each with coins of its own.
+/// One scan on all cores, with fresh keys.
 pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let own = (0..threads).map(|_| OsCoins::new()).collect::<Result<Vec<_>, _>>();
-    let mut own = own.map_err(|_| Unanswered::Coins)?;
-    // Also where there is one: only several hands draw the key by which ids are hashed.
-    let hands = Hands::<OsCoins>::Several(&mut own);
-    Gathered::scan(source, plan.rows(), &plan.needs(), hands)
+    let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
+    Gathered::scan(source, plan.rows(), &plan.needs(), &Hands::new(threads, &mut coins))
 }
 
 /// The answer that was given for this text of a request under this id, before anything is planned: what an earlier version answered is

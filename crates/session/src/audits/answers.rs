@@ -12,6 +12,7 @@ use crate::{
 use equipoise_audit::{Audit, Kind, Measured, pairs::Claim};
 use equipoise_core::{
     adjacency::Adjacency,
+    coins::ScriptedWords,
     interval::exp_upper,
     ratio::Ratio,
     tape::{Pmf, enumerate},
@@ -70,11 +71,10 @@ fn plan(request: &Request) -> Plan {
 
 fn law(plan: &Plan, codes: &[i64], floor: &Ratio) -> Pmf<String> {
     let memory = source(codes);
-    enumerate(floor, |tape| {
-        let hands = Hands::One(&mut *tape);
-        let gathered = Gathered::scan(&memory, plan.rows(), &plan.needs(), hands).expect("memory");
-        format!("{:?}", plan.task().answer(&gathered, tape))
-    })
+    // Without people a key draws nothing.
+    let hands = Hands::new(1, &mut ScriptedWords::new(vec![1; 6]));
+    let gathered = Gathered::scan(&memory, plan.rows(), &plan.needs(), &hands).expect("memory");
+    enumerate(floor, |tape| format!("{:?}", plan.task().answer(&gathered, tape)))
 }
 
 fn measured(plan: &Plan, claim: Claim, size: usize) -> Measured {

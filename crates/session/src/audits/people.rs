@@ -1,5 +1,6 @@
 //! Exact audits of whole questions about people and filters: a person with several rows comes, goes or is replaced, or a single record
-//! does, and the distribution of the whole answer is enumerated, the draws of rows included.
+//! does, and the distribution of the whole answer is enumerated. Which rows of a person are drawn is a function of a key, and the guarantee
+//! holds for every key: each of a few is audited for itself.
 
 use super::Memory;
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
 use equipoise_audit::{Audit, Kind as AuditKind, Measured, pairs::Claim};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
+    coins::ScriptedWords,
     interval::exp_upper,
     loss::Approx,
     ratio::Ratio,
@@ -78,13 +80,14 @@ pub(super) static ROW_BUDGETS: Audit = Audit {
         mutant: || {
             let plan = plan(&by_group(2, 1, "8", Adjacency::AddRemove));
             let claim = Claim::promised(&plan.parts()[0].of_row().steps(2), Adjacency::AddRemove);
-            vec![measured(&plan, plan.rows(), claim, &records(3, Adjacency::AddRemove), RECORDS)]
+            vec![measured(&plan, plan.rows(), claim, &records(3, Adjacency::AddRemove), DRAWN_RECORDS)]
         },
     },
 };
 
-const PEOPLE: &str = "three files in which one person has any of 20 lists of up to 3 rows";
+const PEOPLE: &str = "three files in which one person has any of 20 lists of up to 3 rows, 3 keys";
 const RECORDS: &str = "all files of two people's records, 3 values";
+const DRAWN_RECORDS: &str = "all files of two people's records, 3 values, 3 keys";
 
 /// A record: who, and a number or an empty field.
 type Record = (&'static str, Option<i64>);
@@ -110,19 +113,29 @@ fn plan(request: &Request) -> Plan {
     Plan::new(request, &facts(None)).expect("a good request")
 }
 
-fn law(plan: &Plan, rows: &Rows, data: &[Record], floor: &Ratio) -> Pmf<String> {
+/// Keys under which rows of people are drawn. Between them they draw rows and groups in either order.
+const KEYS: [u64; 3] = [1, 2, 4];
+
+fn hands(key: u64) -> Hands {
+    Hands::new(1, &mut ScriptedWords::new(vec![key; 6]))
+}
+
+fn law(plan: &Plan, rows: &Rows, key: u64, data: &[Record], floor: &Ratio) -> Pmf<String> {
     let memory = source(data);
-    enumerate(floor, |tape| {
-        let gathered = Gathered::scan(&memory, rows, &plan.needs(), Hands::One(&mut *tape)).expect("memory");
-        format!("{:?}", plan.task().answer(&gathered, tape))
-    })
+    let gathered = Gathered::scan(&memory, rows, &plan.needs(), &hands(key)).expect("memory");
+    enumerate(floor, |tape| format!("{:?}", plan.task().answer(&gathered, tape)))
 }
 
 fn measured(plan: &Plan, rows: &Rows, claim: Claim, pairs: &[(Data, Data)], over: &str) -> Measured {
     // What one side cuts off weighs e^epsilon against the other, and a thousand outcomes lie at the cut.
     let floor = "1e-9".parse::<Ratio>().expect("a decimal") / exp_upper(&claim.eps);
     let claim = claim.at_resolution("1e-5");
-    let found = claim.over_inputs(over, pairs.iter().cloned(), |data: &Data| law(plan, rows, data, &floor));
+    // Without people there is nothing that a key draws.
+    let keys = if rows.bound().is_some() { &KEYS[..] } else { &KEYS[..1] };
+    let under = |&key: &u64| pairs.iter().cloned().map(move |(one, other)| ((key, one), (key, other)));
+    let pairs = keys.iter().flat_map(under);
+    let found =
+        claim.over_inputs(over, pairs, |(key, data): &(u64, Data)| law(plan, rows, *key, data, &floor));
     found.case(case(plan))
 }
 
@@ -299,7 +312,7 @@ fn row_budgets() -> Vec<Measured> {
             (by_group(2, 1, "6", adjacency), &pairs),
         ] {
             let plan = Plan::new(&request, &registered).expect("a good request");
-            found.push(keeps(&plan, plan.charge(), adjacency, pairs, RECORDS));
+            found.push(keeps(&plan, plan.charge(), adjacency, pairs, DRAWN_RECORDS));
         }
     }
     found
@@ -349,6 +362,7 @@ fn unordered(mut a: Data, mut b: Data) -> Option<(Data, Data)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gather::tests::FixedWords;
 
     /// What is charged, by hand: the promise itself, and steps of a row where a budget counts rows.
     #[test]
@@ -366,6 +380,25 @@ mod tests {
             }
             let filtered = plan(&filtered("salary > 1", request("count", "2", adjacency)));
             assert_eq!(filtered.cost().eps.to_string(), "2");
+        }
+    }
+
+    /// The keys of audits are worth auditing: for each person some keep one group and some the other, and some one row and some the other.
+    #[test]
+    fn keys_of_audits_draw_either_way() {
+        let fields = Request { column: Some("salary".into()), ..request("count", "1", Adjacency::AddRemove) };
+        let fields = plan(&of_people(1, fields));
+        let grouped = plan(&by_group(1, 1, "1", Adjacency::AddRemove));
+        for id in ["ann", "bob"] {
+            for (plan, values) in [(&fields, [None, Some(0)]), (&grouped, [Some(0), Some(2)])] {
+                let memory = source(&values.map(|value| (id, value)));
+                let answer = |key: u64| {
+                    let gathered = Gathered::scan(&memory, plan.rows(), &plan.needs(), &hands(key)).unwrap();
+                    format!("{:?}", plan.task().answer(&gathered, &mut FixedWords(1)))
+                };
+                let seen: BTreeSet<String> = KEYS.into_iter().map(answer).collect();
+                assert_eq!(seen.len(), 2, "{id} {seen:?}");
+            }
         }
     }
 

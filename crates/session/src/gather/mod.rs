@@ -12,7 +12,6 @@ use crate::{
     source::{Batch, Cells, Source, Visitor, Wanted},
     unanswered::Unanswered,
 };
-use equipoise_core::coins::Coins;
 use groups::{Grouping, Groups, Search, Tally};
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -39,20 +38,20 @@ pub(crate) struct Gathered<'a> {
 
 impl<'a> Gathered<'a> {
     /// Scan the source once for all needs of these rows, on as many threads as there are hands.
-    pub fn scan<C: Coins>(
+    pub fn scan(
         source: &'a dyn Source,
         rows: &Rows,
         needs: &[Need],
-        hands: Hands<'_, C>,
+        hands: &Hands,
     ) -> Result<Self, Unanswered> {
         Self::scan_within(source, rows, needs, hands, MEMORY)
     }
 
-    fn scan_within<C: Coins>(
+    fn scan_within(
         source: &'a dyn Source,
         rows: &Rows,
         needs: &[Need],
-        hands: Hands<'_, C>,
+        hands: &Hands,
         memory: Memory,
     ) -> Result<Self, Unanswered> {
         let mut found = Gathered::default();
@@ -71,21 +70,21 @@ impl<'a> Gathered<'a> {
         Ok(found)
     }
 
-    fn read<C: Coins>(
+    fn read(
         &mut self,
         source: &dyn Source,
         rows: &Rows,
         needs: &[Need],
-        mut hands: Hands<'_, C>,
+        hands: &Hands,
         memory: Memory,
     ) -> Result<(), Unanswered> {
         let mut wanted: Vec<Wanted> = needs.iter().flat_map(Need::all_wanted).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let store = Store::new(memory.numbers);
-        let searches = searches(needs, hands.key(), memory.groups / hands.count() as u64);
+        let searches = searches(needs, hands.table, memory.groups / hands.count as u64);
         let mut workers: Vec<Worker> =
-            (0..hands.count()).map(|_| Worker::new(needs, &searches, &wanted, &store)).collect();
+            (0..hands.count).map(|_| Worker::new(needs, &searches, &wanted, &store)).collect();
         let mut visitors: Vec<&mut dyn Visitor> =
             workers.iter_mut().map(|worker| worker as &mut dyn Visitor).collect();
         rows.scan(source, &wanted, &mut visitors, hands)?;
@@ -338,9 +337,8 @@ pub(crate) mod tests {
         threads: usize,
         memory: super::Memory,
     ) -> Gathered<'a> {
-        let mut coins: Vec<OsCoins> = (0..threads).map(|_| OsCoins::new().unwrap()).collect();
-        let hands = Hands::<OsCoins>::Several(&mut coins);
-        Gathered::scan_within(source, &Rows::default(), needs, hands, memory).expect("memory can be read")
+        let hands = Hands::new(threads, &mut OsCoins::new().unwrap());
+        Gathered::scan_within(source, &Rows::default(), needs, &hands, memory).expect("memory can be read")
     }
 
     fn texts(found: &Gathered<'_>) -> Vec<(String, u64)> {

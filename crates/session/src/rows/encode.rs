@@ -35,7 +35,11 @@ pub(crate) fn take<'a>(length: usize, bytes: &mut &'a [u8]) -> &'a [u8] {
 /// Write one cell.
 pub(super) fn put(cells: &Cells<'_>, row: usize, bytes: &mut Vec<u8>) {
     match cells {
-        Cells::Floats(values) => bytes.extend_from_slice(&values[row].to_bits().to_le_bytes()),
+        Cells::Floats(values) => {
+            // One way to write what is not a number, so that equal cells are equal bytes.
+            let value = if values[row].is_nan() { f64::NAN } else { values[row] };
+            bytes.extend_from_slice(&value.to_bits().to_le_bytes());
+        }
         Cells::Integers(values) => match values[row] {
             None => bytes.push(0),
             Some(value) => {

@@ -12,24 +12,24 @@
 //! 1. The filter looks at one record at a time, so a record that comes or goes does so after it, or not at all.
 //! 2. A person is all records with one id, in the canonical form of [`id`]. A record without an id is nobody's and is
 //!    dropped on its own.
-//! 3. Which of a person's rows are kept depends on that person's rows and on coins that no other person's rows decide
-//!    with: a fresh draw for each row beyond the bound ([`bound`]). So the rows kept of different people are independent.
-//! 4. Couple two files that differ in one person: let everybody else keep the same rows in both. What is left differs by the
-//!    kept rows of that person, at most k of them, whatever the coins. For every such choice the question loses at most
-//!    what k steps lose, and so does the average over choices.
-//! 5. One *row* more of a person who is there already makes the kept rows differ by at most two: either the new row is not
-//!    drawn, or it is, and takes the place of at most one other. The draws that the two files share have the same law either
-//!    way. This is what a budget that counts single rows is charged: two steps, four where a row is replaced and its id
-//!    with it. Where groups of a person are drawn too, a row may open a new group, which takes the place of at most one other
-//!    with its R kept rows: R + 1 steps, and twice that ([`Bound::changed_by_row`]).
+//! 3. Which of a person's rows are kept is a function of that person's rows and of a key ([`bound`]), which is drawn for every scan
+//!    and knows nothing of any row.
+//! 4. Fix the key. Two files that differ in one person leave the same rows of everybody else, so what is left differs by the
+//!    kept rows of that person, at most k of them, and the question loses at most what k steps lose. This holds for every key,
+//!    known or not, and so for the average over keys. No property of the hash is used.
+//! 5. Fix the key. One *row* more of a person who is there already makes the kept rows differ by at most two: either the new row is not
+//!    among the first, or it is, and takes the place of at most one other. This is what a budget that counts single rows is
+//!    charged: two steps, four where a row is replaced and its id with it. Where groups of a person are drawn too, a row may
+//!    open a new group, which takes the place of at most one other with its R kept rows: R + 1 steps, and twice that
+//!    ([`Bound::changed_by_row`]).
 //! 6. Under replace, a filter or a unit makes the number of rows private. A person who is replaced is one who goes and one
 //!    who comes: twice the steps of add/remove.
 //!
 //! # Time and memory
 //!
 //! This stage is a part of the scan, whose time counts as public: it takes one pass over the rows, and with a unit one more over
-//! what the first wrote. That second pass draws for each row beyond the bound and looks up each id in a table, so its time
-//! shows the size, and within that faintly how rows are spread over people. Rows wait in memory up to a public limit, then in a
+//! what the first wrote. That second pass looks up each id in a table, and hashes the rows of people who have more of them than the bound, so its
+//! time shows the size, and within that faintly how rows are spread over people. Rows wait in memory up to a public limit, then in a
 //! temporary file without a name ([`spill`]).
 
 pub(crate) mod bound;
@@ -37,8 +37,10 @@ mod constants;
 pub(crate) mod encode;
 pub(crate) mod filter;
 pub(crate) mod id;
+mod kept;
 pub(crate) mod numbers;
 pub(crate) mod plan;
+mod rank;
 pub(crate) mod spill;
 pub(crate) mod values;
 
@@ -47,9 +49,9 @@ use crate::{
     unanswered::Unanswered,
 };
 use bound::Bound;
-use equipoise_core::coins::{Coins, Words};
-use equipoise_entropy::OsCoins;
+use equipoise_core::coins::Words;
 use filter::Filter;
+use rank::RunKey;
 
 /// Which rows count. Chosen from public words; the default is all of them.
 #[derive(Clone, Debug, Default)]
@@ -58,33 +60,21 @@ pub(crate) struct Rows {
     bound: Option<Bound>,
 }
 
-/// Coins and threads of a scan: one for each visitor.
-pub(crate) enum Hands<'a, C: Coins> {
-    /// One thread, any coins: this is what audits enumerate.
-    #[cfg_attr(
-        not(any(test, debug_assertions)),
-        expect(dead_code, reason = "audits run the same scan on coins of their own")
-    )]
-    One(&'a mut C),
-    /// As many threads as coins, each its own.
-    Several(&'a mut [OsCoins]),
+/// Threads and keys of one scan.
+#[derive(Clone, Copy)]
+pub(crate) struct Hands {
+    /// How many visitors take part, each on a thread of its own.
+    pub count: usize,
+    /// By which rows of people are drawn.
+    run: RunKey,
+    /// For tables of ids and keys. It balances work and carries no guarantee.
+    pub table: [u64; 2],
 }
 
-impl<C: Coins> Hands<'_, C> {
-    /// How many visitors take part.
-    pub fn count(&self) -> usize {
-        match self {
-            Self::One(_) => 1,
-            Self::Several(coins) => coins.len().max(1),
-        }
-    }
-
-    /// A key for hashing ids and the keys of groups. The hash balances work and carries no guarantee, so one that is known serves audits.
-    pub fn key(&mut self) -> [u64; 2] {
-        match self {
-            Self::One(_) => [0; 2],
-            Self::Several(coins) => coins.first_mut().map_or([0; 2], |coins| [coins.word(), coins.word()]),
-        }
+impl Hands {
+    /// So many threads, with fresh keys; audits bring words that are written down.
+    pub fn new<W: Words>(count: usize, coins: &mut W) -> Self {
+        Self { count, run: RunKey::drawn(coins), table: [coins.word(), coins.word()] }
     }
 }
 
@@ -123,25 +113,24 @@ impl Rows {
 
     /// Scan the source like [`Source::scan`], but hand over only the rows that count. There are as many visitors as
     /// [hands](Hands::count).
-    pub fn scan<C: Coins>(
+    pub fn scan(
         &self,
         source: &dyn Source,
         wanted: &[Wanted],
         visitors: &mut [&mut dyn Visitor],
-        mut hands: Hands<'_, C>,
+        hands: &Hands,
     ) -> Result<(), Unanswered> {
-        let key = hands.key();
         match &self.bound {
             None => Ok(self.filtered(source, wanted, visitors)?),
             Some(bound) => {
-                let stage = bound.stage(wanted, key);
+                let stage = bound.stage(wanted, hands);
                 let mut routers: Vec<bound::Router<'_>> = visitors.iter().map(|_| stage.router()).collect();
                 let mut routing: Vec<&mut dyn Visitor> =
                     routers.iter_mut().map(|router| router as &mut dyn Visitor).collect();
                 self.filtered(source, stage.wanted(), &mut routing)?;
                 drop(routing);
                 routers.into_iter().for_each(bound::Router::finish);
-                stage.deliver(visitors, hands)
+                stage.deliver(visitors)
             }
         }
     }

@@ -31,7 +31,6 @@ use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZero,
-    slice,
     sync::{Arc, Mutex, PoisonError},
     thread,
 };
@@ -116,8 +115,8 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
                 let known = if let Some(known) = &known {
                     known
                 } else {
-                    let hands = Hands::<OsCoins>::Several(slice::from_mut(&mut coins));
-                    let gathered = Gathered::scan(source, plan.rows(), &plan.needs(), hands)?;
+                    let hands = Hands::new(1, &mut coins);
+                    let gathered = Gathered::scan(source, plan.rows(), &plan.needs(), &hands)?;
                     own = gathered;
                     &Known::new(&questions, &own)
                 };
@@ -151,8 +150,8 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
 /// The rows of which those of a trial are drawn.
 fn all_rows<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
     let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
-    let hands = Hands::<OsCoins>::Several(slice::from_mut(&mut coins));
-    Gathered::scan(source, &plan.rows().unbounded(), &plan.needs(), hands)
+    let hands = Hands::new(1, &mut coins);
+    Gathered::scan(source, &plan.rows().unbounded(), &plan.needs(), &hands)
 }
 
 /// The question, the key as text, and the place among the question's numbers and texts.
