@@ -1,6 +1,7 @@
 //! Rules of the source tree that no compiler checks. Each failure names the file and what to do.
 
 mod documents;
+mod options;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

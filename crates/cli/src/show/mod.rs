@@ -6,7 +6,7 @@ mod summary;
 
 pub(crate) use simulation::{simulation, simulation_title};
 
-use crate::Exit;
+use crate::{Exit, typed};
 use equipoise_core::{ratio::Ratio, wording};
 pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
@@ -66,17 +66,17 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
             let asked =
                 question(&part.request().statistic, part.request().column.as_deref(), part.group_by());
             println!("  {asked}");
-            println!("    expect   {}", part.expected().words);
+            println!("    expect   {}", typed(&part.expected().words));
             println!("    cost     {}; {}", amount(&part.cost().into()), part.mechanism());
         }
     } else {
-        println!("  expect     {}{sure}", plan.expected().words);
+        println!("  expect     {}{sure}", typed(&plan.expected().words));
         if let Some(likely) = plan.parts()[0].likely() {
             println!("  likely     {}", likely_words(&likely));
         }
         for other in plan.parts()[0].runners_up() {
             let likely = other.likely.map_or(String::new(), |likely| format!("{}; ", likely_words(&likely)));
-            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, other.words);
+            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, typed(&other.words));
         }
     }
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
@@ -98,7 +98,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
 /// Say on standard error what protects little; JSON has it in the document.
 pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
-        eprintln!("equipoise: warning: {}", wording::line(warning));
+        eprintln!("equipoise: warning: {}", wording::line(&typed(warning)));
     }
 }
 

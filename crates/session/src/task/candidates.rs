@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(taken, "inverse-sensitivity");
         for other in others {
             let needs =
-                if other.mechanism == "stable" { "needs a delta" } else { "give --range and --resolution" };
+                if other.mechanism == "stable" { "needs a delta" } else { "give `range` and `resolution`" };
             assert!(!other.possible && other.words.contains(needs), "{}: {}", other.mechanism, other.words);
         }
         let (_, others) = planned(&Request { delta: None, ..on_a_grid(asked("median", "1")) });

@@ -6,6 +6,7 @@ use crate::{
     bar::ErrorBar,
     gather::{Gathered, Need},
     plan::{PlanError, Said},
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -35,9 +36,11 @@ impl Mode {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         let of = Texts::plan(said)?;
         if said.delta().is_zero() {
-            return Err(PlanError::line(
-                "mode needs a delta above 0, because its values are not known beforehand; give --delta 1e-6 or one over ten times the rows",
-            ));
+            return Err(PlanError::about(
+                Argument::Delta,
+                "mode needs a delta above 0, because its values are not known beforehand",
+            )
+            .hint("give `delta=1e-6` or one over ten times the rows"));
         }
         let stable =
             Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };

@@ -12,6 +12,7 @@ use crate::{
     plan::{PlanError, Said},
     source::Kind,
     space::Space,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -54,9 +55,8 @@ impl Scale {
         let need = said.numbers(column)?;
         let kind = said.kind(column).unwrap_or(Kind::Float);
         if said.resolution().is_none() && !kind.is_whole() {
-            return Err(PlanError::line(
-                "the mechanism scale measures in steps; give --resolution, such as 0.01",
-            ));
+            return Err(PlanError::about(Argument::Resolution, "the mechanism scale measures in steps")
+                .hint("give `resolution`, such as 0.01"));
         }
         let space = Space::of(kind, said.range(), said.resolution())?;
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
@@ -143,7 +143,7 @@ impl Answering for Scale {
     }
 
     fn no_prediction(&self) -> String {
-        "the error of scale is a factor; give --epsilon, or use inverse-sensitivity, whose error is in ranks"
+        "the error of scale is a factor; give `epsilon`, or use inverse-sensitivity, whose error is in ranks"
             .to_string()
     }
 }
