@@ -2,6 +2,7 @@
 
 mod documents;
 mod modules;
+mod options;
 mod python_surface;
 
 use std::{

@@ -31,7 +31,7 @@ impl Ballot {
         py.detach(|| {
             let facts = facts(Some(books.session()?.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
-            let planned = VotePlan::new(&request, &facts).map_err(errors::request)?;
+            let planned = VotePlan::new(&request, &facts).map_err(errors::plan)?;
             Ok(Self { planned, charged: Mutex::new(None), rows: Mutex::new(None) })
         })
     }

@@ -103,7 +103,7 @@ impl Books {
                 .map_err(|error| errors::ledger(&error))?;
             let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
             let facts = DataFacts { kinds, ..facts };
-            let plan = Plan::new(&request, &facts).map_err(errors::request)?;
+            let plan = Plan::new(&request, &facts).map_err(errors::plan)?;
             Ok(Planned { plan, columns })
         })
     }
@@ -268,7 +268,7 @@ impl Planned {
     /// A file of which this plan reads columns; one that cannot be read as the plan wants is refused by its schema.
     fn open(&self, file: &File) -> PyResult<Box<dyn Source>> {
         let source = file.open()?;
-        self.plan.readable_in(&*source).map_err(errors::request)?;
+        self.plan.readable_in(&*source).map_err(errors::plan)?;
         Ok(source)
     }
 }

@@ -5,7 +5,7 @@ use equipoise_audit::{Audit, Kind, Measured, report, report::Finding};
 use equipoise_core::{
     catalog::{self, Derived, Given},
     ratio::Ratio,
-    wording,
+    wording::{self, Surface},
 };
 #[cfg(debug_assertions)]
 use equipoise_session::audits::all;
@@ -61,6 +61,12 @@ pub fn mechanisms() -> String {
 #[pyfunction]
 pub fn visible(text: &str) -> String {
     wording::visible(text).into_owned()
+}
+
+/// A text of the libraries, its options written as keywords.
+#[pyfunction]
+pub fn in_python(text: &str) -> String {
+    wording::on(Surface::Python, text)
 }
 
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.

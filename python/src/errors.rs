@@ -2,6 +2,7 @@
 
 use equipoise_session::{
     ledger::{ChargeError, LedgerError, Limit, RegisterError},
+    plan::PlanError,
     release::Left,
     session::PayError,
     unanswered::Unanswered,
@@ -30,6 +31,13 @@ pub fn prepare(py: Python<'_>) {
 /// What was asked for is wrong; nothing was charged.
 pub fn request(error: impl Display) -> PyErr {
     RequestError::new_err(error.to_string())
+}
+
+/// The same where it is known about which argument, and what to do.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+pub fn plan(error: PlanError) -> PyErr {
+    let argument = error.argument().map(|option| option.keyword);
+    RequestError::new_err((error.to_string(), argument, error.next_step().map(str::to_string)))
 }
 
 /// The data is of a kind that the question cannot read; nothing was charged.

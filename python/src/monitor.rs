@@ -65,7 +65,7 @@ fn start(books: &Books, data: &str, stream: &Stream) -> PyResult<(Started, OsCoi
     let mut session = books.session()?;
     let facts = session::facts(Some(session.ledger()), data, &[]).map_err(|error| errors::ledger(&error))?;
     let (started, _) = session.start_stream(stream, &facts).map_err(|error| match error {
-        StreamError::Plan(error) => errors::request(error),
+        StreamError::Plan(error) => errors::plan(error),
         StreamError::Pay(error) => errors::pay(&error),
         StreamError::Lost(error) => errors::lost(error),
     })?;
@@ -184,7 +184,7 @@ fn monitor_plan(books: &Books, data: &str, columns: &[String], request: &str) ->
     let session = books.session()?;
     let facts =
         session::facts(Some(session.ledger()), data, columns).map_err(|error| errors::ledger(&error))?;
-    MonitorPlan::new(&monitor_request(request)?, &facts).map_err(errors::request)
+    MonitorPlan::new(&monitor_request(request)?, &facts).map_err(errors::plan)
 }
 
 fn not_opened(error: OpenError) -> PyErr {

@@ -167,7 +167,7 @@ impl Asked<'_> {
             settings,
             ..self.request.clone()
         };
-        let plan = VotePlan::new(&request, &facts).map_err(errors::request)?;
+        let plan = VotePlan::new(&request, &facts).map_err(errors::plan)?;
         run.sandbox.limits.answer = plan.ballots().output().longest_answer();
         Ok((plan, run))
     }

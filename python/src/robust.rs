@@ -336,8 +336,7 @@ impl Cut {
         sampled: Option<Wanted>,
     ) -> PyResult<Self> {
         let graph = py.detach(|| {
-            let rows = equipoise_engine::read_edges(Path::new(path), no_header)
-                .map_err(|error| errors::data(error.replace("--no-header", "header=False")))?;
+            let rows = equipoise_engine::read_edges(Path::new(path), no_header).map_err(errors::data)?;
             let edges: Vec<EdgeWeight> =
                 rows.iter().map(|row| EdgeWeight { ends: row.ends, weight: row.weight }).collect();
             Graph::from_list(vertices, &edges)

@@ -42,7 +42,7 @@ def test_no_other_ledger_link_or_place_walks_around_a_limit(used_up: Path) -> No
         lambda: eq.count(str(folder / "sub" / "*.csv"), epsilon=1),
     ]
     for ask in refused:
-        with pytest.raises(eq.RequestError, match="limited in the ledger .* or say apart= to count it apart"):
+        with pytest.raises(eq.RequestError, match="limited in the ledger .* or say apart=True to count it apart"):
             ask()
     assert not other.exists()
     for name in ("sub/b.csv", "c.csv"):

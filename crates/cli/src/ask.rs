@@ -5,7 +5,7 @@ use crate::{
     args::{BatchOptions, Books, QuestionCommand, Showing},
     fail,
     interrupt::{Stage, reached},
-    plot, progress, show,
+    plot, progress, show, unplanned,
 };
 use equipoise_core::wording;
 use equipoise_engine::{
@@ -107,8 +107,8 @@ fn answer(
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
-    let plan = plan(&facts).map_err(usage)?;
-    plan.readable_in(&*source).map_err(usage)?;
+    let plan = plan(&facts).map_err(|error| unplanned(&error))?;
+    plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
     if showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(unopened)?),

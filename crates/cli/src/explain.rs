@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::ExplainOptions,
     ask::{internal, ledger, usage},
-    budget, show,
+    budget, show, typed,
 };
 use equipoise_core::wording;
 use equipoise_engine::books::ledger_path;
@@ -125,7 +125,7 @@ fn paragraph(
         None => "The answer was lost before it was recorded; the charge stands.".to_string(),
         Some(release) if release.outcome == Outcome::Refused => format!(
             "The outcome was a refusal, which is part of what the guarantee covers{}.",
-            release.advice.as_ref().map_or(String::new(), |advice| format!(" ({advice})"))
+            release.advice.as_ref().map_or(String::new(), |advice| format!(" ({})", typed(advice)))
         ),
         Some(Release { answers: Some(answers), .. }) => {
             format!("{} questions were answered together, each with its error.", answers.len())

@@ -42,7 +42,8 @@ mod simulate;
 mod standing;
 
 use clap::Parser;
-use equipoise_core::wording;
+use equipoise_core::wording::{self, Surface};
+use equipoise_session::plan::PlanError;
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, Signal};
 use std::{
@@ -98,13 +99,37 @@ fn as_json() -> bool {
     env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json")
 }
 
+/// A text of the libraries, its options written as they are typed here.
+pub(crate) fn typed(text: &str) -> String {
+    wording::on(Surface::CommandLine, text)
+}
+
 /// Say what is wrong in one line on standard error, as `{"error": .., "exit": ..}` for who asked for JSON; the code is one of
 /// those above.
 pub(crate) fn fail(error: &dyn fmt::Display, code: u8) -> Exit {
+    told(&typed(&error.to_string()), code, serde_json::Map::new())
+}
+
+/// The same for a request that cannot be planned: JSON has the argument by its name and the next step as fields too, where
+/// they are known.
+pub(crate) fn unplanned(error: &PlanError) -> Exit {
+    let mut fields = serde_json::Map::new();
+    if let Some(argument) = error.argument() {
+        fields.insert("argument".to_string(), argument.name.into());
+    }
+    if let Some(hint) = error.next_step() {
+        fields.insert("hint".to_string(), typed(hint).into());
+    }
+    told(&typed(&error.to_string()), Exit::Usage as u8, fields)
+}
+
+fn told(line: &str, code: u8, fields: serde_json::Map<String, serde_json::Value>) -> Exit {
     if as_json() {
-        eprintln!("{}", serde_json::json!({ "error": error.to_string(), "exit": code }));
+        let mut document = serde_json::json!({ "error": line, "exit": code });
+        document.as_object_mut().expect("an object").extend(fields);
+        eprintln!("{document}");
     } else {
-        eprintln!("equipoise: {}", wording::line(&error.to_string()));
+        eprintln!("equipoise: {}", wording::line(line));
     }
     match code {
         2 => Exit::Usage,

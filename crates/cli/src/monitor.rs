@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::MonitorOptions,
     ask::{delimiter, existing, internal, unopened, usage},
-    fail, progress, show,
+    fail, progress, show, unplanned,
 };
 use equipoise_core::wording;
 use equipoise_engine::{
@@ -76,7 +76,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     let source = equipoise_engine::open(&files, &reading).map_err(usage)?;
     let known = existing(path)?;
     let facts = session::facts(known.as_ref(), &account.name, source.columns()).map_err(unopened)?;
-    let plan = MonitorPlan::new(&request(options), &facts).map_err(usage)?;
+    let plan = MonitorPlan::new(&request(options), &facts).map_err(|error| unplanned(&error))?;
     drop(known);
     if options.dry_run {
         println!("{:#}", planned(&plan));

@@ -6,7 +6,7 @@ use crate::{
     ask::{account, delimiter, existing, internal, unopened, usage},
     fail,
     interrupt::{Stage, reached},
-    progress, show,
+    progress, show, typed, unplanned,
 };
 use clap::{Args, ValueEnum};
 use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
@@ -172,7 +172,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(unopened)?;
     let said = settings(options, path, &others);
     let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
-    let plan = VotePlan::new(&request(options, &said, &run)?, &facts).map_err(usage)?;
+    let plan = VotePlan::new(&request(options, &said, &run)?, &facts).map_err(|error| unplanned(&error))?;
     run.sandbox.limits.answer = plan.ballots().output().longest_answer();
     if options.programs.unsafe_no_sandbox {
         eprintln!(
@@ -361,7 +361,7 @@ fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: boo
     show::warn(&plan.warnings());
     let charge = Spent::from(plan.charge());
     println!("program (planned; no rows were read and nothing was charged)");
-    println!("  expect     {}", plan.expected());
+    println!("  expect     {}", typed(&plan.expected()));
     println!("  blocks     {blocks}, {lanes} at a time; {seconds} seconds in all");
     println!("  privacy    {}; {}", plan.guarantee(), plan.mechanism());
     println!("  charge     {}", show::amount(&charge));

@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::{SimulateCommand, SimulateOptions},
     ask::{self, ledger, no_picture, open, unread, usage},
-    compare, fail, plot, progress, show,
+    compare, fail, plot, progress, show, unplanned,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
 use equipoise_engine::{
@@ -117,8 +117,8 @@ impl Asked<'_> {
     fn planned(&self, file: &Path, name: Option<&str>) -> Result<(Plan, Box<dyn Source>), Exit> {
         let source = open(file, self.delimiter, self.header)?;
         let facts = public(file, name, self.ledger, source.columns())?.typed_by(&*source);
-        let plan = (self.plan)(&facts).map_err(usage)?;
-        plan.readable_in(&*source).map_err(usage)?;
+        let plan = (self.plan)(&facts).map_err(|error| unplanned(&error))?;
+        plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
         Ok((plan, source))
     }
 }

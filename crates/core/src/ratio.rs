@@ -29,17 +29,25 @@ pub enum RatioError {
 
 impl fmt::Display for RatioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (problem, hint) = self.parts();
+        f.write_str(&wording::with_hint(&problem, &hint))
+    }
+}
+
+impl RatioError {
+    /// What is wrong, and what to write instead.
+    pub fn parts(&self) -> (String, String) {
         match self {
-            Self::NotANumber(text) => {
-                write!(
-                    f,
-                    "'{text}' is not a number; write a decimal like 0.5 or 1e-6, or a fraction like 1/3"
-                )
+            Self::NotANumber(text) => (
+                format!("'{text}' is not a number"),
+                "write a decimal like 0.5 or 1e-6, or a fraction like 1/3".to_string(),
+            ),
+            Self::ZeroDenominator(text) => {
+                (format!("'{text}' divides by zero"), "write a decimal like 0.5".to_string())
             }
-            Self::ZeroDenominator(text) => write!(f, "'{text}' divides by zero; write a decimal like 0.5"),
-            Self::TooLong(text) => write!(
-                f,
-                "'{text}' has too many digits; use at most {MAX_DIGITS} digits and an exponent within ±{MAX_EXPONENT}"
+            Self::TooLong(text) => (
+                format!("'{text}' has too many digits"),
+                format!("use at most {MAX_DIGITS} digits and an exponent within ±{MAX_EXPONENT}"),
             ),
         }
     }

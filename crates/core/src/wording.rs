@@ -1,4 +1,8 @@
-//! What was typed, made fit for one line of an error message.
+//! What was typed, made fit for one line of an error message, and options named as each surface names them.
+
+mod surface;
+
+pub use surface::{Form, OPTIONS, OptionName, Surface, on, option_with, unmarked, with_hint};
 
 use std::{borrow::Cow, fmt::Write, ops::RangeInclusive};
 
@@ -42,6 +46,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// The same for a name of any length in a text of ours: nor is a backtick in it taken for the mark of an option (see [`on`]).
+pub fn visible_name(text: &str) -> String {
+    visible(text).replace('`', MARK_SHOWN)
+}
+
 /// A document of JSON, or lines of ours, for a terminal: what nobody would see is written as JSON does, so that a document
 /// says the same. Line ends and tabs stay.
 pub fn seen_in_json(text: &str) -> Cow<'_, str> {
@@ -62,13 +71,20 @@ fn rewritten(text: &str, unseen: impl Fn(char) -> bool, write: impl Fn(char, &mu
     Cow::Owned(shown)
 }
 
-/// The first characters of a text, without any that could break the line, command a terminal or stay unseen.
+/// A backtick as [`shown`] writes it.
+const MARK_SHOWN: &str = r"\u{60}";
+
+/// The first characters of a text, without any that could break the line, command a terminal or stay unseen, or that would be
+/// taken for the mark of an option (see [`on`]).
 pub fn shown(text: &str) -> String {
     const LONGEST: usize = 40;
     let (mut short, mut length, mut cut) = (String::new(), 0, 0);
     let mut buffer = [0; 4];
     for c in text.chars() {
-        let piece = visible(c.encode_utf8(&mut buffer)).into_owned();
+        let piece = match c {
+            '`' => MARK_SHOWN.to_string(),
+            c => visible(c.encode_utf8(&mut buffer)).into_owned(),
+        };
         length += piece.chars().count();
         if length > LONGEST {
             short.truncate(cut);
@@ -97,6 +113,14 @@ pub fn nearest<N: AsRef<str>>(typed: &str, names: &[N]) -> String {
             format!("; did you mean '{}'?", shown(name))
         }
         _ => ".".to_string(),
+    }
+}
+
+/// A problem that ends where [`nearest`] found nothing, and what was probably meant, with a space behind it, where it did.
+pub fn and_nearest(problem: &str, nearest: &str) -> (String, String) {
+    match nearest.strip_prefix("; ") {
+        Some(meant) => (problem.to_string(), format!("{meant} ")),
+        None => (format!("{problem}{nearest}"), String::new()),
     }
 }
 

@@ -80,7 +80,7 @@ fn places(columns: &[String], path: &Path) -> Result<Vec<usize>, String> {
     }
     if columns.iter().all(|column| column.trim().parse::<f64>().is_ok()) {
         return Err(format!(
-            "'{name}' begins with numbers where the names of its columns should be; say --no-header if they are an edge"
+            "'{name}' begins with numbers where the names of its columns should be; say `no_header` if they are an edge"
         ));
     }
     let weight = columns.iter().position(|column| {

@@ -110,10 +110,10 @@ impl HeaderProblem {
     fn line(&self, file: &str) -> String {
         match self {
             Self::Empty => {
-                format!("{file} is empty; its first line must name the columns, or say --no-header")
+                format!("{file} is empty; its first line must name the columns, or say `no_header`")
             }
             Self::Blank => {
-                format!("the first line of {file} is blank; it must name the columns, or say --no-header")
+                format!("the first line of {file} is blank; it must name the columns, or say `no_header`")
             }
             Self::NotText => {
                 format!("the header of {file} is not UTF-8 text; convert the file to UTF-8 CSV first")
@@ -190,7 +190,7 @@ impl fmt::Display for OpenError {
                 )
             }
             Problem::HasSchema => {
-                write!(f, "{file} has a schema of its own; leave out --no-header and --delimiter")
+                write!(f, "{file} has a schema of its own; leave out `no_header` and `delimiter`")
             }
             Problem::NeedsAFile => write!(f, "Parquet cannot be read from a pipe; save it to a file first"),
             Problem::ReadBefore => write!(f, "{file} was read before and cannot be read again"),

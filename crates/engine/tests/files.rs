@@ -57,8 +57,8 @@ fn scan(csv: &Csv) -> Result<(usize, f64), Lost> {
 fn what_cannot_be_opened_is_one_clear_line() {
     let folder = Folder::new("open");
     let table: [(&str, &[u8], &str); 6] = [
-        ("empty", b"", "'F' is empty; its first line must name the columns, or say --no-header"),
-        ("blank", b"\n1\n", "the first line of 'F' is blank; it must name the columns, or say --no-header"),
+        ("empty", b"", "'F' is empty; its first line must name the columns, or say `no_header`"),
+        ("blank", b"\n1\n", "the first line of 'F' is blank; it must name the columns, or say `no_header`"),
         ("latin", b"gr\xf6sse\n", "the header of 'F' is not UTF-8 text; convert the file to UTF-8 CSV first"),
         (
             "quote",

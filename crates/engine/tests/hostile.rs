@@ -168,7 +168,7 @@ fn what_is_not_what_its_name_says_is_one_clear_line() {
     let path = folder.file("good.parquet", &parquet(&[small()]));
     let options = OpenOptions { header: Some(Header::Numbered), ..OpenOptions::default() };
     let error = open(&[&path], &options).err().expect("a schema").to_string();
-    assert!(error.ends_with("has a schema of its own; leave out --no-header and --delimiter"), "{error}");
+    assert!(error.ends_with("has a schema of its own; leave out `no_header` and `delimiter`"), "{error}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn what_was_spent_is_kept_and_no_longer_counted() {
         (
             2,
             "data set 'salaries' has spent epsilon 0.7 for one row (add-remove), and that bounds nothing for one person \
-             (add-remove); to count for that from now on, with what was spent kept in the log but no longer counted, say --anew"
+             (add-remove); to count for that from now on, with what was spent kept in the log but no longer counted, say `anew`"
         )
     );
     assert_eq!((spent(&ledger).as_str(), ledger.data_set("salaries").unwrap()), ("0.7", Some(salaries())));

@@ -116,12 +116,12 @@ impl Fault {
     fn next_step(&self) -> Option<&'static str> {
         Some(match self {
             Self::Missing => "the first charge or 'budget set' makes it",
-            Self::NotAFile => "name a file with --ledger",
-            Self::NotALedger => "name another file with --ledger",
+            Self::NotAFile => "name a file with `ledger`",
+            Self::NotALedger => "name another file with `ledger`",
             Self::Newer { .. } => "use a newer equipoise",
-            Self::ReadOnly => "make it and its folder writable or name another with --ledger",
-            Self::NoAccess => "get access to it and its folder or name another with --ledger",
-            Self::NoSharedMemory => "put it on a local disk with --ledger",
+            Self::ReadOnly => "make it and its folder writable or name another with `ledger`",
+            Self::NoAccess => "get access to it and its folder or name another with `ledger`",
+            Self::NoSharedMemory => "put it on a local disk with `ledger`",
             Self::Busy => "nothing was written, try again",
             Self::Full => "free some and try again",
             Self::Damaged { .. } => "run 'equipoise budget verify'",
@@ -264,20 +264,20 @@ impl fmt::Display for DataSetError {
                 shown(&registered.to_string()),
                 shown(&requested.to_string()),
                 match registered {
-                    Unit::Row => "no --unit".to_string(),
-                    Unit::Column(column) => format!("--unit {}", shown(column)),
+                    Unit::Row => "no `unit`".to_string(),
+                    Unit::Column(column) => format!("`unit={}`", shown(column)),
                 }
             ),
             Self::OtherAdjacency { name, registered, requested } => write!(
                 f,
                 "data set '{}' is registered under {registered}, not {requested}; \
-                 ask with --adjacency {registered}",
+                 ask with `adjacency={registered}`",
                 shown(name)
             ),
             Self::Spent(found) => write!(
                 f,
                 "data set '{}' has spent {} for {}, and that bounds nothing for {}; to count for that from now on, with what was \
-                 spent kept in the log but no longer counted, say --anew",
+                 spent kept in the log but no longer counted, say `anew`",
                 shown(&found.registered.name),
                 pair(&found.spent.eps, &found.spent.delta),
                 found.registered.words(),
@@ -463,7 +463,7 @@ impl fmt::Display for ChargeError {
             ),
             Self::Nameless { name } => write!(
                 f,
-                "data set '{}' has limits for analysts, and nobody was named; say who asks with --analyst NAME",
+                "data set '{}' has limits for analysts, and nobody was named; say who asks with `analyst=NAME`",
                 shown(name)
             ),
             Self::Apart(error) => {

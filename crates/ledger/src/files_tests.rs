@@ -34,7 +34,7 @@ fn with_a_limit_for_any_analyst_a_name_is_needed() {
         (error.exit_code(), error.to_string().as_str()),
         (
             2,
-            "data set 'salaries' has limits for analysts, and nobody was named; say who asks with --analyst NAME"
+            "data set 'salaries' has limits for analysts, and nobody was named; say who asks with `analyst=NAME`"
         )
     );
     assert_eq!(ledger.verify(None).unwrap().charges, 2, "nothing was charged");

@@ -193,13 +193,13 @@ fn unit_and_adjacency_are_fixed_by_the_first_use() {
     other.data_set.adjacency = Adjacency::Replace;
     assert_eq!(
         ledger.charge(&other).unwrap_err().to_string(),
-        "data set 'salaries' is registered under add-remove, not replace; ask with --adjacency add-remove"
+        "data set 'salaries' is registered under add-remove, not replace; ask with `adjacency=add-remove`"
     );
     let mut other = salaries();
     other.unit = Unit::Column("user".into());
     assert_eq!(
         ledger.register(&other, None).unwrap_err().to_string(),
-        "data set 'salaries' is registered with unit row, not user; ask with no --unit"
+        "data set 'salaries' is registered with unit row, not user; ask with no `unit`"
     );
     assert_eq!(ledger.data_sets().unwrap(), [salaries()]);
 }
@@ -367,7 +367,7 @@ fn files_that_are_no_ledger_are_left_alone() {
     );
     assert!(!path.exists(), "looking makes nothing");
     let directory = Ledger::open(folder.path()).err().unwrap();
-    assert_eq!(line(directory), (2, "ledger : not a file; name a file with --ledger".to_string()));
+    assert_eq!(line(directory), (2, "ledger : not a file; name a file with `ledger`".to_string()));
 
     for content in ["salary\n1\n2\n".to_string(), "x".repeat(5000)] {
         fs::write(&path, &content).unwrap();
@@ -376,7 +376,7 @@ fn files_that_are_no_ledger_are_left_alone() {
                 line(result.err().unwrap()),
                 (
                     2,
-                    "ledger /test.ledger: not a ledger of Equipoise, left as it is; name another file with --ledger"
+                    "ledger /test.ledger: not a ledger of Equipoise, left as it is; name another file with `ledger`"
                         .to_string()
                 )
             );
@@ -592,11 +592,11 @@ fn every_fault_is_one_line_with_a_next_step() {
     for (fault, expected) in [
         (
             Fault::NoAccess,
-            "it, or a file beside it, cannot be opened; get access to it and its folder or name another with --ledger",
+            "it, or a file beside it, cannot be opened; get access to it and its folder or name another with `ledger`",
         ),
         (
             Fault::NoSharedMemory,
-            "its file system cannot share memory between processes; put it on a local disk with --ledger",
+            "its file system cannot share memory between processes; put it on a local disk with `ledger`",
         ),
         (busy, "busy for a minute; nothing was written, try again"),
         (Fault::Full, "no space left on its disk; free some and try again"),

@@ -48,8 +48,9 @@ impl fmt::Display for PredicateError {
 
 impl std::error::Error for PredicateError {}
 
-/// Text of a user, short and without control characters.
+/// Text of a user, short and without control characters; a backtick in it is not one of ours.
 pub(crate) fn shown(text: &str) -> String {
-    let clean: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let clean: String =
+        text.chars().take(40).map(|c| if c.is_control() || c == '`' { '?' } else { c }).collect();
     if text.chars().nth(40).is_some() { format!("{clean}...") } else { clean }
 }

@@ -101,7 +101,7 @@ impl Run<'_> {
         }
         if !self.sandbox.is_protected() && self.programs.iter().any(Program::is_module) {
             return Err(Refusal::line(
-                "WebAssembly modules run in the sandbox only; leave out --unsafe-no-sandbox",
+                "WebAssembly modules run in the sandbox only; leave out `unsafe_no_sandbox`",
             ));
         }
         let one = |(index, program): (usize, &Program)| {
@@ -139,7 +139,7 @@ impl Run<'_> {
         // A shell's codes for a program that is missing or cannot be run.
         if is(NOT_STARTED) || matches!(ended.code, Some(126 | 127)) {
             return Err(Refusal::line(format!(
-                "'{}' cannot be started in the sandbox ({last}); show it the folders of its own files with --allow-read",
+                "'{}' cannot be started in the sandbox ({last}); show it the folders of its own files with `allow_read`",
                 program.name()
             )));
         }

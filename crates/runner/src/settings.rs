@@ -44,7 +44,7 @@ impl Settings {
     /// A run as it was said, or one line on what cannot be.
     pub fn run(&self, sandbox: Sandbox) -> Result<Run<'static>, Refusal> {
         let time = Duration::try_from_secs_f64(self.block_time)
-            .map_err(|_| Refusal::line("--block-time takes seconds, such as 10 or 0.5"))?;
+            .map_err(|_| Refusal::line("`block_time` takes seconds, such as 10 or 0.5"))?;
         let mut sandbox = if self.protected { sandbox } else { sandbox.without_protection() };
         sandbox.limits = Limits {
             memory: self.memory.saturating_mul(1 << 20),

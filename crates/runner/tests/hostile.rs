@@ -47,7 +47,7 @@ fn refused() -> Option<Refusal> {
     assert!(absent, "the kernel has every layer, but: {refusal}");
     let text = refusal.to_string();
     assert!(
-        text.starts_with("the sandbox cannot be built here") && text.contains("--unsafe-no-sandbox"),
+        text.starts_with("the sandbox cannot be built here") && text.contains("`unsafe_no_sandbox`"),
         "{text}"
     );
     assert!(!text.contains('\n'), "{text}");

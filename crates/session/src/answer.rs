@@ -148,7 +148,7 @@ impl Answer {
             return Self::released(value.into(), error);
         }
         Self::refused(
-            "the answer is beyond what a 64-bit float can hold; declare a smaller --range, or scale the column",
+            "the answer is beyond what a 64-bit float can hold; declare a smaller `range`, or scale the column",
         )
     }
 
@@ -186,7 +186,7 @@ impl Answer {
     pub fn too_many_groups() -> Self {
         Self::refused(format!(
             "more than {MOST_TOLD} answers for groups would be told, in this question or in a batch together; group by columns with fewer \
-             values, ask about fewer rows with --where, or state the --keys"
+             values, ask about fewer rows with `where`, or state the `keys`"
         ))
     }
 

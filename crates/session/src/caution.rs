@@ -64,7 +64,7 @@ pub fn warnings(promise: &Promise, rows: Rows) -> Vec<String> {
     };
     found.push(format!(
         "delta {short} is above {beside}: this promise would also allow {whose} to be published in full with probability {short}; \
-         give a much smaller --delta, such as 1e-6"
+         give a much smaller `delta`, such as 1e-6"
     ));
     found
 }
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(
             said("row", Rows::Stated(5000)),
             "delta 0.5 is above one over the stated number of rows, 5000: this promise would also allow one row to be published in \
-             full with probability 0.5; give a much smaller --delta, such as 1e-6"
+             full with probability 0.5; give a much smaller `delta`, such as 1e-6"
         );
         assert!(
             said("id", Rows::Released(3))

@@ -38,17 +38,23 @@ pub struct UnknownColumn {
 
 impl fmt::Display for UnknownColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (problem, hint) = self.parts();
+        f.write_str(&wording::with_hint(&problem, &hint))
+    }
+}
+
+impl UnknownColumn {
+    /// What is wrong, and what there is.
+    pub fn parts(&self) -> (String, String) {
         let typed = wording::shown(&self.typed);
         if self.several {
-            return write!(f, "more than one column is called '{typed}'; give each a name of its own");
+            let problem = format!("more than one column is called '{typed}'");
+            return (problem, "give each a name of its own".to_string());
         }
-        write!(f, "no column is called '{typed}'{}", self.hint)?;
         let names: Vec<String> = self.columns.iter().map(|name| wording::shown(name)).collect();
-        write!(f, " There are: {}", names.join(", "))?;
-        if self.more > 0 {
-            write!(f, " and {} more", self.more)?;
-        }
-        Ok(())
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        let (problem, meant) = wording::and_nearest(&format!("no column is called '{typed}'"), &self.hint);
+        (problem, format!("{meant}There are: {}{more}", names.join(", ")))
     }
 }
 

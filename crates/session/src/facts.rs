@@ -3,6 +3,7 @@
 use crate::{
     error::PlanError,
     source::{Kind, Source},
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -40,11 +41,15 @@ impl DataFacts {
         let registered = self.registered.as_ref().map(|(unit, _)| unit.clone());
         let Some(name) = named else { return Ok(registered.unwrap_or_default()) };
         match registered {
-            Some(Unit::Column(other)) if other != name => Err(PlanError::line(format!(
-                "'{}' is registered with the unit {}; leave out --unit, or ask of it under another name",
-                wording::shown(&self.name),
-                wording::shown(&other)
-            ))),
+            Some(Unit::Column(other)) if other != name => Err(PlanError::about(
+                Argument::Unit,
+                format!(
+                    "'{}' is registered with the unit {}",
+                    wording::shown(&self.name),
+                    wording::shown(&other)
+                ),
+            )
+            .hint("leave out `unit`, or ask of it under another name")),
             _ => Ok(Unit::Column(name.to_string())),
         }
     }

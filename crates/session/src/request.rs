@@ -4,6 +4,7 @@
 //! decimals that were typed; a JSON number or a float counts as its shortest decimal.
 
 use crate::statistic::Argument;
+use equipoise_core::wording;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::{collections::BTreeMap, fmt};
 
@@ -171,7 +172,7 @@ impl Request {
     /// Read a JSON object. The error is one line and quotes nothing but names.
     pub fn from_json(text: &str) -> Result<Self, RequestError> {
         serde_json::from_str(text)
-            .map_err(|error| RequestError(equipoise_core::wording::line(&error.to_string())))
+            .map_err(|error| RequestError(wording::line(&wording::unmarked(&error.to_string()))))
     }
 
     /// One text for one question: what is charged, hashed and kept.
@@ -263,7 +264,7 @@ mod tests {
         for (json, said) in [
             ("", "EOF while parsing"),
             ("[]", "invalid length 0"),
-            ("{\"statistic\": \"count\", \"seed\": 7}", "unknown field `seed`"),
+            ("{\"statistic\": \"count\", \"seed\": 7}", "unknown field 'seed'"),
             ("{\"statistic\": \"count\", \"epsilon\": {}}", "a number or a text is due here"),
             ("{\"statistic\": \"a\nb\"}", "control character"),
         ] {

@@ -51,7 +51,8 @@ impl<'a> Said<'a> {
     pub fn new(request: &'a Request, facts: &'a DataFacts) -> Result<Self, PlanError> {
         let statistic = statistic(request)?;
         let eps = request.epsilon.as_deref().ok_or_else(|| {
-            PlanError::line("how much privacy may it cost? Give --epsilon, such as --epsilon 1")
+            PlanError::about(Argument::Epsilon, "how much privacy may it cost?")
+                .hint("Give `epsilon`, such as `epsilon=1`")
         })?;
         let confidence: Ratio = match request.confidence.as_deref() {
             Some(text) => text.parse().map_err(|_| not_a_number("confidence", text))?,
@@ -144,9 +145,11 @@ impl<'a> Said<'a> {
         };
         let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
         let kind = self.kind(column).expect("a type was found");
-        Err(PlanError::line(format!(
-            "{statistic} of a {kind} has no meaning, and '{name}' is one; ask for {instead}"
-        )))
+        Err(PlanError::about(
+            Argument::Column,
+            format!("{statistic} of a {kind} has no meaning, and '{name}' is one"),
+        )
+        .hint(format!("ask for {instead}")))
     }
 
     /// The keys that were stated as public.
@@ -263,13 +266,19 @@ impl<'a> Said<'a> {
             // Without a range there is more to say, which the mechanism does.
             let comes_first = !named.needs_grid || self.range().is_some();
             if named.needs_delta && self.delta.is_zero() && first != name && comes_first {
-                return Err(PlanError::line(format!(
-                    "the mechanism {name} needs a delta above 0; give --delta 1e-6, or use {first}"
-                )));
+                return Err(PlanError::about(
+                    Argument::Delta,
+                    format!("the mechanism {name} needs a delta above 0"),
+                )
+                .hint(format!("give `delta=1e-6`, or use {first}")));
             }
         }
         if self.statistic != Statistic::Quantile && self.fraction().is_some() {
-            return Err(PlanError::line(format!("{} takes no fraction; use quantile", self.statistic)));
+            return Err(PlanError::about(
+                Argument::Fraction,
+                format!("{} takes no fraction", self.statistic),
+            )
+            .hint("use quantile"));
         }
         let grouped = self.request.says(Argument::GroupBy);
         let refused = |argument: Argument| match argument {
@@ -285,7 +294,8 @@ impl<'a> Said<'a> {
             Some(argument) => {
                 let groups = if grouped { " by group" } else { "" };
                 let name = argument.name();
-                Err(PlanError::line(format!("{}{groups} takes no {name}; leave it out", self.statistic)))
+                let problem = format!("{}{groups} takes no {name}", self.statistic);
+                Err(PlanError::about(argument, problem).hint("leave it out"))
             }
             None => Ok(()),
         }
@@ -295,7 +305,8 @@ impl<'a> Said<'a> {
     pub fn column(&self) -> Result<usize, PlanError> {
         self.optional_column()?.ok_or_else(|| {
             let names = list(&self.facts.columns);
-            PlanError::line(format!("{} of which column? There are: {names}", self.statistic()))
+            PlanError::about(Argument::Column, format!("{} of which column?", self.statistic()))
+                .hint(format!("There are: {names}"))
         })
     }
 
@@ -304,7 +315,7 @@ impl<'a> Said<'a> {
         let Some(name) = self.request.column.as_deref() else { return Ok(None) };
         columns::place(&self.facts.columns, name)
             .map(Some)
-            .map_err(|error| PlanError::line(error.to_string()))
+            .map_err(|error| PlanError::no_column(Argument::Column, &error))
     }
 }
 
@@ -340,10 +351,11 @@ fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanErro
             if facts.columns.contains(text) { vec![text.as_str()] } else { text.split(',').collect() };
         for name in names {
             let place = columns::place(&facts.columns, name.trim())
-                .map_err(|error| PlanError::line(error.to_string()))?;
+                .map_err(|error| PlanError::no_column(Argument::GroupBy, &error))?;
             if places.contains(&place) {
                 let name = wording::shown(name.trim());
-                return Err(PlanError::line(format!("'{name}' is grouped by twice; name it once")));
+                return Err(PlanError::about(Argument::GroupBy, format!("'{name}' is grouped by twice"))
+                    .hint("name it once"));
             }
             places.push(place);
         }
@@ -357,12 +369,17 @@ pub(crate) fn adjacency(request: &Request, facts: &DataFacts) -> Result<Adjacenc
     let Some(text) = request.adjacency.as_deref() else {
         return Ok(registered.unwrap_or_default());
     };
-    let asked: Adjacency = text.parse().map_err(|error| PlanError::line(format!("{error}")))?;
+    let asked: Adjacency =
+        text.parse().map_err(|error| PlanError::about(Argument::Adjacency, format!("{error}")))?;
     match (registered, asked) {
-        (Some(Adjacency::AddRemove), Adjacency::Replace) => Err(PlanError::line(format!(
-            "'{}' is registered with add-remove, which protects its number of rows too; leave out --adjacency",
-            wording::shown(&facts.name)
-        ))),
+        (Some(Adjacency::AddRemove), Adjacency::Replace) => Err(PlanError::about(
+            Argument::Adjacency,
+            format!(
+                "'{}' is registered with add-remove, which protects its number of rows too",
+                wording::shown(&facts.name)
+            ),
+        )
+        .hint("leave out `adjacency`")),
         _ => Ok(asked),
     }
 }

@@ -199,7 +199,7 @@ impl Session {
 
 /// The longest text of an answer that a ledger keeps, in bytes: an entry can be read again in a small memory.
 const LONGEST: usize = 256 << 20;
-const TOO_LONG: &str = "the answers are longer than the ledger keeps (256 MiB); ask about shorter or fewer keys, or state the --keys";
+const TOO_LONG: &str = "the answers are longer than the ledger keeps (256 MiB); ask about shorter or fewer keys, or state the `keys`";
 
 /// All questions of a release together tell at most so many answers for groups: the others are refused. Which keys are told is
 /// paid for already, and so is their number.

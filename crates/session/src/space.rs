@@ -5,7 +5,7 @@
 //! range or resolution makes the lattice smaller and so the answers better. Days and moments lie between the years 1 and
 //! 9999 unless a range says otherwise; rows beyond are moved there.
 
-use crate::{error::PlanError, source::Kind};
+use crate::{error::PlanError, source::Kind, statistic::Argument};
 use equipoise_core::{
     adjacency::Adjacency,
     loss::ParameterError,
@@ -201,7 +201,7 @@ pub(crate) fn whole_ends(kind: Kind, text: &str) -> Result<(i64, i64), PlanError
     };
     let wrong = || {
         let accepted = format!("give LO,HI of the type {kind} with LO at most HI, such as {example}");
-        not_accepted("range", text, &accepted)
+        not_accepted(Argument::Range, text, &accepted)
     };
     let (lo, hi) = text.split_once(',').ok_or_else(wrong)?;
     let ends = if kind.is_time() || kind == Kind::Boolean {
@@ -217,8 +217,9 @@ pub(crate) fn whole_ends(kind: Kind, text: &str) -> Result<(i64, i64), PlanError
     }
 }
 
-fn not_accepted(name: &str, text: &str, accepted: &str) -> PlanError {
-    PlanError::line(format!("{name} {} is not accepted: {accepted}", wording::shown(text)))
+fn not_accepted(argument: Argument, text: &str, accepted: &str) -> PlanError {
+    let problem = format!("{} {} is not accepted:", argument.name(), wording::shown(text));
+    PlanError::about(argument, problem).hint(accepted)
 }
 
 /// A resolution as whole numbers of a type: days, seconds, or plain numbers.
@@ -232,7 +233,7 @@ fn whole_step(kind: Kind, text: &str) -> Result<i64, PlanError> {
         }
         _ => "give a whole number, such as 10".to_string(),
     };
-    let wrong = || not_accepted("resolution", text, &accepted);
+    let wrong = || not_accepted(Argument::Resolution, text, &accepted);
     let step = text.trim().parse::<Ratio>().map_err(|_| wrong())? * &Ratio::from(kind.units());
     match step.ceil_i64().zip(step.floor_i64()) {
         Some((step, same)) if step == same && step > 0 && kind != Kind::Boolean => Ok(step),

@@ -16,6 +16,7 @@ use crate::{
     planned::PlanSummary,
     release::{Promise, Release, Spent},
     session::{Charged, Held, Paid, PayError, Priced, Session},
+    statistic::Argument,
     unanswered::Unanswered,
 };
 use equipoise_core::{
@@ -81,19 +82,27 @@ impl Stream {
         let name = facts.name.clone();
         let cost = match (self.adjacency(), adjacency, &unit) {
             (_, _, Unit::Column(column)) => {
-                return Err(PlanError::line(format!(
-                    "'{}' is registered with the unit {}, and a {} is promised for rows; ask of it under another name",
-                    wording::shown(&name),
-                    wording::shown(column),
-                    self.name()
-                )));
+                return Err(PlanError::about(
+                    Argument::Unit,
+                    format!(
+                        "'{}' is registered with the unit {}, and a {} is promised for rows",
+                        wording::shown(&name),
+                        wording::shown(column),
+                        self.name()
+                    ),
+                )
+                .hint("ask of it under another name"));
             }
             (Adjacency::Replace, Adjacency::AddRemove, Unit::Row) => {
-                return Err(PlanError::line(format!(
-                    "'{}' is registered with add-remove, and this {} promises replace; ask of it under another name",
-                    wording::shown(&name),
-                    self.name()
-                )));
+                return Err(PlanError::about(
+                    Argument::Adjacency,
+                    format!(
+                        "'{}' is registered with add-remove, and this {} promises replace",
+                        wording::shown(&name),
+                        self.name()
+                    ),
+                )
+                .hint("ask of it under another name"));
             }
             (Adjacency::AddRemove, Adjacency::Replace, Unit::Row) => self.cost().two_steps(),
             _ => self.cost(),

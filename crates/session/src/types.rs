@@ -8,6 +8,7 @@ use crate::{
     need::Need,
     request::Request,
     source::{Kind, Wanted},
+    statistic::Argument,
 };
 use equipoise_core::wording;
 use std::collections::BTreeMap;
@@ -24,14 +25,15 @@ impl Types {
     pub fn plan(request: &Request, facts: &DataFacts) -> Result<Self, PlanError> {
         let mut said = BTreeMap::new();
         for (name, word) in &request.types {
-            let wrong = |error: &dyn std::fmt::Display| PlanError::line(format!("--type: {error}"));
-            let column = columns::place(&facts.columns, name).map_err(|error| wrong(&error))?;
-            let kind = Kind::named(word).ok_or_else(|| wrong(&PlanError::unknown("type", word, &NAMES)))?;
+            let wrong = |error: PlanError| error.within_argument(Argument::Types);
+            let column = columns::place(&facts.columns, name)
+                .map_err(|error| wrong(PlanError::no_column(Argument::Types, &error)))?;
+            let kind = Kind::named(word).ok_or_else(|| wrong(PlanError::unknown("type", word, &NAMES)))?;
             if let Some(schema) = facts.kind(column).filter(|&schema| !can_read(schema, kind)) {
                 let name = wording::shown(name);
-                return Err(wrong(&format!(
-                    "the column '{name}' is of the type {schema} and cannot be read as {kind}; leave it out"
-                )));
+                let problem =
+                    format!("the column '{name}' is of the type {schema} and cannot be read as {kind}");
+                return Err(wrong(PlanError::line(problem).hint("leave it out")));
             }
             said.insert(column, kind);
         }
@@ -104,13 +106,13 @@ mod tests {
     #[test]
     fn what_cannot_be_is_one_line() {
         for (name, word, said) in [
-            ("hire", "date", "--type: no column is called 'hire'; did you mean 'hired'?"),
-            ("hired", "day", "--type: no type is called 'day'"),
-            ("pay", "decimal:40", "--type: no type is called 'decimal:40'; did you mean 'decimal:2'?"),
+            ("hire", "date", "`types`: no column is called 'hire'; did you mean 'hired'?"),
+            ("hired", "day", "`types`: no type is called 'day'"),
+            ("pay", "decimal:40", "`types`: no type is called 'decimal:40'; did you mean 'decimal:2'?"),
             (
                 "hired",
                 "number",
-                "--type: the column 'hired' is of the type date and cannot be read as number",
+                "`types`: the column 'hired' is of the type date and cannot be read as number",
             ),
             ("pay", "date", "cannot be read as date"),
         ] {

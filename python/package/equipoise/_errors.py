@@ -16,7 +16,21 @@ class EquipoiseError(Exception):
 
 
 class RequestError(EquipoiseError, ValueError):
-    """A request that cannot be answered as it stands. Nothing was charged."""
+    """A request that cannot be answered as it stands. Nothing was charged.
+
+    ``argument`` is the keyword that is wrong or missing, and ``hint`` what to do about it, where there is one of each.
+    """
+
+    argument: str | None
+    hint: str | None
+
+    def __init__(self, message: str = "", argument: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
+        self.hint = None if hint is None else visible(in_python(hint))
+
+    def __reduce__(self) -> tuple[type[RequestError], tuple[str, str | None, str | None]]:
+        return type(self), (str(self), self.argument, self.hint)
 
 
 class DataError(EquipoiseError, TypeError):

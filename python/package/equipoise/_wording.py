@@ -1,34 +1,24 @@
-"""Words of the command line as words of Python, and numbers as the decimals that they show."""
+"""Texts of the libraries as texts of Python, and numbers as the decimals that they show."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-_RENAMED = {"unit": "privacy_unit"}
-
 
 def in_python(text: str) -> str:
-    """``--epsilon 1`` becomes ``epsilon=1``, and ``--range`` becomes ``range=``.
+    """A text of the libraries, its options written as keywords.
 
-    >>> in_python("raise epsilon, or declare --range and --resolution")
+    >>> in_python("raise epsilon, or declare `range` and `resolution`")
     'raise epsilon, or declare range= and resolution='
-    >>> in_python("give --delta 1e-6, or --mechanism stable")
+    >>> in_python("give `delta=1e-6`, or `mechanism=stable`")
     "give delta=1e-6, or mechanism='stable'"
     """
+    from . import _equipoise
 
-    def keyword(found: re.Match[str]) -> str:
-        name = _RENAMED.get(found[1], found[1]).replace("-", "_")
-        value = found[2] or ""
-        if value and not re.match(r"[\d.]", value):
-            mechanism = name == "mechanism"
-            return f"{name}='{value}'" if mechanism else f"{name}= {value}"
-        return f"{name}={value}"
-
-    return re.sub(r"--([a-z][a-z-]*)(?: ([\w.-]*\w))?", keyword, text)
+    return _equipoise.in_python(text)
 
 
 def visible(text: str) -> str:

@@ -146,7 +146,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             # Once something was paid, that it cannot go on is a refusal.
             if self.spent_:
                 return self._refuse(_without_default(str(error)))
-            raise RequestError(_without_default(str(error))) from None
+            hint = None if error.hint is None else _without_default(error.hint)
+            raise RequestError(_without_default(str(error)), error.argument, hint) from None
         fitting = _Fit(self.estimator, names, y is not None, self._expected_classes())
         data = X if y is None else np.column_stack([X, self._codes(y)])
         release = vote(

@@ -1,6 +1,7 @@
 //! The verbs of the command line that ask about a file: one for each row of the table of statistics.
 
 use super::{Books, Reading, Showing, column_and_type};
+use crate::typed;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, value_parser};
 use equipoise_session::{
     request::Request,
@@ -87,7 +88,7 @@ fn option(statistic: Statistic, argument: Argument) -> Arg {
         (Argument::Column, Column::Keys) => "The column, or several as town,year",
         (argument, _) => argument.help(),
     };
-    let arg = Arg::new(argument.name()).help(with_flags(help)).value_name(argument.placeholder());
+    let arg = Arg::new(argument.name()).help(typed(help)).value_name(argument.placeholder());
     let heading = match argument.heading() {
         Heading::Asked => return arg,
         Heading::Rows => "Rows",
@@ -106,13 +107,6 @@ fn option(statistic: Statistic, argument: Argument) -> Arg {
         Value::Texts => arg.allow_hyphen_values(true).value_delimiter(',').action(ArgAction::Append),
         Value::ByColumn => arg.value_parser(column_and_type).action(ArgAction::Append),
     }
-}
-
-/// A text that names arguments in backticks, as the command line writes them.
-fn with_flags(text: &str) -> String {
-    Argument::ALL.iter().fold(text.to_string(), |text, argument| {
-        text.replace(&format!("`{}`", argument.name()), &format!("--{}", argument.flag()))
-    })
 }
 
 fn fraction_flag() -> Arg {

@@ -1,5 +1,7 @@
 //! One answer in words: a value, a table of groups, or a refusal.
 
+use crate::typed;
+
 use super::{percent, printable, question, summary, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
@@ -91,7 +93,7 @@ pub(super) fn show(shown: &Shown<'_>) {
         }
         if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref().or(summary::advice(group)))
         {
-            println!("  advice     for groups that were refused: {advice}");
+            println!("  advice     for groups that were refused: {}", typed(advice));
         }
     }
     for item in shown.answers.unwrap_or_default() {
@@ -103,7 +105,7 @@ pub(super) fn show(shown: &Shown<'_>) {
                 println!("    error    {error}");
             }
             (Outcome::Refused, _) => {
-                println!("  {name:<34} refused: {}", item.advice.as_deref().unwrap_or_default());
+                println!("  {name:<34} refused: {}", typed(item.advice.as_deref().unwrap_or_default()));
             }
         }
     }
@@ -112,7 +114,7 @@ pub(super) fn show(shown: &Shown<'_>) {
         println!("  error      {}{rows}", error.words(shown.value));
     }
     if let Some(advice) = shown.advice {
-        println!("  advice     {advice}");
+        println!("  advice     {}", typed(advice));
     }
 }
 

@@ -6,7 +6,7 @@ mod summary;
 
 pub(crate) use simulation::{simulation, simulation_title};
 
-use crate::Exit;
+use crate::{Exit, typed};
 use equipoise_core::{ratio::Ratio, wording};
 pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
@@ -37,17 +37,17 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
     if plan.is_batch() {
         for part in &summary.questions {
             println!("  {}", question(&part.statistic, part.column.as_deref(), &part.group_by));
-            println!("    expect   {}", part.expected);
+            println!("    expect   {}", typed(&part.expected));
             println!("    cost     {}; {}", amount(&part.cost), part.mechanism);
         }
     } else {
-        println!("  expect     {}{sure}", summary.expected);
+        println!("  expect     {}{sure}", typed(&summary.expected));
         if let Some(likely) = &summary.likely {
             println!("  likely     {}", likely_words(likely));
         }
         for other in &summary.runners_up {
             let likely = other.likely.map_or(String::new(), |likely| format!("{}; ", likely_words(&likely)));
-            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, other.expected);
+            println!("  instead    --mechanism {}: {likely}{}", other.mechanism, typed(&other.expected));
         }
     }
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
@@ -81,7 +81,7 @@ pub(crate) fn planned(summary: &PlanSummary, balance: Option<&Balance>) -> Value
 /// Say on standard error what protects little; JSON has it in the document.
 pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
-        eprintln!("equipoise: warning: {}", wording::line(warning));
+        eprintln!("equipoise: warning: {}", wording::line(&typed(warning)));
     }
 }
 

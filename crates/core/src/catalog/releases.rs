@@ -313,7 +313,7 @@ fn one_gate(given: &Given, beta: &Ratio) -> Result<(Vec<Number>, Ratio), Catalog
 fn two_tests_of(given: &Given, beta: &Ratio) -> Result<(Vec<Number>, Ratio), CatalogError> {
     for name in ["steps", "shifts", "test-share"] {
         if given.said(name) && given.text(name) != SCALE.default_of(name) {
-            let text = format!("the two tests of the text take no {name}; leave it out or use --form gate");
+            let text = format!("the two tests of the text take no {name}; leave it out or use `form=gate`");
             return Err(CatalogError::Name(text));
         }
     }

@@ -33,16 +33,32 @@ impl ParameterError {
         let value = wording::shown(&value.to_string());
         Self::OutOfRange { name, value, accepted }
     }
+
+    /// Which parameter.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NotANumber { name, .. } | Self::OutOfRange { name, .. } => name,
+        }
+    }
+
+    /// What is wrong, and what to do.
+    pub fn parts(&self) -> (String, String) {
+        match self {
+            Self::NotANumber { name, reason } => {
+                let (problem, hint) = reason.parts();
+                (format!("{name}: {problem}"), hint)
+            }
+            Self::OutOfRange { name, value, accepted } => {
+                (format!("{name} {value} is not accepted:"), accepted.to_string())
+            }
+        }
+    }
 }
 
 impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotANumber { name, reason } => write!(f, "{name}: {reason}"),
-            Self::OutOfRange { name, value, accepted } => {
-                write!(f, "{name} {value} is not accepted: {accepted}")
-            }
-        }
+        let (problem, hint) = self.parts();
+        f.write_str(&wording::with_hint(&problem, &hint))
     }
 }
 

@@ -105,7 +105,7 @@ fn one_ledger(members: &Members, charged: &Path) -> Result<(), String> {
         let beside = ledger_path(None, Some(member));
         if beside.exists() && beside.canonicalize().ok() != charged {
             return Err(format!(
-                "'{}' has a ledger beside it, '{}'; name that with --ledger, or ask of the file itself",
+                "'{}' has a ledger beside it, '{}'; name that with `ledger`, or ask of the file itself",
                 shown(member),
                 shown(&beside)
             ));
@@ -180,17 +180,17 @@ fn refusal(asked: &Asked<'_>, covering: &Covering, charged: &Path) -> String {
     let reached =
         data_name(asked.data, asked.name, &covering.ledger).is_ok_and(|named| named == covering.name);
     let next = if reached {
-        "name that ledger with --ledger".to_string()
+        "name that ledger with `ledger`".to_string()
     } else if covering.several {
-        "ask of those, or name that ledger with --ledger".to_string()
+        "ask of those, or name that ledger with `ledger`".to_string()
     } else if !covering.present {
         let place = folder(&covering.ledger).join(&covering.name);
         format!("put it back as '{}'", shown(&place))
     } else if here {
         format!("ask of '{name}'")
     } else {
-        format!("ask of '{name}' with --ledger '{ledger}'")
+        format!("ask of '{name}' with `ledger={ledger}`")
     };
     let who = if here { "the ledger writes" } else { "both ledgers write" };
-    format!("{covering}; {next}, or say --apart to count it apart, which {who} down")
+    format!("{covering}; {next}, or say `apart` to count it apart, which {who} down")
 }

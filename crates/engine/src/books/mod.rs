@@ -31,7 +31,7 @@ pub fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
 }
 
 fn shown(path: &Path) -> String {
-    wording::visible(&path.to_string_lossy()).into_owned()
+    wording::visible_name(&path.to_string_lossy())
 }
 
 /// The name under which a ledger knows this data, or one of its files, or what they are part of: their rows are private. It is
@@ -105,10 +105,10 @@ pub fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<Stri
     match (data == Path::new(STANDARD_INPUT), given) {
         (true, Some(name)) => Ok(name.to_string()),
         (true, None) => {
-            Err("standard input has no name; say --name NAME, which its budget belongs to".to_string())
+            Err("standard input has no name; say `name=NAME`, which its budget belongs to".to_string())
         }
         (false, Some(_)) => {
-            Err("--name is for standard input alone; a file goes by its path, so leave it out".to_string())
+            Err("`name` is for standard input alone; a file goes by its path, so leave it out".to_string())
         }
         (false, None) => path_name(data, ledger).map_err(|error| no_file(data, &error)),
     }
@@ -193,7 +193,7 @@ mod tests {
         let ledger = Path::new("equipoise.ledger");
         let stdin = Path::new("-");
         assert_eq!(data_name(stdin, Some("sales"), ledger).as_deref(), Ok("sales"));
-        assert!(data_name(stdin, None, ledger).is_err_and(|line| line.contains("--name NAME")));
+        assert!(data_name(stdin, None, ledger).is_err_and(|line| line.contains("`name=NAME`")));
         assert!(
             data_name(Path::new("a.csv"), Some("b"), ledger).is_err_and(|line| line.contains("leave it out"))
         );

@@ -287,7 +287,7 @@ pub(crate) fn not_built(said: &str) -> Refusal {
         _ => "see docs/programs.md on what the sandbox needs",
     };
     Refusal::line(format!(
-        "the sandbox cannot be built here ({}); {advice}; --unsafe-no-sandbox runs without any protection",
+        "the sandbox cannot be built here ({}); {advice}; `unsafe_no_sandbox` runs without any protection",
         said.trim_end()
     ))
 }

@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(known.rows_words().as_deref(), Some("one row of each town, drawn at random"));
         assert_eq!(known.charge().eps.to_string(), "1");
         for (change, facts, said) in [
-            (of_people(0, Request::default()), facts(None), "max-rows-per-unit 0 is not accepted"),
+            (of_people(0, Request::default()), facts(None), "`max_rows_per_unit=0` is not accepted"),
             (of_people(100_001, Request::default()), facts(None), "from 1 to 100000"),
             (
                 Request { max_rows_per_unit: Some("2".into()), ..Request::default() },
@@ -445,7 +445,7 @@ mod tests {
             (
                 Request { max_groups_per_unit: Some("2".into()), ..Request::default() },
                 facts(None),
-                "max-groups-per-unit needs a unit",
+                "`max_groups_per_unit` needs a unit",
             ),
             (
                 Request { max_groups_per_unit: Some("2".into()), ..of_people(1, Request::default()) },
@@ -455,10 +455,10 @@ mod tests {
             (
                 Request { statistic: "count".into(), ..by_group(1, 0, "1", Adjacency::AddRemove) },
                 facts(None),
-                "max-groups-per-unit 0",
+                "`max_groups_per_unit=0`",
             ),
             (by_group(1000, 101, "1", Adjacency::AddRemove), facts(None), "give smaller bounds"),
-            (Request { filter: Some("town >".into()), ..Request::default() }, facts(None), "--where: "),
+            (Request { filter: Some("town >".into()), ..Request::default() }, facts(None), "`where`: "),
         ] {
             let request = Request { statistic: "count".into(), epsilon: Some("1".into()), ..change };
             let error = Plan::new(&request, &facts).unwrap_err().to_string();

@@ -9,12 +9,14 @@ use crate::{
     promise::{Promise, Spent},
     request, said,
     session::Priced,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
-    loss::{Approx, Delta, Eps, Loss, ParameterError},
+    loss::{Approx, Delta, Eps, Loss},
     monitor::threshold_monitor::{Calibrated, Contributions, Noise, ThresholdMonitor},
     ratio::Ratio,
+    wording,
 };
 use serde_json::{Value, json};
 
@@ -65,17 +67,23 @@ pub struct MonitorPlan {
 impl MonitorPlan {
     /// Understand what was said.
     pub fn new(request: &MonitorRequest, facts: &DataFacts) -> Result<Self, PlanError> {
-        let eps: Eps =
-            said(request.epsilon.as_ref(), "how much privacy may it cost? Give --epsilon, such as 1")?
-                .parse()?;
-        let delta: Delta =
-            said(request.delta.as_ref(), "a monitor needs a --delta above 0, such as 1e-6")?.parse()?;
-        let budget = said(
-            request.budget_per_unit.as_ref(),
-            "to how many positive answers may one unit add? Give --budget-per-unit, such as 10",
-        )?;
+        let no_epsilon = || {
+            PlanError::about(Argument::Epsilon, "how much privacy may it cost?")
+                .hint("Give `epsilon`, such as 1")
+        };
+        let eps: Eps = said(request.epsilon.as_ref(), no_epsilon)?.parse()?;
+        let no_delta =
+            || PlanError::about(Argument::Delta, "a monitor needs a `delta` above 0, such as 1e-6");
+        let delta: Delta = said(request.delta.as_ref(), no_delta)?.parse()?;
+        let no_budget = || {
+            PlanError::about_option(BUDGET, "to how many positive answers may one unit add?")
+                .hint("Give `budget_per_unit`, such as 10")
+        };
+        let budget = said(request.budget_per_unit.as_ref(), no_budget)?;
         let budget: u64 = budget.parse().map_err(|_| {
-            ParameterError::out_of_range("budget-per-unit", budget, "give a whole number from 1 to 1000000")
+            let given = wording::option_with(BUDGET, &wording::shown(budget));
+            PlanError::about_option(BUDGET, format!("{given} is not accepted:"))
+                .hint("give a whole number from 1 to 1000000")
         })?;
         let words =
             request::Request { adjacency: request.adjacency.clone(), ..request::Request::new(STATISTIC) };
@@ -83,10 +91,9 @@ impl MonitorPlan {
         let unit = facts.unit(request.unit.as_deref())?;
         let unit_column = match &unit {
             Unit::Row => None,
-            Unit::Column(name) => Some(
-                columns::place(&facts.columns, name)
-                    .map_err(|error| PlanError::line(format!("--unit: {error}")))?,
-            ),
+            Unit::Column(name) => Some(columns::place(&facts.columns, name).map_err(|error| {
+                PlanError::no_column(Argument::Unit, &error).within_argument(Argument::Unit)
+            })?),
         };
         let contributions =
             if request.sums { Contributions::Fractional { bits: BITS } } else { Contributions::Binary };
@@ -215,8 +222,11 @@ impl Priced for MonitorPlan {
     }
 }
 
-fn said<'a>(word: Option<&'a String>, otherwise: &str) -> Result<&'a str, PlanError> {
-    word.map(String::as_str).ok_or_else(|| PlanError::line(otherwise))
+/// To how many positive answers one unit may add.
+const BUDGET: &str = "budget_per_unit";
+
+fn said(word: Option<&String>, otherwise: impl FnOnce() -> PlanError) -> Result<&str, PlanError> {
+    word.map(String::as_str).ok_or_else(otherwise)
 }
 
 fn unit_name(unit: &Unit) -> Option<&str> {
@@ -301,16 +311,20 @@ mod tests {
         let registered = Some((Unit::Column("id".into()), Adjacency::AddRemove));
         for (bad, registered, said) in [
             (none.clone(), None, "how much privacy may it cost?"),
-            (MonitorRequest { delta: None, ..request() }, None, "a monitor needs a --delta"),
+            (MonitorRequest { delta: None, ..request() }, None, "a monitor needs a `delta`"),
             (MonitorRequest { delta: Some("0".into()), ..request() }, None, "delta 0"),
             (MonitorRequest { epsilon: Some("NaN".into()), ..request() }, None, "epsilon"),
             (MonitorRequest { budget_per_unit: None, ..request() }, None, "to how many positive answers"),
             (MonitorRequest { budget_per_unit: Some("0".into()), ..request() }, None, "budget 0"),
-            (MonitorRequest { budget_per_unit: Some("-1".into()), ..request() }, None, "budget-per-unit -1"),
+            (
+                MonitorRequest { budget_per_unit: Some("-1".into()), ..request() },
+                None,
+                "`budget_per_unit=-1`",
+            ),
             (
                 MonitorRequest { unit: Some("ID".into()), ..request() },
                 None,
-                "--unit: no column is called 'ID'",
+                "`unit`: no column is called 'ID'",
             ),
             (
                 MonitorRequest { unit: Some("age".into()), ..request() },

@@ -71,7 +71,7 @@ impl Query {
         }
         let wrong = |problem: &str| {
             let example = r#"write {"where": "age > 40", "threshold": 1000}"#;
-            error(format!("not a question: {}; {example}", wording::line(problem)))
+            error(format!("not a question: {}; {example}", wording::line(&wording::unmarked(problem))))
         };
         if !line.trim_start().starts_with('{') {
             return Err(wrong("no JSON object"));
@@ -120,7 +120,7 @@ impl Query {
         }
         if let Some(Sum { column, most }) = &self.sum {
             if !sums {
-                return Err(error("sums need a monitor that was begun with --sums; this one counts"));
+                return Err(error("sums need a monitor that was begun with `sums`; this one counts"));
             }
             bound.sum = Some((want(column, Kind::Float, source, &mut bound.wanted)?, most.to_f64()));
             bound.threshold = &bound.threshold / most;
@@ -250,7 +250,7 @@ mod tests {
             (r#"{"where": "salary > 1", "threshold": [1]}"#, "threshold is not a number"),
             (r#"{"where": "salary > 1"}"#, "which threshold?"),
             (r#"{"threshold": 1}"#, "which records?"),
-            (r#"{"were": "salary > 1", "threshold": 1}"#, "not a question: unknown field `were`"),
+            (r#"{"were": "salary > 1", "threshold": 1}"#, "not a question: unknown field 'were'"),
             (r#"{"where": "salary > 1", "most": 2, "threshold": 1}"#, "\"most\" belongs to a sum"),
             (
                 r#"{"sum": "salary", "most": 0, "threshold": 1}"#,

@@ -176,29 +176,29 @@ impl fmt::Display for StateError {
         write!(f, "state file {}: ", wording::shown(&self.path.to_string_lossy()))?;
         match &self.fault {
             StateFault::InUse => f.write_str("another process watches with it; end that one first"),
-            StateFault::NotAState => f.write_str("it is no monitor's; name another with --state"),
+            StateFault::NotAState => f.write_str("it is no monitor's; name another with `state`"),
             StateFault::Damaged { line } => write!(
                 f,
-                "line {line} is not what was written; restore the file, or begin a new monitor with another --state"
+                "line {line} is not what was written; restore the file, or begin a new monitor with another `state`"
             ),
             StateFault::Copied => f.write_str(
                 "it was copied, brought back or moved to another disk, and what was paid for once may be asked elsewhere too; \
-                 go on with the original, or begin a new monitor with another --state",
+                 go on with the original, or begin a new monitor with another `state`",
             ),
             StateFault::Other { what, there, here } => write!(
                 f,
-                "it belongs to a monitor with {what} {}, not {}; ask as it was begun, or name another with --state",
+                "it belongs to a monitor with {what} {}, not {}; ask as it was begun, or name another with `state`",
                 wording::shown(there),
                 wording::shown(here)
             ),
             StateFault::Unpaid { receipt } => write!(
                 f,
-                "the ledger has no receipt {} that counts; name the ledger that paid for it with --ledger, or begin a new monitor where \
+                "the ledger has no receipt {} that counts; name the ledger that paid for it with `ledger`, or begin a new monitor where \
                  the data set began anew",
                 wording::shown(receipt)
             ),
             StateFault::OtherRows => {
-                f.write_str("the data have changed since it began; begin a new monitor with another --state")
+                f.write_str("the data have changed since it began; begin a new monitor with another `state`")
             }
             StateFault::Broken => f.write_str("an earlier line could not be written"),
             StateFault::Io(kind) => write!(f, "{kind}"),
@@ -231,7 +231,7 @@ mod tests {
         fs::write(&copy, &torn).unwrap();
         let error = State::open(&copy).unwrap_err();
         assert_eq!((&error.fault, error.exit_code()), (&StateFault::Copied, 2));
-        assert!(error.to_string().contains("begin a new monitor with another --state"), "{error}");
+        assert!(error.to_string().contains("begin a new monitor with another `state`"), "{error}");
         assert_eq!(fs::read(&copy).unwrap(), torn);
         fs::rename(&path, &moved).unwrap();
         let (state, log) = State::open(&moved).unwrap();

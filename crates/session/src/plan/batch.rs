@@ -19,6 +19,7 @@ use super::{DataFacts, PlanError, target};
 use crate::{
     request::{Request, RequestError},
     said,
+    statistic::Argument,
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, wording};
 use serde_json::{Map, Value};
@@ -54,7 +55,8 @@ impl Batch {
     /// Read a JSON document. The error is one line and names the question.
     pub fn from_json(text: &str) -> Result<Self, RequestError> {
         let wrong = |text: String| RequestError(wording::line(&text));
-        let document: Value = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let document: Value = serde_json::from_str(text)
+            .map_err(|error| wrong(wording::unmarked(&error.to_string()).into_owned()))?;
         let Value::Object(shared) = document else {
             return Err(wrong("a batch is an object such as {\"epsilon\": 1, \"questions\": [..]}".into()));
         };
@@ -105,12 +107,12 @@ impl Batch {
         for (number, question) in questions.iter_mut().enumerate() {
             if question.target_error.is_some() {
                 *question =
-                    target::solve(question, facts).map_err(|error| in_question(number, question, &error))?;
+                    target::solve(question, facts).map_err(|error| in_question(number, question, error))?;
             }
             if let Some(text) = &question.epsilon {
                 let eps: Ratio = text.parse().map_err(|_| {
                     let error = ParameterError::out_of_range("epsilon", text, "give a decimal such as 0.5");
-                    in_question(number, question, &error)
+                    in_question(number, question, error)
                 })?;
                 taken = taken + eps;
             }
@@ -124,7 +126,7 @@ impl Batch {
             None => Ok(Ratio::one()),
             Some(text) => text.parse::<Ratio>().ok().filter(Ratio::is_positive).ok_or_else(|| {
                 let error = ParameterError::out_of_range("weight", text, "give a number above 0, such as 2");
-                in_question(number, question, &error)
+                in_question(number, question, error)
             }),
         };
         self.questions.iter().enumerate().map(weight).collect()
@@ -141,19 +143,21 @@ impl Batch {
             (0..questions.len()).filter(|&number| questions[number].epsilon.is_none()).collect();
         let Some(text) = self.shared.epsilon.as_deref() else {
             return match open.first() {
-                Some(number) => Err(PlanError::line(format!(
-                    "how much privacy may the batch cost? Give \"epsilon\" beside the questions, or one to question {}",
-                    number + 1
-                ))),
+                Some(number) => {
+                    Err(PlanError::about(Argument::Epsilon, "how much privacy may the batch cost?").hint(
+                        format!("Give \"epsilon\" beside the questions, or one to question {}", number + 1),
+                    ))
+                }
                 None => Ok(()),
             };
         };
         let total: equipoise_core::loss::Eps = text.parse()?;
         let left = total.ratio() - taken;
         if left.is_negative() || (!open.is_empty() && !left.is_positive()) {
-            return Err(PlanError::line(format!(
-                "the questions with an epsilon or a target error of their own take {taken} of epsilon {total}; give the batch more"
-            )));
+            let problem = format!(
+                "the questions with an epsilon or a target error of their own take {taken} of epsilon {total}"
+            );
+            return Err(PlanError::about(Argument::Epsilon, problem).hint("give the batch more"));
         }
         for (number, share) in shares(&left, &open, weights) {
             questions[number].epsilon = Some(share.to_string());
@@ -169,7 +173,7 @@ impl Batch {
         for (number, question) in questions.iter().enumerate() {
             if let Some(text) = &question.delta {
                 let own: equipoise_core::loss::Delta =
-                    text.parse().map_err(|error: ParameterError| in_question(number, question, &error))?;
+                    text.parse().map_err(|error: ParameterError| in_question(number, question, error))?;
                 left = left - own.ratio();
             }
         }
@@ -177,9 +181,11 @@ impl Batch {
             .filter(|&number| questions[number].delta.is_none() && said::uses_delta(&questions[number]))
             .collect();
         if left.is_negative() || (!open.is_empty() && !total.is_zero() && !left.is_positive()) {
-            return Err(PlanError::line(format!(
-                "the questions with a delta of their own take more than delta {total}; give the batch more"
-            )));
+            return Err(PlanError::about(
+                Argument::Delta,
+                format!("the questions with a delta of their own take more than delta {total}"),
+            )
+            .hint("give the batch more"));
         }
         for (number, share) in shares(&left, &open, weights) {
             questions[number].delta = Some(share.to_string());
@@ -207,10 +213,11 @@ fn shares(total: &Ratio, open: &[usize], weights: &[Ratio]) -> Vec<(usize, Ratio
 }
 
 /// The error of one question, with its number and what it asks.
-pub(crate) fn in_question(number: usize, question: &Request, error: &dyn std::fmt::Display) -> PlanError {
+pub(crate) fn in_question(number: usize, question: &Request, error: impl Into<PlanError>) -> PlanError {
     let of =
         question.column.as_deref().map_or(String::new(), |column| format!(" of {}", wording::shown(column)));
-    PlanError::line(format!("question {} ({}{of}): {error}", number + 1, wording::shown(&question.statistic)))
+    let statistic = wording::shown(&question.statistic);
+    error.into().within(format_args!("question {} ({statistic}{of})", number + 1))
 }
 
 fn one(question: Value, defaults: &Map<String, Value>) -> Result<Request, String> {
@@ -238,7 +245,8 @@ fn underscored(fields: Map<String, Value>) -> Result<Map<String, Value>, String>
 }
 
 fn request(object: Map<String, Value>) -> Result<Request, String> {
-    serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
+    serde_json::from_value(Value::Object(object))
+        .map_err(|error| wording::unmarked(&error.to_string()).into_owned())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{DataFacts, Part, PlanError};
 use crate::{
     batch::{self, Batch},
     request::Request,
+    statistic::Argument,
 };
 use equipoise_core::{loss::Eps, ratio::Ratio, solve, wording};
 
@@ -26,15 +27,20 @@ pub(super) fn of_question(request: &Request, facts: &DataFacts, error: PlanError
     let enough = least(|eps| Part::new(&at(eps), facts).is_ok());
     let statistic = wording::shown(&request.statistic);
     match (enough, rows_of_each(request)) {
-        (Some(enough), Some((rows, fewer))) => PlanError::line(format!(
-            "epsilon {typed} is too small for {statistic} with {rows}: {enough} is enough, or {fewer}"
-        )),
+        (Some(enough), Some((rows, fewer))) => PlanError::about(
+            Argument::Epsilon,
+            format!("epsilon {typed} is too small for {statistic} with {rows}:"),
+        )
+        .hint(format!("{enough} is enough, or {fewer}")),
         (Some(enough), None) => {
-            PlanError::line(format!("epsilon {typed} is too small for {statistic}: {enough} is enough"))
+            PlanError::about(Argument::Epsilon, format!("epsilon {typed} is too small for {statistic}:"))
+                .hint(format!("{enough} is enough"))
         }
-        (None, Some((rows, fewer))) => {
-            PlanError::line(format!("no epsilon is large enough for {statistic} with {rows}; {fewer}"))
-        }
+        (None, Some((rows, fewer))) => PlanError::about(
+            Argument::MaxRowsPerUnit,
+            format!("no epsilon is large enough for {statistic} with {rows}"),
+        )
+        .hint(fewer),
         (None, None) => error,
     }
 }
@@ -43,7 +49,7 @@ pub(super) fn of_question(request: &Request, facts: &DataFacts, error: PlanError
 pub(super) fn of_batch(batch: &Batch, number: usize, facts: &DataFacts, error: PlanError) -> PlanError {
     let question = &batch.questions[number];
     if question.epsilon.is_some() || !error.is_of_a_share() {
-        return batch::in_question(number, question, &of_question(question, facts, error));
+        return batch::in_question(number, question, of_question(question, facts, error));
     }
     let at = |eps: &Ratio| {
         let shared = Request { epsilon: Some(eps.to_string()), ..batch.shared.clone() };
@@ -58,8 +64,8 @@ pub(super) fn of_batch(batch: &Batch, number: usize, facts: &DataFacts, error: P
         Some(enough) => format!("{enough} for the whole batch is enough"),
         None => "give the batch more".to_string(),
     };
-    let text = format!("its share of epsilon{whole} is too small: {enough}");
-    batch::in_question(number, question, &text)
+    let error = PlanError::about(Argument::Epsilon, format!("its share of epsilon{whole} is too small:"));
+    batch::in_question(number, question, error.hint(enough))
 }
 
 /// The least epsilon of one digit with which there is a plan.
@@ -76,7 +82,7 @@ fn typed(text: Option<&str>) -> Option<String> {
 fn rows_of_each(request: &Request) -> Option<(String, &'static str)> {
     let unit = wording::shown(request.unit.as_deref()?);
     let rows = request.max_rows_per_unit.as_deref().filter(|&rows| rows != "1")?;
-    Some((format!("{} rows of each {unit}", wording::shown(rows)), "give a smaller --max-rows-per-unit"))
+    Some((format!("{} rows of each {unit}", wording::shown(rows)), "give a smaller `max_rows_per_unit`"))
 }
 
 #[cfg(test)]
@@ -112,7 +118,7 @@ mod tests {
             ),
             (
                 of_people(asked("median", "0.01")),
-                "epsilon 0.01 is too small for median with 100000 rows of each town: 20 is enough, or give a smaller --max-rows-per-unit",
+                "epsilon 0.01 is too small for median with 100000 rows of each town: 20 is enough, or give a smaller `max_rows_per_unit`",
             ),
             // What was typed wrongly is said as it was typed.
             (

@@ -21,6 +21,7 @@ use crate::{
     request::Request,
     rows::{Rows, plan::charged_by_row},
     source::{Kind, Source, Wanted},
+    statistic::Argument,
     task::{Answering, Expected},
 };
 use equipoise_core::{
@@ -52,7 +53,8 @@ impl Plan {
     /// Understand a request.
     pub fn new(request: &Request, facts: &DataFacts) -> Result<Self, PlanError> {
         if request.weight.is_some() {
-            return Err(PlanError::line("a weight is for the questions of a batch; leave it out"));
+            return Err(PlanError::about_option("weight", "a weight is for the questions of a batch")
+                .hint("leave it out"));
         }
         let (part, shared) =
             Part::new(request, facts).map_err(|error| enough::of_question(request, facts, error))?;
@@ -67,9 +69,11 @@ impl Plan {
             let (part, common) =
                 Part::new(request, facts).map_err(|error| enough::of_batch(batch, number, facts, error))?;
             if shared.as_ref().is_some_and(|shared: &Shared| !shared.rows.groups_like(&common.rows)) {
-                return Err(PlanError::line(
-                    "with max-groups-per-unit all questions of a batch are grouped by the same columns; ask the others apart",
-                ));
+                return Err(PlanError::about(
+                    Argument::MaxGroupsPerUnit,
+                    "with `max_groups_per_unit` all questions of a batch are grouped by the same columns",
+                )
+                .hint("ask the others apart"));
             }
             parts.push(part);
             shared = Some(common);
@@ -259,14 +263,15 @@ impl Plan {
     pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
         for Wanted { column, kind } in self.wanted() {
             if let Some(line) = source.unreadable(column) {
-                return Err(PlanError::line(line));
+                return Err(PlanError::about(Argument::Column, line));
             }
             if kind != Kind::Text && source.is_only_text(column) {
                 let name = wording::shown(source.columns().get(column).map_or("", String::as_str));
-                return Err(PlanError::line(format!(
-                    "the column '{name}' holds bytes of a fixed length, which are texts and cannot be read as {kind}; ask for count, mode, \
-                     histogram or select, and compare it with text"
-                )));
+                let problem = format!(
+                    "the column '{name}' holds bytes of a fixed length, which are texts and cannot be read as {kind}"
+                );
+                return Err(PlanError::about(Argument::Column, problem)
+                    .hint("ask for count, mode, histogram or select, and compare it with text"));
             }
         }
         Ok(())

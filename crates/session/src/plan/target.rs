@@ -7,6 +7,7 @@ use super::{DataFacts, PlanError};
 use crate::{
     request::Request,
     said::Said,
+    statistic::Argument,
     task::{Answering, Task, candidates},
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, solve};
@@ -18,7 +19,8 @@ const POWERS: std::ops::Range<i64> = -4..2;
 pub(crate) fn solve(request: &Request, facts: &DataFacts) -> Result<Request, PlanError> {
     let Some(text) = request.target_error.as_deref() else { return Ok(request.clone()) };
     if request.epsilon.is_some() {
-        return Err(PlanError::line("give either --epsilon or --target-error; the other follows from it"));
+        return Err(PlanError::about(Argument::TargetError, "give either `epsilon` or `target_error`")
+            .hint("the other follows from it"));
     }
     let target = text.parse::<Ratio>().ok().filter(|target| !target.is_negative()).ok_or_else(|| {
         ParameterError::out_of_range("target error", text, "give a number of 0 or more, such as 10")
@@ -56,15 +58,14 @@ fn least(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request
         Said::new(&priced, facts).and_then(|said| Task::plan(&said)).map(|task| (priced, task))
     };
     let unreachable = || {
-        PlanError::line(format!(
-            "no epsilon up to 100 keeps the error within {text}; give a larger target error"
-        ))
+        PlanError::about(Argument::TargetError, format!("no epsilon up to 100 keeps the error within {text}"))
+            .hint("give a larger target error")
     };
     // Whatever else is wrong with the request is wrong at every price.
     let most = at(&Ratio::from(100u64));
     let (_, task) = most.map_err(|error| if error.is_of_a_share() { unreachable() } else { error })?;
     if task.predicted().is_none() {
-        return Err(PlanError::line(task.no_prediction()));
+        return Err(PlanError::about(Argument::TargetError, task.no_prediction()));
     }
     let target = target.to_f64();
     let enough = |eps: &Ratio| {
@@ -144,15 +145,15 @@ mod tests {
     fn what_cannot_be_aimed_at_says_why_and_what_to_do() {
         let delta = || Some("1e-6".to_string());
         for (request, said) in [
-            (aimed("sum", "5"), "depends on its range; declare --range"),
-            (aimed("mean", "5"), "declare --range and --rows"),
-            (Request { range: Some("0,1".into()), ..aimed("mean", "5") }, "state --rows where it is public"),
+            (aimed("sum", "5"), "depends on its range; declare `range`"),
+            (aimed("mean", "5"), "declare `range` and `rows`"),
+            (Request { range: Some("0,1".into()), ..aimed("mean", "5") }, "state `rows` where it is public"),
             (
                 Request { range: Some("0,1".into()), rows: Some("3".into()), ..aimed("variance", "1e-9") },
                 "no epsilon up to 100",
             ),
             (Request { delta: delta(), ..aimed("mode", "5") }, "exact or refused"),
-            (Request { delta: delta(), ..aimed("select", "5") }, "state them with --among"),
+            (Request { delta: delta(), ..aimed("select", "5") }, "state them with `among`"),
             (aimed("summary", "5"), "several errors"),
             (
                 Request {

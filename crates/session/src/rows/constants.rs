@@ -8,6 +8,7 @@ use crate::{
     facts::DataFacts,
     field::{boolean::boolean, number},
     source::Kind,
+    statistic::Argument,
     types::Types,
 };
 use equipoise_core::{ratio::Ratio, wording};
@@ -100,9 +101,8 @@ impl Known<'_> {
         let [one, other] =
             kinds.map(|kind| kind.map_or("of no declared type".to_string(), |kind| kind.to_string()));
         let (left, right) = (wording::shown(left), wording::shown(right));
-        Err(PlanError::line(format!(
-            "--where: '{left}' is {one} and '{right}' is {other}; declare one type for both with --type"
-        )))
+        Err(PlanError::about(Argument::Where, format!("`where`: '{left}' is {one} and '{right}' is {other}"))
+            .hint("declare one type for both with `types`"))
     }
 
     /// A constant that a column is compared with.
@@ -137,9 +137,11 @@ impl Known<'_> {
                 _ => "a number",
             };
             let name = wording::shown(name);
-            PlanError::line(format!(
-                "--where: column '{name}' is of the type {kind}, which {shown} is not; write {example}"
-            ))
+            PlanError::about(
+                Argument::Where,
+                format!("`where`: column '{name}' is of the type {kind}, which {shown} is not"),
+            )
+            .hint(format!("write {example}"))
         })
     }
 
@@ -151,9 +153,11 @@ impl Known<'_> {
         let real = Some(number::float(text.as_bytes())).filter(|real| real.is_finite()).map(Constant::Real);
         number::integer(text.as_bytes()).map(Constant::Whole).or(real).ok_or_else(|| {
             let (name, text) = (wording::shown(name), wording::shown(text));
-            PlanError::line(format!(
-                "--where: column '{name}' is of the type {kind}, which {text} is not; write a number"
-            ))
+            PlanError::about(
+                Argument::Where,
+                format!("`where`: column '{name}' is of the type {kind}, which {text} is not"),
+            )
+            .hint("write a number")
         })
     }
 }

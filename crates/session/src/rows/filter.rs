@@ -15,6 +15,7 @@ use crate::{
     error::PlanError,
     facts::DataFacts,
     source::{Batch, Cells, Kind, Visitor, Wanted},
+    statistic::Argument,
     types::Types,
 };
 use equipoise_predicate::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
@@ -31,7 +32,9 @@ pub(crate) struct Filter {
 impl Filter {
     /// Read a predicate and find its columns.
     pub fn plan(text: &str, facts: &DataFacts, types: &Types) -> Result<Self, PlanError> {
-        let wrong = |error: &dyn std::fmt::Display| PlanError::line(format!("--where: {error}"));
+        let wrong = |error: &dyn std::fmt::Display| {
+            PlanError::line(error.to_string()).within_argument(Argument::Where)
+        };
         let known = Known { facts, types };
         let predicate = known.typed(Predicate::parse(text).map_err(|error| wrong(&error))?)?;
         let mut types = BTreeMap::new();
@@ -281,9 +284,9 @@ mod tests {
         assert_eq!(kinds("pay is null"), [(3, Kind::Text)]);
         assert_eq!(kinds("pay < age or pay > 2.5"), [(1, Kind::Float), (3, Kind::Float)]);
         for (text, said) in [
-            ("wage > 3", "--where: no column is called 'wage'; did you mean 'age'?"),
-            ("town = 'Ayr' or town = 3", "--where: column 'town' holds text"),
-            ("age >", "--where: "),
+            ("wage > 3", "`where`: no column is called 'wage'; did you mean 'age'?"),
+            ("town = 'Ayr' or town = 3", "`where`: column 'town' holds text"),
+            ("age >", "`where`: "),
         ] {
             let error = Filter::plan(text, &facts(), &Types::default()).unwrap_err().to_string();
             assert!(error.starts_with(said) && !error.contains('\n'), "{error}");
@@ -363,7 +366,7 @@ mod tests {
     #[test]
     fn what_is_no_value_of_the_type_is_one_line() {
         for (text, said) in [
-            ("age > 5", "--where: column 'age' is of the type date, which 5 is not; write 2026-01-31"),
+            ("age > 5", "`where`: column 'age' is of the type date, which 5 is not; write 2026-01-31"),
             ("age > 2026-02-30", "which 2026-02-30 is not"),
             ("town = 2", "write true or false"),
             ("pay = 'cheap'", "write a number"),
@@ -373,7 +376,7 @@ mod tests {
         ] {
             let error = typed(text).unwrap_err().to_string();
             assert!(
-                error.starts_with("--where: ") && error.contains(said) && !error.contains('\n'),
+                error.starts_with("`where`: ") && error.contains(said) && !error.contains('\n'),
                 "{error}"
             );
         }

@@ -5,10 +5,13 @@ use super::{
     bound::{Bound, Groups},
     filter::Filter,
 };
-use crate::{columns, error::PlanError, facts::DataFacts, request::Request, source::Wanted, types::Types};
+use crate::{
+    columns, error::PlanError, facts::DataFacts, request::Request, source::Wanted, statistic::Argument,
+    types::Types,
+};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
-    loss::{Approx, Delta, Eps, ParameterError},
+    loss::{Approx, Delta, Eps},
     wording,
 };
 
@@ -25,16 +28,16 @@ impl Rows {
         let bound = match (&unit, request.max_rows_per_unit.as_deref()) {
             (Unit::Row, None) => None,
             (Unit::Row, Some(_)) => {
-                return Err(PlanError::line(
-                    "max-rows-per-unit needs a unit: name the column of people with --unit",
-                ));
+                return Err(PlanError::about(Argument::MaxRowsPerUnit, "`max_rows_per_unit` needs a unit:")
+                    .hint("name the column of people with `unit`"));
             }
             (Unit::Column(name), most) => {
-                let column = columns::place(&facts.columns, name)
-                    .map_err(|error| PlanError::line(format!("--unit: {error}")))?;
+                let column = columns::place(&facts.columns, name).map_err(|error| {
+                    PlanError::no_column(Argument::Unit, &error).within_argument(Argument::Unit)
+                })?;
                 Some(Bound {
                     unit: column,
-                    rows: most.map_or(Ok(1), |text| number("max-rows-per-unit", text))?,
+                    rows: most.map_or(Ok(1), |text| number(Argument::MaxRowsPerUnit, text))?,
                     groups: None,
                 })
             }
@@ -47,21 +50,26 @@ impl Rows {
     pub fn bounded_by_group(self, request: &Request, keys: Vec<Wanted>) -> Result<Self, PlanError> {
         let Some(text) = request.max_groups_per_unit.as_deref() else { return Ok(self) };
         let Some(bound) = &self.bound else {
-            return Err(PlanError::line(
-                "max-groups-per-unit needs a unit: name the column of people with --unit",
-            ));
+            return Err(PlanError::about(Argument::MaxGroupsPerUnit, "`max_groups_per_unit` needs a unit:")
+                .hint("name the column of people with `unit`"));
         };
         if keys.is_empty() {
-            return Err(PlanError::line(
-                "max-groups-per-unit is for answers by group; give --group-by, or leave it out",
-            ));
+            return Err(PlanError::about(
+                Argument::MaxGroupsPerUnit,
+                "`max_groups_per_unit` is for answers by group",
+            )
+            .hint("give `group_by`, or leave it out"));
         }
-        let most = number("max-groups-per-unit", text)?;
+        let most = number(Argument::MaxGroupsPerUnit, text)?;
         if bound.rows.saturating_mul(most) > MOST_ROWS {
-            return Err(PlanError::line(format!(
-                "{most} groups of {} rows each are more than {MOST_ROWS} rows of one person; give smaller bounds",
-                bound.rows
-            )));
+            return Err(PlanError::about(
+                Argument::MaxGroupsPerUnit,
+                format!(
+                    "{most} groups of {} rows each are more than {MOST_ROWS} rows of one person",
+                    bound.rows
+                ),
+            )
+            .hint("give smaller bounds"));
         }
         Ok(self.in_groups(keys, most))
     }
@@ -92,10 +100,11 @@ impl Rows {
     }
 }
 
-fn number(name: &'static str, text: &str) -> Result<u64, PlanError> {
+fn number(argument: Argument, text: &str) -> Result<u64, PlanError> {
     text.parse().ok().filter(|number| (1..=MOST_ROWS).contains(number)).ok_or_else(|| {
-        let accepted = "give a whole number from 1 to 100000, such as 3";
-        ParameterError::out_of_range(name, text, accepted).into()
+        let given = wording::option_with(argument.name(), &wording::shown(text));
+        PlanError::about(argument, format!("{given} is not accepted:"))
+            .hint("give a whole number from 1 to 100000, such as 3")
     })
 }
 

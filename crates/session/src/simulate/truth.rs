@@ -8,6 +8,7 @@ use crate::{
     plan::{Part, PlanError},
     source::{Kind, Wanted},
     space::Space,
+    statistic::Argument,
     statistic::{Statistic, Truth},
     task::{Answering, SUMMARY},
 };
@@ -299,7 +300,9 @@ impl Facts {
 /// The numbers and texts that an answer has.
 fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measure)>, PlanError> {
     let quantile = |fraction: &str| {
-        let ratio: Ratio = fraction.parse().map_err(|_| PlanError::line("a fraction that is no number"))?;
+        let ratio: Ratio = fraction
+            .parse()
+            .map_err(|_| PlanError::about(Argument::Fraction, "a fraction that is no number"))?;
         Ok::<_, PlanError>((format!("quantile {fraction}"), Measure::Quantile(Quantile::new(&ratio)?)))
     };
     let one = |measure: Measure| Ok(vec![(statistic.to_string(), measure)]);

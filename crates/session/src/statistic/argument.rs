@@ -1,5 +1,7 @@
 //! The arguments of questions: one name, one help, on every surface.
 
+use equipoise_core::wording::OptionName;
+
 /// An argument of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Argument {
@@ -151,26 +153,19 @@ impl Argument {
         Self::ALL.into_iter().find(|argument| argument.name() == name)
     }
 
+    /// Its names on every surface.
+    pub fn option(self) -> &'static OptionName {
+        OptionName::named(self.name()).expect("every argument is an option")
+    }
+
     /// Its name on the command line, without the two dashes.
     pub fn flag(self) -> &'static str {
-        match self {
-            // One column a time.
-            Self::Types => "type",
-            Self::TargetError => "target-error",
-            Self::MaxRowsPerUnit => "max-rows-per-unit",
-            Self::MaxGroupsPerUnit => "max-groups-per-unit",
-            Self::GroupBy => "group-by",
-            other => other.name(),
-        }
+        self.option().flag
     }
 
     /// The keyword of Python, where it has an older name than [`Argument::name`].
     pub fn keyword(self) -> &'static str {
-        match self {
-            Self::Unit => "privacy_unit",
-            Self::Fraction => "q",
-            other => other.name(),
-        }
+        self.option().keyword
     }
 
     /// What it is.
@@ -233,7 +228,7 @@ impl Argument {
         }
     }
 
-    /// What it does, in one line of help; other arguments are named in backticks.
+    /// What it does, in one line of help; it names other options for [`equipoise_core::wording::on`].
     pub fn help(self) -> &'static str {
         match self {
             Self::Column => "The column",

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(taken, "inverse-sensitivity");
         for other in others {
             let needs =
-                if other.mechanism == "stable" { "needs a delta" } else { "give --range and --resolution" };
+                if other.mechanism == "stable" { "needs a delta" } else { "give `range` and `resolution`" };
             assert!(
                 !other.possible && other.expected.contains(needs),
                 "{}: {}",

@@ -6,7 +6,8 @@ use super::{
     noise::{self, Noise},
 };
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said, source::Wanted,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said,
+    source::Wanted, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -31,9 +32,8 @@ impl Count {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         let column = said.optional_column()?.map(|column| said.key(column));
         if column.is_none() && said.adjacency() == Adjacency::Replace && said.takes_all_rows() {
-            return Err(PlanError::line(
-                "under replace the number of rows is public: count it with any tool, or name a column to count its fields that are not empty",
-            ));
+            return Err(PlanError::about(Argument::Adjacency, "under replace the number of rows is public:")
+                .hint("count it with any tool, or name a column to count its fields that are not empty"));
         }
         let noise = Noise::plan(said, said.eps(), said.delta(), 1)?;
         let within = noise.within(said.failure())?;

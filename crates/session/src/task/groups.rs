@@ -115,7 +115,7 @@ impl Groups {
             Keys::Stated(_) => "no group has an answer; each says why".to_string(),
             Keys::Found { .. } => format!(
                 "no group has an answer: {}, and more for an answer; raise epsilon or delta, group by fewer columns, \
-                 or state the --keys",
+                 or state the `keys`",
                 self.told_from_words()
             ),
         }

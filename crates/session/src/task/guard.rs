@@ -8,6 +8,7 @@ use crate::{
     bar::{Condition, ErrorBar},
     error::PlanError,
     said::Said,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -108,10 +109,11 @@ impl Guard {
     pub fn check_declared(&self, rank_error: u64, needed: u64) -> Result<(), PlanError> {
         match self {
             Self::Declared(rows) | Self::Public { stated: Some(rows) } if *rows < needed => {
-                Err(PlanError::line(format!(
-                    "{rows} rows are too few: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
-                 raise epsilon, or declare --range and --resolution"
-                )))
+                let problem = format!(
+                    "{rows} rows are too few: the answer may be off by {rank_error} ranks, which takes at least {needed} rows"
+                );
+                Err(PlanError::about(Argument::Epsilon, problem)
+                    .hint("raise epsilon, or declare `range` and `resolution`"))
             }
             _ => Ok(()),
         }
@@ -146,7 +148,7 @@ impl Guard {
     fn not_believed(&self) -> &'static str {
         match self {
             Self::Bought { stated: Stated::NotBelieved, .. } => {
-                "; --rows is believed only where all rows take part"
+                "; `rows` is believed only where all rows take part"
             }
             _ => "",
         }
@@ -180,12 +182,12 @@ impl Guard {
     /// What to do after a refusal.
     pub fn advice(&self, rank_error: u64, needed: u64) -> String {
         let or_state = match self {
-            Self::Bought { stated: Stated::Helps, .. } => ", or state --rows where their number is public",
+            Self::Bought { stated: Stated::Helps, .. } => ", or state `rows` where their number is public",
             _ => "",
         };
         format!(
             "too few rows: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
-             raise epsilon, or declare --range and --resolution{or_state}"
+             raise epsilon, or declare `range` and `resolution`{or_state}"
         )
     }
 }

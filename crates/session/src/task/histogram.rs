@@ -24,6 +24,7 @@ use crate::{
     need::Need,
     said::Said,
     source::{Kind, Wanted},
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -163,7 +164,7 @@ impl Answering for Histogram {
                 };
                 let advice = || {
                     format!(
-                        "no key was told: {}; raise epsilon or delta, group by fewer columns, or state the --keys",
+                        "no key was told: {}; raise epsilon or delta, group by fewer columns, or state the `keys`",
                         found.told_from_words()
                     )
                 };
@@ -239,9 +240,8 @@ fn whole(count: u64) -> i64 {
 }
 
 pub(super) fn needs_delta() -> PlanError {
-    PlanError::line(
-        "finding keys needs a delta above 0; give --delta 1e-6, or state the keys of one column with --keys",
-    )
+    PlanError::about(Argument::Delta, "finding keys needs a delta above 0")
+        .hint("give `delta=1e-6`, or state the keys of one column with `keys`")
 }
 
 /// The keys that were stated, each once; `None` where they are to be found.
@@ -250,9 +250,8 @@ pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>
         return Ok(None);
     }
     let &[key] = by else {
-        return Err(PlanError::line(
-            "--keys states the keys of one column; group by one, or leave --keys out",
-        ));
+        return Err(PlanError::about(Argument::Keys, "`keys` states the keys of one column")
+            .hint("group by one, or leave `keys` out"));
     };
     let mut keys: Vec<Key> = said
         .keys()
@@ -262,7 +261,7 @@ pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>
         .collect::<Result<_, PlanError>>()?;
     keys.sort_unstable_by(in_order);
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(_) => Err(PlanError::line("a key is stated twice; state each once")),
+        Some(_) => Err(PlanError::about(Argument::Keys, "a key is stated twice").hint("state each once")),
         None => Ok(Some(keys)),
     }
 }
@@ -279,7 +278,9 @@ pub(super) fn stated(text: &str, said: &Said, column: usize) -> Result<String, P
         return Ok(text.to_string());
     }
     let shown = wording::shown(text);
-    Err(PlanError::line(format!("'{shown}' was stated and is no {kind}; state values of the column's type")))
+    let problem = format!("'{shown}' was stated and is no {kind}");
+    let argument = if said.among().is_empty() { Argument::Keys } else { Argument::Among };
+    Err(PlanError::about(argument, problem).hint("state values of the column's type"))
 }
 
 #[cfg(test)]

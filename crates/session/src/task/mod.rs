@@ -89,7 +89,7 @@ pub(crate) trait Answering {
 
     /// Why there is no prediction, and what to do.
     fn no_prediction(&self) -> String {
-        "the answer is exact or refused, so no error can be aimed at; give --epsilon".to_string()
+        "the answer is exact or refused, so no error can be aimed at; give `epsilon`".to_string()
     }
 }
 

@@ -1,7 +1,10 @@
 //! The most frequent text of a column, exact, or a refusal where it leads by too little.
 
 use super::{Answering, Expected, quantiles, texts::Texts};
-use crate::{answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said};
+use crate::{
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said,
+    statistic::Argument,
+};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
@@ -30,9 +33,11 @@ impl Mode {
     pub fn plan(said: &Said) -> Result<Self, PlanError> {
         let of = Texts::plan(said)?;
         if said.delta().is_zero() {
-            return Err(PlanError::line(
-                "mode needs a delta above 0, because its values are not known beforehand; give --delta 1e-6 or one over ten times the rows",
-            ));
+            return Err(PlanError::about(
+                Argument::Delta,
+                "mode needs a delta above 0, because its values are not known beforehand",
+            )
+            .hint("give `delta=1e-6` or one over ten times the rows"));
         }
         let stable =
             Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };

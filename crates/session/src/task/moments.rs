@@ -29,6 +29,7 @@ use crate::{
     said::Said,
     source::Kind,
     space,
+    statistic::Argument,
     statistic::Statistic,
 };
 use equipoise_core::{
@@ -199,15 +200,13 @@ impl Moments {
     /// Too few stated rows need no data to be refused.
     fn with_rows_enough(self) -> Result<Self, PlanError> {
         match (&self.range, self.stated_rows) {
-            (_, Some(0)) => {
-                Err(PlanError::line("no rows have no mean; state --rows as a whole number above 0"))
-            }
-            (RangeBy::Searched(search), Some(rows)) if rows < needed(search) => {
-                Err(PlanError::line(format!(
-                    "{rows} rows are too few: a range is found from about {} rows on; raise epsilon, or declare --range",
-                    needed(search)
-                )))
-            }
+            (_, Some(0)) => Err(PlanError::about(Argument::Rows, "no rows have no mean")
+                .hint("state `rows` as a whole number above 0")),
+            (RangeBy::Searched(search), Some(rows)) if rows < needed(search) => Err(PlanError::about(
+                Argument::Range,
+                format!("{rows} rows are too few: a range is found from about {} rows on", needed(search)),
+            )
+            .hint("raise epsilon, or declare `range`")),
             _ => Ok(self),
         }
     }
@@ -326,7 +325,7 @@ impl Moments {
                     .to_string()
             }
             RangeBy::Searched(_) => format!(
-                "too few rows: a range is found from about {needed} rows on; raise epsilon, or declare --range"
+                "too few rows: a range is found from about {needed} rows on; raise epsilon, or declare `range`"
             ),
         }
     }
@@ -377,15 +376,15 @@ impl Moments {
     fn unknown(&self) -> &'static str {
         match (&self.range, self.stated_rows) {
             (RangeBy::Searched(_), _) if self.moment == Moment::Sum => {
-                "its range; declare --range, or give --epsilon"
+                "its range; declare `range`, or give `epsilon`"
             }
             (RangeBy::Searched(_), _) => {
-                "its range and the number of rows; declare --range and --rows, or give --epsilon"
+                "its range and the number of rows; declare `range` and `rows`, or give `epsilon`"
             }
             (RangeBy::Declared(_), None) => {
-                "the number of rows; state --rows where it is public and there are no groups, or give --epsilon"
+                "the number of rows; state `rows` where it is public and there are no groups, or give `epsilon`"
             }
-            (RangeBy::Declared(_), Some(_)) => "a noisy number of rows, which may be 0 here; give --epsilon",
+            (RangeBy::Declared(_), Some(_)) => "a noisy number of rows, which may be 0 here; give `epsilon`",
         }
     }
 
@@ -538,9 +537,8 @@ fn failures(whole: &Ratio, moment: Moment, known: Known) -> (Ratio, Ratio) {
 fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Option<Exact>, PlanError> {
     match space::whole_ends(kind, text)? {
         (low, high) if low < high => Ok(Exact::new(low, high, moment == Moment::Sum, most)),
-        _ => Err(PlanError::line(
-            "the range holds one value of the column's type; give LO,HI with LO below HI",
-        )),
+        _ => Err(PlanError::about(Argument::Range, "the range holds one value of the column's type")
+            .hint("give LO,HI with LO below HI")),
     }
 }
 

@@ -201,7 +201,7 @@ fn a_known_number_of_rows_is_not_bought() {
 fn a_declared_range_is_not_advised_to_be_declared() {
     let task = moments("mean", Some("0,1"), "1");
     assert!(!task.expected().words.contains("never refused"), "{}", task.expected().words);
-    assert!(!task.too_few(1).contains("--range"));
+    assert!(!task.too_few(1).contains("`range`"));
 }
 
 /// A request for whole numbers of the column.

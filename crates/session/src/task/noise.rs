@@ -2,7 +2,7 @@
 //!
 //! `laplace` costs epsilon alone. `gaussian` costs (epsilon, delta) and reaches less far where a bar must hardly ever fail.
 
-use crate::{error::PlanError, said::Said};
+use crate::{error::PlanError, said::Said, statistic::Argument};
 use equipoise_core::{
     coins::Coins,
     loss::{Delta, Eps, Loss},
@@ -33,9 +33,8 @@ impl Noise {
             return Ok(Self::Laplace(Box::new(laplace(eps, steps)?)));
         }
         if delta.is_zero() {
-            return Err(PlanError::line(
-                "the mechanism gaussian needs a delta above 0; give --delta 1e-6, or use laplace",
-            ));
+            return Err(PlanError::about(Argument::Delta, "the mechanism gaussian needs a delta above 0")
+                .hint("give `delta=1e-6`, or use laplace"));
         }
         let gaussian = Gaussian {
             target: Target::Approx { eps: eps.clone(), delta: delta.clone() },
@@ -101,7 +100,8 @@ pub(super) fn laplace(eps: &Eps, steps: i64) -> Result<laplace::Calibrated, Plan
 /// How far noise goes, rounded up to a whole number.
 pub(super) fn whole(error: &Ratio) -> Result<i64, PlanError> {
     error.ceil_i64().ok_or_else(|| {
-        PlanError::line("the noise would exceed every count; give a larger epsilon or a smaller confidence")
+        PlanError::about(Argument::Epsilon, "the noise would exceed every count")
+            .hint("give a larger epsilon or a smaller confidence")
     })
 }
 
@@ -141,7 +141,7 @@ mod tests {
         let refused = Noise::plan(&said, said.eps(), said.delta(), 1).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "the mechanism gaussian needs a delta above 0; give --delta 1e-6, or use laplace"
+            "the mechanism gaussian needs a delta above 0; give `delta=1e-6`, or use laplace"
         );
     }
 

@@ -7,7 +7,7 @@
 use super::{Answering, Expected, even::Even};
 use crate::{
     answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
-    said::Said, source, space::Space,
+    said::Said, source, space::Space, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -60,10 +60,11 @@ impl Noised {
         let need = said.numbers(column)?;
         let values = said.kind(column).unwrap_or(source::Kind::Float);
         if said.range().is_none() || (said.resolution().is_none() && !values.is_whole()) {
-            return Err(PlanError::line(format!(
-                "the mechanism {name} measures what one row can do in steps of a range; give --range and --resolution, \
-                 or use inverse-sensitivity"
-            )));
+            return Err(PlanError::about(
+                Argument::Range,
+                format!("the mechanism {name} measures what one row can do in steps of a range"),
+            )
+            .hint("give `range` and `resolution`, or use inverse-sensitivity"));
         }
         let space = Space::of(values, said.range(), said.resolution())?;
         let even = Even::new(said, &space)?.expect("a range was declared");
@@ -112,8 +113,8 @@ impl Noised {
                 match found.outcome {
                     Outcome::Value(value) => self.released(&Ratio::from(value), &within),
                     Outcome::Refused => Answer::refused(
-                        "a few rows could move it too far; raise epsilon or delta, bring more rows, or use --mechanism \
-                         inverse-sensitivity",
+                        "a few rows could move it too far; raise epsilon or delta, bring more rows, or use \
+                         `mechanism=inverse-sensitivity`",
                     ),
                 }
             }
@@ -190,7 +191,7 @@ impl Answering for Noised {
 
     fn no_prediction(&self) -> String {
         format!(
-            "the error of {} follows the rows; give --epsilon, or use inverse-sensitivity, whose error in ranks holds for all rows",
+            "the error of {} follows the rows; give `epsilon`, or use inverse-sensitivity, whose error in ranks holds for all rows",
             self.mechanism()
         )
     }
@@ -208,7 +209,8 @@ fn plan_smooth(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio),
     let guess = |beta: &Ratio| even_gaps(gap, question.range, beta);
     let betas = smooth_plan::betas(&question.eps, &question.delta);
     let best = smooth_plan::plan(&question, &betas, guess).into_iter().next().ok_or_else(|| {
-        PlanError::line("no noise follows the rows at this epsilon; use inverse-sensitivity")
+        PlanError::about(Argument::Mechanism, "no noise follows the rows at this epsilon")
+            .hint("use inverse-sensitivity")
     })?;
     let mechanism = Box::new(best.mechanism.calibrate()?);
     let at_worst = mechanism.accuracy_at_worst(said.failure());

@@ -11,8 +11,17 @@ use super::{
     noised::Noised,
 };
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
-    rows::values::Values, said::Said, source, space::Space, statistic::Statistic,
+    answer::Answer,
+    bar::ErrorBar,
+    error::PlanError,
+    gather::Gathered,
+    need::Need,
+    planned::Likely,
+    rows::values::Values,
+    said::Said,
+    source,
+    space::Space,
+    statistic::{Argument, Statistic},
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -246,8 +255,8 @@ impl Quantiles {
                     }
                     Outcome::Value(Found::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
                     Outcome::Refused => Answer::refused(format!(
-                        "too few rows share the value: {}; raise epsilon or delta, declare a coarser --resolution, \
-                         or use --mechanism inverse-sensitivity",
+                        "too few rows share the value: {}; raise epsilon or delta, declare a coarser `resolution`, \
+                         or use `mechanism=inverse-sensitivity`",
                         released_from(*changes)
                     )),
                 }
@@ -365,7 +374,8 @@ pub(super) fn plan_noised(said: &Said) -> Result<Noised, PlanError> {
 
 /// The other mechanisms tell the exact value, or a bar in values as it is.
 pub(super) fn no_interval() -> PlanError {
-    PlanError::line("an interval is bought by inverse-sensitivity; leave out --interval or --mechanism")
+    PlanError::about(Argument::Interval, "an interval is bought by inverse-sensitivity")
+        .hint("leave out `interval` or `mechanism`")
 }
 
 /// A list tells those that there are rows enough for.
@@ -540,9 +550,8 @@ fn first_told(errors: &[u64], needed: &[u64], shape: Shape) -> (u64, u64) {
 
 fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {
     if said.delta().is_zero() {
-        return Err(PlanError::line(
-            "the mechanism stable needs a delta above 0; give --delta 1e-6, or use inverse-sensitivity",
-        ));
+        return Err(PlanError::about(Argument::Delta, "the mechanism stable needs a delta above 0")
+            .hint("give `delta=1e-6`, or use inverse-sensitivity"));
     }
     let stable = Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
     let mechanism = stable.calibrate()?;
@@ -567,7 +576,10 @@ fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
         Statistic::Iqr => Ok((vec![Ratio::new(1, 4), Ratio::new(3, 4)], Shape::Difference)),
         _ => {
             let text = said.fraction().ok_or_else(|| {
-                PlanError::line("quantile needs a fraction between 0 and 1, such as 0.9 or 0.25,0.5,0.75")
+                PlanError::about(
+                    Argument::Fraction,
+                    "quantile needs a fraction between 0 and 1, such as 0.9 or 0.25,0.5,0.75",
+                )
             })?;
             let one = |part: &str| {
                 let wrong = || {
@@ -583,7 +595,10 @@ fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
             };
             let fractions = text.split(',').map(one).collect::<Result<Vec<_>, _>>()?;
             if !fractions.windows(2).all(|pair| pair[0] < pair[1]) {
-                return Err(PlanError::line("give the fractions in rising order, each once"));
+                return Err(PlanError::about(
+                    Argument::Fraction,
+                    "give the fractions in rising order, each once",
+                ));
             }
             let shape = if fractions.len() > 1 { Shape::List } else { Shape::Single };
             Ok((fractions, shape))

@@ -3,7 +3,7 @@
 use super::{Answering, Expected, even::Even, quantiles::no_interval};
 use crate::{
     answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
-    said::Said, source::Kind, space::Space,
+    said::Said, source::Kind, space::Space, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -46,9 +46,8 @@ impl Scale {
         let need = said.numbers(column)?;
         let kind = said.kind(column).unwrap_or(Kind::Float);
         if said.resolution().is_none() && !kind.is_whole() {
-            return Err(PlanError::line(
-                "the mechanism scale measures in steps; give --resolution, such as 0.01",
-            ));
+            return Err(PlanError::about(Argument::Resolution, "the mechanism scale measures in steps")
+                .hint("give `resolution`, such as 0.01"));
         }
         let space = Space::of(kind, said.range(), said.resolution())?;
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
@@ -135,7 +134,7 @@ impl Answering for Scale {
     }
 
     fn no_prediction(&self) -> String {
-        "the error of scale is a factor; give --epsilon, or use inverse-sensitivity, whose error is in ranks"
+        "the error of scale is a factor; give `epsilon`, or use inverse-sensitivity, whose error is in ranks"
             .to_string()
     }
 }

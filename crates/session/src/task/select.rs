@@ -20,6 +20,7 @@ use crate::{
     gather::Gathered,
     need::Need,
     said::Said,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -94,9 +95,8 @@ impl Select {
         let stated = said.among();
         if !stated.is_empty() {
             if stated.iter().any(String::is_empty) {
-                return Err(PlanError::line(
-                    "a field that is empty is no candidate; leave it out of --among",
-                ));
+                return Err(PlanError::about(Argument::Among, "a field that is empty is no candidate")
+                    .hint("leave it out of `among`"));
             }
             let mut once = stated
                 .iter()
@@ -104,16 +104,17 @@ impl Select {
                 .collect::<Result<Vec<_>, _>>()?;
             once.sort_unstable();
             if once.windows(2).any(|pair| pair[0] == pair[1]) {
-                return Err(PlanError::line("a candidate is stated twice; state each once"));
+                return Err(
+                    PlanError::about(Argument::Among, "a candidate is stated twice").hint("state each once")
+                );
             }
             let choice = Choice::new(mechanism, said.eps(), said.adjacency(), once.len())?;
             let gap = choice.gap(said.failure())?;
             let among = Among::Stated { candidates: once, choice: Box::new(choice), gap };
             Ok(base(among, said.eps().clone(), said.failure().clone(), Loss::pure(said.eps())))
         } else if said.delta().is_zero() {
-            Err(PlanError::line(
-                "which candidates? State them with --among a,b,c, or give a delta such as --delta 1e-6 to find them",
-            ))
+            Err(PlanError::about(Argument::Among, "which candidates?")
+                .hint("State them with `among=a,b,c`, or give a delta such as `delta=1e-6` to find them"))
         } else {
             let share = Eps::new(said.eps().ratio() / &Ratio::from(SHARE))?;
             let keys = HistogramKeys {
@@ -196,7 +197,7 @@ impl Answering for Select {
                 });
                 if scores.is_empty() {
                     return Answer::refused(format!(
-                        "no value has enough rows: {}; raise epsilon or delta, or state the candidates with --among",
+                        "no value has enough rows: {}; raise epsilon or delta, or state the candidates with `among`",
                         Self::kept_words(*kept_from)
                     ));
                 }
@@ -218,7 +219,7 @@ impl Answering for Select {
     }
 
     fn no_prediction(&self) -> String {
-        "the error depends on how many values there are; state them with --among, or give --epsilon"
+        "the error depends on how many values there are; state them with `among`, or give `epsilon`"
             .to_string()
     }
 }

@@ -91,6 +91,6 @@ impl Answering for Summary {
     }
 
     fn no_prediction(&self) -> String {
-        "a summary has several errors; give --epsilon".to_string()
+        "a summary has several errors; give `epsilon`".to_string()
     }
 }

@@ -389,7 +389,7 @@ impl Aggregate {
         let words = self.answered.as_ref().map(Answered::words).unwrap_or_default();
         Answer::refused(format!(
             "too few blocks seem to have answered: it takes that {words}; try it on made-up rows of the same columns, with more \
-             time, memory or rows in a block, or state a --default"
+             time, memory or rows in a block, or state a `default`"
         ))
     }
 }

@@ -91,15 +91,18 @@ impl Answered {
             at.is_ok_and(|answered| answered.can_tell())
         };
         let more = Some(self.least_blocks()).filter(|&blocks| blocks <= i128::from(super::MOST_BLOCKS));
-        let more = more.map_or(String::new(), |blocks| format!("give --blocks {blocks}, or "));
+        let more = more.map_or(String::new(), |blocks| format!("give `blocks={blocks}`, or "));
         let eps = solve::smallest_of_digits(1, -16..3, enough);
-        let eps = eps.map_or(String::new(), |eps| format!("--epsilon {eps}, or "));
-        Err(PlanError::line(format!(
-            "{} blocks are too few at epsilon {} to show that at least half of them answered: {more}{eps}a --default, which \
-             blocks without an answer count as",
-            self.blocks,
-            said.eps()
-        )))
+        let eps = eps.map_or(String::new(), |eps| format!("`epsilon={eps}`, or "));
+        Err(PlanError::about_option(
+            "blocks",
+            format!(
+                "{} blocks are too few at epsilon {} to show that at least half of them answered: {more}{eps}a `default`, which \
+                 blocks without an answer count as",
+                self.blocks,
+                said.eps()
+            ),
+        ))
     }
 
     pub fn cost(&self) -> Loss {

@@ -17,7 +17,7 @@ use super::{
     answered::Answered,
     output::{Output, Vote},
 };
-use crate::{error::PlanError, said::Said, space::float_ends};
+use crate::{error::PlanError, said::Said, space::float_ends, statistic::Argument};
 use equipoise_core::{
     loss::{Approx, Eps, Loss, ParameterError, rho_for},
     ratio::Ratio,
@@ -152,10 +152,14 @@ impl Wanted<'_> {
 
     fn check(&self) -> Result<(), PlanError> {
         if self.options.is_some() && !matches!(self.output, Output::Label | Output::Labels) {
-            return Err(PlanError::line("options are for label and labels; leave them out"));
+            return Err(
+                PlanError::about_option("options", "options are for label and labels").hint("leave them out")
+            );
         }
         if self.range.is_some() && !matches!(self.output, Output::Number | Output::Vector(_)) {
-            return Err(PlanError::line("a range is for numbers and vectors; leave it out"));
+            return Err(
+                PlanError::about(Argument::Range, "a range is for numbers and vectors").hint("leave it out")
+            );
         }
         match self.mechanism.filter(|name| !self.names().contains(name)) {
             Some(name) => Err(PlanError::unknown("mechanism", name, self.names())),
@@ -266,7 +270,8 @@ impl Chooser<'_> {
         let as_ball = |mean| Ok(Kind::Ball { mean: Box::new(mean), single: true });
         match (location, ball) {
             _ if self.wanted.mechanism == Some("ball") && self.said.delta().is_zero() => {
-                Err(PlanError::line("agreement needs a delta above 0; give --delta 1e-6"))
+                Err(PlanError::about(Argument::Delta, "agreement needs a delta above 0")
+                    .hint("give `delta=1e-6`"))
             }
             (_, Some(ball)) if self.wanted.mechanism == Some("ball") => as_ball(ball?),
             (Ok(location), Some(Ok(ball))) if ball.noise_in_spreads() < location.noise_in_spreads() => {
@@ -281,7 +286,9 @@ impl Chooser<'_> {
     fn vector(&self, length: usize) -> Result<Kind, PlanError> {
         let (eps, delta, touch) = (self.eps.clone(), self.said.delta().clone(), self.touch);
         if delta.is_zero() {
-            return Err(PlanError::line("vectors need a delta above 0; give --delta 1e-6"));
+            return Err(
+                PlanError::about(Argument::Delta, "vectors need a delta above 0").hint("give `delta=1e-6`")
+            );
         }
         if let Some(range) = self.wanted.range {
             let ends = float_ends(range)?;
@@ -319,7 +326,8 @@ impl Chooser<'_> {
         let Some(options) = &self.wanted.options else { return self.majority() };
         let (delta, touch) = (self.said.delta(), self.touch);
         if delta.is_zero() {
-            return Err(PlanError::line("counts of options need a delta above 0; give --delta 1e-6"));
+            return Err(PlanError::about(Argument::Delta, "counts of options need a delta above 0")
+                .hint("give `delta=1e-6`"));
         }
         let rho = rho_for(&self.eps, delta)?;
         let counts = Features { rho, features: options.len(), largest: options.len(), touch }.calibrate()?;
@@ -332,9 +340,8 @@ impl Chooser<'_> {
     fn majority(&self) -> Result<Kind, PlanError> {
         let delta = self.said.delta().clone();
         if delta.is_zero() {
-            return Err(PlanError::line(
-                "labels that are not listed need a delta above 0; give --delta 1e-6, or --options A,B,C",
-            ));
+            return Err(PlanError::about(Argument::Delta, "labels that are not listed need a delta above 0")
+                .hint("give `delta=1e-6`, or `options=A,B,C`"));
         }
         let election = Majority { eps: self.eps.clone(), delta, touch: self.touch }.calibrate()?;
         Ok(Kind::Majority { election: Box::new(election) })
@@ -342,5 +349,6 @@ impl Chooser<'_> {
 }
 
 fn or_a_range(error: &ParameterError) -> PlanError {
-    PlanError::line(format!("{error}; or give --range LO,HI"))
+    let (problem, hint) = error.parts();
+    PlanError::about(Argument::Range, problem).hint(format!("{hint}; or give `range=LO,HI`"))
 }

@@ -120,7 +120,7 @@ fn an_answer_needs_half_of_the_blocks_unless_a_default_was_stated() {
     for (output, with) in all {
         let error = error_of(&with(request(output, "1", 40)));
         assert!(
-            error.starts_with("40 blocks are too few") && error.contains("--blocks 9"),
+            error.starts_with("40 blocks are too few") && error.contains("`blocks=9"),
             "{output}: {error}"
         );
         let plan = plan(&with(request(output, "1", 96)));

@@ -34,6 +34,7 @@ use crate::{
     rows::id,
     said::Said,
     session::{Charged, Held, Priced, Session},
+    statistic::Argument,
     unanswered::Unanswered,
 };
 use aggregate::{Aggregate, Tallied};
@@ -278,18 +279,22 @@ fn unit(request: &VoteRequest, facts: &DataFacts) -> Result<(Unit, Option<usize>
         (Some(name), None) => Unit::Column(name.clone()),
         (Some(name), Some(unit)) if unit == Unit::Column(name.clone()) => unit,
         (Some(_), Some(unit)) => {
-            return Err(PlanError::line(format!(
-                "'{}' is registered for one {}; ask without --unit, or register it under another name",
-                wording::shown(&facts.name),
-                wording::shown(&unit.to_string())
-            )));
+            return Err(PlanError::about(
+                Argument::Unit,
+                format!(
+                    "'{}' is registered for one {}",
+                    wording::shown(&facts.name),
+                    wording::shown(&unit.to_string())
+                ),
+            )
+            .hint("ask without `unit`, or register it under another name"));
         }
     };
     match &unit {
         Unit::Row => Ok((unit, None)),
         Unit::Column(name) => {
-            let place =
-                columns::place(&facts.columns, name).map_err(|error| PlanError::line(error.to_string()))?;
+            let place = columns::place(&facts.columns, name)
+                .map_err(|error| PlanError::no_column(Argument::Unit, &error))?;
             Ok((unit, Some(place)))
         }
     }

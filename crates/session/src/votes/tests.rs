@@ -49,7 +49,7 @@ fn what_cannot_be_planned_is_one_line() {
         (request("vector:2", "1", "0"), "vectors need a delta above 0"),
         (blocks("many"), "blocks many is not accepted"),
         (blocks("0"), "blocks 0 is not accepted"),
-        (blocks("20"), "; or give --range LO,HI"),
+        (blocks("20"), "; or give `range=LO,HI`"),
         (unit("user"), "no column is called 'user'"),
         (options("one"), "options one is not accepted"),
         (VoteRequest { range: Some("5,1".into()), ..blocks("20") }, "LO at most HI"),
@@ -59,7 +59,7 @@ fn what_cannot_be_planned_is_one_line() {
             "options are for label and labels",
         ),
         (VoteRequest { rows: Some("12".into()), ..request("label", "1", "1e-6") }, "too few blocks"),
-        (VoteRequest { epsilon: None, ..blocks("20") }, "Give --epsilon"),
+        (VoteRequest { epsilon: None, ..blocks("20") }, "Give `epsilon`"),
     ] {
         let error = VotePlan::new(&request, &facts()).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(said) && !error.contains('\n'), "{request:?}: {error}");
