@@ -12,7 +12,7 @@ use equipoise_core::{
     outcome::Outcome,
     ratio::Ratio,
     subsample::{
-        Touch,
+        VotesPerUnit,
         arg_max::ArgMax,
         ball::Ball,
         blocks::{Runner, numbers, vectors},
@@ -62,19 +62,19 @@ fn labels(_coins: &mut OsCoins) -> Result<(), Failure> {
     for (votes, per_unit, design) in
         [(110, 1, "add/remove, or replace by slot"), (150, 2, "replace, hashed people")]
     {
-        let touch = Touch::new(votes, per_unit, Adjacency::AddRemove)?;
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::AddRemove)?;
         let majority = Majority { eps: "1".parse()?, delta: "1e-6".parse()?, touch }.calibrate()?;
         let success = majority.success_lower(&Ratio::new(3, 4)).to_f64();
         println!("  {votes} blocks, {design}: {success:.4}");
     }
     println!("  options        10     1000   100000  1000000   (110 blocks)");
-    let touch = Touch::new(110, 1, Adjacency::AddRemove)?;
+    let touch = VotesPerUnit::new(110, 1, Adjacency::AddRemove)?;
     let majority = Majority { eps: "1".parse()?, delta: "1e-6".parse()?, touch }.calibrate()?;
     let stable = majority.success_lower(&Ratio::new(3, 4)).to_f64();
     println!("  majority   {stable:.4}   {stable:.4}   {stable:.4}   {stable:.4}");
     for (votes, agreement) in [(110, "3/4"), (40, "0.8"), (25, "0.9")] {
         let chances = [10, 1000, 100_000, 1_000_000].map(|options| -> Result<f64, Failure> {
-            let touch = Touch::new(votes, 1, Adjacency::AddRemove)?;
+            let touch = VotesPerUnit::new(votes, 1, Adjacency::AddRemove)?;
             let election = ArgMax { eps: "1".parse()?, popularity_eps: None, options, touch }.calibrate()?;
             Ok(election.success_lower(&agreement.parse()?).to_f64())
         });

@@ -5,7 +5,7 @@ use equipoise_engine::{
     csv::{Csv, CsvOptions, Header},
     number,
 };
-use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, Wanted};
+use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, ColumnRead};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../crates/engine/src/csv/reference.rs"]
@@ -79,8 +79,8 @@ fuzz_target!(|input: (u8, u8, u8, &[u8])| {
     let mut wanted_records: Vec<_> = records.into_iter().map(|record| expected(record, shown)).collect();
     wanted_records.sort();
     let kinds = [Kind::Text, Kind::Float, Kind::Integer];
-    let wanted: Vec<Wanted> =
-        (0..shown).flat_map(|column| kinds.map(|kind| Wanted { column, kind })).collect();
+    let wanted: Vec<ColumnRead> =
+        (0..shown).flat_map(|column| kinds.map(|kind| ColumnRead { column, kind })).collect();
     let mut found = Collect::default();
     csv.scan(&wanted, &mut [&mut found]).expect("memory can be read");
     let Collect(mut found) = found;

@@ -9,11 +9,11 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Eps},
 };
-use equipoise_engine::books::{self, Looking};
+use equipoise_engine::books::{self, LookupError};
 use equipoise_session::{
     ledger::{Balance, DataSet, Earlier, Ledger, LedgerError, Limit, SharedLedger},
     plan::{DataFacts, Plan},
-    release::{Left, Spent},
+    release::{Remaining, Spent},
     request::Request,
     session::{self, Charged, Paid, Session},
     simulate::{Series, Simulation},
@@ -231,8 +231,8 @@ fn shown(balance: &Balance, earlier: &[Earlier]) -> Value {
     json!({
         "earlier": earlier.collect::<Vec<_>>(),
         "spent": Spent::from(balance.spent()),
-        "remaining": balance.remaining().as_ref().map(Left::from),
-        "limit": balance.limit().as_ref().map(Left::from),
+        "remaining": balance.remaining().as_ref().map(Remaining::from),
+        "limit": balance.limit().as_ref().map(Remaining::from),
     })
 }
 
@@ -374,10 +374,10 @@ impl Account {
     }
 }
 
-fn looking(error: &Looking) -> PyErr {
+fn looking(error: &LookupError) -> PyErr {
     match error {
-        Looking::Named(line) => errors::request(line),
-        Looking::Ledger(error) => errors::ledger(error),
+        LookupError::Named(line) => errors::request(line),
+        LookupError::Ledger(error) => errors::ledger(error),
     }
 }
 

@@ -3,7 +3,7 @@
 use equipoise_session::{
     ledger::{ChargeError, LedgerError, Limit, RegisterError},
     plan::PlanError,
-    release::Left,
+    release::Remaining,
     session::PayError,
     unanswered::Unanswered,
 };
@@ -86,7 +86,7 @@ pub fn pay(error: &PayError) -> PyErr {
 pub fn charge(error: &ChargeError) -> PyErr {
     match error {
         ChargeError::OverBudget(over) => {
-            let part = |limit: Option<&Limit>| limit.map(Left::from);
+            let part = |limit: Option<&Limit>| limit.map(Remaining::from);
             let parts = json!({
                 "spent": part(over.spent.as_ref()),
                 "requested": part(over.requested.as_ref()),

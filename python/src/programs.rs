@@ -13,7 +13,7 @@ use equipoise_session::{
     program,
     release::Release,
     session::{Charged, Paid, Priced, facts},
-    source::{Kind, Source, Wanted},
+    source::{ColumnRead, Kind, Source},
     votes::{Kept, VotePlan, VoteRequest},
 };
 use pyo3::{prelude::*, types::PyList};
@@ -70,8 +70,8 @@ pub fn run_program(
             asked.pay(&*source)?.map_or_else(Ok, |paid| asked.answer(paid, &*source))
         });
     }
-    let wanted: Vec<Wanted> =
-        kinds.iter().map(|(column, kind)| Wanted { column: *column, kind: read_kind(kind) }).collect();
+    let wanted: Vec<ColumnRead> =
+        kinds.iter().map(|(column, kind)| ColumnRead { column: *column, kind: read_kind(kind) }).collect();
     let unread = Memory::unread(names.clone(), wanted.clone());
     let paid = match waiting::held(py, came, || asked.pay(&unread))? {
         Ok(paid) => paid,

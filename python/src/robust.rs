@@ -24,9 +24,9 @@ fn ratio(name: &'static str, text: &str) -> PyResult<Ratio> {
 }
 
 /// What is wanted: alpha, beta, answers (none: as many as measured times make quickest), copies asked, keep.
-type Wanted = (String, String, Option<u64>, usize, bool);
+type ColumnRead = (String, String, Option<u64>, usize, bool);
 
-fn promise((alpha, beta, answers, asked, keep): Wanted) -> PyResult<Promise> {
+fn promise((alpha, beta, answers, asked, keep): ColumnRead) -> PyResult<Promise> {
     let answers = match answers {
         Some(0) => {
             return Err(errors::request(
@@ -151,7 +151,7 @@ pub struct Distinct(Held<RobustDistinct>);
 #[pymethods]
 impl Distinct {
     #[new]
-    fn new(py: Python<'_>, wanted: Wanted, way: &str, changes: u64) -> PyResult<Self> {
+    fn new(py: Python<'_>, wanted: ColumnRead, way: &str, changes: u64) -> PyResult<Self> {
         let (promise, method) = (promise(wanted)?, method(way));
         Held::begin(py, |coins| match method {
             Method::Keyed => RobustDistinct::keyed(&promise, coins),
@@ -217,7 +217,7 @@ pub struct Squares(Held<RobustF2>);
 #[pymethods]
 impl Squares {
     #[new]
-    fn new(py: Python<'_>, wanted: Wanted, way: &str, changes: u64, sizes: OwnSizes) -> PyResult<Self> {
+    fn new(py: Python<'_>, wanted: ColumnRead, way: &str, changes: u64, sizes: OwnSizes) -> PyResult<Self> {
         let (promise, method, own) = (promise(wanted)?, method(way), own(sizes)?);
         Held::begin(py, |coins| match method {
             Method::Switching | Method::Flips => RobustF2::of_changes(method, &promise, changes, coins),
@@ -266,7 +266,7 @@ pub struct PointCounts(Held<RobustPoint>);
 #[pymethods]
 impl PointCounts {
     #[new]
-    fn new(py: Python<'_>, wanted: Wanted, sizes: OwnSizes) -> PyResult<Self> {
+    fn new(py: Python<'_>, wanted: ColumnRead, sizes: OwnSizes) -> PyResult<Self> {
         let (promise, own) = (promise(wanted)?, own(sizes)?);
         Held::begin(py, |coins| RobustPoint::new(&promise, own.as_ref(), coins)).map(Self)
     }
@@ -310,7 +310,7 @@ impl PointCounts {
 #[pyclass(frozen, module = "equipoise._equipoise")]
 pub struct Cut(Held<RobustMinCut>);
 
-fn begin_cut(py: Python<'_>, graph: Graph, sampled: Option<Wanted>) -> PyResult<Cut> {
+fn begin_cut(py: Python<'_>, graph: Graph, sampled: Option<ColumnRead>) -> PyResult<Cut> {
     let promise = sampled.map(promise).transpose()?;
     Held::begin(py, |coins| match &promise {
         None => Ok(RobustMinCut::exact(graph)),
@@ -322,7 +322,7 @@ fn begin_cut(py: Python<'_>, graph: Graph, sampled: Option<Wanted>) -> PyResult<
 #[pymethods]
 impl Cut {
     #[new]
-    fn new(py: Python<'_>, vertices: u32, sampled: Option<Wanted>) -> PyResult<Self> {
+    fn new(py: Python<'_>, vertices: u32, sampled: Option<ColumnRead>) -> PyResult<Self> {
         begin_cut(py, Graph::new(vertices).map_err(errors::request)?, sampled)
     }
 
@@ -333,7 +333,7 @@ impl Cut {
         path: &str,
         no_header: bool,
         vertices: Option<u32>,
-        sampled: Option<Wanted>,
+        sampled: Option<ColumnRead>,
     ) -> PyResult<Self> {
         let graph = py.detach(|| {
             let rows = equipoise_engine::read_edges(Path::new(path), no_header).map_err(errors::data)?;

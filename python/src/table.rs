@@ -16,7 +16,7 @@ use equipoise_core::{stop, wording};
 use equipoise_engine::{OpenOptions, csv::Header, memory};
 use equipoise_session::{
     quiet::quietly,
-    source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
+    source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
 };
 use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*, types::PyList};
@@ -282,7 +282,10 @@ fn numpy_cells(
 
 /// The columns that a plan wants, read after its charge, from something whose `read` gives them in this order. What fails then
 /// is a lost answer, whatever it was: its words may quote a cell.
-pub fn read_after_charge<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
+pub fn read_after_charge<'py>(
+    reading: &Bound<'py, PyAny>,
+    wanted: &[ColumnRead],
+) -> PyResult<Vec<Held<'py>>> {
     held(reading, wanted).map_err(|error| {
         let interrupted = error.is_instance_of::<PyKeyboardInterrupt>(reading.py());
         if interrupted { error } else { errors::unread(Lost) }
@@ -290,11 +293,11 @@ pub fn read_after_charge<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) ->
 }
 
 /// The same for rows that are public.
-pub fn read_public<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
+pub fn read_public<'py>(reading: &Bound<'py, PyAny>, wanted: &[ColumnRead]) -> PyResult<Vec<Held<'py>>> {
     held(reading, wanted).map_err(|_| errors::data("the data could not be read; give another"))
 }
 
-fn held<'py>(reading: &Bound<'py, PyAny>, wanted: &[Wanted]) -> PyResult<Vec<Held<'py>>> {
+fn held<'py>(reading: &Bound<'py, PyAny>, wanted: &[ColumnRead]) -> PyResult<Vec<Held<'py>>> {
     let columns = reading.call_method0("read")?.cast_into::<PyList>()?;
     let held = quietly(|| {
         let each = wanted.iter().zip(columns.iter());
@@ -343,7 +346,7 @@ impl Column<'_> {
 /// The columns that a plan wants, as a source of rows.
 pub struct Memory<'a> {
     names: Vec<String>,
-    wanted: Vec<Wanted>,
+    wanted: Vec<ColumnRead>,
     rows: usize,
     /// In the order of what is wanted; nothing where they were not read.
     columns: Option<Vec<Column<'a>>>,
@@ -351,14 +354,14 @@ pub struct Memory<'a> {
 
 impl<'a> Memory<'a> {
     /// Names and types alone: whoever asks for rows gets none, and the answer is lost.
-    pub fn unread(names: Vec<String>, wanted: Vec<Wanted>) -> Self {
+    pub fn unread(names: Vec<String>, wanted: Vec<ColumnRead>) -> Self {
         Self { names, wanted, rows: 0, columns: None }
     }
 
     /// Columns of the same length, in the order of what is wanted.
     pub fn new(
         names: Vec<String>,
-        wanted: Vec<Wanted>,
+        wanted: Vec<ColumnRead>,
         rows: usize,
         held: &'a [Held<'_>],
     ) -> Result<Self, Lost> {
@@ -370,14 +373,14 @@ impl<'a> Memory<'a> {
         Ok(Self { names, wanted, rows, columns: Some(columns) })
     }
 
-    fn find(&self, wanted: Wanted) -> Option<&Column<'a>> {
+    fn find(&self, wanted: ColumnRead) -> Option<&Column<'a>> {
         let place = self.wanted.iter().position(|has| *has == wanted)?;
         self.columns.as_ref()?.get(place)
     }
 
     fn visit(
         &self,
-        wanted: &[Wanted],
+        wanted: &[ColumnRead],
         part: std::ops::Range<usize>,
         visitor: &mut dyn Visitor,
     ) -> Result<(), Lost> {
@@ -424,7 +427,7 @@ impl Source for Memory<'_> {
         &self.names
     }
 
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         if self.columns.is_none() {
             return Err(Lost);
         }
@@ -443,11 +446,11 @@ impl Source for Memory<'_> {
     }
 
     fn declared(&self, column: usize) -> Option<Kind> {
-        let typed = |has: &&Wanted| has.column == column && has.kind != Kind::Text;
+        let typed = |has: &&ColumnRead| has.column == column && has.kind != Kind::Text;
         self.wanted.iter().find(typed).map(|has| has.kind)
     }
 
-    fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
+    fn resident(&self, wanted: ColumnRead) -> Option<&[f64]> {
         match self.find(wanted) {
             Some(Column::Floats(numbers)) => Some(numbers),
             _ => None,

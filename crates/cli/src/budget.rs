@@ -16,7 +16,7 @@ use equipoise_core::{
 };
 use equipoise_engine::{
     STANDARD_INPUT,
-    books::{Account, Looking, content_of, data_name, ledger_path},
+    books::{Account, LookupError, content_of, data_name, ledger_path},
 };
 use equipoise_session::{
     columns,
@@ -24,7 +24,7 @@ use equipoise_session::{
         Accountant, Apart, Balance, Charged, DataSet, Earlier, Elsewhere, Entry, Event, Head, Ledger,
         LedgerError, Limit, Standing, VerifyError, check_analyst,
     },
-    release::{Left, Spent},
+    release::{Remaining, Spent},
 };
 use serde_json::{Value, json};
 use std::{io::Read, path::Path};
@@ -97,8 +97,8 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
                     "adjacency": data_set.adjacency.to_string(),
                     "unit": data_set.unit.to_string(),
                     "spent": Spent::from(balance.spent()),
-                    "limit": balance.limit().as_ref().map(Left::from),
-                    "remaining": balance.remaining().as_ref().map(Left::from),
+                    "limit": balance.limit().as_ref().map(Remaining::from),
+                    "remaining": balance.remaining().as_ref().map(Remaining::from),
                     "accountants": standing::to_json(standing),
                     "earlier": earlier_json(earlier),
                 })
@@ -222,9 +222,9 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     // As it was written down, which may be a little less than what was said.
     let own = balance.analyst.as_ref().unwrap_or(&balance.data_set);
     if options.json {
-        let left = balance.remaining().as_ref().map(Left::from);
+        let left = balance.remaining().as_ref().map(Remaining::from);
         let document = json!({
-            "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Left::from),
+            "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Remaining::from),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
             "elsewhere": elsewhere,
             "earlier": earlier_json(&opened.earlier(Some(&name)).map_err(ledger)?),
@@ -255,7 +255,7 @@ fn elsewhere(account: &Account, file: &Path) -> Result<Vec<String>, Exit> {
     Ok(told)
 }
 
-fn looking(error: &Looking) -> Exit {
+fn looking(error: &LookupError) -> Exit {
     fail(error, error.exit_code())
 }
 
@@ -381,7 +381,7 @@ fn entry_json(entry: &Entry) -> Value {
                 "spent": Spent::from(&spent_before.approx),
             },
         }),
-        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Left::from)}),
+        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Remaining::from)}),
         Event::Charged { cost, request_id, request, question, spent, .. } => json!({
             "kind": "charged",
             "cost": Spent::from(&cost.approx),

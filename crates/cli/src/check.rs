@@ -12,7 +12,7 @@ use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_core::wording;
 use equipoise_session::{
     columns, kind,
-    source::{Batch, Cells, Kind, Source, Visitor, Wanted},
+    source::{Batch, Cells, ColumnRead, Kind, Source, Visitor},
 };
 use serde_json::{Value, json};
 
@@ -135,25 +135,29 @@ pub(crate) fn run(options: &CheckOptions) -> Exit {
 }
 
 /// The columns whose types were declared.
-fn declared(types: &Types, names: &[String]) -> Result<Vec<Wanted>, String> {
+fn declared(types: &Types, names: &[String]) -> Result<Vec<ColumnRead>, String> {
     let one = |(name, word): (String, String)| {
         let column = columns::place(names, &name).map_err(|error| format!("--type: {error}"))?;
         let kind = Kind::named(&word).ok_or_else(|| {
             let word = wording::shown(&word);
             format!("--type: no type is called '{word}'. There are: {}", kind::NAMES.join(", "))
         })?;
-        Ok(Wanted { column, kind })
+        Ok(ColumnRead { column, kind })
     };
     by_column(&types.types).into_iter().map(one).collect()
 }
 
-fn check(source: &dyn Source, types: &[Wanted], as_json: bool) -> Exit {
+fn check(source: &dyn Source, types: &[ColumnRead], as_json: bool) -> Exit {
     let names = source.columns();
-    let mut wanted: Vec<Wanted> =
-        (0..names.len()).flat_map(|column| KINDS.map(|(_, kind)| Wanted { column, kind })).collect();
+    let mut wanted: Vec<ColumnRead> =
+        (0..names.len()).flat_map(|column| KINDS.map(|(_, kind)| ColumnRead { column, kind })).collect();
     wanted.extend(types);
-    let declared =
-        |&Wanted { column, kind }: &Wanted| Declared { column, kind, unfit: 0, first_unfit: Vec::new() };
+    let declared = |&ColumnRead { column, kind }: &ColumnRead| Declared {
+        column,
+        kind,
+        unfit: 0,
+        first_unfit: Vec::new(),
+    };
     let declared = types.iter().map(declared).collect();
     let mut findings =
         Findings { columns: vec![Column::default(); names.len()], declared, ..Findings::default() };

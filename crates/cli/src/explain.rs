@@ -32,24 +32,45 @@ fn explain(options: &ExplainOptions) -> Result<(), Exit> {
     let promise: Promise = serde_json::from_value(question["guarantee"].clone()).map_err(|_| {
         internal("this charge was written by another version; see 'equipoise budget log --json'")
     })?;
-    let release: Option<Release> =
-        recorded.as_ref().and_then(|kept| serde_json::from_str(&kept.release).ok());
+    let kept = recorded.as_ref().map_or(Kept::Lost, |kept| {
+        serde_json::from_str(&kept.release)
+            .map_or(Kept::OfAnotherVersion, |release| Kept::Release(Box::new(release)))
+    });
     let data = entry.data_set.clone().unwrap_or_default();
-    let words =
-        paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), release.as_ref());
+    let words = paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), &kept);
     let words = words + &changes(&opened, &entry)?;
     if options.json {
         let document = json!({
             "receipt": id, "time": entry.time, "data": data,
             "request": serde_json::from_str::<Value>(request).unwrap_or_default(),
             "question": question, "charge": Spent::from(&cost.approx),
-            "release": release.map(|release| release.to_json()), "lost": recorded.is_none(), "explanation": words,
+            "release": kept.release().map(Release::to_json), "lost": recorded.is_none(), "explanation": words,
         });
         println!("{document:#}");
     } else {
         println!("{words}");
     }
     Ok(())
+}
+
+/// What became of the answer.
+#[derive(PartialEq)]
+enum Kept {
+    /// It was recorded, and can be read.
+    Release(Box<Release>),
+    /// It was recorded, and has fields that only another version understands.
+    OfAnotherVersion,
+    /// It was never recorded.
+    Lost,
+}
+
+impl Kept {
+    fn release(&self) -> Option<&Release> {
+        match self {
+            Self::Release(release) => Some(release),
+            Self::OfAnotherVersion | Self::Lost => None,
+        }
+    }
 }
 
 /// What a reader must know where the data set ever began anew for another unit or adjacency.
@@ -89,8 +110,9 @@ fn paragraph(
     question: &Value,
     promise: &Promise,
     charge: &Spent,
-    release: Option<&Release>,
+    kept: &Kept,
 ) -> String {
+    let release = kept.release();
     let text = |name: &str| question[name].as_str().unwrap_or_default();
     let of = question["column"]
         .as_str()
@@ -122,7 +144,13 @@ fn paragraph(
         ),
     };
     let came = match release {
-        None => "The answer was lost before it was recorded; the charge stands.".to_string(),
+        None if *kept == Kept::Lost => {
+            "The answer was lost before it was recorded; the charge stands.".to_string()
+        }
+        None => {
+            "The answer was recorded by another version of this program; 'equipoise budget log --json' has it as it was written."
+                .to_string()
+        }
         Some(release) if release.outcome == Outcome::Refused => format!(
             "The outcome was a refusal, which is part of what the guarantee covers{}.",
             release.advice.as_ref().map_or(String::new(), |advice| format!(" ({})", typed(advice)))

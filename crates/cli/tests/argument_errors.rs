@@ -40,7 +40,7 @@ fn who_asks_for_json_gets_the_argument_and_the_next_step() {
         ("count data.csv --epsilon 1 --unit whom", "unit", "did you mean 'who'? There are: value, who"),
         ("median data.csv value --epsilon 1 --type value=day", "types", "did you mean 'date'?"),
         ("median data.csv value --epsilon 1 --mechanism stabel", "mechanism", "did you mean 'stable'?"),
-        ("count data.csv --epsilon 1 --range 0,1", "range", "leave it out"),
+        ("median data.csv value --epsilon 1 --keys a,b", "keys", "leave it out"),
     ] {
         let error = told(&folder, &format!("{line} --json"));
         assert_eq!(error["argument"], argument, "{line}: {error}");

@@ -4,7 +4,7 @@ use crate::{
     open::{OpenOptions, open_file},
     problem::{OpenError, Problem},
 };
-use equipoise_session::source::{Kind, Lost, Source, Visitor, Wanted};
+use equipoise_session::source::{ColumnRead, Kind, Lost, Source, Visitor};
 use std::path::PathBuf;
 
 /// Files whose columns have the same names, in whatever order.
@@ -75,12 +75,12 @@ impl Source for Many {
         self.unreadable.get(column)?.clone()
     }
 
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         for path in &self.files {
             let source = open_file(path, &self.options).map_err(|_| Lost)?;
             let places = places_in(&*source, &self.columns).map_err(|_| Lost)?;
-            let wanted: Vec<Wanted> =
-                wanted.iter().map(|wanted| Wanted { column: places[wanted.column], ..*wanted }).collect();
+            let wanted: Vec<ColumnRead> =
+                wanted.iter().map(|wanted| ColumnRead { column: places[wanted.column], ..*wanted }).collect();
             source.scan(&wanted, visitors)?;
         }
         Ok(())

@@ -13,7 +13,7 @@ pub fn each(
     visitors: &mut [&mut dyn Visitor],
     work: impl Fn(&mut dyn Visitor) -> Result<(), Lost> + Sync,
 ) -> Result<(), Lost> {
-    let work = &|visitor: &mut dyn Visitor| work(&mut Looking(visitor));
+    let work = &|visitor: &mut dyn Visitor| work(&mut LookupError(visitor));
     match visitors {
         // A thread costs more than a small file.
         [only] => quietly(|| work(&mut **only)),
@@ -33,9 +33,9 @@ pub fn each(
 }
 
 /// A visitor that ends where nobody waits for it.
-struct Looking<'a>(&'a mut dyn Visitor);
+struct LookupError<'a>(&'a mut dyn Visitor);
 
-impl Visitor for Looking<'_> {
+impl Visitor for LookupError<'_> {
     fn batch(&mut self, batch: Batch<'_>) {
         stop::look();
         self.0.batch(batch);

@@ -14,7 +14,7 @@
 mod support;
 
 use equipoise_engine::{OpenOptions, open};
-use equipoise_session::source::{Batch, Cells, Lost, Visitor, Wanted};
+use equipoise_session::source::{Batch, Cells, ColumnRead, Lost, Visitor};
 use std::{collections::BTreeMap, env, fs, path::PathBuf};
 use support::{
     Folder, KINDS,
@@ -68,7 +68,7 @@ fn outcome(folder: &Folder, name: &str, bytes: &[u8], ours: bool) -> Outcome {
     };
     let mut rows = Vec::new();
     for column in 0..source.columns().len() {
-        let wanted = KINDS.map(|kind| Wanted { column, kind });
+        let wanted = KINDS.map(|kind| ColumnRead { column, kind });
         let mut count = Count(0);
         match source.scan(&wanted, &mut [&mut count]) {
             Ok(()) => rows.push(count.0),

@@ -1,7 +1,7 @@
 //! What was spent, what is allowed, what is left: free to look at.
 
 use super::{
-    Fallible, Ledger, anew,
+    Fallible, Ledger,
     chain::{self, Link},
     cost::Cost,
     entry::{self, Event, kind},
@@ -10,7 +10,7 @@ use super::{
     latest,
     limit::{AtOrder, Limit},
     registry::{ANALYST, check_name, find},
-    store,
+    reregistration, store,
 };
 use equipoise_core::loss::Approx;
 use rusqlite::Connection;
@@ -120,14 +120,14 @@ impl Ledger {
     /// often.
     pub fn charges(&self, data_set: &str, analyst: Option<&str>) -> Result<Charges, LedgerError> {
         self.read_whole(|connection| {
-            charges(connection, data_set, analyst, &anew::in_force(connection, data_set)?)
+            charges(connection, data_set, analyst, &reregistration::in_force(connection, data_set)?)
         })
     }
 
     /// Were more than so many charges made for the unit and adjacency in force? Stops counting there.
     pub fn has_more_charges(&self, data_set: &str, than: u32) -> Result<bool, LedgerError> {
         self.read_whole(|connection| {
-            let scope = anew::in_force(connection, data_set)?;
+            let scope = reregistration::in_force(connection, data_set)?;
             let sql = format!(
                 "SELECT count(*) FROM (SELECT 1 FROM entries WHERE kind = ?1 AND data_set = ?2 {scope} LIMIT ?3)"
             );
@@ -206,7 +206,7 @@ pub(super) fn spent(
 }
 
 pub(super) fn account(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Account> {
-    let scope = anew::in_force(connection, data_set)?;
+    let scope = reregistration::in_force(connection, data_set)?;
     let spent = spent(connection, data_set, analyst, &scope)?;
     // A limit for everybody names no analyst.
     let limit = limit(connection, data_set, analyst.unwrap_or_default())?;

@@ -1,7 +1,7 @@
 //! Charge, then run; record, then show.
 
 use super::{
-    Fallible, Ledger, Stop, anew,
+    Fallible, Ledger, Stop,
     balance::{self, Account, Balance},
     chain::{self, Link},
     cost::Cost,
@@ -10,7 +10,8 @@ use super::{
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
     files, forget,
     registry::{self, ANALYST, DataSet, check_name},
-    same::same,
+    request_equality::same,
+    reregistration,
     store::{self, ROW},
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -252,7 +253,7 @@ fn replay(
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
     }
-    if !anew::is_in_force(connection, &earlier.data_set, earlier.number)? {
+    if !reregistration::is_in_force(connection, &earlier.data_set, earlier.number)? {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::BeforeAnew { request_id }));
     }

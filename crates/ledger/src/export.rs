@@ -1,13 +1,14 @@
 //! The log, one charge explained, and events that other accountants read.
 
 use super::{
-    Ledger, anew, chain,
+    Ledger, chain,
     charge::{self, Recorded},
     cost::Cost,
     entry::{Entry, Event, kind},
     entry_of,
     error::LedgerError,
     registry::DataSet,
+    reregistration,
     store::{self, ROW},
 };
 use equipoise_core::{
@@ -118,7 +119,7 @@ impl Ledger {
         let (last, accounts) = self.read_whole(|connection| {
             let last =
                 chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
-            Ok((last, anew::accounts(connection)?))
+            Ok((last, reregistration::accounts(connection)?))
         })?;
         exported(self, &last, &accounts, out).map(|_| ())
     }
@@ -139,7 +140,7 @@ macro_rules! put {
 fn exported(
     ledger: &Ledger,
     (last, hash): &(i64, String),
-    accounts: &[anew::Scope],
+    accounts: &[reregistration::Scope],
     out: Pieces<'_>,
 ) -> Result<ControlFlow<()>, LedgerError> {
     put!(
@@ -163,7 +164,7 @@ fn exported(
 /// What was charged to one account: read twice, so that no more than one charge is held at a time.
 fn account_document(
     ledger: &Ledger,
-    account: &anew::Scope,
+    account: &reregistration::Scope,
     last: i64,
     out: Pieces<'_>,
 ) -> Result<ControlFlow<()>, LedgerError> {
@@ -204,7 +205,7 @@ fn account_document(
 /// Every charge of an account: whether it is the first, the entry, its cost and its question.
 fn each_charge(
     ledger: &Ledger,
-    account: &anew::Scope,
+    account: &reregistration::Scope,
     last: i64,
     mut each: impl FnMut(bool, &Entry, &Cost, &str) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, LedgerError> {

@@ -62,11 +62,11 @@
 
 #![forbid(unsafe_code)]
 
-mod anew;
 mod balance;
 mod chain;
 mod charge;
 mod clock;
+mod compare_accountants;
 mod cost;
 mod entry;
 mod error;
@@ -78,15 +78,15 @@ mod forget;
 mod hold;
 mod limit;
 mod registry;
-mod same;
-mod standing;
+mod request_equality;
+mod reregistration;
 mod store;
 mod verify;
 
-pub use anew::Earlier;
 pub use balance::{Account, Balance, Charges};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
+pub use compare_accountants::{Line, Standing};
 pub use cost::Cost;
 pub use entry::{Entry, Event};
 pub use error::{
@@ -97,7 +97,7 @@ pub use export::Pieces;
 pub use files::{Apart, Charged, Elsewhere, Expected, Guarded, MOST_FILES};
 pub use limit::{Accountant, AtOrder, Limit};
 pub use registry::{DataSet, Registration, check_analyst};
-pub use standing::{Line, Standing};
+pub use reregistration::Earlier;
 pub use verify::{Verified, VerifyError};
 
 use equipoise_entropy::OsCoins;
@@ -237,9 +237,9 @@ fn entry_of(row: &entry::Row) -> Fallible<Entry> {
 }
 
 #[cfg(test)]
-mod anew_tests;
-#[cfg(test)]
 mod files_tests;
+#[cfg(test)]
+mod reregistration_tests;
 #[cfg(test)]
 mod tamper_tests;
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Data sets by name: what is protected, fixed when the name is first used.
 
 use super::{
-    Fallible, Ledger, Stop, anew,
+    Fallible, Ledger, Stop,
     chain::{self, Link},
     entry::{self, Row, kind},
     error::{DataSetError, FingerprintError, LedgerError, RegisterError},
-    files, fingerprint, store,
+    files, fingerprint, reregistration, store,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
@@ -169,7 +169,7 @@ pub(super) fn any_limit(connection: &Connection) -> Fallible<bool> {
 }
 
 pub(super) fn find(connection: &Connection, name: &str) -> Fallible<Option<DataSet>> {
-    anew::current(connection, name)
+    reregistration::current(connection, name)
 }
 
 pub(super) fn enter(

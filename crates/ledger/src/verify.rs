@@ -13,7 +13,6 @@
 
 use super::{
     Fallible, Ledger,
-    anew::{self, Earlier},
     balance::{self, Account, Charges},
     chain::{self, Head, hex},
     charge,
@@ -23,6 +22,7 @@ use super::{
     error::LedgerError,
     fingerprint,
     registry::DataSet,
+    reregistration::{self, Earlier},
     store,
 };
 use rusqlite::Connection;
@@ -203,7 +203,7 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
         recorded: state.answered,
         lost: state.charges - state.answered,
         lost_ids: lost_ids(connection)?,
-        earlier: anew::earlier(connection, None)?,
+        earlier: reregistration::earlier(connection, None)?,
     }))
 }
 
@@ -300,7 +300,7 @@ impl<'c> State<'c> {
     ) -> impl FnOnce() -> Fallible<Charges> + use<'c> {
         let (connection, data_set, analyst) = (self.connection, data_set.clone(), analyst.to_string());
         move || {
-            let scope = anew::scope_before(connection, &data_set, number)?;
+            let scope = reregistration::scope_before(connection, &data_set, number)?;
             let analyst = (!analyst.is_empty()).then_some(analyst.as_str());
             balance::charges(connection, &data_set.name, analyst, &scope)
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// One of several answers that were asked for together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Item {
+pub struct BatchAnswer {
     /// What was computed.
     pub statistic: String,
     /// Of which column.
@@ -42,7 +42,7 @@ pub struct Item {
     pub groups: Option<Vec<Group>>,
     /// The answers of a summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<Vec<Item>>,
+    pub answers: Option<Vec<BatchAnswer>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -64,7 +64,7 @@ pub struct Group {
     pub rows: Option<i64>,
     /// The answers of a summary, each with its error; `value` has their values by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<Vec<Item>>,
+    pub answers: Option<Vec<BatchAnswer>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -107,17 +107,17 @@ pub(crate) struct Named {
 
 impl Named {
     /// The same for a group, whose question names the column.
-    fn into_item(self) -> Item {
+    fn into_item(self) -> BatchAnswer {
         item_of(self.statistic, None, self.mechanism, self.answer)
     }
 }
 
 /// One of several answers that were asked for together, without a price of its own.
-pub(crate) fn item_of(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> Item {
+pub(crate) fn item_of(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> BatchAnswer {
     let outcome = answer.outcome();
     let Answer { value, error, rows, advice, groups, several } = answer;
     let named = |one: Named| item_of(one.statistic, column, one.mechanism, one.answer);
-    Item {
+    BatchAnswer {
         statistic: statistic.to_string(),
         column: column.map(str::to_string),
         group_by: Vec::new(),

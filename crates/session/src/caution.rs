@@ -4,8 +4,9 @@
 //! of rows is private and never looked at here.
 
 use crate::{
-    answer::{Group, Item},
+    answer::{BatchAnswer, Group},
     release::{Promise, Release},
+    statistic::{Statistic, Truth},
 };
 use equipoise_core::{ratio::Ratio, wording};
 use serde_json::Value;
@@ -87,13 +88,14 @@ fn told(release: &Release) -> Option<u64> {
     own.into_iter().chain(items).max()
 }
 
-fn of_item(item: &Item) -> Option<u64> {
+fn of_item(item: &BatchAnswer) -> Option<u64> {
     let own = counted(&item.statistic, &item.value, item.rows, item.groups.as_deref());
     own.into_iter().chain(item.answers.iter().flatten().filter_map(of_item)).max()
 }
 
 fn counted(statistic: &str, value: &Value, rows: Option<i64>, groups: Option<&[Group]>) -> Option<u64> {
-    let is_count = matches!(statistic, "count" | "histogram");
+    let is_count =
+        Statistic::named(statistic).is_some_and(|statistic| statistic.spec().truth == Truth::Count);
     let number = |value: &Value, rows: Option<i64>| {
         rows.or_else(|| value.as_i64().filter(|_| is_count)).and_then(|rows| u64::try_from(rows).ok())
     };

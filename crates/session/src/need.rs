@@ -1,6 +1,6 @@
 //! What questions need of the rows, as values: a scan finds it, here or elsewhere.
 
-use crate::source::{Kind, Wanted};
+use crate::source::{ColumnRead, Kind};
 
 /// The texts of the columns that a group agrees in; none for an empty field.
 pub(crate) type Key = Vec<Option<String>>;
@@ -11,17 +11,17 @@ pub(crate) enum Need {
     /// How many records there are.
     Records,
     /// How many fields of a column are not empty, or can be read as a whole type.
-    Present(Wanted),
+    Present(ColumnRead),
     /// All numbers of a column.
     Floats(usize),
     /// All values of a column of a whole type.
-    Wholes(Wanted),
+    Wholes(ColumnRead),
     /// Each text of a column, or each value of a whole type, and how many records have it; empty fields are one more.
-    Tally(Wanted),
+    Tally(ColumnRead),
     /// The same for each group of records that agree in these columns.
     Grouped {
         /// The columns whose texts, or values of a whole type, are the key.
-        by: Vec<Wanted>,
+        by: Vec<ColumnRead>,
         /// What is needed of each group.
         need: Box<Need>,
     },
@@ -29,23 +29,23 @@ pub(crate) enum Need {
 
 impl Need {
     /// The cells that it is found in, keys aside.
-    pub fn wanted(&self) -> Option<Wanted> {
+    pub fn wanted(&self) -> Option<ColumnRead> {
         match self {
             Self::Records => None,
             &Self::Present(wanted) | &Self::Tally(wanted) | &Self::Wholes(wanted) => Some(wanted),
-            &Self::Floats(column) => Some(Wanted { column, kind: Kind::Float }),
+            &Self::Floats(column) => Some(ColumnRead { column, kind: Kind::Float }),
             Self::Grouped { need, .. } => need.wanted(),
         }
     }
 
     /// All cells that it needs.
-    pub fn all_wanted(&self) -> impl Iterator<Item = Wanted> {
+    pub fn all_wanted(&self) -> impl Iterator<Item = ColumnRead> {
         self.wanted().into_iter().chain(self.keys())
     }
 
     /// The cells of its key.
-    pub fn keys(&self) -> impl Iterator<Item = Wanted> {
-        let by: &[Wanted] = match self {
+    pub fn keys(&self) -> impl Iterator<Item = ColumnRead> {
+        let by: &[ColumnRead] = match self {
             Self::Grouped { by, .. } => by,
             _ => &[],
         };

@@ -43,7 +43,7 @@ pub struct PlanSummary {
     pub expected: String,
     /// How far off the answer will be if the rows lie evenly over a declared range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub likely: Option<Likely>,
+    pub likely: Option<PredictedError>,
     /// The mechanisms that were not taken, the least predicted error first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runners_up: Vec<RunnerUp>,
@@ -79,7 +79,7 @@ pub struct QuestionSummary {
     pub expected: String,
     /// How far off the answer will be if the rows lie evenly over a declared range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub likely: Option<Likely>,
+    pub likely: Option<PredictedError>,
     /// The mechanisms that were not taken, the least predicted error first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runners_up: Vec<RunnerUp>,
@@ -96,14 +96,14 @@ pub struct RunnerUp {
     pub error: Option<ErrorBar>,
     /// How far off it would be on rows that lie evenly over the declared range.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub likely: Option<Likely>,
+    pub likely: Option<PredictedError>,
     /// What it would do, or what it needs.
     pub expected: String,
 }
 
 /// How far off an answer will be on rows that lie evenly over a declared range, in the column's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Likely {
+pub struct PredictedError {
     /// The error, except as often as the confidence says.
     pub error: f64,
     /// How many rows were thought of.
@@ -112,7 +112,7 @@ pub struct Likely {
     pub(crate) helps: bool,
 }
 
-impl Serialize for Likely {
+impl Serialize for PredictedError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Likely", 2)?;
         // Noise as wide as every number there is has no error that JSON could write.

@@ -44,7 +44,7 @@ pub struct Spent {
 
 /// What a limit leaves, in its currency and in exact numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct Remaining {
     /// Epsilon, where the limit is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<String>,
@@ -61,7 +61,7 @@ pub struct Left {
     pub delta: String,
 }
 
-impl From<&Limit> for Left {
+impl From<&Limit> for Remaining {
     fn from(limit: &Limit) -> Self {
         let [loss, delta] = limit.parts().map(Amount::to_exact);
         let nothing = Self { epsilon: None, rho: None, order: None, divergence: None, delta };

@@ -1,9 +1,9 @@
 //! What becomes public: one shape for the command line, the server and Python.
 
-pub use crate::promise::{Left, Outcome, Promise, Spent};
+pub use crate::promise::{Outcome, Promise, Remaining, Spent};
 
 use crate::{
-    answer::{Answer, Group, Item, Named, item_of},
+    answer::{Answer, BatchAnswer, Group, Named, item_of},
     bar::ErrorBar,
     ledger::{Charge, Receipt},
     planned::PlanSummary,
@@ -62,7 +62,7 @@ pub struct Release {
     pub groups: Option<Vec<Group>>,
     /// The answers to the questions of a batch, in their order; `value` is null then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<Vec<Item>>,
+    pub answers: Option<Vec<BatchAnswer>>,
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -72,7 +72,7 @@ pub struct Release {
     /// All that the data set has spent, this release included.
     pub spent: Spent,
     /// What its limit leaves; null without a limit.
-    pub remaining: Option<Left>,
+    pub remaining: Option<Remaining>,
     /// Where the charge is written down.
     pub receipt: Option<Receipt>,
 }
@@ -119,7 +119,7 @@ impl Release {
             advice: advice.filter(|_| outcome == Outcome::Refused),
             warnings: plan.warnings.clone(),
             spent: Spent::from(balance.spent()),
-            remaining: balance.remaining().as_ref().map(Left::from),
+            remaining: balance.remaining().as_ref().map(Remaining::from),
             receipt: None,
         }
     }
@@ -141,7 +141,7 @@ impl Release {
 }
 
 /// The answers of a summary, which share a price.
-fn named(several: Vec<Named>, column: Option<&str>) -> Vec<Item> {
+fn named(several: Vec<Named>, column: Option<&str>) -> Vec<BatchAnswer> {
     several.into_iter().map(|one| item_of(one.statistic, column, one.mechanism, one.answer)).collect()
 }
 

@@ -17,15 +17,15 @@
 //! ```
 
 use crate::{
-    answer::{Answer, Group, Item, MOST_TOLD, item_of},
+    answer::{Answer, BatchAnswer, Group, MOST_TOLD, item_of},
     caution,
-    gather::Gathered,
+    gather::ScanResult,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
     plan::{DataFacts, Part, Plan},
     planned::PlanSummary,
     quiet::privately,
     release::{Outcome, Release, Spent},
-    rows::Hands,
+    rows::ScanKeys,
     source::Source,
     task::Answering,
     unanswered::Unanswered,
@@ -230,10 +230,10 @@ fn short_enough(plan: &Plan, answers: Vec<Answer>, charge: &Charge, longest: usi
 }
 
 /// One scan on all cores, with fresh keys.
-pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
+pub(crate) fn gather<'a>(plan: &Plan, source: &'a dyn Source) -> Result<ScanResult<'a>, Unanswered> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
-    Gathered::scan(source, plan.rows(), &plan.needs(), &Hands::new(threads, &mut coins))
+    ScanResult::scan(source, plan.rows(), &plan.needs(), &ScanKeys::new(threads, &mut coins))
 }
 
 /// The answer that was given for this text of a request under this id, before anything is planned: what an earlier version answered is
@@ -260,7 +260,7 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
 fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
     let summary = plan.summary();
     let whole = if plan.is_batch() {
-        let items: Vec<Item> =
+        let items: Vec<BatchAnswer> =
             plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();
         let any = items.iter().any(|item| item.outcome == Outcome::Released);
         let answer = if any {
@@ -276,11 +276,16 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
 }
 
 /// One answer of a batch.
-fn item(part: &Part, answer: Answer) -> Item {
+fn item(part: &Part, answer: Answer) -> BatchAnswer {
     let column = part.request().column.as_deref();
     let item = item_of(&part.request().statistic, column, part.mechanism(), answer);
     let value_type = part.answer_type();
-    Item { value_type, group_by: part.group_by().to_vec(), cost: Some(Spent::from(part.cost())), ..item }
+    BatchAnswer {
+        value_type,
+        group_by: part.group_by().to_vec(),
+        cost: Some(Spent::from(part.cost())),
+        ..item
+    }
 }
 
 /// A release that was recorded, with its receipt.
@@ -357,7 +362,7 @@ mod tests {
         bar::ErrorBar,
         gather::tests::Memory,
         request::Request,
-        source::{Lost, Visitor, Wanted},
+        source::{ColumnRead, Lost, Visitor},
     };
     use serde_json::json;
 
@@ -369,7 +374,7 @@ mod tests {
             &[]
         }
 
-        fn scan(&self, _: &[Wanted], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+        fn scan(&self, _: &[ColumnRead], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
             panic!("salary 123456")
         }
     }
@@ -436,7 +441,7 @@ mod tests {
             fn unreadable(&self, column: usize) -> Option<String> {
                 (column == 1).then(|| "lists cannot be asked about".to_string())
             }
-            fn scan(&self, _: &[Wanted], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+            fn scan(&self, _: &[ColumnRead], _: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
                 Err(Lost)
             }
         }

@@ -14,7 +14,7 @@ pub trait Source: Sync {
     /// Hand every row to the visitors, batch by batch, each row once and all wanted cells of it together.
     /// Visitors work side by side, each on a thread of its own; which one sees a row is of no meaning. A visitor alone
     /// sees the rows in the same order in every scan.
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost>;
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost>;
 
     /// The type that a schema declares for a column; `None` where there is no schema, as in CSV, or no kind fits. Counts
     /// and statistics that a file keeps beside its schema are private and never shown.
@@ -37,7 +37,7 @@ pub trait Source: Sync {
     }
 
     /// All cells of a column of floats where they lie in memory as such already, so that nobody copies them.
-    fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
+    fn resident(&self, wanted: ColumnRead) -> Option<&[f64]> {
         let _ = wanted;
         None
     }
@@ -48,7 +48,7 @@ impl<S: Source + ?Sized> Source for &S {
         (**self).columns()
     }
 
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         (**self).scan(wanted, visitors)
     }
 
@@ -64,14 +64,14 @@ impl<S: Source + ?Sized> Source for &S {
         (**self).unreadable(column)
     }
 
-    fn resident(&self, wanted: Wanted) -> Option<&[f64]> {
+    fn resident(&self, wanted: ColumnRead) -> Option<&[f64]> {
         (**self).resident(wanted)
     }
 }
 
 /// A column that a question needs, and how its fields are read. The verb fixes the type, never the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Wanted {
+pub struct ColumnRead {
     /// The place of the column among [`Source::columns`].
     pub column: usize,
     /// How its fields are read.

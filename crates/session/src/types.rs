@@ -7,7 +7,7 @@ use crate::{
     kind::NAMES,
     need::Need,
     request::Request,
-    source::{Kind, Wanted},
+    source::{ColumnRead, Kind},
     statistic::Argument,
 };
 use equipoise_core::wording;
@@ -53,15 +53,15 @@ impl Types {
 
     /// How the values of a column are read where they are keys. A file with a schema writes each value in one way only,
     /// so its texts are keys; what was declared about texts is read by that, so that `1.5` and `1.50` are one key.
-    pub fn key(&self, column: usize) -> Wanted {
+    pub fn key(&self, column: usize) -> ColumnRead {
         let kind = self.said(column).filter(|kind| kind.is_whole()).unwrap_or(Kind::Text);
-        Wanted { column, kind }
+        ColumnRead { column, kind }
     }
 
     /// How the values of a column are read where they are numbers.
     pub fn numbers(&self, column: usize) -> Need {
         match self.of(column) {
-            Some(kind) if kind.is_whole() => Need::Wholes(Wanted { column, kind }),
+            Some(kind) if kind.is_whole() => Need::Wholes(ColumnRead { column, kind }),
             _ => Need::Floats(column),
         }
     }
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(none.key(0).kind, Kind::Text);
         assert_eq!(said.key(1).kind, cents);
         assert_eq!((none.numbers(1), none.numbers(2)), (Need::Floats(1), Need::Floats(2)));
-        assert_eq!(none.numbers(0), Need::Wholes(Wanted { column: 0, kind: Kind::Date }));
+        assert_eq!(none.numbers(0), Need::Wholes(ColumnRead { column: 0, kind: Kind::Date }));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use equipoise_core::{
     adjacency::Adjacency,
     loss::Loss,
     subsample::{
-        Touch,
+        VotesPerUnit,
         arg_max::{ArgMax, Calibrated},
     },
     tape::enumerate,
@@ -54,7 +54,7 @@ fn in_rho(touched: u64, adjacency: Adjacency) -> Measured {
 }
 
 fn election(touched: u64, adjacency: Adjacency, popularity_eps: Option<&str>) -> Calibrated {
-    let touch = Touch::new(4, touched, adjacency).expect("four votes");
+    let touch = VotesPerUnit::new(4, touched, adjacency).expect("four votes");
     let eps = |text: &str| text.parse().expect("an epsilon");
     let election = ArgMax { eps: eps("1"), popularity_eps: popularity_eps.map(eps), options: 4, touch };
     election.calibrate().expect("in range")

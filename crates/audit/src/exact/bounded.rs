@@ -4,7 +4,7 @@ use crate::{Audit, Kind, Measured, pairs};
 use equipoise_core::{
     adjacency::Adjacency,
     ratio::Ratio,
-    subsample::{Touch, bounded::sum_noise},
+    subsample::{VotesPerUnit, bounded::sum_noise},
     tape::enumerate,
 };
 
@@ -22,7 +22,7 @@ pub(super) static AUDIT: Audit = Audit {
 /// Three votes from -2 to 2 on a line.
 fn measure(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("1", "0.01", adjacency);
-    let touch = Touch::new(3, counted, adjacency).expect("three votes");
+    let touch = VotesPerUnit::new(3, counted, adjacency).expect("three votes");
     let (eps, delta) = ("1".parse().expect("an epsilon"), "0.01".parse().expect("a delta"));
     let noise = sum_noise(&eps, &delta, 1, touch, 2).calibrate().expect("in range");
     claim.over_votes(&[-2, 0, 2], 3, replaced, |votes| {

@@ -6,7 +6,7 @@ use equipoise_core::{
     loss::Eps,
     stability::Range,
     subsample::{
-        Touch,
+        VotesPerUnit,
         consensus::{ProposedMedian, VoteSpread},
     },
     tape::enumerate,
@@ -32,7 +32,7 @@ pub(super) static AUDIT: Audit = Audit {
 
 fn median(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("2", "0.01", adjacency);
-    let touch = Touch::new(7, counted, adjacency).expect("seven votes");
+    let touch = VotesPerUnit::new(7, counted, adjacency).expect("seven votes");
     let (delta, range) = ("0.01".parse().expect("a delta"), Range::new(0, 4).expect("a range"));
     let median = ProposedMedian { test_eps: one(), noise_eps: one(), delta, bound: 1, range, touch };
     let median = median.calibrate().expect("in range");
@@ -44,7 +44,7 @@ fn median(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
 
 fn spread(replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("2", "0.01", adjacency);
-    let touch = Touch::new(9, 1, adjacency).expect("nine votes");
+    let touch = VotesPerUnit::new(9, 1, adjacency).expect("nine votes");
     let (delta, range) = ("0.01".parse().expect("a delta"), Range::new(0, 4).expect("a range"));
     let spread = VoteSpread { gate_eps: one(), noise_eps: one(), delta, range, touch };
     let spread = spread.calibrate().expect("in range");

@@ -7,7 +7,7 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     loss::Loss,
-    subsample::{Touch, features::Features},
+    subsample::{VotesPerUnit, features::Features},
     tape::enumerate,
 };
 
@@ -32,7 +32,7 @@ pub(super) static AUDIT: Audit = Audit {
 fn measure(claimed: &str, spent: &str, largest: usize, touched: u64, adjacency: Adjacency) -> Measured {
     let rho = Loss::zcdp(&claimed.parse().expect("a rho"));
     let claim = Claim::of(&rho, "0.01", adjacency);
-    let touch = Touch::new(3, touched, adjacency).expect("three votes");
+    let touch = VotesPerUnit::new(3, touched, adjacency).expect("three votes");
     let features = Features { rho: spent.parse().expect("a rho"), features: 2, largest, touch };
     let features = features.calibrate().expect("in range");
     // A vote is a set, written as a number below four.

@@ -3,7 +3,7 @@
 use crate::{Audit, Kind, Measured, pairs};
 use equipoise_core::{
     adjacency::Adjacency,
-    subsample::{Touch, grid::GridVotes},
+    subsample::{VotesPerUnit, grid::GridVotes},
     tape::enumerate,
 };
 
@@ -20,7 +20,7 @@ pub(super) static AUDIT: Audit = Audit {
 
 fn measure(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("1", "0.01", adjacency);
-    let touch = Touch::new(5, counted, adjacency).expect("five votes");
+    let touch = VotesPerUnit::new(5, counted, adjacency).expect("five votes");
     let (eps, delta) = ("1".parse().expect("an epsilon"), "0.01".parse().expect("a delta"));
     let grid = GridVotes { eps, delta, widths: vec![1.0], touch }.calibrate().expect("in range");
     claim.over_votes(&[0, 1, 4], 5, replaced, |votes| {

@@ -6,7 +6,7 @@ use equipoise_core::{
     loss::Eps,
     ratio::Ratio,
     stability::Range,
-    subsample::{Touch, clip::range_quantile, location::sum_noise},
+    subsample::{VotesPerUnit, clip::range_quantile, location::sum_noise},
     tape::enumerate,
 };
 
@@ -32,7 +32,7 @@ pub(super) static AUDIT: Audit = Audit {
 
 fn noise(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("1", "0", adjacency);
-    let touch = Touch::new(3, counted, adjacency).expect("three votes");
+    let touch = VotesPerUnit::new(3, counted, adjacency).expect("three votes");
     let noise = sum_noise("1".parse().expect("an epsilon"), touch, 4).calibrate().expect("in range");
     let found = claim.over_votes(&[0, 1, 4], 3, replaced, |votes| {
         enumerate(&pairs::floor(), |tape| noise.run_whole(votes.iter().sum(), tape))
@@ -43,7 +43,7 @@ fn noise(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
 /// The two quantiles that make the range, on a lattice of five places.
 fn range(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("2", "0", adjacency);
-    let touch = Touch::new(5, counted, adjacency).expect("five votes");
+    let touch = VotesPerUnit::new(5, counted, adjacency).expect("five votes");
     let places = Range::new(0, 4).expect("in order");
     let each: Eps = "1".parse().expect("an epsilon");
     let quantiles = [Ratio::new(1, 4), Ratio::new(3, 4)]

@@ -3,7 +3,7 @@
 use crate::{Audit, Kind, Measured, pairs};
 use equipoise_core::{
     adjacency::Adjacency,
-    subsample::{Touch, majority::Majority},
+    subsample::{VotesPerUnit, majority::Majority},
     tape::enumerate,
 };
 
@@ -23,7 +23,7 @@ pub(super) static AUDIT: Audit = Audit {
 
 fn measure(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let claim = pairs::claim("1", "0.001", adjacency);
-    let touch = Touch::new(7, counted, adjacency).expect("seven votes");
+    let touch = VotesPerUnit::new(7, counted, adjacency).expect("seven votes");
     let (eps, delta) = ("1".parse().expect("an epsilon"), "0.001".parse().expect("a delta"));
     let election = Majority { eps, delta, touch }.calibrate().expect("in range");
     claim.over_votes(&[0, 1, 2], 7, replaced, |votes| {

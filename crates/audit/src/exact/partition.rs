@@ -5,7 +5,7 @@ use equipoise_core::{
     adjacency::Adjacency,
     outcome::Outcome,
     subsample::{
-        Touch,
+        VotesPerUnit,
         majority::{self, Majority},
         partition::{Blocks, Design, Partition},
     },
@@ -34,7 +34,7 @@ pub(super) static AUDIT: Audit = Audit {
 
 /// An election of three votes, or of three for each round.
 pub(crate) fn election(votes: u64, touched: u64, adjacency: Adjacency) -> majority::Calibrated {
-    let touch = Touch::new(votes, touched, adjacency).expect("a few votes");
+    let touch = VotesPerUnit::new(votes, touched, adjacency).expect("a few votes");
     let (eps, delta) = ("1".parse().expect("an epsilon"), "0.01".parse().expect("a delta"));
     Majority { eps, delta, touch }.calibrate().expect("in range")
 }

@@ -6,7 +6,7 @@ use equipoise_core::{
     mechanism::smooth::Noise,
     ratio::Ratio,
     subsample::{
-        Touch,
+        VotesPerUnit,
         robust_mean::{RobustMean, Scale, Statistic},
     },
     tape::enumerate,
@@ -48,7 +48,7 @@ fn measure(
     let case =
         format!("{statistic:?}, {} sensitivity", if scale == Scale::Global { "global" } else { "smooth" });
     let claim = pairs::claim("1", "0", adjacency);
-    let touch = Touch::new(5, counted, adjacency).expect("five votes");
+    let touch = VotesPerUnit::new(5, counted, adjacency).expect("five votes");
     let (low, high, resolution) = (Ratio::zero(), Ratio::from(4u64), Ratio::one());
     let eps = "1".parse().expect("an epsilon");
     let mean =

@@ -9,7 +9,7 @@ use equipoise_core::{
     loss::{Eps, Loss, Rho},
     ratio::Ratio,
     stability::Range,
-    subsample::{Touch, clip::range_quantile, vectors::sum_noise},
+    subsample::{VotesPerUnit, clip::range_quantile, vectors::sum_noise},
     tape::enumerate,
 };
 
@@ -35,7 +35,7 @@ pub(super) static AUDIT: Audit = Audit {
 /// Two votes of two coordinates, each from 0 to 2 steps, written in base three.
 fn noise(counted: u64, replaced: u64, adjacency: Adjacency) -> Measured {
     let rho: Rho = "0.5".parse().expect("a rho");
-    let touch = Touch::new(2, counted, adjacency).expect("two votes");
+    let touch = VotesPerUnit::new(2, counted, adjacency).expect("two votes");
     let noise = sum_noise(rho.clone(), touch, 2, 2).calibrate().expect("in range");
     let claim = Claim::of(&Loss::zcdp(&rho), "0.01", adjacency);
     // The corners of the square, which are farthest apart.
@@ -55,7 +55,7 @@ fn quantiles(touched: u64, adjacency: Adjacency) -> Measured {
     let each: Eps = "2".parse().expect("an epsilon");
     let rho = Rho::new(each.ratio().squared() / Ratio::from(4u64)).expect("in range");
     let claim = Claim::of(&Loss::zcdp(&rho), "0.01", adjacency);
-    let touch = Touch::new(5, touched, adjacency).expect("five votes");
+    let touch = VotesPerUnit::new(5, touched, adjacency).expect("five votes");
     let places = Range::new(0, 4).expect("in order");
     let quantiles = [Ratio::new(1, 4), Ratio::new(3, 4)]
         .map(|fraction| range_quantile(&each, touch, &fraction, places).expect("a small lattice"));

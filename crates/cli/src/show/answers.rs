@@ -5,7 +5,7 @@ use crate::typed;
 use super::{percent, printable, question, summary, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
-    answer::{Group, Item},
+    answer::{BatchAnswer, Group},
     bar::ErrorBar,
     release::{Outcome, Release},
 };
@@ -22,7 +22,7 @@ pub(super) struct Shown<'a> {
     error: Option<&'a ErrorBar>,
     rows: Option<i64>,
     groups: Option<&'a [Group]>,
-    answers: Option<&'a [Item]>,
+    answers: Option<&'a [BatchAnswer]>,
     advice: Option<&'a str>,
 }
 
@@ -49,7 +49,7 @@ macro_rules! shown_from {
 }
 
 shown_from!(Release);
-shown_from!(Item);
+shown_from!(BatchAnswer);
 
 /// What an answer is measured in, to stand behind it.
 fn measure(value_type: Option<&str>) -> &'static str {

@@ -10,12 +10,12 @@ use crate::{Exit, typed};
 use equipoise_core::{ratio::Ratio, wording};
 pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
-    answer::Item,
+    answer::BatchAnswer,
     bar::{ErrorBar, percent},
     ledger::Balance,
     plan::Plan,
-    planned::{Likely, PlanSummary},
-    release::{Blocks, Left, Outcome, Release, Spent},
+    planned::{PlanSummary, PredictedError},
+    release::{Blocks, Outcome, Release, Remaining, Spent},
 };
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ pub(crate) fn planned(summary: &PlanSummary, balance: Option<&Balance>) -> Value
     }
     let remaining = balance.and_then(Balance::remaining);
     document.insert("spent".to_string(), json!(balance.map(|balance| Spent::from(balance.spent()))));
-    document.insert("remaining".to_string(), json!(remaining.as_ref().map(Left::from)));
+    document.insert("remaining".to_string(), json!(remaining.as_ref().map(Remaining::from)));
     Value::Object(document)
 }
 
@@ -150,11 +150,11 @@ fn rows_line(drawn: Option<String>, filter: Option<&str>) {
     }
 }
 
-fn released(answers: &[Item]) -> usize {
+fn released(answers: &[BatchAnswer]) -> usize {
     answers.iter().filter(|item| item.outcome == Outcome::Released).count()
 }
 
-fn likely_words(likely: &Likely) -> String {
+fn likely_words(likely: &PredictedError) -> String {
     let short: f64 = format!("{:.3e}", likely.error).parse().unwrap_or(likely.error);
     let error = value(&json!(short));
     format!("off by about {error} if {} rows lie evenly in the range", likely.rows)
@@ -194,16 +194,16 @@ pub(crate) fn amount(spent: &Spent) -> String {
 }
 
 /// What a limit leaves, in its currency. Long numbers are rounded down.
-pub(crate) fn left_words(left: &Left) -> String {
+pub(crate) fn left_words(left: &Remaining) -> String {
     let and_delta = |loss: String| {
         if left.delta == "0" { loss } else { format!("{loss}, delta {}", short_down(&left.delta)) }
     };
     match left {
-        Left { rho: Some(rho), .. } => and_delta(format!("rho {}", short_down(rho))),
-        Left { order: Some(order), divergence: Some(divergence), .. } => {
+        Remaining { rho: Some(rho), .. } => and_delta(format!("rho {}", short_down(rho))),
+        Remaining { order: Some(order), divergence: Some(divergence), .. } => {
             and_delta(format!("divergence {} at order {order}", short_down(divergence)))
         }
-        Left { epsilon, .. } => {
+        Remaining { epsilon, .. } => {
             and_delta(format!("epsilon {}", epsilon.as_deref().map_or("0".to_string(), short_down)))
         }
     }

@@ -2,7 +2,7 @@
 
 use super::value;
 use equipoise_session::{
-    answer::{Group, Item},
+    answer::{BatchAnswer, Group},
     bar::{Between, ErrorBar, Ranks},
     release::Outcome,
 };
@@ -22,7 +22,7 @@ pub(super) fn advice(group: &Group) -> Option<&String> {
 }
 
 /// The heads of the columns.
-pub(super) fn columns(answers: &[Item]) -> Vec<String> {
+pub(super) fn columns(answers: &[BatchAnswer]) -> Vec<String> {
     let names = answers.iter().flat_map(|item| match item.statistic.as_str() {
         "quantiles" => QUANTILES.to_vec(),
         name => vec![name],
@@ -31,14 +31,14 @@ pub(super) fn columns(answers: &[Item]) -> Vec<String> {
 }
 
 /// The cells of one group.
-pub(super) fn cells(answers: &[Item]) -> Vec<String> {
+pub(super) fn cells(answers: &[BatchAnswer]) -> Vec<String> {
     answers
         .iter()
         .flat_map(|item| if item.statistic == "quantiles" { quantiles(item) } else { vec![one(item)] })
         .collect()
 }
 
-fn one(item: &Item) -> String {
+fn one(item: &BatchAnswer) -> String {
     match (item.outcome, item.error.as_ref().and_then(ErrorBar::ends)) {
         (Outcome::Refused, _) => "refused".to_string(),
         (Outcome::Released, Some(ends)) => {
@@ -49,7 +49,7 @@ fn one(item: &Item) -> String {
 }
 
 /// One cell for each, told or not; with a bought interval, or how many ranks off.
-fn quantiles(item: &Item) -> Vec<String> {
+fn quantiles(item: &BatchAnswer) -> Vec<String> {
     if item.outcome == Outcome::Refused {
         return QUANTILES.map(|_| "refused".to_string()).to_vec();
     }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn answers_stand_above_their_errors() {
-        let item = |statistic: &str, value: Value, error: Value| -> Item {
+        let item = |statistic: &str, value: Value, error: Value| -> BatchAnswer {
             serde_json::from_value(json!({
                 "statistic": statistic, "mechanism": "laplace", "outcome": "released", "value": value, "error": error,
             }))

@@ -5,7 +5,7 @@ use crate::{
     adjacency::{Adjacency, RowCount},
     ratio::Ratio,
     subsample::{
-        Touch,
+        VotesPerUnit,
         bootstrap::Printed,
         clip::DEFAULT_BITS,
         location::Location,
@@ -68,8 +68,8 @@ pub(super) static BOOTSTRAP: Entry = Entry {
     derive: bootstrap,
 };
 
-fn touch(given: &Given) -> Result<Touch, CatalogError> {
-    Ok(Touch::new(given.count("blocks")?, given.count("votes-per-unit")?, given.adjacency()?)?)
+fn touch(given: &Given) -> Result<VotesPerUnit, CatalogError> {
+    Ok(VotesPerUnit::new(given.count("blocks")?, given.count("votes-per-unit")?, given.adjacency()?)?)
 }
 
 fn subsample(given: &Given) -> Result<Vec<Number>, CatalogError> {

@@ -5,7 +5,7 @@
 //! # Guarantee
 //!
 //! The option alone: epsilon, and epsilon²/8 in rho. With its popularity: the sum of both epsilons. Under the
-//! adjacency of the [`Touch`], for any votes of which one person replaces at most [`Touch::per_unit`]. A voter may
+//! adjacency of the [`VotesPerUnit`], for any votes of which one person replaces at most [`VotesPerUnit::per_unit`]. A voter may
 //! abstain: then the vote counts for no option.
 //!
 //! # Why
@@ -43,7 +43,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::{Touch, binomial};
+use super::{VotesPerUnit, binomial};
 use crate::{
     coins::Coins,
     interval::Interval,
@@ -70,7 +70,7 @@ pub struct ArgMax {
     /// How many options there are: votes are whole numbers below this, or missing.
     pub options: u64,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// An election ready to be held.
@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn election(eps: &str, popularity: Option<&str>, options: u64, votes: u64, per_unit: u64) -> Calibrated {
-        let touch = Touch::new(votes, per_unit, Adjacency::Replace).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::Replace).unwrap();
         let popularity_eps = popularity.map(|eps| eps.parse().unwrap());
         ArgMax { eps: eps.parse().unwrap(), popularity_eps, options, touch }.calibrate().unwrap()
     }
@@ -327,7 +327,7 @@ mod tests {
         let elected = only.run(&[Some(0), None], &mut ScriptedWords::new(vec![1 << 40; 12]));
         assert_eq!((elected.option, only.success_lower(&ratio("0.5")) > ratio("0.999999")), (0, true));
         assert!(only.accuracy(&ratio("0.05")).unwrap() == Ratio::from(3u64));
-        let touch = Touch::new(2, 1, Adjacency::Replace).unwrap();
+        let touch = VotesPerUnit::new(2, 1, Adjacency::Replace).unwrap();
         let none = ArgMax { eps: "1".parse().unwrap(), popularity_eps: None, options: 0, touch };
         assert_eq!(none.calibrate().unwrap_err().to_string(), "options 0 is not accepted: give at least 1");
     }

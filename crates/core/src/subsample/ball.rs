@@ -6,8 +6,8 @@
 //!
 //! # Guarantee
 //!
-//! (epsilon, delta), under the adjacency of the [`Touch`], for any finite votes of which one person replaces at most t,
-//! [`Touch::per_unit`].
+//! (epsilon, delta), under the adjacency of the [`VotesPerUnit`], for any finite votes of which one person replaces at most t,
+//! [`VotesPerUnit::per_unit`].
 //!
 //! # Why
 //!
@@ -47,7 +47,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     adjacency::Adjacency,
     coins::Coins,
@@ -79,7 +79,7 @@ pub struct Ball {
     /// How long the vectors are.
     pub dimensions: usize,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// How epsilon is shared out, and how much agreement is asked for; all public.
@@ -415,7 +415,7 @@ mod tests {
     }
 
     fn ball(eps: &str, dimensions: usize, votes: u64, per_unit: u64) -> Ball {
-        let touch = Touch::new(votes, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::AddRemove).unwrap();
         Ball { eps: eps.parse().unwrap(), delta: "1e-6".parse().unwrap(), dimensions, touch }
     }
 

@@ -40,7 +40,7 @@
 //! ```
 
 use super::{
-    Touch, binomial,
+    VotesPerUnit, binomial,
     majority::{self, Majority},
     partition::{Blocks, Design, Partition},
 };
@@ -329,7 +329,7 @@ impl SampleAndAggregate {
             .map_err(|_| ParameterError::out_of_range("size", self.size, "give a size below 2^32"))?;
         let cap = u32::try_from(cap).expect("at most the samples");
         let design = Design::Repeated { samples, size, cap };
-        let touch = Touch::new(samples.into(), cap.into(), Adjacency::Replace)?;
+        let touch = VotesPerUnit::new(samples.into(), cap.into(), Adjacency::Replace)?;
         let election = Majority { eps: self.eps.clone(), delta: delta.clone(), touch }.calibrate()?;
         Ok((Partition { design, adjacency: Adjacency::Replace }, election))
     }

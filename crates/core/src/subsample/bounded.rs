@@ -4,8 +4,8 @@
 //!
 //! # Guarantee
 //!
-//! (epsilon, delta), under the adjacency of the [`Touch`], for any votes of which one person replaces at most
-//! [`Touch::per_unit`].
+//! (epsilon, delta), under the adjacency of the [`VotesPerUnit`], for any votes of which one person replaces at most
+//! [`VotesPerUnit::per_unit`].
 //!
 //! # Why
 //!
@@ -26,7 +26,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     coins::Coins,
     loss::{Delta, Eps, Loss, ParameterError},
@@ -50,7 +50,7 @@ pub struct Bounded {
     /// Longer votes are shortened to this; above zero.
     pub radius: f64,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// A mean ready to run.
@@ -84,7 +84,7 @@ impl Bounded {
 }
 
 /// Noise for a sum of vectors of at most so many steps each: the last step, for audits of it.
-pub fn sum_noise(eps: &Eps, delta: &Delta, dimensions: usize, touch: Touch, steps: u64) -> Gaussian {
+pub fn sum_noise(eps: &Eps, delta: &Delta, dimensions: usize, touch: VotesPerUnit, steps: u64) -> Gaussian {
     let moved = Ratio::from(2 * touch.per_unit()) * Ratio::from(steps);
     Gaussian {
         target: Target::Approx { eps: eps.clone(), delta: delta.clone() },
@@ -154,7 +154,7 @@ mod tests {
     use crate::{adjacency::Adjacency, coins::ScriptedWords};
 
     fn bounded(radius: f64, per_unit: u64) -> Bounded {
-        let touch = Touch::new(50, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(50, per_unit, Adjacency::AddRemove).unwrap();
         let (eps, delta) = ("1".parse().unwrap(), "1e-6".parse().unwrap());
         Bounded { eps, delta, dimensions: 3, radius, touch }
     }

@@ -2,7 +2,7 @@
 //!
 //! Shared by [`location`](super::location) and [`vectors`](super::vectors); what it costs is in their guarantees.
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     adjacency::Adjacency,
     coins::Coins,
@@ -42,7 +42,7 @@ pub(super) struct Finder {
 /// One end of a range: a quantile of votes over these places, for `each` and any t votes of a person. Public for audits of it.
 pub fn range_quantile(
     each: &Eps,
-    touch: Touch,
+    touch: VotesPerUnit,
     fraction: &Ratio,
     places: Range,
 ) -> Result<inverse_sensitivity::Calibrated, ParameterError> {
@@ -54,7 +54,7 @@ pub fn range_quantile(
 
 impl Finder {
     /// Each quantile costs `each`, and so `each²/8` in rho.
-    pub(super) fn new(each: &Eps, touch: Touch, bits: u32) -> Result<Self, ParameterError> {
+    pub(super) fn new(each: &Eps, touch: VotesPerUnit, bits: u32) -> Result<Self, ParameterError> {
         if bits == 0 || bits > 52 {
             let accepted = "give between 1 and 52 leading bits of a vote";
             return Err(ParameterError::out_of_range("bits", bits, accepted));
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_range_holds_most_votes_and_is_never_empty() {
-        let touch = Touch::new(1000, 1, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(1000, 1, Adjacency::AddRemove).unwrap();
         let finder = Finder::new(&"0.5".parse().unwrap(), touch, DEFAULT_BITS).unwrap();
         for (centre, spread) in [(0.0, 1.0), (1e6, 100.0), (-3e-9, 1e-12), (5.0, 0.0), (0.0, 0.0)] {
             let votes: Vec<f64> =
@@ -196,7 +196,7 @@ mod tests {
             let inside = votes.iter().filter(|&&vote| clip.low <= vote && vote <= clip.high).count();
             assert!(clip.width() > 0.0 && inside > 970, "{centre} {spread} {clip:?} {inside}");
         }
-        let few = Touch::new(100, 1, Adjacency::AddRemove).unwrap();
+        let few = VotesPerUnit::new(100, 1, Adjacency::AddRemove).unwrap();
         let error = Finder::new(&"0.1".parse().unwrap(), few, DEFAULT_BITS).unwrap_err().to_string();
         assert!(error.starts_with("blocks 100 is not accepted: too few"), "{error}");
     }
@@ -205,7 +205,7 @@ mod tests {
     /// at which clamping panicked.
     #[test]
     fn a_range_as_wide_as_all_floats_has_ends_without_widening() {
-        let touch = Touch::new(40_000, 1, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(40_000, 1, Adjacency::AddRemove).unwrap();
         let finder = Finder::new(&"2".parse().unwrap(), touch, DEFAULT_BITS).unwrap();
         assert!(finder.widen == 0.0, "{}", finder.widen);
         let votes: Vec<f64> = (0..40_000).map(|i| if i % 2 == 0 { -1.5e308 } else { 1.5e308 }).collect();
@@ -217,7 +217,7 @@ mod tests {
     /// Votes of 1 with three bits after the leading one lie between 1 and 1 1/8; with all 52 between 1 and the next float.
     #[test]
     fn a_range_of_equal_votes_is_one_cell_of_as_many_bits() {
-        let touch = Touch::new(40_000, 1, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(40_000, 1, Adjacency::AddRemove).unwrap();
         for (bits, high) in [(3, 1.125), (1, 1.5), (52, 1.0f64.next_up())] {
             let finder = Finder::new(&"2".parse().unwrap(), touch, bits).unwrap();
             assert!(finder.widen == 0.0);
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_width_that_is_foreseen_is_found_on_normal_votes() {
         for (votes, eps) in [(1000, "0.5"), (300, "0.5"), (40_000, "2"), (5000, "0.2")] {
-            let touch = Touch::new(votes, 1, Adjacency::AddRemove).unwrap();
+            let touch = VotesPerUnit::new(votes, 1, Adjacency::AddRemove).unwrap();
             let finder = Finder::new(&eps.parse().unwrap(), touch, DEFAULT_BITS).unwrap();
             let normal = |i: u64| normal_quantile(i as f64 / (votes as f64 + 1.0));
             let rows: Vec<f64> = (1..=votes).map(normal).collect();

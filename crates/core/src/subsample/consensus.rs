@@ -6,7 +6,7 @@
 //! # Guarantee
 //!
 //! The median: (test + noise epsilons, delta). The spread: (gate + noise epsilons, delta). Under the adjacency of the
-//! [`Touch`], for any votes of which one person replaces at most t, [`Touch::per_unit`]; the spread for t = 1.
+//! [`VotesPerUnit`], for any votes of which one person replaces at most t, [`VotesPerUnit::per_unit`]; the spread for t = 1.
 //!
 //! # Why
 //!
@@ -34,7 +34,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     adjacency::Adjacency,
     coins::Coins,
@@ -65,7 +65,7 @@ pub struct ProposedMedian {
     /// The range of the votes, whole numbers of steps.
     pub range: Range,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// A median ready to run.
@@ -132,7 +132,7 @@ pub struct VoteSpread {
     /// The range of the votes, whole numbers of steps.
     pub range: Range,
     /// How many votes there are; one person may change one.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// A spread ready to run.
@@ -140,7 +140,7 @@ pub struct VoteSpread {
 pub struct CalibratedSpread {
     inner: scale::Calibrated,
     range: Range,
-    touch: Touch,
+    touch: VotesPerUnit,
 }
 
 impl VoteSpread {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn median(votes: u64, per_unit: u64) -> Calibrated {
-        let touch = Touch::new(votes, per_unit, Adjacency::Replace).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::Replace).unwrap();
         let range = Range::new(0, 4).unwrap();
         let [test_eps, noise_eps]: [Eps; 2] = ["1", "1"].map(|eps| eps.parse().unwrap());
         ProposedMedian { test_eps, noise_eps, delta: "0.01".parse().unwrap(), bound: 1, range, touch }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn costs_refusals_and_the_spread() {
         assert_eq!(median(7, 1).cost().to_string(), "(2, 0.01)-differential privacy");
-        let touch = |per_unit| Touch::new(400, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = |per_unit| VotesPerUnit::new(400, per_unit, Adjacency::AddRemove).unwrap();
         let [gate_eps, noise_eps]: [Eps; 2] = ["1", "2"].map(|eps| eps.parse().unwrap());
         let range = Range::new(0, 1 << 40).unwrap();
         let spread =

@@ -5,8 +5,8 @@
 //!
 //! # Guarantee
 //!
-//! rho in zero-concentrated privacy for the whole set, under the adjacency of the [`Touch`], for any votes of which one person
-//! replaces at most [`Touch::per_unit`].
+//! rho in zero-concentrated privacy for the whole set, under the adjacency of the [`VotesPerUnit`], for any votes of which one person
+//! replaces at most [`VotesPerUnit::per_unit`].
 //!
 //! # Why
 //!
@@ -34,7 +34,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     coins::Coins,
     loss::{Loss, ParameterError, Rho},
@@ -56,7 +56,7 @@ pub struct Features {
     /// The most features of a vote; a larger vote counts as empty.
     pub largest: usize,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// Counts ready to be made.
@@ -128,7 +128,7 @@ mod tests {
     use crate::{adjacency::Adjacency, coins::ScriptedWords};
 
     fn features(largest: usize, per_unit: u64) -> Calibrated {
-        let touch = Touch::new(6, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(6, per_unit, Adjacency::AddRemove).unwrap();
         Features { rho: "0.5".parse().unwrap(), features: 3, largest, touch }.calibrate().unwrap()
     }
 

@@ -4,8 +4,8 @@
 //!
 //! # Guarantee
 //!
-//! (epsilon, delta), under the adjacency of the [`Touch`], for any votes of which one person replaces at most
-//! [`Touch::per_unit`]; the width of a cell and the shift are public.
+//! (epsilon, delta), under the adjacency of the [`VotesPerUnit`], for any votes of which one person replaces at most
+//! [`VotesPerUnit::per_unit`]; the width of a cell and the shift are public.
 //!
 //! # Why
 //!
@@ -28,7 +28,7 @@
 //! ```
 
 use super::{
-    Touch,
+    VotesPerUnit,
     majority::{self, Majority},
 };
 use crate::{
@@ -48,7 +48,7 @@ pub struct GridVotes {
     /// The width of a cell in each coordinate: above zero.
     pub widths: Vec<f64>,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// An election of cells ready to be held.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn grid(delta: &str, widths: Vec<f64>, votes: u64, per_unit: u64) -> Calibrated {
-        let touch = Touch::new(votes, per_unit, Adjacency::Replace).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::Replace).unwrap();
         let (eps, delta) = ("1".parse().unwrap(), delta.parse().unwrap());
         GridVotes { eps, delta, widths, touch }.calibrate().unwrap()
     }
@@ -179,7 +179,7 @@ mod tests {
         assert!((found[0] - 7.2).abs() <= 0.5 && (found[1] - 0.0055).abs() <= 0.0005, "{found:?}");
         let huge = grid.run(&vec![vec![1e300, -1e300]; 40], &mut ScriptedWords::new(vec![0, 0, 9]));
         assert!(matches!(huge, Outcome::Value(_)));
-        let touch = Touch::new(1, 1, Adjacency::Replace).unwrap();
+        let touch = VotesPerUnit::new(1, 1, Adjacency::Replace).unwrap();
         let (eps, delta): (Eps, Delta) = ("1".parse().unwrap(), "0.1".parse().unwrap());
         assert!(GridVotes { eps, delta, widths: vec![0.0], touch }.calibrate().is_err());
     }

@@ -6,8 +6,8 @@
 //!
 //! # Guarantee
 //!
-//! epsilon, under the adjacency of the [`Touch`], for any finite votes of which one person replaces at most
-//! [`Touch::per_unit`].
+//! epsilon, under the adjacency of the [`VotesPerUnit`], for any finite votes of which one person replaces at most
+//! [`VotesPerUnit::per_unit`].
 //!
 //! # Why
 //!
@@ -41,7 +41,7 @@
 //! ```
 
 use super::{
-    Touch,
+    VotesPerUnit,
     clip::{Clip, Finder},
 };
 use crate::{
@@ -63,14 +63,14 @@ pub struct Location {
     /// How many leading bits of a vote the quantiles look at, at most 52.
     pub bits: u32,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// A mean ready to run.
 #[derive(Clone, Debug)]
 pub struct Calibrated {
     eps: Eps,
-    touch: Touch,
+    touch: VotesPerUnit,
     finder: Finder,
     noise: laplace::Calibrated,
 }
@@ -104,7 +104,7 @@ impl Location {
 }
 
 /// Noise for a sum of votes from 0 to `most` each: the last step, for audits of it.
-pub fn sum_noise(eps: Eps, touch: Touch, most: u64) -> Laplace {
+pub fn sum_noise(eps: Eps, touch: VotesPerUnit, most: u64) -> Laplace {
     let sensitivity = Ratio::from(most) * Ratio::from(touch.per_unit());
     let (values, noise) = (Values::OnGrid, Noise::Discrete);
     Laplace { eps, sensitivity, grid: Ratio::one(), dimensions: 1, values, noise }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn location(eps: &str, votes: u64, per_unit: u64) -> Location {
-        let touch = Touch::new(votes, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::AddRemove).unwrap();
         Location { eps: eps.parse().unwrap(), bits: super::super::clip::DEFAULT_BITS, touch }
     }
 
@@ -185,7 +185,7 @@ mod tests {
     /// The last step over every pair of votes that one person can change, the range being paid for: a coarse copy of
     /// the steps, drawn by the same noise.
     fn worst(touch: u64, replaced: usize) -> Interval {
-        let touch = Touch::new(3, touch, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(3, touch, Adjacency::AddRemove).unwrap();
         let noise = sum_noise("1".parse().unwrap(), touch, 4).calibrate().unwrap();
         let run = |votes: &[i64]| -> Pmf<i64> {
             enumerate(&ratio("1e-14"), |tape| noise.run_whole(votes.iter().sum(), tape))

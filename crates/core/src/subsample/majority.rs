@@ -4,8 +4,8 @@
 //!
 //! # Guarantee
 //!
-//! (epsilon, delta) under the adjacency of the [`Touch`], for any votes of which one person replaces at most
-//! [`Touch::per_unit`]. Nothing depends on how many options there are: votes may be numbers, names, lists or sets.
+//! (epsilon, delta) under the adjacency of the [`VotesPerUnit`], for any votes of which one person replaces at most
+//! [`VotesPerUnit::per_unit`]. Nothing depends on how many options there are: votes may be numbers, names, lists or sets.
 //!
 //! # Why
 //!
@@ -39,7 +39,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::{Touch, binomial};
+use super::{VotesPerUnit, binomial};
 use crate::{
     adjacency::Adjacency,
     coins::Coins,
@@ -62,14 +62,14 @@ pub struct Majority {
     /// How often a vote that a neighbour would not elect may be released. Above zero.
     pub delta: Delta,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// An election ready to be held.
 #[derive(Clone, Debug)]
 pub struct Calibrated {
     stable: stable::Calibrated,
-    touch: Touch,
+    touch: VotesPerUnit,
 }
 
 impl Majority {
@@ -88,7 +88,7 @@ impl Calibrated {
     }
 
     /// How many votes there are, and how many one person can change.
-    pub fn touch(&self) -> Touch {
+    pub fn touch(&self) -> VotesPerUnit {
         self.touch
     }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn calibrated(eps: &str, delta: &str, votes: u64, per_unit: u64) -> Calibrated {
-        let touch = Touch::new(votes, per_unit, Adjacency::Replace).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::Replace).unwrap();
         Majority { eps: eps.parse().unwrap(), delta: delta.parse().unwrap(), touch }.calibrate().unwrap()
     }
 
@@ -288,7 +288,7 @@ mod tests {
             ..Majority {
                 eps: "1".parse().unwrap(),
                 delta: "0.1".parse().unwrap(),
-                touch: Touch::new(3, 1, Adjacency::Replace).unwrap(),
+                touch: VotesPerUnit::new(3, 1, Adjacency::Replace).unwrap(),
             }
         };
         assert!(error.calibrate().unwrap_err().to_string().starts_with("delta 0 is not accepted"));

@@ -39,13 +39,13 @@ use crate::{adjacency::Adjacency, loss::ParameterError};
 
 /// How many votes there are, and how many of them one person can change: what every aggregator is calibrated to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Touch {
+pub struct VotesPerUnit {
     votes: u64,
     per_unit: u64,
     adjacency: Adjacency,
 }
 
-impl Touch {
+impl VotesPerUnit {
     /// Of `votes` votes one neighbouring step replaces at most `per_unit`. The adjacency is that of the records
     /// behind the votes; it names the guarantee and changes nothing else.
     pub fn new(votes: u64, per_unit: u64, adjacency: Adjacency) -> Result<Self, ParameterError> {

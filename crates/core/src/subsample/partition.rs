@@ -4,8 +4,8 @@
 //!
 //! # Guarantee
 //!
-//! Fix the coins. Between neighbouring data sets under the adjacency given, at most [`Touch::per_unit`] of the
-//! [`Touch::votes`] blocks differ, for every data set and whatever the coins:
+//! Fix the coins. Between neighbouring data sets under the adjacency given, at most [`VotesPerUnit::per_unit`] of the
+//! [`VotesPerUnit::votes`] blocks differ, for every data set and whatever the coins:
 //!
 //! | design | add/remove | replace |
 //! |---|---|---|
@@ -53,7 +53,7 @@
 //! # Ok::<(), equipoise_core::loss::ParameterError>(())
 //! ```
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     adjacency::Adjacency,
     chance::Odds,
@@ -132,7 +132,7 @@ pub struct Partition {
 #[derive(Clone, Debug)]
 pub struct Calibrated {
     design: Design,
-    touch: Touch,
+    touch: VotesPerUnit,
 }
 
 impl Design {
@@ -178,14 +178,15 @@ impl Partition {
             return Err(ParameterError::out_of_range("adjacency", self.adjacency, accepted));
         }
         let copies = if self.design.is_hashed() && self.adjacency == Adjacency::Replace { 2 } else { 1 };
-        let touch = Touch::new(self.design.votes(), copies * self.design.most_blocks(), self.adjacency)?;
+        let touch =
+            VotesPerUnit::new(self.design.votes(), copies * self.design.most_blocks(), self.adjacency)?;
         Ok(Calibrated { design: self.design.clone(), touch })
     }
 }
 
 impl Calibrated {
     /// How many blocks there are, and how many of them one person can change.
-    pub fn touch(&self) -> Touch {
+    pub fn touch(&self) -> VotesPerUnit {
         self.touch
     }
 

@@ -35,7 +35,7 @@
 //! ```
 
 use super::{
-    Touch, ball::Ball, clip::DEFAULT_BITS, location::Location, majority::Majority, vectors::Vectors,
+    VotesPerUnit, ball::Ball, clip::DEFAULT_BITS, location::Location, majority::Majority, vectors::Vectors,
 };
 use crate::{
     adjacency::{Adjacency, RowCount},
@@ -175,9 +175,9 @@ impl Question {
         if most < 4 { Err(too_few(most)) } else { Ok(most) }
     }
 
-    fn touch(&self, blocks: u64) -> Result<Touch, ParameterError> {
+    fn touch(&self, blocks: u64) -> Result<VotesPerUnit, ParameterError> {
         let copies = if self.people && self.adjacency == Adjacency::Replace { 2 } else { 1 };
-        Touch::new(blocks, copies, self.adjacency)
+        VotesPerUnit::new(blocks, copies, self.adjacency)
     }
 
     fn aggregators(&self) -> &'static [Aggregator] {

@@ -6,7 +6,7 @@
 //! # Guarantee
 //!
 //! Laplace noise at the global sensitivity: epsilon. Noise at a smooth bound: what [`smooth`] keeps.
-//! Under the adjacency of the [`Touch`], for any votes of which one person replaces at most [`Touch::per_unit`].
+//! Under the adjacency of the [`VotesPerUnit`], for any votes of which one person replaces at most [`VotesPerUnit::per_unit`].
 //!
 //! # Why
 //!
@@ -40,7 +40,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::Touch;
+use super::VotesPerUnit;
 use crate::{
     adjacency::Adjacency,
     coins::Coins,
@@ -106,7 +106,7 @@ pub struct RobustMean {
     /// Votes and answers are multiples of this.
     pub resolution: Ratio,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ pub struct Calibrated {
     mechanism: Mechanism,
     grid: Grid,
     range: Range,
-    touch: Touch,
+    touch: VotesPerUnit,
 }
 
 /// Smooth bounds look at no more distances; those of winsorized means take the third power of the distance.
@@ -298,7 +298,7 @@ mod tests {
     }
 
     fn params(statistic: Statistic, scale: Scale, votes: u64, per_unit: u64) -> RobustMean {
-        let touch = Touch::new(votes, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(votes, per_unit, Adjacency::AddRemove).unwrap();
         let (low, high) = (Ratio::zero(), Ratio::from(4u64));
         RobustMean { eps: "1".parse().unwrap(), statistic, scale, low, high, resolution: Ratio::one(), touch }
     }

@@ -80,12 +80,12 @@ mod tests {
     use super::*;
     use crate::{
         coins::ScriptedWords,
-        subsample::{Touch, majority::Majority},
+        subsample::{VotesPerUnit, majority::Majority},
     };
 
     #[test]
     fn shares_and_what_follows_from_them() {
-        let touch = Touch::new(110, 1, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(110, 1, Adjacency::AddRemove).unwrap();
         let (eps, delta) = ("1".parse().unwrap(), "1e-6".parse().unwrap());
         let election = Majority { eps, delta, touch }.calibrate().unwrap();
         let stable = Stability { agreeing: 75, blocks: 100 };

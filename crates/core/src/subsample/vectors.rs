@@ -5,8 +5,8 @@
 //!
 //! # Guarantee
 //!
-//! rho in zero-concentrated privacy, under the adjacency of the [`Touch`], for any finite votes of which one person
-//! replaces at most [`Touch::per_unit`].
+//! rho in zero-concentrated privacy, under the adjacency of the [`VotesPerUnit`], for any finite votes of which one person
+//! replaces at most [`VotesPerUnit::per_unit`].
 //!
 //! # Why
 //!
@@ -39,7 +39,7 @@
 //! ```
 
 use super::{
-    Touch,
+    VotesPerUnit,
     clip::{Clip, Finder},
 };
 use crate::{
@@ -64,7 +64,7 @@ pub struct Vectors {
     /// How many leading bits of a number the quantiles look at, at most 52.
     pub bits: u32,
     /// How many votes there are, and how many one person can change.
-    pub touch: Touch,
+    pub touch: VotesPerUnit,
 }
 
 /// A mean of vectors ready to run.
@@ -108,7 +108,7 @@ impl Vectors {
 }
 
 /// Noise for sums of vectors whose coordinates are from 0 to `most` each: the last step, for audits of it.
-pub fn sum_noise(rho: Rho, touch: Touch, dimensions: usize, most: u64) -> Gaussian {
+pub fn sum_noise(rho: Rho, touch: VotesPerUnit, dimensions: usize, most: u64) -> Gaussian {
     let moved = Ratio::from(most) * Ratio::from(touch.per_unit());
     Gaussian {
         target: Target::Zcdp(rho),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn vectors(rho: &str, dimensions: usize, votes: u64) -> Vectors {
-        let touch = Touch::new(votes, 1, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(votes, 1, Adjacency::AddRemove).unwrap();
         Vectors { rho: rho.parse().unwrap(), dimensions, bits: super::super::clip::DEFAULT_BITS, touch }
     }
 

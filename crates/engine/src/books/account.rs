@@ -1,7 +1,7 @@
 //! Where a question is charged, and that no limit that covers the same files is walked around without a word.
 
 use super::{
-    Covering, FILE_NAME, Looking, data_name, folder, ledger_path,
+    Covering, FILE_NAME, LookupError, data_name, folder, ledger_path,
     near::{self, Members},
     shown,
 };
@@ -36,16 +36,16 @@ pub struct Account {
 impl Account {
     /// Where it is charged, or one line that says why not: a limit in a ledger beside or above the data that covers one of its
     /// files is not walked around, by another ledger, by another name or by a link.
-    pub fn of(asked: &Asked<'_>) -> Result<Self, Looking> {
+    pub fn of(asked: &Asked<'_>) -> Result<Self, LookupError> {
         let ledger = ledger_path(asked.ledger, Some(asked.data));
-        let name = data_name(asked.data, asked.name, &ledger).map_err(Looking::Named)?;
+        let name = data_name(asked.data, asked.name, &ledger).map_err(LookupError::Named)?;
         let members = Members::of(asked.data);
         if asked.ledger.is_none() && asked.data != Path::new(STANDARD_INPUT) {
-            one_ledger(&members, &ledger).map_err(Looking::Named)?;
+            one_ledger(&members, &ledger).map_err(LookupError::Named)?;
         }
         let found = in_the_way(asked, &ledger, &name, &members)?;
         if let Some(first) = found.first().filter(|_| !asked.apart) {
-            return Err(Looking::Named(refusal(asked, first, &ledger)));
+            return Err(LookupError::Named(refusal(asked, first, &ledger)));
         }
         let elsewhere = |found: Covering| Elsewhere { ledger: found.ledger, data_set: found.name };
         let expected = Expected { files: members.ids(), apart: found.into_iter().map(elsewhere).collect() };
@@ -53,9 +53,9 @@ impl Account {
     }
 
     /// The same for the steward, who sets limits and is told of others ([`Account::known_elsewhere`]).
-    pub fn registered(data: &Path, name: Option<&str>, ledger: Option<&Path>) -> Result<Self, Looking> {
+    pub fn registered(data: &Path, name: Option<&str>, ledger: Option<&Path>) -> Result<Self, LookupError> {
         let ledger = ledger_path(ledger, Some(data));
-        let name = data_name(data, name, &ledger).map_err(Looking::Named)?;
+        let name = data_name(data, name, &ledger).map_err(LookupError::Named)?;
         let expected = Expected { files: Members::of(data).ids(), apart: Vec::new() };
         Ok(Self { ledger, name, expected })
     }
@@ -68,7 +68,7 @@ impl Account {
     }
 
     /// For the steward: other names, here and in ledgers beside and above, that cover the same files.
-    pub fn known_elsewhere(&self, data: &Path) -> Result<Vec<Covering>, Looking> {
+    pub fn known_elsewhere(&self, data: &Path) -> Result<Vec<Covering>, LookupError> {
         let members = Members::of(data);
         let mut found = Vec::new();
         for (ledger, opened, own) in looked_at(&self.ledger, &members)? {
@@ -79,11 +79,11 @@ impl Account {
     }
 
     /// For the steward: ledgers beside and above the data, this one left out, in which the same content is registered, and as what.
-    pub fn content_elsewhere(&self, data: &Path) -> Result<Vec<Elsewhere>, Looking> {
+    pub fn content_elsewhere(&self, data: &Path) -> Result<Vec<Elsewhere>, LookupError> {
         let members = Members::of(data);
         let mut found = Vec::new();
         for (ledger, opened, _) in looked_at(&self.ledger, &members)?.into_iter().filter(|(.., own)| !own) {
-            let Some(mut content) = super::content_of(data).map_err(Looking::Named)? else { continue };
+            let Some(mut content) = super::content_of(data).map_err(LookupError::Named)? else { continue };
             let names = opened.same_content(&mut content).map_err(uncompared)?;
             found.extend(names.into_iter().map(|data_set| Elsewhere { ledger: ledger.clone(), data_set }));
         }
@@ -91,10 +91,10 @@ impl Account {
     }
 }
 
-fn uncompared(error: FingerprintError) -> Looking {
+fn uncompared(error: FingerprintError) -> LookupError {
     match error {
-        FingerprintError::Ledger(error) => Looking::Ledger(error),
-        FingerprintError::Content(kind) => Looking::Named(format!("the data could not be read ({kind})")),
+        FingerprintError::Ledger(error) => LookupError::Ledger(error),
+        FingerprintError::Content(kind) => LookupError::Named(format!("the data could not be read ({kind})")),
     }
 }
 
@@ -116,7 +116,7 @@ fn one_ledger(members: &Members, charged: &Path) -> Result<(), String> {
 
 /// The ledgers that are looked at, open, and whether each is the one that is charged. An older copy of that one is left out: what
 /// it has, the one that is charged has too.
-fn looked_at(charged: &Path, members: &Members) -> Result<Vec<(PathBuf, Ledger, bool)>, Looking> {
+fn looked_at(charged: &Path, members: &Members) -> Result<Vec<(PathBuf, Ledger, bool)>, LookupError> {
     let own = match Ledger::open_read_only(charged) {
         Ok(own) => Some(own),
         Err(LedgerError { fault: Fault::Missing, .. }) => None,
@@ -148,11 +148,11 @@ fn in_the_way(
     charged: &Path,
     name: &str,
     members: &Members,
-) -> Result<Vec<Covering>, Looking> {
+) -> Result<Vec<Covering>, LookupError> {
     let looked = looked_at(charged, members)?.into_iter();
     let looked =
         looked.map(|(ledger, opened, own)| Ok((near::coverings(&opened, &ledger, members)?, ledger, own)));
-    let looked = looked.collect::<Result<Vec<_>, Looking>>()?;
+    let looked = looked.collect::<Result<Vec<_>, LookupError>>()?;
     let here = |covering: &Covering| covering.name == name && covering.limited;
     let limited_here = looked.iter().any(|(coverings, _, own)| *own && coverings.iter().any(here));
     let mut found = Vec::new();

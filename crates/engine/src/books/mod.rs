@@ -36,12 +36,16 @@ fn shown(path: &Path) -> String {
 
 /// The name under which a ledger knows this data, or one of its files, or what they are part of: their rows are private. It is
 /// looked for in the ledger that was named and in those beside and above the files, by name and by which files they are.
-pub fn known_as(data: &Path, given: Option<&str>, named: Option<&Path>) -> Result<Option<String>, Looking> {
+pub fn known_as(
+    data: &Path,
+    given: Option<&str>,
+    named: Option<&Path>,
+) -> Result<Option<String>, LookupError> {
     let files = if data == Path::new(STANDARD_INPUT) { Vec::new() } else { expand(data).unwrap_or_default() };
     let files = files.iter().map(|file| (&**file, None));
     for (one, given) in std::iter::once((data, given)).chain(files) {
         for ledger in [ledger_path(named, Some(one)), ledger_path(None, Some(one))] {
-            let name = data_name(one, given, &ledger).map_err(Looking::Named)?;
+            let name = data_name(one, given, &ledger).map_err(LookupError::Named)?;
             let known = match Ledger::open_read_only(&ledger) {
                 Ok(opened) => opened.data_set(&name)?.is_some(),
                 Err(LedgerError { fault: Fault::Missing, .. }) => false,
@@ -65,14 +69,14 @@ pub fn known_as(data: &Path, given: Option<&str>, named: Option<&Path>) -> Resul
 
 /// Why data has no account, or why it is not known whether a ledger knows it. `Display` is one line.
 #[derive(Debug)]
-pub enum Looking {
+pub enum LookupError {
     /// The data has no name, or a limit covers it that is not the one to be charged.
     Named(String),
     /// A ledger cannot be read, and nobody knows what it says of the data.
     Ledger(LedgerError),
 }
 
-impl Looking {
+impl LookupError {
     /// The exit code of the command line.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -82,7 +86,7 @@ impl Looking {
     }
 }
 
-impl fmt::Display for Looking {
+impl fmt::Display for LookupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(line) => f.write_str(line),
@@ -91,9 +95,9 @@ impl fmt::Display for Looking {
     }
 }
 
-impl std::error::Error for Looking {}
+impl std::error::Error for LookupError {}
 
-impl From<LedgerError> for Looking {
+impl From<LedgerError> for LookupError {
     fn from(error: LedgerError) -> Self {
         Self::Ledger(error)
     }

@@ -3,12 +3,12 @@
 use super::value::{bytes, getter};
 use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
 use arrow_schema::DataType;
-use equipoise_session::source::{Batch, Cells, Kind, Visitor, Wanted};
+use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Visitor};
 use std::{collections::HashMap, ops::Range};
 
 /// Hands arrays to visitors; its buffers are used again and again.
 pub(crate) struct Columns<'w> {
-    wanted: &'w [Wanted],
+    wanted: &'w [ColumnRead],
     /// For each wanted column the place of its array.
     places: Vec<usize>,
     scratch: Vec<Scratch>,
@@ -35,8 +35,8 @@ enum Texts<'a> {
 
 impl<'w> Columns<'w> {
     /// For arrays of these columns of the source, in this order.
-    pub fn new(wanted: &'w [Wanted], arrays: &[usize]) -> Self {
-        let place = |wanted: &Wanted| arrays.iter().position(|&column| column == wanted.column);
+    pub fn new(wanted: &'w [ColumnRead], arrays: &[usize]) -> Self {
+        let place = |wanted: &ColumnRead| arrays.iter().position(|&column| column == wanted.column);
         let places = wanted.iter().map(|wanted| place(wanted).expect("wanted columns are read")).collect();
         Self { wanted, places, scratch: wanted.iter().map(|_| Scratch::default()).collect() }
     }

@@ -40,7 +40,7 @@
 //! let csv = Csv::from_bytes(file.to_vec(), &CsvOptions::default()).unwrap();
 //! assert_eq!(csv.columns(), ["city", "salary"]);
 //! let mut total = Total(0.0);
-//! csv.scan(&[Wanted { column: 1, kind: Kind::Float }], &mut [&mut total]).unwrap();
+//! csv.scan(&[ColumnRead { column: 1, kind: Kind::Float }], &mut [&mut total]).unwrap();
 //! assert_eq!(total.0, 9000.0);
 //! ```
 
@@ -61,7 +61,7 @@ use crate::{
     threads,
 };
 use blocks::Blocks;
-use equipoise_session::source::{Lost, Source, Visitor, Wanted};
+use equipoise_session::source::{ColumnRead, Lost, Source, Visitor};
 use header::Head;
 use rows::{Rows, Rules};
 use std::path::Path;
@@ -158,7 +158,7 @@ impl Source for Csv {
     }
 
     /// The answer is lost if the file cannot be read, if it changes during the scan, or if a visitor panics.
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         let before = self.bytes.stamp().map_err(|_| Lost)?;
         self.head_stands()?;
         let begin = self.head.len() as u64;

@@ -5,7 +5,7 @@ use super::{
     quoted::{self, Field},
 };
 use crate::{boolean::boolean, calendar, decimal::decimal, number};
-use equipoise_session::source::{Batch, Cells, Kind, Visitor, Wanted};
+use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Visitor};
 use memchr::memchr;
 
 /// Rows in a batch, at most.
@@ -34,7 +34,7 @@ enum Row {
 /// Reads blocks; all buffers are used again and again.
 pub struct Rows<'w> {
     rules: Rules,
-    wanted: &'w [Wanted],
+    wanted: &'w [ColumnRead],
     index: Index,
     gathered: Vec<Row>,
     fields: Vec<Field>,
@@ -45,7 +45,7 @@ pub struct Rows<'w> {
 }
 
 impl<'w> Rows<'w> {
-    pub fn new(rules: Rules, wanted: &'w [Wanted]) -> Self {
+    pub fn new(rules: Rules, wanted: &'w [ColumnRead]) -> Self {
         Self {
             rules,
             wanted,

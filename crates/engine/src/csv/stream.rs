@@ -13,7 +13,7 @@ use crate::{
     stream::{Origin, Stream},
     threads,
 };
-use equipoise_session::source::{Lost, Source, Visitor, Wanted};
+use equipoise_session::source::{ColumnRead, Lost, Source, Visitor};
 use memchr::{memchr, memrchr};
 use std::{
     io::{self, Cursor, Read},
@@ -80,7 +80,7 @@ impl Source for CsvStream {
     }
 
     /// The answer is lost if the stream breaks off, if it was read before and cannot be read again, or if a visitor panics.
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         let before = self.origin.stamp()?;
         let lines = Mutex::new(Lines {
             stream: self.records()?,

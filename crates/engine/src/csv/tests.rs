@@ -34,8 +34,8 @@ impl Visitor for Collect {
 /// All records of a file, sorted, as `visitors` threads saw them.
 fn scan(csv: &Csv, columns: usize, visitors: usize) -> Vec<Delivered> {
     let kinds = [Kind::Text, Kind::Float, Kind::Integer];
-    let wanted: Vec<Wanted> =
-        (0..columns).flat_map(|column| kinds.map(|kind| Wanted { column, kind })).collect();
+    let wanted: Vec<ColumnRead> =
+        (0..columns).flat_map(|column| kinds.map(|kind| ColumnRead { column, kind })).collect();
     let mut all: Vec<Collect> = (0..visitors).map(|_| Collect::default()).collect();
     let mut visitors: Vec<&mut dyn Visitor> = all.iter_mut().map(|one| one as &mut dyn Visitor).collect();
     csv.scan(&wanted, &mut visitors).expect("memory can be read");
@@ -225,7 +225,7 @@ fn every_kind_is_read_by_its_rule_and_what_is_none_is_null() {
     }
     let file = b"a\n1\n\"-2.345\"\n2026-02-28\n1970-01-01T00:00:01Z\nyes\n\nragged,1\n";
     let kinds = [Kind::Integer, Kind::Decimal { digits: 2 }, Kind::Date, Kind::Timestamp, Kind::Boolean];
-    let wanted = kinds.map(|kind| Wanted { column: 0, kind });
+    let wanted = kinds.map(|kind| ColumnRead { column: 0, kind });
     let mut found = Whole::default();
     let csv = csv(file, &CsvOptions::default());
     csv.scan(&wanted, &mut [&mut found]).expect("memory can be read");

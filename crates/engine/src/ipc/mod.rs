@@ -22,7 +22,7 @@ use arrow_schema::{DataType, Schema};
 use arrow_select::concat::concat;
 use equipoise_session::{
     quiet::quietly,
-    source::{Kind, Lost, Source, Visitor, Wanted},
+    source::{ColumnRead, Kind, Lost, Source, Visitor},
 };
 use flatbuffers::VerifierOptions;
 use std::{
@@ -133,7 +133,7 @@ impl Source for Ipc {
     }
 
     /// The answer is lost if a message cannot be read, if the stream breaks off or was read before, or if a visitor panics.
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         let before = self.origin.stamp()?;
         let mut order: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
         order.sort_unstable();

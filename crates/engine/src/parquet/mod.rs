@@ -27,7 +27,7 @@ use arrow_array::{ArrayRef, NullArray};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use equipoise_session::{
     quiet::quietly,
-    source::{Kind, Lost, Source, Visitor, Wanted},
+    source::{ColumnRead, Kind, Lost, Source, Visitor},
 };
 use footer::{Footer, Group, Refused};
 use pages::{Column, Once, Pages, Unpackable};
@@ -130,9 +130,9 @@ impl Parquet {
     }
 
     /// How columns are read: texts by the codes of the file's own dictionaries where there are any.
-    fn levels(&self, columns: &[usize], wanted: &[Wanted]) -> ParquetResult<FieldLevels> {
+    fn levels(&self, columns: &[usize], wanted: &[ColumnRead]) -> ParquetResult<FieldLevels> {
         let field = |(place, field): (usize, &Arc<Field>)| {
-            let text = Wanted { column: place, kind: Kind::Text };
+            let text = ColumnRead { column: place, kind: Kind::Text };
             match field.data_type() {
                 DataType::Binary if wanted.contains(&text) => {
                     let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Binary));
@@ -253,7 +253,7 @@ impl Source for Parquet {
     }
 
     /// The answer is lost if a page cannot be read, if the file changes, or if a visitor panics.
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         self.unchanged()?;
         let rows = self.groups.iter().try_fold(0u64, |rows, group| rows.checked_add(group.rows));
         let counted = rows == Some(self.rows) || self.rows == 0;
@@ -292,7 +292,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(file: &'a Parquet, wanted: &[Wanted]) -> Result<Self, Lost> {
+    fn new(file: &'a Parquet, wanted: &[ColumnRead]) -> Result<Self, Lost> {
         let mut order: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
         order.sort_unstable();
         order.dedup();

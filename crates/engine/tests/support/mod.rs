@@ -9,7 +9,7 @@ pub mod originals;
 #[allow(dead_code, reason = "not every test writes Parquet by hand")]
 pub mod thrift;
 
-use equipoise_session::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
+use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
 use std::{
     env, fs,
     path::PathBuf,
@@ -89,7 +89,7 @@ pub const KINDS: [Kind; 7] = [
 
 /// All cells of a column by all kinds, in the order of one visitor.
 pub fn read(source: &dyn Source, column: usize) -> Result<Collect, Lost> {
-    let wanted = KINDS.map(|kind| Wanted { column, kind });
+    let wanted = KINDS.map(|kind| ColumnRead { column, kind });
     let mut all = Collect::default();
     source.scan(&wanted, &mut [&mut all])?;
     Ok(all)
@@ -98,8 +98,8 @@ pub fn read(source: &dyn Source, column: usize) -> Result<Collect, Lost> {
 /// All records as texts, sorted, as two visitors saw them.
 #[allow(dead_code, reason = "not every test wants texts")]
 pub fn texts(source: &dyn Source) -> Result<Vec<Vec<Cell>>, Lost> {
-    let wanted: Vec<Wanted> =
-        (0..source.columns().len()).map(|column| Wanted { column, kind: Kind::Text }).collect();
+    let wanted: Vec<ColumnRead> =
+        (0..source.columns().len()).map(|column| ColumnRead { column, kind: Kind::Text }).collect();
     let [mut one, mut two] = [Collect::default(), Collect::default()];
     source.scan(&wanted, &mut [&mut one, &mut two])?;
     let mut all = [one.cells, two.cells].concat();

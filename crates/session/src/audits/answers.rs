@@ -3,10 +3,10 @@
 
 use super::Memory;
 use crate::{
-    gather::Gathered,
+    gather::ScanResult,
     plan::{DataFacts, Plan},
     request::Request,
-    rows::Hands,
+    rows::ScanKeys,
     task::Answering,
 };
 use equipoise_audit::{Audit, Kind, Measured, pairs::Claim};
@@ -72,8 +72,8 @@ fn plan(request: &Request) -> Plan {
 fn law(plan: &Plan, codes: &[i64], floor: &Ratio) -> Pmf<String> {
     let memory = source(codes);
     // Without people a key draws nothing.
-    let hands = Hands::new(1, &mut ScriptedWords::new(vec![1; 6]));
-    let gathered = Gathered::scan(&memory, plan.rows(), &plan.needs(), &hands).expect("memory");
+    let hands = ScanKeys::new(1, &mut ScriptedWords::new(vec![1; 6]));
+    let gathered = ScanResult::scan(&memory, plan.rows(), &plan.needs(), &hands).expect("memory");
     enumerate(floor, |tape| format!("{:?}", plan.task().answer(&gathered, tape)))
 }
 

@@ -1,6 +1,6 @@
 //! Small files in memory, for audits and tests.
 
-use crate::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
+use crate::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
 
 /// Rows of two columns in memory, one of numbers and one of texts.
 pub(crate) struct Memory {
@@ -23,7 +23,7 @@ impl Source for Memory {
         &self.columns
     }
 
-    fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
         if !self.readable {
             return Err(Lost);
         }
@@ -31,7 +31,7 @@ impl Source for Memory {
         let spelt = |number: &f64| if number.is_nan() { None } else { Some(number.to_string()) };
         let spelt: Vec<Option<String>> = self.numbers.iter().map(spelt).collect();
         let spelt: Vec<Option<&str>> = spelt.iter().map(Option::as_deref).collect();
-        let whole = |wanted: &Wanted| -> Vec<Option<i64>> {
+        let whole = |wanted: &ColumnRead| -> Vec<Option<i64>> {
             #[expect(clippy::cast_possible_truncation, reason = "stops at the ends of 64 bits")]
             let whole = |number: &f64| (*number * wanted.kind.units() as f64) as i64;
             let whole = |number: &f64| (!number.is_nan()).then(|| whole(number));

@@ -4,11 +4,11 @@
 
 use super::Memory;
 use crate::{
-    gather::Gathered,
+    gather::ScanResult,
     plan::{DataFacts, Plan},
     request::Request,
-    rows::{Hands, Rows},
-    source::{Kind, Wanted},
+    rows::{Rows, ScanKeys},
+    source::{ColumnRead, Kind},
     task::Answering,
 };
 use equipoise_audit::{Audit, Kind as AuditKind, Measured, pairs::Claim};
@@ -46,7 +46,7 @@ pub(super) static UNIT_GROUPS: Audit = Audit {
         change: "two groups are kept where one was declared",
         mutant: || {
             let plan = plan(&by_group(1, 1, "2", Adjacency::AddRemove));
-            let keys = vec![Wanted { column: 0, kind: Kind::Text }];
+            let keys = vec![ColumnRead { column: 0, kind: Kind::Text }];
             let unbounded = plan.rows().clone().in_groups(keys, 2);
             let claim = Claim::promised(plan.cost(), Adjacency::AddRemove);
             vec![measured(&plan, &unbounded, claim, &people(Adjacency::AddRemove), PEOPLE)]
@@ -116,13 +116,13 @@ fn plan(request: &Request) -> Plan {
 /// Keys under which rows of people are drawn. Between them they draw rows and groups in either order.
 const KEYS: [u64; 3] = [1, 2, 4];
 
-fn hands(key: u64) -> Hands {
-    Hands::new(1, &mut ScriptedWords::new(vec![key; 6]))
+fn hands(key: u64) -> ScanKeys {
+    ScanKeys::new(1, &mut ScriptedWords::new(vec![key; 6]))
 }
 
 fn law(plan: &Plan, rows: &Rows, key: u64, data: &[Record], floor: &Ratio) -> Pmf<String> {
     let memory = source(data);
-    let gathered = Gathered::scan(&memory, rows, &plan.needs(), &hands(key)).expect("memory");
+    let gathered = ScanResult::scan(&memory, rows, &plan.needs(), &hands(key)).expect("memory");
     enumerate(floor, |tape| format!("{:?}", plan.task().answer(&gathered, tape)))
 }
 
@@ -393,7 +393,8 @@ mod tests {
             for (plan, values) in [(&fields, [None, Some(0)]), (&grouped, [Some(0), Some(2)])] {
                 let memory = source(&values.map(|value| (id, value)));
                 let answer = |key: u64| {
-                    let gathered = Gathered::scan(&memory, plan.rows(), &plan.needs(), &hands(key)).unwrap();
+                    let gathered =
+                        ScanResult::scan(&memory, plan.rows(), &plan.needs(), &hands(key)).unwrap();
                     format!("{:?}", plan.task().answer(&gathered, &mut FixedWords(1)))
                 };
                 let seen: BTreeSet<String> = KEYS.into_iter().map(answer).collect();
@@ -406,7 +407,7 @@ mod tests {
     #[test]
     fn a_bound_that_counts_groups_twice_is_kept() {
         let one = plan(&of_people(1, request("count", "2", Adjacency::AddRemove)));
-        let keys = vec![Wanted { column: 0, kind: Kind::Float }];
+        let keys = vec![ColumnRead { column: 0, kind: Kind::Float }];
         let grouped = one.rows().clone().in_groups(keys, 2);
         assert_eq!(grouped.rows_per_unit(), 2);
         let at = |eps: u64| {

@@ -5,14 +5,14 @@ pub(crate) mod groups;
 use crate::{
     need::Need,
     rows::{
-        Hands, Rows,
+        Rows, ScanKeys,
         numbers::{self, Collected, Numbers, Store},
         values::{Values, Wholes},
     },
-    source::{Batch, Cells, Source, Visitor, Wanted},
+    source::{Batch, Cells, ColumnRead, Source, Visitor},
     unanswered::Unanswered,
 };
-use groups::{Grouping, Groups, Search, Tally};
+use groups::{GroupQuery, Grouping, Groups, Tally};
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 /// How many bytes of what is found stay in memory. Public and fixed but in tests.
@@ -26,7 +26,7 @@ const MEMORY: Memory = Memory { numbers: numbers::MEMORY, groups: groups::MEMORY
 
 /// What the scan found. Private until a mechanism has answered from it.
 #[derive(Default)]
-pub(crate) struct Gathered<'a> {
+pub(crate) struct ScanResult<'a> {
     records: u64,
     present: BTreeMap<usize, u64>,
     floats: BTreeMap<usize, Numbers<'a>>,
@@ -36,13 +36,13 @@ pub(crate) struct Gathered<'a> {
     groups: Vec<Groups>,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> ScanResult<'a> {
     /// Scan the source once for all needs of these rows, on as many threads as there are hands.
     pub fn scan(
         source: &'a dyn Source,
         rows: &Rows,
         needs: &[Need],
-        hands: &Hands,
+        hands: &ScanKeys,
     ) -> Result<Self, Unanswered> {
         Self::scan_within(source, rows, needs, hands, MEMORY)
     }
@@ -51,10 +51,10 @@ impl<'a> Gathered<'a> {
         source: &'a dyn Source,
         rows: &Rows,
         needs: &[Need],
-        hands: &Hands,
+        hands: &ScanKeys,
         memory: Memory,
     ) -> Result<Self, Unanswered> {
-        let mut found = Gathered::default();
+        let mut found = ScanResult::default();
         let mut scanned: Vec<Need> = Vec::new();
         for need in needs {
             let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)) && rows.are_all());
@@ -75,10 +75,10 @@ impl<'a> Gathered<'a> {
         source: &dyn Source,
         rows: &Rows,
         needs: &[Need],
-        hands: &Hands,
+        hands: &ScanKeys,
         memory: Memory,
     ) -> Result<(), Unanswered> {
-        let mut wanted: Vec<Wanted> = needs.iter().flat_map(Need::all_wanted).collect();
+        let mut wanted: Vec<ColumnRead> = needs.iter().flat_map(Need::all_wanted).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let store = Store::new(memory.numbers);
@@ -108,21 +108,21 @@ impl<'a> Gathered<'a> {
     }
 
     /// Add what was found to what is there.
-    pub fn put(&mut self, need: &Need, found: Found) {
+    pub fn put(&mut self, need: &Need, found: Partial) {
         match (need, found) {
-            (Need::Records, Found::Count(count)) => self.records += count,
-            (Need::Present(wanted), Found::Count(count)) => {
+            (Need::Records, Partial::Count(count)) => self.records += count,
+            (Need::Present(wanted), Partial::Count(count)) => {
                 *self.present.entry(wanted.column).or_default() += count;
             }
-            (Need::Floats(column), Found::Floats(rows)) => {
+            (Need::Floats(column), Partial::Floats(rows)) => {
                 self.floats.entry(*column).or_default().take(rows);
             }
-            (Need::Wholes(wanted), Found::Wholes(rows, nulls)) => {
+            (Need::Wholes(wanted), Partial::Wholes(rows, nulls)) => {
                 let all = self.wholes.entry(wanted.column).or_default();
                 all.numbers.take(rows);
                 all.nulls += nulls;
             }
-            (Need::Tally(wanted), Found::Tally(tally)) => {
+            (Need::Tally(wanted), Partial::Tally(tally)) => {
                 self.tallies.entry(wanted.column).or_default().take(tally);
             }
             _ => unreachable!("a part finds what it needs"),
@@ -132,13 +132,13 @@ impl<'a> Gathered<'a> {
     /// Numbers that somebody else keeps.
     pub fn lend_floats(&mut self, need: &Need, rows: &'a [f64]) {
         let Need::Floats(column) = need else { unreachable!("floats are needed") };
-        self.floats.insert(*column, Numbers::Here(Cow::Borrowed(rows)));
+        self.floats.insert(*column, Numbers::InMemory(Cow::Borrowed(rows)));
     }
 
     /// Whole numbers that somebody else keeps.
     pub fn lend_wholes(&mut self, need: &Need, rows: &'a [i64], nulls: u64) {
         let Need::Wholes(wanted) = need else { unreachable!("whole numbers are needed") };
-        let numbers = Numbers::Here(Cow::Borrowed(rows));
+        let numbers = Numbers::InMemory(Cow::Borrowed(rows));
         self.wholes.insert(wanted.column, Wholes { numbers, nulls });
     }
 
@@ -154,7 +154,7 @@ impl<'a> Gathered<'a> {
 
     /// All numbers of the column, not-a-number where there was none.
     fn floats(&self, column: usize) -> &Numbers<'a> {
-        self.floats.get(&column).unwrap_or(&Numbers::Here(Cow::Borrowed(&[])))
+        self.floats.get(&column).unwrap_or(&Numbers::InMemory(Cow::Borrowed(&[])))
     }
 
     /// All rows of the column that a need is about, as it was read.
@@ -168,7 +168,7 @@ impl<'a> Gathered<'a> {
 
     /// Hand over each text of the column, or value of a type as the text that stands for it, and how many records have it;
     /// the empty text stands for records that have none.
-    pub fn each_text(&self, wanted: Wanted, mut visit: impl FnMut(&str, u64)) {
+    pub fn each_text(&self, wanted: ColumnRead, mut visit: impl FnMut(&str, u64)) {
         if let Some(tally) = self.tallies.get(&wanted.column) {
             return tally.each(wanted.kind, visit);
         }
@@ -180,7 +180,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// How many records have each of these texts in the column.
-    pub fn with_texts(&self, wanted: Wanted, texts: &[String]) -> Vec<u64> {
+    pub fn with_texts(&self, wanted: ColumnRead, texts: &[String]) -> Vec<u64> {
         if let Some(tally) = self.tallies.get(&wanted.column) {
             return texts.iter().map(|text| tally.count(wanted.kind, text)).collect();
         }
@@ -190,14 +190,14 @@ impl<'a> Gathered<'a> {
     }
 
     /// The groups of records that agree in these columns; none where nothing was looked for.
-    pub fn groups(&self, by: &[Wanted]) -> Option<&Groups> {
+    pub fn groups(&self, by: &[ColumnRead]) -> Option<&Groups> {
         self.groups.iter().find(|groups| groups.by() == by)
     }
 }
 
 /// What is looked for in groups. A tally of all records is the groups of its column, counted.
-fn searches(needs: &[Need], key: [u64; 2], memory: u64) -> Vec<Arc<Search>> {
-    let mut searches: Vec<Search> = Vec::new();
+fn searches(needs: &[Need], key: [u64; 2], memory: u64) -> Vec<Arc<GroupQuery>> {
+    let mut searches: Vec<GroupQuery> = Vec::new();
     for need in needs {
         let (by, need) = match need {
             Need::Grouped { by, need } => (by.as_slice(), &**need),
@@ -205,7 +205,7 @@ fn searches(needs: &[Need], key: [u64; 2], memory: u64) -> Vec<Arc<Search>> {
             _ => continue,
         };
         let place = searches.iter().position(|search| search.by() == by).unwrap_or_else(|| {
-            searches.push(Search::new(by, key));
+            searches.push(GroupQuery::new(by, key));
             searches.len() - 1
         });
         searches[place].serve(need);
@@ -226,11 +226,11 @@ struct Part {
     need: Need,
     /// The place of its cells in a batch.
     cells: usize,
-    found: Found,
+    found: Partial,
 }
 
 /// What a part of the rows holds.
-pub(crate) enum Found {
+pub(crate) enum Partial {
     Count(u64),
     Floats(Collected<f64>),
     /// Whole numbers, and how many rows have none.
@@ -238,7 +238,7 @@ pub(crate) enum Found {
     Tally(Tally),
 }
 
-impl Found {
+impl Partial {
     /// Nothing found yet.
     pub fn new(need: &Need, store: &Arc<Store>) -> Self {
         match need {
@@ -252,14 +252,14 @@ impl Found {
 }
 
 impl Worker {
-    fn new(needs: &[Need], searches: &[Arc<Search>], wanted: &[Wanted], store: &Arc<Store>) -> Self {
+    fn new(needs: &[Need], searches: &[Arc<GroupQuery>], wanted: &[ColumnRead], store: &Arc<Store>) -> Self {
         let part = |need: &Need| {
             // All records are counted once for all; tallies are groups, which have a place of their own.
             if matches!(need, Need::Records | Need::Tally(_) | Need::Grouped { .. }) {
                 return None;
             }
             let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
-            Some(Part { need: need.clone(), cells, found: Found::new(need, store) })
+            Some(Part { need: need.clone(), cells, found: Partial::new(need, store) })
         };
         Self {
             records: 0,
@@ -275,17 +275,17 @@ impl Visitor for Worker {
         self.records += batch.rows as u64;
         for part in &mut self.parts {
             match (&mut part.found, &batch.cells[part.cells]) {
-                (Found::Count(count), Cells::Texts(texts)) => {
+                (Partial::Count(count), Cells::Texts(texts)) => {
                     *count += texts.iter().filter(|text| text.is_some()).count() as u64;
                 }
-                (Found::Count(count), Cells::Coded { codes, .. }) => {
+                (Partial::Count(count), Cells::Coded { codes, .. }) => {
                     *count += codes.iter().filter(|code| code.is_some()).count() as u64;
                 }
-                (Found::Count(count), Cells::Integers(cells)) => {
+                (Partial::Count(count), Cells::Integers(cells)) => {
                     *count += cells.iter().flatten().count() as u64;
                 }
-                (Found::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
-                (Found::Wholes(rows, nulls), Cells::Integers(cells)) => {
+                (Partial::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
+                (Partial::Wholes(rows, nulls), Cells::Integers(cells)) => {
                     self.written.clear();
                     self.written.extend(cells.iter().flatten());
                     *nulls += (cells.len() - self.written.len()) as u64;
@@ -322,12 +322,12 @@ pub(crate) mod tests {
         }
     }
 
-    fn text(column: usize) -> Wanted {
-        Wanted { column, kind: Kind::Text }
+    fn text(column: usize) -> ColumnRead {
+        ColumnRead { column, kind: Kind::Text }
     }
 
     /// All rows, on this many threads.
-    pub(crate) fn all_rows<'a>(source: &'a dyn Source, needs: &[Need], threads: usize) -> Gathered<'a> {
+    pub(crate) fn all_rows<'a>(source: &'a dyn Source, needs: &[Need], threads: usize) -> ScanResult<'a> {
         within(source, needs, threads, MEMORY)
     }
 
@@ -336,12 +336,12 @@ pub(crate) mod tests {
         needs: &[Need],
         threads: usize,
         memory: super::Memory,
-    ) -> Gathered<'a> {
-        let hands = Hands::new(threads, &mut OsCoins::new().unwrap());
-        Gathered::scan_within(source, &Rows::default(), needs, &hands, memory).expect("memory can be read")
+    ) -> ScanResult<'a> {
+        let hands = ScanKeys::new(threads, &mut OsCoins::new().unwrap());
+        ScanResult::scan_within(source, &Rows::default(), needs, &hands, memory).expect("memory can be read")
     }
 
-    fn texts(found: &Gathered<'_>) -> Vec<(String, u64)> {
+    fn texts(found: &ScanResult<'_>) -> Vec<(String, u64)> {
         let mut texts = Vec::new();
         found.each_text(text(1), |text, count| texts.push((text.to_string(), count)));
         texts.sort_unstable();
@@ -356,7 +356,7 @@ pub(crate) mod tests {
     }
 
     /// The numbers of a column, sorted.
-    fn sorted(found: &Gathered<'_>) -> Vec<f64> {
+    fn sorted(found: &ScanResult<'_>) -> Vec<f64> {
         let mut floats = Vec::new();
         found.floats(0).each(|rows| floats.extend_from_slice(rows));
         floats.sort_unstable_by(f64::total_cmp);
@@ -415,8 +415,8 @@ pub(crate) mod tests {
         let mut worker = Worker::new(&[need, grouped], &searches, &wanted, &Store::new(0));
         worker.batch(Batch { rows: 5, cells: &[Cells::Coded { texts: &texts, codes: &codes }] });
         worker.batch(Batch { rows: 2, cells: &[Cells::Texts(&[Some("b"), Some("c")])] });
-        assert!(matches!(worker.parts[0].found, Found::Count(6)));
-        let mut found = Gathered::default();
+        assert!(matches!(worker.parts[0].found, Partial::Count(6)));
+        let mut found = ScanResult::default();
         found.take(vec![worker]).unwrap();
         let expected = [(None, 1), (Some("a"), 1), (Some("b"), 4), (Some("c"), 1)];
         let groups = found.groups(&[text(0)]).unwrap();
@@ -424,7 +424,7 @@ pub(crate) mod tests {
     }
 
     /// Everything that was found, where each of these keys is asked for.
-    fn all_found(found: &Gathered<'_>, by: &[Wanted]) -> Vec<String> {
+    fn all_found(found: &ScanResult<'_>, by: &[ColumnRead]) -> Vec<String> {
         let groups = found.groups(by).unwrap();
         let counts = counts(groups);
         let mut keys: Vec<Vec<u8>> = counts.iter().map(|(key, _)| groups.written(key)).collect();
@@ -433,7 +433,7 @@ pub(crate) mod tests {
         let mut seen = vec![String::new(); keys.len()];
         groups.each_of(&keys, |place, group| {
             let mut wholes = Vec::new();
-            let days = Need::Wholes(Wanted { column: 0, kind: Kind::Date });
+            let days = Need::Wholes(ColumnRead { column: 0, kind: Kind::Date });
             group.values(&days).each_whole(|some| wholes.extend_from_slice(some));
             wholes.sort_unstable();
             seen[place] = format!(
@@ -453,7 +453,7 @@ pub(crate) mod tests {
 
     #[test]
     fn groups_are_the_same_in_memory_and_in_the_file() {
-        let day = Wanted { column: 0, kind: Kind::Date };
+        let day = ColumnRead { column: 0, kind: Kind::Date };
         // One group of many rows, whose numbers are written in several records, and many of few.
         let keys: Vec<String> =
             (0..2000).map(|i| if i % 3 == 0 { "all".into() } else { format!("k{i}") }).collect();

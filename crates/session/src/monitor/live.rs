@@ -20,7 +20,7 @@ use crate::{
     quiet::privately,
     release::Release,
     session::Priced,
-    source::{Source, Wanted},
+    source::{ColumnRead, Source},
     unanswered::Unanswered,
 };
 use equipoise_entropy::OsCoins;
@@ -55,7 +55,7 @@ impl LiveMonitor {
     }
 
     /// The columns that a question needs and that were not read for an earlier one. Of the source only its names are looked at.
-    pub fn missing(&self, query: &Query, source: &dyn Source) -> Result<Vec<Wanted>, QueryError> {
+    pub fn missing(&self, query: &Query, source: &dyn Source) -> Result<Vec<ColumnRead>, QueryError> {
         let bound = query.bind(source, self.running.sums())?;
         Ok(self.running.table.missing(&bound.wanted))
     }

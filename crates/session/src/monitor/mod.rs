@@ -59,7 +59,7 @@ use crate::{
     quiet::privately,
     release::Release,
     session::Priced,
-    source::{Lost, Source, Wanted},
+    source::{ColumnRead, Lost, Source},
     unanswered::Unanswered,
 };
 use equipoise_core::{
@@ -224,7 +224,8 @@ impl Monitor {
         if std::mem::replace(&mut self.stopped, true) {
             return Err(Unanswered::Stopped.into());
         }
-        let columns: Vec<Wanted> = group.iter().flat_map(|(_, bound)| bound.wanted.iter().copied()).collect();
+        let columns: Vec<ColumnRead> =
+            group.iter().flat_map(|(_, bound)| bound.wanted.iter().copied()).collect();
         // Before anything is written, so that a disk that fails here costs nobody's budget.
         if self.running.table.missing(&columns).is_empty() {
             self.running.table.load(&self.names, &columns)?;
@@ -263,7 +264,7 @@ impl Source for Names {
         &self.columns
     }
 
-    fn scan(&self, _: &[Wanted], _: &mut [&mut dyn crate::source::Visitor]) -> Result<(), Lost> {
+    fn scan(&self, _: &[ColumnRead], _: &mut [&mut dyn crate::source::Visitor]) -> Result<(), Lost> {
         Err(Lost)
     }
 
@@ -274,7 +275,7 @@ impl Source for Names {
 
 /// How many questions to answer together: as many as their columns fit.
 fn group_length(questions: &[&(Query, Bound)]) -> usize {
-    let mut columns: Vec<Wanted> = Vec::new();
+    let mut columns: Vec<ColumnRead> = Vec::new();
     for (length, (_, bound)) in questions.iter().enumerate() {
         columns.extend_from_slice(&bound.wanted);
         columns.sort_unstable();
@@ -399,7 +400,7 @@ impl Running {
         calibrated: &Calibrated,
         unit: Option<usize>,
         source: &dyn Source,
-        columns: &[Wanted],
+        columns: &[ColumnRead],
     ) -> Result<Self, Lost> {
         let table = Table::open(source, unit, columns)?;
         let watch = calibrated.start(table.units());
@@ -420,7 +421,7 @@ impl Running {
             .filter(|(_, outcome)| outcome.spends_as() == Answer::Above)
             .map(|(query, outcome)| Ok((query.bind(source, sums).map_err(|_| Lost)?, outcome)))
             .collect::<Result<_, Lost>>()?;
-        let mut first: Vec<Wanted> =
+        let mut first: Vec<ColumnRead> =
             spending.iter().flat_map(|(bound, _)| bound.wanted.iter().copied()).collect();
         first.sort_unstable();
         first.dedup();

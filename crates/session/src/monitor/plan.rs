@@ -7,7 +7,7 @@ use crate::{
     ledger::DataSet,
     planned::PlanSummary,
     promise::{Promise, Spent},
-    request, said,
+    request, resolved,
     session::Priced,
     statistic::Argument,
 };
@@ -87,7 +87,7 @@ impl MonitorPlan {
         })?;
         let words =
             request::Request { adjacency: request.adjacency.clone(), ..request::Request::new(STATISTIC) };
-        let adjacency = said::adjacency(&words, facts)?;
+        let adjacency = resolved::adjacency(&words, facts)?;
         let unit = facts.unit(request.unit.as_deref())?;
         let unit_column = match &unit {
             Unit::Row => None,

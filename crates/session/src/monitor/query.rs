@@ -6,7 +6,7 @@
 
 use crate::{
     columns,
-    source::{Kind, Source, Wanted},
+    source::{ColumnRead, Kind, Source},
 };
 use equipoise_core::{ratio::Ratio, wording};
 use equipoise_predicate::{Kind as Type, Predicate, Question};
@@ -160,7 +160,7 @@ fn number(name: &str, typed: &Value, accepted: &str) -> Result<Ratio, QueryError
     }
 }
 
-fn narrow(filter: &str, source: &dyn Source, wanted: &mut Vec<Wanted>) -> Result<Question, QueryError> {
+fn narrow(filter: &str, source: &dyn Source, wanted: &mut Vec<ColumnRead>) -> Result<Question, QueryError> {
     let predicate = Predicate::parse(filter).map_err(|problem| error(format!("where: {problem}")))?;
     let mut places = Vec::new();
     for (name, kind) in predicate.columns() {
@@ -177,12 +177,17 @@ fn narrow(filter: &str, source: &dyn Source, wanted: &mut Vec<Wanted>) -> Result
 }
 
 /// The place of these cells among the wanted ones.
-fn want(name: &str, kind: Kind, source: &dyn Source, wanted: &mut Vec<Wanted>) -> Result<usize, QueryError> {
+fn want(
+    name: &str,
+    kind: Kind,
+    source: &dyn Source,
+    wanted: &mut Vec<ColumnRead>,
+) -> Result<usize, QueryError> {
     let column = columns::place(source.columns(), name).map_err(|problem| error(problem.to_string()))?;
     if let Some(why) = source.unreadable(column) {
         return Err(error(wording::line(&why)));
     }
-    let one = Wanted { column, kind };
+    let one = ColumnRead { column, kind };
     Ok(wanted.iter().position(|&other| other == one).unwrap_or_else(|| {
         wanted.push(one);
         wanted.len() - 1
@@ -195,7 +200,7 @@ pub(super) struct Bound {
     /// Who counts.
     pub question: Question,
     /// The columns, by the places that the question knows them by.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<ColumnRead>,
     /// The place of the column that is summed, and what its values are divided by.
     pub sum: Option<(usize, f64)>,
     /// In parts of one record.

@@ -7,7 +7,7 @@
 //! public, so which columns are read again tells nothing of the rows.
 
 use super::query::Bound;
-use crate::source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted};
+use crate::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
 use equipoise_core::monitor::threshold_monitor::Contributions;
 use equipoise_predicate::{Bitmap, Column, NULL_CODE};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ struct People {
 }
 
 struct Held {
-    wanted: Wanted,
+    wanted: ColumnRead,
     values: Values,
     used: u64,
 }
@@ -139,9 +139,9 @@ pub(super) enum Parts {
 
 impl Table {
     /// Read who the rows belong to, or how many there are, and these columns in the same scan.
-    pub fn open(source: &dyn Source, unit: Option<usize>, columns: &[Wanted]) -> Result<Self, Lost> {
+    pub fn open(source: &dyn Source, unit: Option<usize>, columns: &[ColumnRead]) -> Result<Self, Lost> {
         let mut table = Self { rows: 0, people: None, held: Vec::new(), clock: 0 };
-        let ids = unit.map(|column| Wanted { column, kind: Kind::Text });
+        let ids = unit.map(|column| ColumnRead { column, kind: Kind::Text });
         let wanted = table.missing(columns);
         let mut loader = Loader::new(ids.into_iter().chain(wanted.iter().copied()));
         loader.read(source)?;
@@ -160,7 +160,7 @@ impl Table {
     }
 
     /// Have these columns in memory; says whether the source, always the same, was read.
-    pub fn load(&mut self, source: &dyn Source, columns: &[Wanted]) -> Result<bool, Lost> {
+    pub fn load(&mut self, source: &dyn Source, columns: &[ColumnRead]) -> Result<bool, Lost> {
         self.clock += 1;
         for held in &mut self.held {
             if columns.contains(&held.wanted) {
@@ -182,8 +182,8 @@ impl Table {
     }
 
     /// Those that would have to be read.
-    pub fn missing(&self, columns: &[Wanted]) -> Vec<Wanted> {
-        let mut missing: Vec<Wanted> = Vec::new();
+    pub fn missing(&self, columns: &[ColumnRead]) -> Vec<ColumnRead> {
+        let mut missing: Vec<ColumnRead> = Vec::new();
         for &wanted in columns {
             if !missing.contains(&wanted) && !self.held.iter().any(|held| held.wanted == wanted) {
                 missing.push(wanted);
@@ -192,7 +192,7 @@ impl Table {
         missing
     }
 
-    fn hold(&mut self, wanted: &[Wanted], values: impl Iterator<Item = Values>) {
+    fn hold(&mut self, wanted: &[ColumnRead], values: impl Iterator<Item = Values>) {
         for (&wanted, mut values) in wanted.iter().zip(values) {
             values.settle();
             self.held.push(Held { wanted, values, used: self.clock });
@@ -207,7 +207,7 @@ impl Table {
         }
     }
 
-    fn values(&self, wanted: Wanted) -> &Values {
+    fn values(&self, wanted: ColumnRead) -> &Values {
         let held = self.held.iter().find(|held| held.wanted == wanted);
         &held.expect("columns are loaded before they are asked about").values
     }
@@ -292,14 +292,14 @@ fn people(values: Values) -> People {
 
 /// Sees all rows in their order: it is the only visitor.
 struct Loader {
-    wanted: Vec<Wanted>,
+    wanted: Vec<ColumnRead>,
     values: Vec<Values>,
     rows: usize,
 }
 
 impl Loader {
-    fn new(wanted: impl Iterator<Item = Wanted>) -> Self {
-        let wanted: Vec<Wanted> = wanted.collect();
+    fn new(wanted: impl Iterator<Item = ColumnRead>) -> Self {
+        let wanted: Vec<ColumnRead> = wanted.collect();
         Self { values: wanted.iter().map(|wanted| Values::new(wanted.kind)).collect(), wanted, rows: 0 }
     }
 

@@ -275,7 +275,7 @@ fn columns_make_room_for_each_other() {
     let place = Place::new();
     let mut table = Table::open(&place.memory, Some(1), &[]).unwrap();
     assert_eq!(table.units(), 500);
-    let float = |column| Wanted { column, kind: crate::source::Kind::Float };
+    let float = |column| ColumnRead { column, kind: crate::source::Kind::Float };
     for column in 0..2 * MOST_COLUMNS {
         assert!(table.load(&place.memory, &[float(column)]).unwrap(), "read when first named");
     }

@@ -18,7 +18,7 @@
 use super::{DataFacts, PlanError, target};
 use crate::{
     request::{Request, RequestError},
-    said,
+    resolved,
     statistic::Argument,
 };
 use equipoise_core::{loss::ParameterError, ratio::Ratio, wording};
@@ -178,7 +178,7 @@ impl Batch {
             }
         }
         let open: Vec<usize> = (0..questions.len())
-            .filter(|&number| questions[number].delta.is_none() && said::uses_delta(&questions[number]))
+            .filter(|&number| questions[number].delta.is_none() && resolved::uses_delta(&questions[number]))
             .collect();
         if left.is_negative() || (!open.is_empty() && !total.is_zero() && !left.is_positive()) {
             return Err(PlanError::about(

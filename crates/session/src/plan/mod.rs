@@ -20,7 +20,7 @@ use crate::{
     promise::{Promise, Spent},
     request::Request,
     rows::{Rows, plan::charged_by_row},
-    source::{Kind, Source, Wanted},
+    source::{ColumnRead, Kind, Source},
     statistic::Argument,
     task::{Answering, Expected},
 };
@@ -241,9 +241,9 @@ impl Plan {
     }
 
     /// The columns that it will read, each once, and how: for sources that prepare them.
-    pub fn wanted(&self) -> Vec<Wanted> {
+    pub fn wanted(&self) -> Vec<ColumnRead> {
         let needs = self.needs();
-        let mut wanted: Vec<Wanted> =
+        let mut wanted: Vec<ColumnRead> =
             needs.iter().flat_map(Need::all_wanted).chain(self.rows().wanted()).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -261,7 +261,7 @@ impl Plan {
 
     /// Whether the columns that it needs can be read at all. Only the schema is asked, so it is free.
     pub fn readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
-        for Wanted { column, kind } in self.wanted() {
+        for ColumnRead { column, kind } in self.wanted() {
             if let Some(line) = source.unreadable(column) {
                 return Err(PlanError::about(Argument::Column, line));
             }

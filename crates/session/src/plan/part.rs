@@ -2,11 +2,11 @@
 
 use super::{DataFacts, PlanError, target};
 use crate::{
-    planned::{Likely, QuestionSummary, RunnerUp},
+    planned::{PredictedError, QuestionSummary, RunnerUp},
     promise::Spent,
     request::Request,
+    resolved::{self, ResolvedRequest},
     rows::Rows,
-    said::{self, Said},
     statistic::Column,
     task::{Answering, Expected, Task, candidates},
 };
@@ -39,14 +39,14 @@ impl Part {
     /// Understand one question. Where an error is wanted and no price, the price is found.
     pub(super) fn new(request: &Request, facts: &DataFacts) -> Result<(Self, Shared), PlanError> {
         let mut request = request.clone();
-        if said::statistic(&request)?.spec().column == Column::Keys
+        if resolved::statistic(&request)?.spec().column == Column::Keys
             && let Some(key) = request.column.take()
         {
             // The column of a histogram is its key.
             request.group_by.insert(0, key);
         }
         let request = target::solve(&request, facts)?;
-        let said = Said::new(&request, facts)?;
+        let said = ResolvedRequest::new(&request, facts)?;
         let (task, runners_up) = candidates::choose(&said)?;
         let Loss::Approx(of_row) = task.cost() else {
             return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
@@ -88,7 +88,7 @@ impl Part {
     }
 
     /// How far off the answer will be in the column's unit, if the rows lie evenly over a declared range.
-    pub fn likely(&self) -> Option<Likely> {
+    pub fn likely(&self) -> Option<PredictedError> {
         self.task.likely()
     }
 
@@ -124,7 +124,7 @@ impl Part {
     }
 
     /// What was said, read as what it is.
-    pub(crate) fn said(&self) -> Result<Said<'_>, PlanError> {
-        Said::new(&self.request, &self.facts)
+    pub(crate) fn said(&self) -> Result<ResolvedRequest<'_>, PlanError> {
+        ResolvedRequest::new(&self.request, &self.facts)
     }
 }

@@ -6,7 +6,7 @@
 use super::{DataFacts, PlanError};
 use crate::{
     request::Request,
-    said::Said,
+    resolved::ResolvedRequest,
     statistic::Argument,
     task::{Answering, Task, candidates},
 };
@@ -35,7 +35,7 @@ pub(crate) fn solve(request: &Request, facts: &DataFacts) -> Result<Request, Pla
 fn by_some_mechanism(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request, PlanError> {
     // Which there are does not depend on the price.
     let at_some_price = Request { epsilon: Some("1".to_string()), target_error: None, ..request.clone() };
-    let names = candidates::eligible(&Said::new(&at_some_price, facts)?);
+    let names = candidates::eligible(&ResolvedRequest::new(&at_some_price, facts)?);
     if names.len() < 2 {
         return least(request, facts, target);
     }
@@ -55,7 +55,7 @@ fn least(request: &Request, facts: &DataFacts, target: &Ratio) -> Result<Request
     let text = request.target_error.as_deref().unwrap_or_default();
     let at = |eps: &Ratio| {
         let priced = Request { epsilon: Some(eps.to_string()), target_error: None, ..request.clone() };
-        Said::new(&priced, facts).and_then(|said| Task::plan(&said)).map(|task| (priced, task))
+        ResolvedRequest::new(&priced, facts).and_then(|said| Task::plan(&said)).map(|task| (priced, task))
     };
     let unreachable = || {
         PlanError::about(Argument::TargetError, format!("no epsilon up to 100 keeps the error within {text}"))

@@ -7,7 +7,7 @@
 use super::printed;
 use crate::{
     rows::id,
-    source::{Batch, Cells, Kind, Lost, Source, Visitor, Wanted},
+    source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
     votes::{Ballots, Vote, VotePlan},
 };
 use equipoise_core::{coins::Coins, sampler::uniform::shuffle, subsample::partition};
@@ -204,14 +204,14 @@ impl Taken<'_> {
 
 impl Records {
     fn read(source: &dyn Source, kinds: &[Kind], unit: Option<usize>, threads: usize) -> Result<Self, Lost> {
-        let mut wanted: Vec<Wanted> =
-            kinds.iter().enumerate().map(|(column, &kind)| Wanted { column, kind }).collect();
+        let mut wanted: Vec<ColumnRead> =
+            kinds.iter().enumerate().map(|(column, &kind)| ColumnRead { column, kind }).collect();
         // An id is a text, whatever the column holds.
         let id = unit.map(|column| {
             if kinds[column] == Kind::Text {
                 return column;
             }
-            wanted.push(Wanted { column, kind: Kind::Text });
+            wanted.push(ColumnRead { column, kind: Kind::Text });
             wanted.len() - 1
         });
         let empty =
@@ -306,7 +306,7 @@ mod tests {
             fn columns(&self) -> &[String] {
                 &self.0
             }
-            fn scan(&self, wanted: &[Wanted], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
+            fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost> {
                 let texts: Vec<Option<&str>> =
                     self.1.iter().map(|text| (!text.is_empty()).then_some(text.as_str())).collect();
                 let places: Vec<String> = (0..texts.len()).map(|place| place.to_string()).collect();

@@ -35,7 +35,7 @@
 //! only which part, and so carries no guarantee.
 
 use super::{
-    Hands,
+    ScanKeys,
     encode::{Decoder, put, put_length},
     id,
     kept::{Drawing, People},
@@ -47,7 +47,7 @@ use super::{
 use crate::{
     names,
     quiet::ended_by,
-    source::{Batch, Kind, Visitor, Wanted},
+    source::{Batch, ColumnRead, Kind, Visitor},
     unanswered::Unanswered,
 };
 use equipoise_core::stop;
@@ -67,14 +67,14 @@ pub(crate) struct Bound {
     /// At most so many rows of each person, or of each person in each group.
     pub rows: u64,
     /// At most so many groups of each person.
-    pub groups: Option<Groups>,
+    pub groups: Option<GroupLimit>,
 }
 
 /// Groups of a person's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Groups {
+pub(crate) struct GroupLimit {
     /// Rows that agree in these are one group.
-    pub keys: Vec<Wanted>,
+    pub keys: Vec<ColumnRead>,
     /// How many groups of a person are kept.
     pub most: u64,
 }
@@ -84,8 +84,8 @@ const PIECE: usize = 64 << 10;
 
 impl Bound {
     /// The cells of the person's name, and of the keys of groups.
-    pub fn wanted(&self) -> Vec<Wanted> {
-        let unit = Wanted { column: self.unit, kind: Kind::Text };
+    pub fn wanted(&self) -> Vec<ColumnRead> {
+        let unit = ColumnRead { column: self.unit, kind: Kind::Text };
         let keys = self.groups.iter().flat_map(|groups| groups.keys.iter().copied());
         std::iter::once(unit).chain(keys).collect()
     }
@@ -104,14 +104,14 @@ impl Bound {
     }
 
     /// One scan's work, with the default limits.
-    pub(super) fn stage(&self, wanted: &[Wanted], hands: &Hands) -> Stage<'_> {
+    pub(super) fn stage(&self, wanted: &[ColumnRead], hands: &ScanKeys) -> Stage<'_> {
         self.stage_within(wanted, hands, &Limits { parts: PARTS, piece: PIECE, memory: MEMORY })
     }
 
-    fn stage_within(&self, wanted: &[Wanted], hands: &Hands, limits: &Limits) -> Stage<'_> {
+    fn stage_within(&self, wanted: &[ColumnRead], hands: &ScanKeys, limits: &Limits) -> Stage<'_> {
         let mut all = wanted.to_vec();
-        let unit = place_of(Wanted { column: self.unit, kind: Kind::Text }, &mut all);
-        let keys: &[Wanted] = self.groups.as_ref().map_or(&[], |groups| &groups.keys);
+        let unit = place_of(ColumnRead { column: self.unit, kind: Kind::Text }, &mut all);
+        let keys: &[ColumnRead] = self.groups.as_ref().map_or(&[], |groups| &groups.keys);
         Stage {
             bound: self,
             ranking: Ranking::new(hands.run, keys, wanted),
@@ -140,7 +140,7 @@ struct Limits {
 pub(super) struct Stage<'a> {
     bound: &'a Bound,
     /// What the source is asked for: first what the questions want, then what only this stage needs.
-    wanted: Vec<Wanted>,
+    wanted: Vec<ColumnRead>,
     columns: usize,
     unit: usize,
     keys: Vec<usize>,
@@ -152,7 +152,7 @@ pub(super) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    pub fn wanted(&self) -> &[Wanted] {
+    pub fn wanted(&self) -> &[ColumnRead] {
         &self.wanted
     }
 

@@ -1,6 +1,6 @@
 //! Rows as bytes, and bytes as rows.
 
-use crate::source::{Batch, Cells, Kind, Visitor, Wanted};
+use crate::source::{Batch, Cells, ColumnRead, Kind, Visitor};
 
 /// Write a length in as few bytes as it needs.
 pub(crate) fn put_length(mut length: usize, bytes: &mut Vec<u8>) {
@@ -74,8 +74,8 @@ enum Decoded {
 }
 
 impl Decoder {
-    pub fn new(wanted: &[Wanted]) -> Self {
-        let column = |wanted: &Wanted| match wanted.kind {
+    pub fn new(wanted: &[ColumnRead]) -> Self {
+        let column = |wanted: &ColumnRead| match wanted.kind {
             Kind::Float => Decoded::Floats(Vec::new()),
             Kind::Text => Decoded::Texts(String::new(), Vec::new()),
             Kind::Integer | Kind::Decimal { .. } | Kind::Date | Kind::Timestamp | Kind::Boolean => {
@@ -192,8 +192,8 @@ mod tests {
         let texts = [Some("a, b"), Some("\u{fc}"), None];
         let codes = [Some(0), Some(1), None];
         let kinds = [Kind::Float, Kind::Date, Kind::Text];
-        let wanted: Vec<Wanted> =
-            kinds.iter().enumerate().map(|(column, &kind)| Wanted { column, kind }).collect();
+        let wanted: Vec<ColumnRead> =
+            kinds.iter().enumerate().map(|(column, &kind)| ColumnRead { column, kind }).collect();
         for text in [Cells::Texts(&texts), Cells::Coded { texts: &["a, b", "\u{fc}"], codes: &codes }] {
             let cells = [Cells::Floats(&floats), Cells::Integers(&wholes), text];
             let (mut decoder, mut seen) = (Decoder::new(&wanted), Seen(Vec::new()));

@@ -14,7 +14,7 @@ use crate::{
     columns,
     error::PlanError,
     facts::DataFacts,
-    source::{Batch, Cells, Kind, Visitor, Wanted},
+    source::{Batch, Cells, ColumnRead, Kind, Visitor},
     statistic::Argument,
     types::Types,
 };
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Filter {
     question: Question,
     /// The columns by the places that the question knows them by.
-    wanted: Vec<Wanted>,
+    wanted: Vec<ColumnRead>,
 }
 
 impl Filter {
@@ -52,10 +52,10 @@ impl Filter {
                 (None, Found::Number | Found::Large) => (Kind::Float, Type::Real),
             };
             places.insert(name, (wanted.len(), bound));
-            wanted.push(Wanted { column, kind });
+            wanted.push(ColumnRead { column, kind });
             if kind == Kind::Float && found == Found::Large {
                 wholes.insert(name, (wanted.len(), Type::Whole));
-                wanted.push(Wanted { column, kind: Kind::Integer });
+                wanted.push(ColumnRead { column, kind: Kind::Integer });
             }
         }
         let question = |whole_first: bool| {
@@ -66,7 +66,7 @@ impl Filter {
     }
 
     /// The cells that the predicate looks at.
-    pub fn wanted(&self) -> &[Wanted] {
+    pub fn wanted(&self) -> &[ColumnRead] {
         &self.wanted
     }
 

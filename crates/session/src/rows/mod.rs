@@ -45,7 +45,7 @@ pub(crate) mod spill;
 pub(crate) mod values;
 
 use crate::{
-    source::{Batch, Cells, Lost, Source, Visitor, Wanted},
+    source::{Batch, Cells, ColumnRead, Lost, Source, Visitor},
     unanswered::Unanswered,
 };
 use bound::Bound;
@@ -62,7 +62,7 @@ pub(crate) struct Rows {
 
 /// Threads and keys of one scan.
 #[derive(Clone, Copy)]
-pub(crate) struct Hands {
+pub(crate) struct ScanKeys {
     /// How many visitors take part, each on a thread of its own.
     pub count: usize,
     /// By which rows of people are drawn.
@@ -71,7 +71,7 @@ pub(crate) struct Hands {
     pub table: [u64; 2],
 }
 
-impl Hands {
+impl ScanKeys {
     /// So many threads, with fresh keys; audits bring words that are written down.
     pub fn new<W: Words>(count: usize, coins: &mut W) -> Self {
         Self { count, run: RunKey::drawn(coins), table: [coins.word(), coins.word()] }
@@ -106,7 +106,7 @@ impl Rows {
     }
 
     /// The cells that decide which rows count.
-    pub fn wanted(&self) -> Vec<Wanted> {
+    pub fn wanted(&self) -> Vec<ColumnRead> {
         let filter = self.filter.iter().flat_map(|filter| filter.wanted().iter().copied());
         filter.chain(self.bound.iter().flat_map(Bound::wanted)).collect()
     }
@@ -116,9 +116,9 @@ impl Rows {
     pub fn scan(
         &self,
         source: &dyn Source,
-        wanted: &[Wanted],
+        wanted: &[ColumnRead],
         visitors: &mut [&mut dyn Visitor],
-        hands: &Hands,
+        hands: &ScanKeys,
     ) -> Result<(), Unanswered> {
         match &self.bound {
             None => Ok(self.filtered(source, wanted, visitors)?),
@@ -138,7 +138,7 @@ impl Rows {
     fn filtered(
         &self,
         source: &dyn Source,
-        wanted: &[Wanted],
+        wanted: &[ColumnRead],
         visitors: &mut [&mut dyn Visitor],
     ) -> Result<(), Lost> {
         let Some(filter) = &self.filter else { return source.scan(wanted, visitors) };
@@ -155,7 +155,7 @@ impl Rows {
 }
 
 /// The place of these cells among the wanted ones; added where they are not there yet.
-fn place_of(one: Wanted, wanted: &mut Vec<Wanted>) -> usize {
+fn place_of(one: ColumnRead, wanted: &mut Vec<ColumnRead>) -> usize {
     wanted.iter().position(|&other| other == one).unwrap_or_else(|| {
         wanted.push(one);
         wanted.len() - 1

@@ -7,7 +7,7 @@
 //! asked after the charge.
 
 use super::spill::{Piece, Spill};
-use crate::{quiet::give_up, space::Space};
+use crate::{lattice::AnswerLattice, quiet::give_up};
 use equipoise_core::{
     adjacency::Adjacency,
     stability::{Range, Reach, Window, bracket, reachable::Target, streamed},
@@ -133,14 +133,14 @@ impl<T: Word> Collected<T> {
 /// All numbers of a column; of floats, not-a-number where there was none.
 pub(crate) enum Numbers<'a, T: Word = f64> {
     /// In memory.
-    Here(Cow<'a, [T]>),
+    InMemory(Cow<'a, [T]>),
     /// Some in memory, the others in the file.
-    Apart { here: Vec<Vec<T>>, pieces: Vec<Piece>, store: Arc<Store> },
+    Spilled { here: Vec<Vec<T>>, pieces: Vec<Piece>, store: Arc<Store> },
 }
 
 impl<T: Word> Default for Numbers<'_, T> {
     fn default() -> Self {
-        Self::Here(Cow::Borrowed(&[]))
+        Self::InMemory(Cow::Borrowed(&[]))
     }
 }
 
@@ -149,13 +149,13 @@ impl<T: Word> Numbers<'_, T> {
     pub fn take(&mut self, collected: Collected<T>) {
         let Collected { store, here: more, pieces: others, .. } = collected;
         match self {
-            Self::Here(all) if others.is_empty() && all.is_empty() => *all = Cow::Owned(more),
-            Self::Here(all) if others.is_empty() => all.to_mut().extend_from_slice(&more),
-            Self::Here(all) => {
+            Self::InMemory(all) if others.is_empty() && all.is_empty() => *all = Cow::Owned(more),
+            Self::InMemory(all) if others.is_empty() => all.to_mut().extend_from_slice(&more),
+            Self::InMemory(all) => {
                 let here = vec![mem::take(all).into_owned(), more];
-                *self = Self::Apart { here, pieces: others, store };
+                *self = Self::Spilled { here, pieces: others, store };
             }
-            Self::Apart { here, pieces, .. } => {
+            Self::Spilled { here, pieces, .. } => {
                 here.push(more);
                 pieces.extend(others);
             }
@@ -165,8 +165,8 @@ impl<T: Word> Numbers<'_, T> {
     /// Hand over all numbers, some at a time.
     pub fn each(&self, mut visit: impl FnMut(&[T])) {
         match self {
-            Self::Here(all) => visit(all),
-            Self::Apart { here, pieces, store } => {
+            Self::InMemory(all) => visit(all),
+            Self::Spilled { here, pieces, store } => {
                 for numbers in here {
                     visit(numbers);
                 }
@@ -194,7 +194,7 @@ impl<T: Word> Numbers<'_, T> {
         more: Option<(i64, u64)>,
     ) -> Window {
         let (more_at, more) = more.unwrap_or_default();
-        if let (Self::Here(all), Ok(more @ ..=PIECE)) = (self, usize::try_from(more)) {
+        if let (Self::InMemory(all), Ok(more @ ..=PIECE)) = (self, usize::try_from(more)) {
             let places = all.iter().filter_map(|&number| place(number));
             let places: Vec<i64> = places.chain(iter::repeat_n(more_at, more)).collect();
             return bracket::window(&places, target, range, reach, Adjacency::AddRemove);
@@ -230,9 +230,15 @@ impl Numbers<'_> {
     }
 
     /// The rows around the target in a space of answers, cleaned for this adjacency.
-    pub fn window_in(&self, space: &Space, target: Target, reach: Reach, adjacency: Adjacency) -> Window {
+    pub fn window_in(
+        &self,
+        space: &AnswerLattice,
+        target: Target,
+        reach: Reach,
+        adjacency: Adjacency,
+    ) -> Window {
         match self {
-            Self::Here(all) if space.is_plain() => {
+            Self::InMemory(all) if space.is_plain() => {
                 bracket::window(&all[..], target, space.range(), reach, adjacency)
             }
             _ => self.window(target, space.range(), reach, |number| space.place(number, adjacency), None),
@@ -240,7 +246,7 @@ impl Numbers<'_> {
     }
 
     /// All places in a space of answers, cleaned for this adjacency, in memory.
-    pub fn places(&self, space: &Space, adjacency: Adjacency) -> Vec<i64> {
+    pub fn places(&self, space: &AnswerLattice, adjacency: Adjacency) -> Vec<i64> {
         let mut places = Vec::new();
         self.each(|numbers| {
             places.extend(numbers.iter().filter_map(|&number| space.place(number, adjacency)));
@@ -298,10 +304,10 @@ mod tests {
         let numbers: Vec<f64> =
             (0..100_000u32).map(|i| f64::from(i.wrapping_mul(2_654_435_761) % 9973)).collect();
         let here = kept(&numbers, 1 << 30);
-        assert!(matches!(here, Numbers::Here(_)));
+        assert!(matches!(here, Numbers::InMemory(_)));
         for memory in [0, 1000, 400_000, 900_000] {
             let apart = kept(&numbers, memory);
-            assert!(matches!(apart, Numbers::Apart { .. }), "{memory}");
+            assert!(matches!(apart, Numbers::Spilled { .. }), "{memory}");
             assert_eq!(sorted(&apart), sorted(&here), "{memory}");
         }
     }
@@ -317,7 +323,7 @@ mod tests {
         ) {
             let target: Target = Quantile::new(&Ratio::new(percent.into(), 100)).unwrap().into();
             let (here, apart) = (kept(&numbers, 1 << 30), kept(&numbers, memory));
-            for space in [Space::new(None, None), Space::new(Some("-3,3"), Some("0.5")), Space::new(Some("0,1"), None)] {
+            for space in [AnswerLattice::new(None, None), AnswerLattice::new(Some("-3,3"), Some("0.5")), AnswerLattice::new(Some("0,1"), None)] {
                 let space = space.unwrap();
                 for adjacency in Adjacency::ALL {
                     let window = |numbers: &Numbers<'_>| numbers.window_in(&space, target, Reach::Ranks(reach), adjacency);

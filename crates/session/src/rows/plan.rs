@@ -2,11 +2,11 @@
 
 use super::{
     Rows,
-    bound::{Bound, Groups},
+    bound::{Bound, GroupLimit},
     filter::Filter,
 };
 use crate::{
-    columns, error::PlanError, facts::DataFacts, request::Request, source::Wanted, statistic::Argument,
+    columns, error::PlanError, facts::DataFacts, request::Request, source::ColumnRead, statistic::Argument,
     types::Types,
 };
 use equipoise_core::{
@@ -47,7 +47,7 @@ impl Rows {
 
     /// From `--max-groups-per-unit`: the rows of a person lie in at most so many groups, which agree in the keys, and the
     /// bound on rows is one for each group.
-    pub fn bounded_by_group(self, request: &Request, keys: Vec<Wanted>) -> Result<Self, PlanError> {
+    pub fn bounded_by_group(self, request: &Request, keys: Vec<ColumnRead>) -> Result<Self, PlanError> {
         let Some(text) = request.max_groups_per_unit.as_deref() else { return Ok(self) };
         let Some(bound) = &self.bound else {
             return Err(PlanError::about(Argument::MaxGroupsPerUnit, "`max_groups_per_unit` needs a unit:")
@@ -77,9 +77,9 @@ impl Rows {
     /// The same, where a person may have rows in at most so many groups. Nothing changes without a unit: a row is in one
     /// group.
     #[must_use]
-    pub fn in_groups(mut self, keys: Vec<Wanted>, most: u64) -> Self {
+    pub fn in_groups(mut self, keys: Vec<ColumnRead>, most: u64) -> Self {
         if let Some(bound) = &mut self.bound {
-            bound.groups = Some(Groups { keys, most: most.max(1) });
+            bound.groups = Some(GroupLimit { keys, most: most.max(1) });
         }
         self
     }
@@ -110,7 +110,7 @@ fn number(argument: Argument, text: &str) -> Result<u64, PlanError> {
 
 /// What a question may lose for each row that comes or goes, so that a person loses no more than was said.
 #[derive(Clone, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct PerRowBudget {
     /// For each row.
     pub eps: Eps,
     /// For each row.
@@ -121,7 +121,7 @@ pub(crate) struct Terms {
     whole: Approx,
 }
 
-impl Terms {
+impl PerRowBudget {
     /// `moves_alike` says that a replaced person moves the answer no more than one who comes or goes, as with a count.
     pub fn new(
         rows: &Rows,

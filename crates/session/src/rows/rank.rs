@@ -37,7 +37,7 @@
 //! and a message of up to 55 bytes is one block more. Rows of people within the bound are not hashed at all.
 
 use super::encode::{take, take_length};
-use crate::source::{Kind, Wanted};
+use crate::source::{ColumnRead, Kind};
 use equipoise_core::coins::Words;
 use sha2::block_api::compress256;
 use std::cmp::Ordering;
@@ -79,8 +79,8 @@ pub(super) struct Ranking {
 
 impl Ranking {
     /// For rows with such keys and cells.
-    pub fn new(key: RunKey, keys: &[Wanted], cells: &[Wanted]) -> Self {
-        let kinds = |wanted: &[Wanted]| wanted.iter().map(|wanted| wanted.kind).collect();
+    pub fn new(key: RunKey, keys: &[ColumnRead], cells: &[ColumnRead]) -> Self {
+        let kinds = |wanted: &[ColumnRead]| wanted.iter().map(|wanted| wanted.kind).collect();
         let mut keyed = BEGINNING;
         compress256(&mut keyed, key.digits().as_bytes().as_chunks().0);
         Self {
@@ -234,7 +234,7 @@ mod tests {
 
     fn ranking(keys: &[Kind], cells: &[Kind]) -> Ranking {
         let wanted =
-            |kinds: &[Kind]| kinds.iter().map(|&kind| Wanted { column: 0, kind }).collect::<Vec<_>>();
+            |kinds: &[Kind]| kinds.iter().map(|&kind| ColumnRead { column: 0, kind }).collect::<Vec<_>>();
         let key = RunKey::drawn(&mut ScriptedWords::new(vec![0x0123_4567_89ab_cdef; 4]));
         Ranking::new(key, &wanted(keys), &wanted(cells))
     }

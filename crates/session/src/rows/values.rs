@@ -1,7 +1,7 @@
 //! The rows of a column as questions ask for them, whether they are floats or whole numbers inside.
 
 use super::numbers::Numbers;
-use crate::{source::Kind, space::Space};
+use crate::{lattice::AnswerLattice, source::Kind};
 use equipoise_core::{
     adjacency::Adjacency,
     stability::{Range, Reach, Window, bracket, reachable::Target},
@@ -38,7 +38,13 @@ impl Values<'_, '_> {
     }
 
     /// The rows around the target in a space of answers, cleaned for this adjacency.
-    pub fn window_in(self, space: &Space, target: Target, reach: Reach, adjacency: Adjacency) -> Window {
+    pub fn window_in(
+        self,
+        space: &AnswerLattice,
+        target: Target,
+        reach: Reach,
+        adjacency: Adjacency,
+    ) -> Window {
         match self {
             Self::Floats(numbers) => numbers.window_in(space, target, reach, adjacency),
             Self::Wholes(_, None) => {
@@ -46,7 +52,7 @@ impl Values<'_, '_> {
             }
             Self::Wholes(_, Some(Wholes { numbers, nulls })) => {
                 let more = space.null_place(adjacency).map(|place| (place, *nulls)).filter(|more| more.1 > 0);
-                if let (Numbers::Here(all), None, true) = (numbers, more, space.is_plain()) {
+                if let (Numbers::InMemory(all), None, true) = (numbers, more, space.is_plain()) {
                     return bracket::window(&all[..], target, space.range(), reach, Adjacency::AddRemove);
                 }
                 let place = |whole| Some(space.whole_place(whole));
@@ -56,7 +62,7 @@ impl Values<'_, '_> {
     }
 
     /// All places in a space of answers, cleaned for this adjacency, in memory.
-    pub fn places(self, space: &Space, adjacency: Adjacency) -> Vec<i64> {
+    pub fn places(self, space: &AnswerLattice, adjacency: Adjacency) -> Vec<i64> {
         match self {
             Self::Floats(numbers) => numbers.places(space, adjacency),
             Self::Wholes(_, None) => Vec::new(),

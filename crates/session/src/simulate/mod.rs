@@ -11,15 +11,15 @@ mod truth;
 pub use series::{Series, Spread};
 
 use crate::{
-    answer::{Answer, Group, Item, Named},
+    answer::{Answer, BatchAnswer, Group, Named},
     bar::ErrorBar,
-    gather::Gathered,
+    gather::ScanResult,
     gather::groups::in_order,
     need::Key,
     plan::Plan,
     quiet::{ended_by, privately},
     release::Outcome,
-    rows::Hands,
+    rows::ScanKeys,
     session::gather,
     source::Source,
     task::{Answering, SUMMARY},
@@ -115,8 +115,8 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
                 let known = if let Some(known) = &known {
                     known
                 } else {
-                    let hands = Hands::new(1, &mut coins);
-                    let gathered = Gathered::scan(source, plan.rows(), &plan.needs(), &hands)?;
+                    let hands = ScanKeys::new(1, &mut coins);
+                    let gathered = ScanResult::scan(source, plan.rows(), &plan.needs(), &hands)?;
                     own = gathered;
                     &Known::new(&questions, &own)
                 };
@@ -148,10 +148,10 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
 }
 
 /// The rows of which those of a trial are drawn.
-fn all_rows<'a>(plan: &Plan, source: &'a dyn Source) -> Result<Gathered<'a>, Unanswered> {
+fn all_rows<'a>(plan: &Plan, source: &'a dyn Source) -> Result<ScanResult<'a>, Unanswered> {
     let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
-    let hands = Hands::new(1, &mut coins);
-    Gathered::scan(source, &plan.rows().unbounded(), &plan.needs(), &hands)
+    let hands = ScanKeys::new(1, &mut coins);
+    ScanResult::scan(source, &plan.rows().unbounded(), &plan.needs(), &hands)
 }
 
 /// The question, the key as text, and the place among the question's numbers and texts.
@@ -232,12 +232,12 @@ impl Told {
 /// What is true of rows that were gathered, looked up once for all trials that share them.
 struct Known<'g> {
     questions: &'g [Question],
-    gathered: &'g Gathered<'g>,
+    gathered: &'g ScanResult<'g>,
     facts: Mutex<BTreeMap<(usize, String), Arc<Facts>>>,
 }
 
 impl<'g> Known<'g> {
-    fn new(questions: &'g [Question], gathered: &'g Gathered<'g>) -> Self {
+    fn new(questions: &'g [Question], gathered: &'g ScanResult<'g>) -> Self {
         Self { questions, gathered, facts: Mutex::default() }
     }
 
@@ -343,7 +343,7 @@ fn flat(answer: &Answer, question: &Question) -> Vec<(Option<Value>, Vec<Told>)>
         return vec![(None, told)];
     };
     let released = |outcome: Outcome| outcome == Outcome::Released;
-    let item = |item: &Item| {
+    let item = |item: &BatchAnswer| {
         let value = released(item.outcome).then_some(&item.value);
         numbers(value, item.error.as_ref(), many_of(&item.statistic))
     };

@@ -3,11 +3,11 @@
 
 use crate::{
     bar::{Between, ErrorBar, Ranks, Shape},
-    gather::Gathered,
+    gather::ScanResult,
+    lattice::AnswerLattice,
     need::Need,
     plan::{Part, PlanError},
-    source::{Kind, Wanted},
-    space::Space,
+    source::{ColumnRead, Kind},
     statistic::Argument,
     statistic::{Statistic, Truth},
     task::{Answering, SUMMARY},
@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1e-10;
 /// One question as somebody without privacy would ask it.
 pub(super) struct Question {
     /// The columns of the keys; none where all rows are one group.
-    pub by: Vec<Wanted>,
+    pub by: Vec<ColumnRead>,
     /// Each number or text of an answer, by its name.
     pub measures: Vec<(String, Measure)>,
     /// What each of them is, where it is no plain number or text.
@@ -36,10 +36,10 @@ enum Look {
     /// Numbers, and where ranks are asked for, where they lie among the possible answers.
     Numbers {
         need: Need,
-        ranked: Option<(Space, Adjacency)>,
+        ranked: Option<(AnswerLattice, Adjacency)>,
     },
     Texts {
-        wanted: Wanted,
+        wanted: ColumnRead,
         kind: Option<Kind>,
         /// Only these are looked at, where they were stated.
         among: Vec<String>,
@@ -106,8 +106,13 @@ impl Question {
                 let ranks = |(_, measure): &(String, Measure)| {
                     matches!(measure, Measure::Quantile(_) | Measure::Spread)
                 };
-                let space =
-                    || Space::of(said.kind(column).unwrap_or(Kind::Float), said.range(), said.resolution());
+                let space = || {
+                    AnswerLattice::of(
+                        said.kind(column).unwrap_or(Kind::Float),
+                        said.range(),
+                        said.resolution(),
+                    )
+                };
                 let ranked = measures.iter().any(ranks).then(space).transpose()?;
                 Look::Numbers { need: said.numbers(column)?, ranked: ranked.map(|space| (space, adjacency)) }
             }
@@ -132,7 +137,7 @@ impl Question {
     }
 
     /// Look at the rows that were gathered, of all or of one group.
-    pub fn facts(&self, gathered: &Gathered<'_>) -> Facts {
+    pub fn facts(&self, gathered: &ScanResult<'_>) -> Facts {
         let mut facts = Facts {
             count: 0,
             empty: 0,

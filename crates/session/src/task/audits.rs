@@ -5,7 +5,7 @@ use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
-    said::Said,
+    resolved::ResolvedRequest,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -179,7 +179,7 @@ fn mutants_of_groups_are_caught() {
         group_by: vec!["town".into()],
         ..request("count", None, "2", Adjacency::AddRemove)
     };
-    let task = Task::plan(&Said::new(&stated, &facts).unwrap()).unwrap();
+    let task = Task::plan(&ResolvedRequest::new(&stated, &facts).unwrap()).unwrap();
     let measured = worst(&task, Adjacency::AddRemove, &"1.9".parse().unwrap(), &[0, 2], 2);
     assert!(measured.lower() > "1e-3".parse().unwrap());
 }
@@ -220,7 +220,7 @@ fn moments_keep_what_they_promise_and_a_mutant_does_not() {
                 ..request(statistic, Some("salary"), "8", adjacency)
             };
             let delta: Ratio = if law == "gaussian" { Ratio::new(1, 10) } else { Ratio::zero() };
-            let said = Said::new(&request, &facts).unwrap();
+            let said = ResolvedRequest::new(&request, &facts).unwrap();
             let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
             // What is lost below the floor counts e^epsilon times, hence the room.
             let audit = |eps: &Ratio| worst_above("1e-7", &task, adjacency, eps, &[EMPTY, 0, 2], 2);
@@ -253,7 +253,7 @@ fn sums_over_a_known_number_of_rows_keep_what_they_promise_and_mutants_do_not() 
                 delta: Some("0.1".into()),
                 ..request(statistic, Some("salary"), "3", adjacency)
             };
-            let said = Said::new(&request, &facts).unwrap();
+            let said = ResolvedRequest::new(&request, &facts).unwrap();
             Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()))
         };
         let audit = |task: &Task, adjacency: Adjacency| {

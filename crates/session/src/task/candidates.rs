@@ -5,7 +5,7 @@
 //! the first of the list, which answers whatever the rows.
 
 use super::{Answering, Expected, Task};
-use crate::{error::PlanError, planned::RunnerUp, said::Said};
+use crate::{error::PlanError, planned::RunnerUp, resolved::ResolvedRequest};
 use std::cmp::Ordering;
 
 /// A mechanism that could answer, or why it cannot.
@@ -52,7 +52,7 @@ impl Candidate {
 }
 
 /// The mechanisms that `auto` may take.
-pub(crate) fn eligible(said: &Said) -> Vec<&'static str> {
+pub(crate) fn eligible(said: &ResolvedRequest) -> Vec<&'static str> {
     let grouped = !said.group_by().is_empty();
     let eligible = said.mechanisms().filter(|mechanism| !(grouped && mechanism.needs_delta));
     eligible.map(|mechanism| mechanism.name).collect()
@@ -60,7 +60,7 @@ pub(crate) fn eligible(said: &Said) -> Vec<&'static str> {
 
 /// The mechanism that was named, or the one that `auto` takes; and what the others would do, the least predicted error first.
 /// Each is planned once.
-pub(crate) fn choose(said: &Said) -> Result<(Task, Vec<RunnerUp>), PlanError> {
+pub(crate) fn choose(said: &ResolvedRequest) -> Result<(Task, Vec<RunnerUp>), PlanError> {
     let eligible = eligible(said);
     let mut candidates: Vec<Candidate> = said
         .mechanisms()

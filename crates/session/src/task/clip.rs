@@ -206,11 +206,11 @@ mod tests {
         let search = Search::new(&eps("4"), &eps("4"), &Ratio::new(1, 20), FINE).unwrap();
         let mut coins = FixedWords(5);
         let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-        let clip = search.run(Values::Floats(&Numbers::Here(Cow::Owned(rows))), 2000, &mut coins);
+        let clip = search.run(Values::Floats(&Numbers::InMemory(Cow::Owned(rows))), 2000, &mut coins);
         assert!(clip.low <= 1100.0 && clip.high >= 1400.0 && clip.high < 4000.0, "{clip:?}");
         for odd in [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
         {
-            let clip = search.run(Values::Floats(&Numbers::Here(Cow::Borrowed(&odd))), -7, &mut coins);
+            let clip = search.run(Values::Floats(&Numbers::InMemory(Cow::Borrowed(&odd))), -7, &mut coins);
             assert!(
                 clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                 "{odd:?} {clip:?}"
@@ -228,7 +228,7 @@ mod tests {
         // In three of the four cells, two of them far beyond the others.
         let number = |&code: &i64| [-1e200, 1.0, 3.0, 1e250][usize::try_from(code).unwrap()];
         let found = |codes: &[i64]| {
-            let numbers = Numbers::Here(codes.iter().map(number).collect::<Vec<f64>>().into());
+            let numbers = Numbers::InMemory(codes.iter().map(number).collect::<Vec<f64>>().into());
             enumerate(&"1e-30".parse().unwrap(), |tape| {
                 format!("{:?}", search.run(Values::Floats(&numbers), 9, tape))
             })

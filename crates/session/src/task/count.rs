@@ -6,8 +6,8 @@ use super::{
     noise::{self, Noise},
 };
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said,
-    source::Wanted, statistic::Argument,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need,
+    resolved::ResolvedRequest, source::ColumnRead, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -21,7 +21,7 @@ use serde_json::json;
 /// A noisy count.
 #[derive(Clone, Debug)]
 pub(crate) struct Count {
-    column: Option<Wanted>,
+    column: Option<ColumnRead>,
     noise: Noise,
     confidence: f64,
     /// Noise stays within this, with that confidence.
@@ -29,7 +29,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let column = said.optional_column()?.map(|column| said.key(column));
         if column.is_none() && said.adjacency() == Adjacency::Replace && said.takes_all_rows() {
             return Err(PlanError::about(Argument::Adjacency, "under replace the number of rows is public:")
@@ -64,7 +64,7 @@ impl Answering for Count {
         Expected { error: Some(error), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let count = self.column.map_or(gathered.records(), |column| gathered.present(column.column));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = self.noise.run(count, coins);

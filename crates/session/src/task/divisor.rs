@@ -6,7 +6,7 @@
 //! and over a searched range, whose middle is near the mean, a bought number costs next to nothing.
 
 use super::count::{whole_noise, within};
-use crate::{error::PlanError, rows::values::Values, said::Said, statistic::Statistic};
+use crate::{error::PlanError, resolved::ResolvedRequest, rows::values::Values, statistic::Statistic};
 #[cfg(test)]
 use equipoise_core::loss::Loss;
 use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::laplace, ratio::Ratio};
@@ -32,7 +32,7 @@ pub(super) enum Known {
 
 impl Known {
     /// Whether sums over a declared range need no bought number of rows. A summary tells the number, so it buys it.
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         Ok(match (said.adjacency(), said.rows()?) {
             _ if said.statistic() == Statistic::Summary => Self::No,
             (Adjacency::Replace, _) => Self::Public,

@@ -8,7 +8,7 @@
 //!    hold together with the stated confidence; and each costs one part in 2k of the epsilon for them.
 //! 3. Where every end is on its side, it still is when the lower and the upper ends are sorted, as the true ones are.
 
-use crate::{error::PlanError, said::Said, space::Space};
+use crate::{error::PlanError, lattice::AnswerLattice, resolved::ResolvedRequest};
 use equipoise_core::{
     loss::{Eps, Loss},
     mechanism::inverse_sensitivity::{Calibrated, InverseSensitivity},
@@ -18,14 +18,19 @@ use equipoise_core::{
 
 /// The ends of all intervals, in the order of their quantiles.
 #[derive(Clone, Debug)]
-pub(super) struct Ends {
+pub(super) struct IntervalEnds {
     low: Vec<Calibrated>,
     high: Vec<Calibrated>,
 }
 
-impl Ends {
+impl IntervalEnds {
     /// For this epsilon in all.
-    pub fn plan(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio]) -> Result<Self, PlanError> {
+    pub fn plan(
+        said: &ResolvedRequest,
+        eps: &Eps,
+        space: &AnswerLattice,
+        fractions: &[Ratio],
+    ) -> Result<Self, PlanError> {
         let many = Ratio::from(2 * fractions.len() as u64);
         let failure = said.failure() / &many;
         let of = |target| {

@@ -3,7 +3,7 @@
 //! Mechanisms whose noise follows the rows have no useful error that holds for all rows. On these rows every mechanism
 //! has one, in the column's unit, from public words alone: that is what `auto` compares.
 
-use crate::{error::PlanError, planned::Likely, said::Said, space::Space};
+use crate::{error::PlanError, lattice::AnswerLattice, planned::PredictedError, resolved::ResolvedRequest};
 use equipoise_core::{adjacency::Adjacency, loss::Eps, ratio::Ratio, stability::reachable::Target};
 
 /// So many rows where nobody said how many there are.
@@ -11,15 +11,15 @@ const ROWS: u64 = 1000;
 
 /// Rows that lie evenly over a declared range.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Even {
+pub(super) struct EvenRows {
     rows: u64,
     /// From the lowest to the highest, in the column's unit.
     width: f64,
 }
 
-impl Even {
+impl EvenRows {
     /// `None` without a declared range.
-    pub fn new(said: &Said, space: &Space) -> Result<Option<Self>, PlanError> {
+    pub fn new(said: &ResolvedRequest, space: &AnswerLattice) -> Result<Option<Self>, PlanError> {
         let rows = said.rows()?.unwrap_or(ROWS).max(1);
         let width = space.apart(space.range().lo(), space.range().hi());
         Ok(said.range().map(|_| Self { rows, width }))
@@ -41,9 +41,9 @@ impl Even {
     }
 
     /// The prediction that the error is this.
-    pub fn likely(&self, error: f64) -> Likely {
+    pub fn likely(&self, error: f64) -> PredictedError {
         let error = error.min(self.width);
-        Likely { error, rows: self.rows, helps: error < self.width / 4.0 }
+        PredictedError { error, rows: self.rows, helps: error < self.width / 4.0 }
     }
 
     /// A quantile by inverse sensitivity: as many values have each length, so the length is at least l with probability
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_hundred_rows_over_a_range_of_forty_by_hand() {
-        let even = Even { rows: 100, width: 40.0 };
+        let even = EvenRows { rows: 100, width: 40.0 };
         assert_eq!((even.gap(), even.quartiles_apart()), (0.4, 20.0));
         assert!(even.has(100) && !even.has(101));
         // An error is at most the range, and helps below a quarter of it.

@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn sums_by_hand() {
-        let rows = Wholes { numbers: Numbers::Here(vec![-7, 3, 10, 50].into()), nulls: 2 };
+        let rows = Wholes { numbers: Numbers::InMemory(vec![-7, 3, 10, 50].into()), nulls: 2 };
         let values = Values::Wholes(Kind::Integer, Some(&rows));
         let sums = |exact: Exact| (exact.sum(values, false), exact.sum(values, true));
         assert_eq!(sums(Exact::new(0, 20, true, 100).unwrap()), (33, 9 + 100 + 400));

@@ -16,13 +16,13 @@ use super::{
 use crate::{
     answer::{Answer, Group, MOST_TOLD},
     error::PlanError,
-    gather::Gathered,
+    gather::ScanResult,
     gather::groups::in_order,
     need::Key,
     need::Need,
-    planned::Likely,
-    said::Said,
-    source::Wanted,
+    planned::PredictedError,
+    resolved::ResolvedRequest,
+    source::ColumnRead,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -37,8 +37,8 @@ const SHARE: u64 = 5;
 
 /// The same task for each group.
 #[derive(Clone, Debug)]
-pub(crate) struct Groups {
-    by: Vec<Wanted>,
+pub(crate) struct GroupedStatistic {
+    by: Vec<ColumnRead>,
     keys: Keys,
     task: Task,
     cost: Loss,
@@ -50,14 +50,17 @@ enum Keys {
     Found { keys: Box<histogram_keys::Calibrated>, told_from: Option<u64> },
 }
 
-impl Groups {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+impl GroupedStatistic {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         Self::of(said, Task::plan)
     }
 
     /// The same with another task for each group.
-    pub fn of(said: &Said, task: impl FnOnce(&Said) -> Result<Task, PlanError>) -> Result<Self, PlanError> {
-        let by: Vec<Wanted> = said.group_by().iter().map(|&column| said.key(column)).collect();
+    pub fn of(
+        said: &ResolvedRequest,
+        task: impl FnOnce(&ResolvedRequest) -> Result<Task, PlanError>,
+    ) -> Result<Self, PlanError> {
+        let by: Vec<ColumnRead> = said.group_by().iter().map(|&column| said.key(column)).collect();
         let single = said.in_single_steps()?;
         let groups = Ratio::from(said.groups_per_unit());
         let (eps, delta) = (single.eps().ratio(), single.delta().ratio());
@@ -122,7 +125,7 @@ impl Groups {
     }
 }
 
-impl Answering for Groups {
+impl Answering for GroupedStatistic {
     fn mechanism(&self) -> &'static str {
         self.task.mechanism()
     }
@@ -145,7 +148,7 @@ impl Answering for Groups {
         Expected { words: format!("{keys}: {}", inner.words), ..inner }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
         let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
         let most = MOST_TOLD / self.task.answers();
@@ -173,7 +176,7 @@ impl Answering for Groups {
         self.task.answer_type()
     }
 
-    fn group_by(&self) -> &[Wanted] {
+    fn group_by(&self) -> &[ColumnRead] {
         &self.by
     }
 
@@ -181,7 +184,7 @@ impl Answering for Groups {
         self.task.predicted()
     }
 
-    fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<PredictedError> {
         self.task.likely()
     }
 

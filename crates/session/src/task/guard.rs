@@ -7,7 +7,7 @@ use super::count::{whole_noise, within};
 use crate::{
     bar::{Condition, ErrorBar},
     error::PlanError,
-    said::Said,
+    resolved::ResolvedRequest,
     statistic::Argument,
 };
 use equipoise_core::{
@@ -23,7 +23,7 @@ const SHARE: u64 = 20;
 
 /// How the number of rows is known.
 #[derive(Clone, Debug)]
-pub(crate) enum Guard {
+pub(crate) enum MinimumRows {
     /// Public: replace adjacency. A number that was stated besides only says beforehand what will be refused.
     Public { stated: Option<u64> },
     /// Stated by the data holder.
@@ -55,12 +55,12 @@ impl Counted {
     }
 }
 
-impl Guard {
+impl MinimumRows {
     /// The guard that the request's words lead to, and the epsilon that is left for the answer.
     ///
     /// A stated number is believed only where all rows take part: beside a filter or a bound on a person's rows it may be
     /// about others, and few rows would pass for many.
-    pub fn plan(said: &Said) -> Result<(Self, Eps), PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<(Self, Eps), PlanError> {
         let stated = match (said.adjacency(), said.rows()?) {
             (Adjacency::Replace, stated) => return Ok((Self::Public { stated }, said.eps().clone())),
             (Adjacency::AddRemove, Some(rows)) if said.takes_all_rows() => {

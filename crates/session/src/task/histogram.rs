@@ -18,12 +18,12 @@ use crate::{
     bar::ErrorBar,
     error::PlanError,
     field::number,
-    gather::Gathered,
+    gather::ScanResult,
     gather::groups::in_order,
     need::Key,
     need::Need,
-    said::Said,
-    source::{Kind, Wanted},
+    resolved::ResolvedRequest,
+    source::{ColumnRead, Kind},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -44,7 +44,7 @@ use serde_json::json;
 /// Noisy counts by key.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
-    by: Vec<Wanted>,
+    by: Vec<ColumnRead>,
     counted: Need,
     cost: Loss,
     keys: Keys,
@@ -69,14 +69,14 @@ struct Found {
 }
 
 impl Histogram {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let column = said.optional_column()?;
         let (by, counted) = match (said.group_by(), column) {
             ([], _) => (vec![said.column()?], Need::Records),
             (by, Some(column)) => (by.to_vec(), Need::Present(said.key(column))),
             (by, None) => (by.to_vec(), Need::Records),
         };
-        let by: Vec<Wanted> = by.into_iter().map(|column| said.key(column)).collect();
+        let by: Vec<ColumnRead> = by.into_iter().map(|column| said.key(column)).collect();
         let single = said.in_single_steps()?;
         let moved = Ratio::from(said.groups_per_unit());
         let eps = Eps::new(single.eps().ratio() / &moved)?;
@@ -130,7 +130,7 @@ impl Answering for Histogram {
         Expected { error: Some(self.bar(-within, within)), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
         match &self.keys {
             Keys::Stated { keys, noise, within } => {
@@ -181,7 +181,7 @@ impl Answering for Histogram {
         vec![self.need()]
     }
 
-    fn group_by(&self) -> &[Wanted] {
+    fn group_by(&self) -> &[ColumnRead] {
         &self.by
     }
 
@@ -194,7 +194,7 @@ impl Found {
     /// The bars hold for the keys that are told. A key at or above the threshold is told at least every second
     /// time, so a bar that fails half as often does. The noisy count of a key below it is the threshold and a
     /// geometric number more: a bar that begins at one row, unless that number is unlikely, holds.
-    fn plan(said: &Said, eps: &Eps, delta: &Ratio) -> Result<Self, PlanError> {
+    fn plan(said: &ResolvedRequest, eps: &Eps, delta: &Ratio) -> Result<Self, PlanError> {
         if delta.is_zero() {
             return Err(needs_delta());
         }
@@ -245,7 +245,7 @@ pub(super) fn needs_delta() -> PlanError {
 }
 
 /// The keys that were stated, each once; `None` where they are to be found.
-pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>, PlanError> {
+pub(super) fn stated_keys(said: &ResolvedRequest, by: &[ColumnRead]) -> Result<Option<Vec<Key>>, PlanError> {
     if said.keys().is_empty() {
         return Ok(None);
     }
@@ -267,7 +267,7 @@ pub(super) fn stated_keys(said: &Said, by: &[Wanted]) -> Result<Option<Vec<Key>>
 }
 
 /// A stated value as the text that stands for it in rows, by the type of its column.
-pub(super) fn stated(text: &str, said: &Said, column: usize) -> Result<String, PlanError> {
+pub(super) fn stated(text: &str, said: &ResolvedRequest, column: usize) -> Result<String, PlanError> {
     let Some(kind) = said.kind(column) else { return Ok(text.to_string()) };
     if let Some(whole) = kind.read(text) {
         return Ok(kind.write(whole));

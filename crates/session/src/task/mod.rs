@@ -24,18 +24,18 @@ mod histogram;
 mod mode;
 mod moments;
 mod noise;
-mod noised;
 mod quantiles;
 mod scale;
 mod select;
+mod sensitivity_noise;
 mod summary;
 mod texts;
 #[cfg(test)]
 mod typed_audits;
 
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
-    said::Said, source::Wanted, statistic::Statistic,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need, planned::PredictedError,
+    resolved::ResolvedRequest, source::ColumnRead, statistic::Statistic,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 pub(crate) use summary::SUMMARY;
@@ -55,7 +55,7 @@ pub(crate) trait Answering {
     fn expected(&self) -> Expected;
 
     /// The answer. Never fails, whatever was gathered.
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer;
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer;
 
     /// What answers are, where they are no plain numbers or texts: `date`, `decimal:2`, or what they are measured in.
     fn answer_type(&self) -> Option<String> {
@@ -63,7 +63,7 @@ pub(crate) trait Answering {
     }
 
     /// The columns that it groups by.
-    fn group_by(&self) -> &[Wanted] {
+    fn group_by(&self) -> &[ColumnRead] {
         &[]
     }
 
@@ -83,7 +83,7 @@ pub(crate) trait Answering {
     }
 
     /// How far off the answer will be in the column's unit, if the rows lie evenly over a declared range.
-    fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<PredictedError> {
         None
     }
 
@@ -97,11 +97,11 @@ pub(crate) trait Answering {
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Count(count::Count),
-    Groups(Box<groups::Groups>),
+    Groups(Box<groups::GroupedStatistic>),
     Histogram(Box<histogram::Histogram>),
     Mode(mode::Mode),
     Moments(Box<moments::Moments>),
-    Noised(Box<noised::Noised>),
+    SensitivityNoise(Box<sensitivity_noise::SensitivityNoise>),
     Quantiles(Box<quantiles::Quantiles>),
     Scale(Box<scale::Scale>),
     Select(Box<select::Select>),
@@ -126,7 +126,7 @@ macro_rules! dispatch {
             Task::Histogram($one) => $call,
             Task::Mode($one) => $call,
             Task::Moments($one) => $call,
-            Task::Noised($one) => $call,
+            Task::SensitivityNoise($one) => $call,
             Task::Quantiles($one) => $call,
             Task::Scale($one) => $call,
             Task::Select($one) => $call,
@@ -137,13 +137,13 @@ macro_rules! dispatch {
 
 impl Task {
     /// Calibrate the mechanism that was named, or the first of those that there are.
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         said.check_arguments()?;
         let grouped = !said.group_by().is_empty();
         Ok(match said.statistic() {
             Statistic::Histogram => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             Statistic::Count if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
-            _ if grouped => Self::Groups(Box::new(groups::Groups::plan(said)?)),
+            _ if grouped => Self::Groups(Box::new(groups::GroupedStatistic::plan(said)?)),
             Statistic::Count => Self::Count(count::Count::plan(said)?),
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
@@ -155,9 +155,9 @@ impl Task {
                 Self::Scale(Box::new(scale::Scale::plan(said)?))
             }
             Statistic::Median | Statistic::Quantile
-                if said.mechanism().is_some_and(|name| noised::NAMES.contains(&name)) =>
+                if said.mechanism().is_some_and(|name| sensitivity_noise::NAMES.contains(&name)) =>
             {
-                Self::Noised(Box::new(quantiles::plan_noised(said)?))
+                Self::SensitivityNoise(Box::new(quantiles::plan_noised(said)?))
             }
             Statistic::Median | Statistic::Quantile | Statistic::Iqr => {
                 Self::Quantiles(Box::new(quantiles::Quantiles::plan(said)?))
@@ -183,7 +183,7 @@ impl Answering for Task {
         dispatch!(self, task => task.expected())
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         dispatch!(self, task => task.answer(gathered, coins))
     }
 
@@ -191,7 +191,7 @@ impl Answering for Task {
         dispatch!(self, task => task.answer_type())
     }
 
-    fn group_by(&self) -> &[Wanted] {
+    fn group_by(&self) -> &[ColumnRead] {
         dispatch!(self, task => task.group_by())
     }
 
@@ -207,7 +207,7 @@ impl Answering for Task {
         dispatch!(self, task => task.noise_share())
     }
 
-    fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<PredictedError> {
         dispatch!(self, task => task.likely())
     }
 

@@ -2,8 +2,8 @@
 
 use super::{Answering, Expected, quantiles, texts::Texts};
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, said::Said,
-    statistic::Argument,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need,
+    resolved::ResolvedRequest, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -30,7 +30,7 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let of = Texts::plan(said)?;
         if said.delta().is_zero() {
             return Err(PlanError::about(
@@ -82,7 +82,7 @@ impl Answering for Mode {
         Expected { error: Some(ErrorBar::exact()), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         // Empty fields are dropped under add/remove; under replace, where the number of rows is public, they
         // are a value of their own, written as the empty text, which no field is.
         let dropped = |text: &str| text.is_empty() && self.adjacency == Adjacency::AddRemove;

@@ -23,12 +23,12 @@ use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar},
     error::PlanError,
-    gather::Gathered,
+    gather::ScanResult,
+    lattice,
     need::Need,
+    resolved::ResolvedRequest,
     rows::values::Values as Rows,
-    said::Said,
     source::Kind,
-    space,
     statistic::Argument,
     statistic::Statistic,
 };
@@ -102,12 +102,12 @@ enum RangeBy {
 }
 
 impl Moments {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         Self::with_steps(said, STEPS)
     }
 
     /// The same with so many steps from the middle of the range to its end; few can be enumerated.
-    pub fn with_steps(said: &Said, steps: i64) -> Result<Self, PlanError> {
+    pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
         let kind = said.kind(column).unwrap_or(Kind::Float);
@@ -132,7 +132,7 @@ impl Moments {
             let clip = if let Some(exact) = exact {
                 exact.clip(kind)
             } else {
-                let (low, high) = space::float_ends(text)?;
+                let (low, high) = lattice::float_ends(text)?;
                 Clip { low, high, middle: low / 2.0 + high / 2.0 }
             };
             let known = Known::plan(said)?;
@@ -243,7 +243,7 @@ impl Moments {
     }
 
     /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
-    pub fn summary<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
+    pub fn summary<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
         let (measured, rows) = self.measure(gathered, coins);
         let count = counted_bar(self.confidence, rows, self.divisor.within());
         let count = Answer::released(rows.into(), count);
@@ -257,7 +257,7 @@ impl Moments {
     }
 
     /// The noisy sums and the noisy number of rows, or a refusal.
-    fn measure<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
+    fn measure<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
         // Records that are not numbers do not take part.
         let numbers = gathered.values(&self.need);
         let rows = self.divisor.count(numbers, coins);
@@ -500,7 +500,7 @@ impl Answering for Moments {
         Some(self.noise_parts())
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let (measured, rows) = self.measure(gathered, coins);
         let answer = match measured {
             Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
@@ -535,7 +535,7 @@ fn failures(whole: &Ratio, moment: Moment, known: Known) -> (Ratio, Ratio) {
 
 /// A declared range of a whole type, where steps of its own are few enough.
 fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Option<Exact>, PlanError> {
-    match space::whole_ends(kind, text)? {
+    match lattice::whole_ends(kind, text)? {
         (low, high) if low < high => Ok(Exact::new(low, high, moment == Moment::Sum, most)),
         _ => Err(PlanError::about(Argument::Range, "the range holds one value of the column's type")
             .hint("give LO,HI with LO below HI")),

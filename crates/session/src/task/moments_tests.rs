@@ -18,7 +18,7 @@ fn plan_of(request: &Request) -> Result<Moments, PlanError> {
         registered: None,
         kinds: Vec::new(),
     };
-    Moments::plan(&Said::new(request, &facts).unwrap())
+    Moments::plan(&ResolvedRequest::new(request, &facts).unwrap())
 }
 
 fn planned(request: &Request) -> Moments {

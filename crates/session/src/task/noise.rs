@@ -2,7 +2,7 @@
 //!
 //! `laplace` costs epsilon alone. `gaussian` costs (epsilon, delta) and reaches less far where a bar must hardly ever fail.
 
-use crate::{error::PlanError, said::Said, statistic::Argument};
+use crate::{error::PlanError, resolved::ResolvedRequest, statistic::Argument};
 use equipoise_core::{
     coins::Coins,
     loss::{Delta, Eps, Loss},
@@ -28,7 +28,7 @@ pub(super) enum Noise {
 impl Noise {
     /// Noise by the law that was asked for, on a number that one row moves by at most so many steps. Only the bell curve
     /// spends of delta.
-    pub fn plan(said: &Said, eps: &Eps, delta: &Delta, steps: i64) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest, eps: &Eps, delta: &Delta, steps: i64) -> Result<Self, PlanError> {
         if said.mechanism() != Some(LAWS[1]) {
             return Ok(Self::Laplace(Box::new(laplace(eps, steps)?)));
         }
@@ -124,7 +124,7 @@ mod tests {
             mechanism: Some(law.into()),
             ..Request::new("count")
         };
-        let said = Said::new(&request, &facts).unwrap();
+        let said = ResolvedRequest::new(&request, &facts).unwrap();
         Noise::plan(&said, said.eps(), said.delta(), steps).unwrap()
     }
 
@@ -137,7 +137,7 @@ mod tests {
             mechanism: Some("gaussian".into()),
             ..Request::new("count")
         };
-        let said = Said::new(&request, &facts).unwrap();
+        let said = ResolvedRequest::new(&request, &facts).unwrap();
         let refused = Noise::plan(&said, said.eps(), said.delta(), 1).unwrap_err();
         assert_eq!(
             refused.to_string(),

@@ -5,22 +5,22 @@
 
 use super::{
     Answering, Expected,
-    ends::Ends,
-    even::Even,
-    guard::{self, Guard},
-    noised::Noised,
+    ends::IntervalEnds,
+    even::EvenRows,
+    guard::{self, MinimumRows},
+    sensitivity_noise::SensitivityNoise,
 };
 use crate::{
     answer::Answer,
     bar::ErrorBar,
     error::PlanError,
-    gather::Gathered,
+    gather::ScanResult,
+    lattice::AnswerLattice,
     need::Need,
-    planned::Likely,
+    planned::PredictedError,
+    resolved::ResolvedRequest,
     rows::values::Values,
-    said::Said,
     source,
-    space::Space,
     statistic::{Argument, Statistic},
 };
 use equipoise_core::{
@@ -47,29 +47,29 @@ pub(super) const STABLE: &str = "stable";
 pub(crate) struct Quantiles {
     need: Need,
     adjacency: Adjacency,
-    space: Space,
+    space: AnswerLattice,
     kind: Kind,
     shape: Shape,
     confidence: f64,
-    likely: Option<Likely>,
+    likely: Option<PredictedError>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
     One {
         mechanism: inverse_sensitivity::Calibrated,
-        guard: Guard,
+        guard: MinimumRows,
         rank_error: u64,
         /// There is an answer from so many rows on.
         needed: u64,
-        ends: Option<Ends>,
+        ends: Option<IntervalEnds>,
     },
     Several {
-        mechanism: Together,
-        guard: Guard,
+        mechanism: ManyQuantiles,
+        guard: MinimumRows,
         rank_errors: Vec<u64>,
         needed: Vec<u64>,
-        ends: Option<Ends>,
+        ends: Option<IntervalEnds>,
     },
     Stable {
         mechanism: stable::Calibrated,
@@ -80,14 +80,14 @@ enum Kind {
 
 /// How several quantiles are drawn; the better way is known beforehand.
 #[derive(Clone, Debug)]
-enum Together {
+enum ManyQuantiles {
     /// By halves of the rows: better for many.
     Halves(Box<quantiles::Calibrated>),
     /// Each with its share of epsilon, and sorted: better for few.
     Each(Vec<inverse_sensitivity::Calibrated>),
 }
 
-impl Together {
+impl ManyQuantiles {
     fn cost(&self) -> Loss {
         match self {
             Self::Halves(mechanism) => mechanism.cost(),
@@ -123,23 +123,26 @@ enum Shape {
 }
 
 impl Quantiles {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let (fractions, shape) = fractions(said)?;
         Self::of(said, &fractions, shape)
     }
 
     /// What a summary tells of the shape of a column.
-    pub fn summary(said: &Said, hundredths: &[i64]) -> Result<Self, PlanError> {
+    pub fn summary(said: &ResolvedRequest, hundredths: &[i64]) -> Result<Self, PlanError> {
         let fractions: Vec<Ratio> =
             hundredths.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
         Self::of(said, &fractions, Shape::List)
     }
 
-    fn of(said: &Said, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
+    fn of(said: &ResolvedRequest, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
-        let space =
-            Space::of(said.kind(column).unwrap_or(source::Kind::Float), said.range(), said.resolution())?;
+        let space = AnswerLattice::of(
+            said.kind(column).unwrap_or(source::Kind::Float),
+            said.range(),
+            said.resolution(),
+        )?;
         let several = fractions.len() > 1;
         if said.interval() && said.mechanism() == Some(STABLE) {
             return Err(no_interval());
@@ -210,7 +213,7 @@ impl Quantiles {
         }
     }
 
-    fn drawn<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let rows = gathered.values(&self.need);
         match &self.kind {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
@@ -316,8 +319,8 @@ impl Answering for Quantiles {
     }
 
     fn cost(&self) -> Loss {
-        let with_more = |answer: Loss, guard: &Guard, ends: &Option<Ends>| {
-            let more = guard.cost().into_iter().chain(ends.as_ref().map(Ends::cost));
+        let with_more = |answer: Loss, guard: &MinimumRows, ends: &Option<IntervalEnds>| {
+            let more = guard.cost().into_iter().chain(ends.as_ref().map(IntervalEnds::cost));
             more.fold(answer, |sum, cost| sum.compose(&cost))
         };
         match &self.kind {
@@ -333,7 +336,7 @@ impl Answering for Quantiles {
         Some(measure.map_or_else(|| kind.to_string(), str::to_string))
     }
 
-    fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<PredictedError> {
         self.likely
     }
 
@@ -354,7 +357,7 @@ impl Answering for Quantiles {
         Expected { error, words: words + empty }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
     }
 
@@ -364,12 +367,12 @@ impl Answering for Quantiles {
 }
 
 /// A quantile with noise that follows the rows.
-pub(super) fn plan_noised(said: &Said) -> Result<Noised, PlanError> {
+pub(super) fn plan_noised(said: &ResolvedRequest) -> Result<SensitivityNoise, PlanError> {
     let (fractions, _) = fractions(said)?;
     if said.interval() {
         return Err(no_interval());
     }
-    Noised::plan(said, said.mechanism().unwrap_or_default(), &fractions[0])
+    SensitivityNoise::plan(said, said.mechanism().unwrap_or_default(), &fractions[0])
 }
 
 /// The other mechanisms tell the exact value, or a bar in values as it is.
@@ -385,8 +388,13 @@ fn left_out(list: Value, enough: &[bool]) -> Value {
 }
 
 /// How far off the answer is on rows that lie evenly over a declared range.
-fn likely(said: &Said, space: &Space, kind: &Kind, shape: Shape) -> Result<Option<Likely>, PlanError> {
-    let Some(even) = Even::new(said, space)? else { return Ok(None) };
+fn likely(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    kind: &Kind,
+    shape: Shape,
+) -> Result<Option<PredictedError>, PlanError> {
+    let Some(even) = EvenRows::new(said, space)? else { return Ok(None) };
     Ok(match kind {
         Kind::One { mechanism, .. } => {
             let InverseSensitivity { eps, target, adjacency, .. } = mechanism.params();
@@ -405,8 +413,8 @@ fn likely(said: &Said, space: &Space, kind: &Kind, shape: Shape) -> Result<Optio
     })
 }
 
-fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanError> {
-    let (guard, eps) = Guard::plan(said)?;
+fn plan_one(said: &ResolvedRequest, space: &AnswerLattice, fraction: &Ratio) -> Result<Kind, PlanError> {
+    let (guard, eps) = MinimumRows::plan(said)?;
     let (eps, ends) = with_ends(said, eps, space, slice::from_ref(fraction))?;
     let target = Quantile::new(fraction)?.into();
     let (range, adjacency) = (space.range(), said.adjacency());
@@ -419,21 +427,26 @@ fn plan_one(said: &Said, space: &Space, fraction: &Ratio) -> Result<Kind, PlanEr
 
 /// The epsilon of the answer, and the ends of intervals, which get as much where they were asked for.
 fn with_ends(
-    said: &Said,
+    said: &ResolvedRequest,
     eps: Eps,
-    space: &Space,
+    space: &AnswerLattice,
     fractions: &[Ratio],
-) -> Result<(Eps, Option<Ends>), PlanError> {
+) -> Result<(Eps, Option<IntervalEnds>), PlanError> {
     if !said.interval() {
         return Ok((eps, None));
     }
     let half = Eps::new(eps.ratio() / &Ratio::from(2u64))?;
-    let ends = Ends::plan(said, &half, space, fractions)?;
+    let ends = IntervalEnds::plan(said, &half, space, fractions)?;
     Ok((half, Some(ends)))
 }
 
-fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -> Result<Kind, PlanError> {
-    let (guard, eps) = Guard::plan(said)?;
+fn plan_several(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    fractions: &[Ratio],
+    shape: Shape,
+) -> Result<Kind, PlanError> {
+    let (guard, eps) = MinimumRows::plan(said)?;
     let (eps, ends) = with_ends(said, eps, space, fractions)?;
     let (range, adjacency) = (space.range(), said.adjacency());
     let each = Each::plan(said, &eps, space, fractions, &guard);
@@ -445,7 +458,7 @@ fn plan_several(said: &Said, space: &Space, fractions: &[Ratio], shape: Shape) -
     let (mechanism, rank_errors, rising_from) = match (each.filter(better).and_then(Each::calibrate), halves)
     {
         (Some(each), _) => each,
-        (None, Ok((halves, errors))) => (Together::Halves(Box::new(halves)), errors, 0),
+        (None, Ok((halves, errors))) => (ManyQuantiles::Halves(Box::new(halves)), errors, 0),
         (None, Err(error)) => return Err(error.into()),
     };
     let enough = |(&error, fraction): (&u64, &Ratio)| guard::needed(error, fraction).max(rising_from);
@@ -476,7 +489,13 @@ const RARE: u64 = 100;
 
 impl Each {
     /// None where they are many.
-    fn plan(said: &Said, eps: &Eps, space: &Space, fractions: &[Ratio], guard: &Guard) -> Option<Self> {
+    fn plan(
+        said: &ResolvedRequest,
+        eps: &Eps,
+        space: &AnswerLattice,
+        fractions: &[Ratio],
+        guard: &MinimumRows,
+    ) -> Option<Self> {
         if fractions.len() > FEW {
             return None;
         }
@@ -502,10 +521,10 @@ impl Each {
     }
 
     /// One calibration serves all, because only their quantiles differ. None where the share is too small for it.
-    fn calibrate(self) -> Option<(Together, Vec<u64>, u64)> {
+    fn calibrate(self) -> Option<(ManyQuantiles, Vec<u64>, u64)> {
         let first = self.mechanisms[0].clone().calibrate().ok()?;
         let each = self.mechanisms.iter().map(|one| first.at(one.target)).collect();
-        Some((Together::Each(each), self.rank_errors, self.rising_from))
+        Some((ManyQuantiles::Each(each), self.rank_errors, self.rising_from))
     }
 }
 
@@ -548,7 +567,7 @@ fn first_told(errors: &[u64], needed: &[u64], shape: Shape) -> (u64, u64) {
     told.unwrap_or_default()
 }
 
-fn plan_stable(said: &Said, fraction: &Ratio) -> Result<Kind, PlanError> {
+fn plan_stable(said: &ResolvedRequest, fraction: &Ratio) -> Result<Kind, PlanError> {
     if said.delta().is_zero() {
         return Err(PlanError::about(Argument::Delta, "the mechanism stable needs a delta above 0")
             .hint("give `delta=1e-6`, or use inverse-sensitivity"));
@@ -569,7 +588,7 @@ fn released_from(changes: Option<u64>) -> String {
 }
 
 /// Which quantiles the statistic asks for.
-fn fractions(said: &Said) -> Result<(Vec<Ratio>, Shape), PlanError> {
+fn fractions(said: &ResolvedRequest) -> Result<(Vec<Ratio>, Shape), PlanError> {
     let half = || Ratio::new(1, 2);
     match said.statistic() {
         Statistic::Median => Ok((vec![half()], Shape::Single)),

@@ -62,9 +62,9 @@ fn ends_rise_where_rows_seem_to_be_more_than_noise_can_make_them() {
     let fractions = [5, 25, 50, 75, 95].map(|hundredths| Ratio::new(hundredths, 100));
     let beyond = |adjacency: &str| {
         let asked = Request { adjacency: Some(adjacency.into()), ..request("quantile") };
-        let (facts, space) = (facts(), Space::of(crate::source::Kind::Float, None, None).unwrap());
-        let said = Said::new(&asked, &facts).unwrap();
-        let (guard, eps) = Guard::plan(&said).unwrap();
+        let (facts, space) = (facts(), AnswerLattice::of(crate::source::Kind::Float, None, None).unwrap());
+        let said = ResolvedRequest::new(&asked, &facts).unwrap();
+        let (guard, eps) = MinimumRows::plan(&said).unwrap();
         let each = Each::plan(&said, &eps, &space, &fractions, &guard).unwrap();
         (each.rising_from, rising_from(&each.rank_errors, &fractions))
     };
@@ -85,7 +85,7 @@ fn quartiles_of_even_rows_are_off_by_hand() {
         rows: Some("1000".into()),
         ..request("iqr")
     };
-    let plan = Quantiles::plan(&Said::new(&asked, &facts()).unwrap()).unwrap();
+    let plan = Quantiles::plan(&ResolvedRequest::new(&asked, &facts()).unwrap()).unwrap();
     let error = plan.likely().unwrap().error;
     assert!((error - 24.0).abs() < 1e-9, "{error}");
 }

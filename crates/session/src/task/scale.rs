@@ -1,9 +1,9 @@
 //! The interquartile range up to a factor, by one gate over bins of powers: `iqr --mechanism scale`.
 
-use super::{Answering, Expected, even::Even, quantiles::no_interval};
+use super::{Answering, Expected, even::EvenRows, quantiles::no_interval};
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
-    said::Said, source::Kind, space::Space, statistic::Argument,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, lattice::AnswerLattice, need::Need,
+    planned::PredictedError, resolved::ResolvedRequest, source::Kind, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -28,17 +28,17 @@ const PARTS: u32 = 8;
 pub(crate) struct Scale {
     need: Need,
     adjacency: Adjacency,
-    space: Space,
+    space: AnswerLattice,
     step: f64,
     mechanism: scale::Calibrated,
     confidence: f64,
     /// A released answer is off by at most this factor.
     factor: f64,
-    likely: Option<Likely>,
+    likely: Option<PredictedError>,
 }
 
 impl Scale {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let column = said.column()?;
         if said.interval() {
             return Err(no_interval());
@@ -49,7 +49,7 @@ impl Scale {
             return Err(PlanError::about(Argument::Resolution, "the mechanism scale measures in steps")
                 .hint("give `resolution`, such as 0.01"));
         }
-        let space = Space::of(kind, said.range(), said.resolution())?;
+        let space = AnswerLattice::of(kind, said.range(), said.resolution())?;
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
         let mechanism = scale::Scale {
             gate_eps: half.clone(),
@@ -65,7 +65,7 @@ impl Scale {
         let step = space.step_length();
         // Even rows leave every factor of two only when about a tenth of them have changed.
         let rows = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change).unwrap_or(u64::MAX);
-        let likely = Even::new(said, &space)?.map(|even| {
+        let likely = EvenRows::new(said, &space)?.map(|even| {
             let error = if even.has(rows.saturating_mul(10)) { factor - 1.0 } else { f64::INFINITY };
             even.likely(error * even.quartiles_apart())
         });
@@ -95,7 +95,7 @@ impl Answering for Scale {
         self.space.kind()?.measure().map(str::to_string)
     }
 
-    fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<PredictedError> {
         self.likely
     }
 
@@ -107,7 +107,7 @@ impl Answering for Scale {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let places = gathered.values(&self.need).places(&self.space, self.adjacency);
         let rows = Sorted::new(&places, self.space.range());
         match self.mechanism.run(&rows, coins) {

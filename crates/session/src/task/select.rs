@@ -17,9 +17,9 @@ use crate::{
     answer::Answer,
     bar::{ErrorBar, GapUnit},
     error::PlanError,
-    gather::Gathered,
+    gather::ScanResult,
     need::Need,
-    said::Said,
+    resolved::ResolvedRequest,
     statistic::Argument,
 };
 use equipoise_core::{
@@ -78,7 +78,7 @@ impl Gaps {
 }
 
 impl Select {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let named = |name: &&&str| said.mechanism() == Some(**name);
         let mechanism = NAMES.iter().find(named).copied().unwrap_or(NAMES[0]);
         let of = Texts::plan(said)?;
@@ -181,7 +181,7 @@ impl Answering for Select {
         }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         match &self.among {
             Among::Stated { candidates, choice, gap } => {
                 let counts = gathered.with_texts(self.of.wanted(), candidates);

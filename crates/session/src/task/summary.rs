@@ -7,9 +7,9 @@ use super::{Answering, Expected, moments::Moments, quantiles::Quantiles};
 use crate::{
     answer::{Answer, Named},
     error::PlanError,
-    gather::Gathered,
+    gather::ScanResult,
     need::Need,
-    said::Said,
+    resolved::ResolvedRequest,
 };
 #[cfg(test)]
 use equipoise_core::adjacency::Adjacency;
@@ -34,12 +34,12 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         Self::of(said, &SUMMARY)
     }
 
     /// The same with other quantiles; few can be enumerated.
-    pub fn of(said: &Said, hundredths: &[i64]) -> Result<Self, PlanError> {
+    pub fn of(said: &ResolvedRequest, hundredths: &[i64]) -> Result<Self, PlanError> {
         let half = said.part(Eps::new(said.eps().ratio() / &Ratio::from(2u64))?, Delta::zero());
         let (moments, quantiles) = (Moments::plan(&half)?, Quantiles::summary(&half, hundredths)?);
         Ok(Self { moments, quantiles, eps: said.eps().clone() })
@@ -71,7 +71,7 @@ impl Answering for Summary {
         Expected { words, ..quantiles }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let sums = self.moments.summary(gathered, coins);
         let sums = sums.map(|(statistic, answer)| Named { statistic, mechanism: "laplace", answer });
         let quantiles = Named {

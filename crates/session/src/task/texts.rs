@@ -3,25 +3,25 @@
 use crate::{
     error::PlanError,
     need::Need,
-    said::Said,
-    source::{Kind, Wanted},
+    resolved::ResolvedRequest,
+    source::{ColumnRead, Kind},
 };
 use serde_json::{Value, json};
 
 /// How the column of a question is read, and what its values are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Texts {
-    wanted: Wanted,
+    wanted: ColumnRead,
     kind: Option<Kind>,
 }
 
 impl Texts {
-    pub fn plan(said: &Said) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let column = said.column()?;
         Ok(Self { wanted: said.key(column), kind: said.kind(column).filter(|kind| kind.is_whole()) })
     }
 
-    pub fn wanted(self) -> Wanted {
+    pub fn wanted(self) -> ColumnRead {
         self.wanted
     }
 

@@ -3,7 +3,7 @@
 use super::{
     Answering, Task,
     audits::{EMPTY, request, worst_above},
-    groups::Groups,
+    groups::GroupedStatistic,
     moments::Moments,
     summary::Summary,
 };
@@ -11,7 +11,7 @@ use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
-    said::Said,
+    resolved::ResolvedRequest,
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
 
@@ -66,7 +66,7 @@ fn exact_sums_keep_what_they_promise_and_cheaper_ones_do_not() {
                 let asked =
                     Request { range, ..typed(kind, request(statistic, Some("salary"), "8", adjacency)) };
                 let facts = facts();
-                let said = Said::new(&asked, &facts).unwrap();
+                let said = ResolvedRequest::new(&asked, &facts).unwrap();
                 let task = Task::Moments(Box::new(Moments::plan(&said).unwrap()));
                 let audit = |eps| worst_above("1e-7", &task, adjacency, eps, &[EMPTY, 0, 1], 2);
                 let measured = audit(said.eps().ratio());
@@ -94,9 +94,9 @@ fn summaries_by_group_keep_what_they_promise_and_cheaper_ones_do_not() {
             ..typed("integer", request("summary", Some("salary"), "40", adjacency))
         };
         let facts = facts();
-        let said = Said::new(&asked, &facts).unwrap();
-        let one = |inner: &Said| Ok(Task::Summary(Box::new(Summary::of(inner, &[50])?)));
-        let task = Task::Groups(Box::new(Groups::of(&said, one).unwrap()));
+        let said = ResolvedRequest::new(&asked, &facts).unwrap();
+        let one = |inner: &ResolvedRequest| Ok(Task::Summary(Box::new(Summary::of(inner, &[50])?)));
+        let task = Task::Groups(Box::new(GroupedStatistic::of(&said, one).unwrap()));
         let audit = |floor, eps: &Ratio| worst_above(floor, &task, adjacency, eps, &[1], size);
         let delta: Ratio = delta.parse().unwrap();
         // What is cut off on one side is as rare on the other: the bracket stays narrow.

@@ -2,7 +2,7 @@
 //!
 //! # Guarantee
 //!
-//! That part of epsilon, for the number and for all that is decided by it: one person changes t votes ([`Touch::per_unit`]), so
+//! That part of epsilon, for the number and for all that is decided by it: one person changes t votes ([`VotesPerUnit::per_unit`]), so
 //! that the number moves by at most t, and Laplace noise hides that.
 //!
 //! # Claim
@@ -17,7 +17,7 @@
 //! 2. Noise is as often below -w as above w. Where all of n answered and `n/2 >= 2w`, noise of -w and more leaves
 //!    `n - w - w >= n/2`: an answer. With fewer blocks there is no plan, because answers of all blocks would be refused too often.
 
-use crate::{error::PlanError, said::Said};
+use crate::{error::PlanError, resolved::ResolvedRequest};
 use equipoise_core::{
     coins::Coins,
     loss::{Eps, Loss, ParameterError},
@@ -27,7 +27,7 @@ use equipoise_core::{
     },
     ratio::Ratio,
     solve,
-    subsample::Touch,
+    subsample::VotesPerUnit,
 };
 
 /// One part in this many of epsilon buys the number of blocks that answered.
@@ -55,13 +55,13 @@ pub(super) struct Seen {
 
 impl Answered {
     /// With the epsilon that is left for the answer.
-    pub fn plan(said: &Said, touch: Touch) -> Result<(Self, Eps), PlanError> {
+    pub fn plan(said: &ResolvedRequest, touch: VotesPerUnit) -> Result<(Self, Eps), PlanError> {
         let answered = Self::at(said.eps(), said.failure(), touch)?;
         let rest = said.eps().ratio() - &(said.eps().ratio() / &Ratio::from(SHARE));
         Ok((answered, Eps::new(rest)?))
     }
 
-    fn at(whole: &Eps, failure: &Ratio, touch: Touch) -> Result<Self, ParameterError> {
+    fn at(whole: &Eps, failure: &Ratio, touch: VotesPerUnit) -> Result<Self, ParameterError> {
         let eps = Eps::new(whole.ratio() / &Ratio::from(SHARE))?;
         let (sensitivity, grid) = (Ratio::from(touch.per_unit()), Ratio::one());
         let (values, noise) = (Values::OnGrid, Noise::Discrete);
@@ -82,7 +82,7 @@ impl Answered {
     }
 
     /// With too few blocks there is no plan.
-    pub fn check(&self, said: &Said, touch: Touch) -> Result<(), PlanError> {
+    pub fn check(&self, said: &ResolvedRequest, touch: VotesPerUnit) -> Result<(), PlanError> {
         if self.can_tell() {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl Answered {
 
     /// The same with another share of epsilon behind the noise: for mutants that audits must catch.
     #[cfg(test)]
-    pub fn with_noise_of(&self, eps: &str, touch: Touch) -> Self {
+    pub fn with_noise_of(&self, eps: &str, touch: VotesPerUnit) -> Self {
         let whole = eps.parse::<Ratio>().expect("a number") * Ratio::from(SHARE);
         let other = Self::at(&Eps::new(whole).expect("an epsilon"), &Ratio::new(1, 20), touch);
         Self { noise: other.expect("calibrates").noise, ..self.clone() }
@@ -154,7 +154,7 @@ mod tests {
     };
 
     fn answered(eps: &str, failure: &str, blocks: u64, per_unit: u64) -> Answered {
-        let touch = Touch::new(blocks, per_unit, Adjacency::AddRemove).unwrap();
+        let touch = VotesPerUnit::new(blocks, per_unit, Adjacency::AddRemove).unwrap();
         Answered::at(&eps.parse().unwrap(), &failure.parse().unwrap(), touch).unwrap()
     }
 
@@ -192,7 +192,7 @@ mod tests {
     fn exact_audit_of_the_number_and_of_mutants_with_less_noise() {
         let slack: Ratio = "1e-6".parse().unwrap();
         for per_unit in [1u64, 2] {
-            let touch = Touch::new(4, per_unit, Adjacency::Replace).unwrap();
+            let touch = VotesPerUnit::new(4, per_unit, Adjacency::Replace).unwrap();
             let shipped = answered("1", "0.5", 4, per_unit);
             let changed = usize::try_from(per_unit).unwrap();
             assert!(worst(&shipped, changed, "0.1").certainly_at_most(&slack));

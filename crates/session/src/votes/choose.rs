@@ -17,12 +17,12 @@ use super::{
     answered::Answered,
     output::{Output, Vote},
 };
-use crate::{error::PlanError, said::Said, space::float_ends, statistic::Argument};
+use crate::{error::PlanError, lattice::float_ends, resolved::ResolvedRequest, statistic::Argument};
 use equipoise_core::{
     loss::{Approx, Eps, Loss, ParameterError, rho_for},
     ratio::Ratio,
     subsample::{
-        Touch,
+        VotesPerUnit,
         arg_max::{self, ArgMax},
         ball::{self, Ball},
         bounded::{self, Bounded},
@@ -195,7 +195,11 @@ pub(super) fn trimmed(votes: u64) -> u64 {
 }
 
 /// The aggregator for what was said.
-pub(super) fn plan(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Aggregate, PlanError> {
+pub(super) fn plan(
+    said: &ResolvedRequest,
+    wanted: &Wanted,
+    touch: VotesPerUnit,
+) -> Result<Aggregate, PlanError> {
     wanted.check()?;
     let (answered, rest) = if wanted.default.is_some() {
         (None, said.eps().clone())
@@ -241,9 +245,9 @@ pub(super) fn plan(said: &Said, wanted: &Wanted, touch: Touch) -> Result<Aggrega
 
 /// What an aggregator is chosen by.
 struct Chooser<'a> {
-    said: &'a Said<'a>,
+    said: &'a ResolvedRequest<'a>,
     wanted: &'a Wanted<'a>,
-    touch: Touch,
+    touch: VotesPerUnit,
     /// What the number of blocks that answered has left.
     eps: Eps,
 }

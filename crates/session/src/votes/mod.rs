@@ -12,7 +12,7 @@
 //! 1. One person is in at most as many blocks as the [partition] counts, and changes no other vote.
 //! 2. Each answer becomes a vote on its own, by a total rule ([`Ballots`]); for what is none a public default stands, or it
 //!    counts for nobody.
-//! 3. The aggregator is calibrated to votes of which one person changes that many ([`Touch`]).
+//! 3. The aggregator is calibrated to votes of which one person changes that many ([`VotesPerUnit`]).
 
 mod aggregate;
 mod answered;
@@ -31,10 +31,10 @@ use crate::{
     quiet::privately,
     release::{Promise, Release, Spent},
     request::Request,
+    resolved::ResolvedRequest,
     rows::id,
-    said::Said,
     session::{Charged, Held, Priced, Session},
-    statistic::Argument,
+    statistic::{Argument, Statistic},
     unanswered::Unanswered,
 };
 use aggregate::{Aggregate, Tallied};
@@ -44,7 +44,7 @@ use equipoise_core::{
     coins::Coins,
     loss::{Approx, Guarantee, Loss, ParameterError},
     subsample::{
-        Touch,
+        VotesPerUnit,
         partition::{self, Design, Partition},
         plan::{Output as Predicted, Question, ROWS_PER_PARAMETER},
     },
@@ -140,9 +140,9 @@ impl VotePlan {
             delta: request.delta.clone(),
             adjacency: request.adjacency.clone(),
             confidence: request.confidence.clone(),
-            ..Request::new("count")
+            ..Request::new(Statistic::Count.name())
         };
-        let said = Said::new(&words, facts)?;
+        let said = ResolvedRequest::new(&words, facts)?;
         let output = Output::read(&request.output)?;
         let (protected, unit) = unit(request, facts)?;
         let blocks = blocks(request, &said, output, unit.is_some())?;
@@ -201,7 +201,7 @@ impl VotePlan {
     }
 
     /// How many blocks there are, and how many of them one person can change.
-    pub fn touch(&self) -> Touch {
+    pub fn touch(&self) -> VotesPerUnit {
         self.partition.touch()
     }
 
@@ -306,7 +306,12 @@ fn whole(name: &'static str, text: &str) -> Result<u64, PlanError> {
 }
 
 /// The number of blocks: said, or the best for the number of rows that was said, or a hundred.
-fn blocks(request: &VoteRequest, said: &Said, output: Output, people: bool) -> Result<u32, PlanError> {
+fn blocks(
+    request: &VoteRequest,
+    said: &ResolvedRequest,
+    output: Output,
+    people: bool,
+) -> Result<u32, PlanError> {
     let count = match (request.blocks.as_deref(), request.rows.as_deref()) {
         (Some(text), _) => whole("blocks", text)?,
         (None, None) => BLOCKS,

@@ -4,7 +4,7 @@ use crate::{
     field::number,
     need::Key,
     rows::encode::{put_length, take, take_length},
-    source::{Batch, Cells, Wanted},
+    source::{Batch, Cells, ColumnRead},
 };
 use std::cmp::Ordering;
 
@@ -39,7 +39,7 @@ pub(super) fn put_row(batch: Batch<'_>, row: usize, places: &[usize], written: &
 }
 
 /// Write a key that was stated. What is no value of the column's type stays a text, which no row of it has.
-pub(super) fn put_stated(key: &Key, by: &[Wanted], written: &mut Vec<u8>) {
+pub(super) fn put_stated(key: &Key, by: &[ColumnRead], written: &mut Vec<u8>) {
     for (text, column) in key.iter().zip(by) {
         let whole =
             text.as_deref().filter(|_| column.kind.is_whole()).and_then(|text| column.kind.read(text));
@@ -73,8 +73,8 @@ fn put_whole(whole: Option<i64>, written: &mut Vec<u8>) {
 }
 
 /// The texts of a key that was written by these columns.
-pub(super) fn read(mut written: &[u8], by: &[Wanted]) -> Key {
-    let mut field = |column: &Wanted| match take(1, &mut written) {
+pub(super) fn read(mut written: &[u8], by: &[ColumnRead]) -> Key {
+    let mut field = |column: &ColumnRead| match take(1, &mut written) {
         [TEXT] => {
             let length = take_length(&mut written);
             Some(String::from_utf8_lossy(take(length, &mut written)).into_owned())
@@ -103,8 +103,8 @@ mod tests {
     use crate::source::Kind;
     use std::collections::BTreeSet;
 
-    fn columns(kind: Kind) -> [Wanted; 2] {
-        [0, 1].map(|column| Wanted { column, kind })
+    fn columns(kind: Kind) -> [ColumnRead; 2] {
+        [0, 1].map(|column| ColumnRead { column, kind })
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) use key::in_order;
 pub(crate) use tally::Tally;
 
 use crate::{
-    gather::{Found, Gathered, Need},
+    gather::{Need, Partial, ScanResult},
     names::{self, Names},
     need::Key,
     quiet::give_up,
@@ -28,7 +28,7 @@ use crate::{
         numbers::{self, Store},
         spill::{Piece, Spill},
     },
-    source::{Batch, Cells, Wanted},
+    source::{Batch, Cells, ColumnRead},
     unanswered::Unanswered,
 };
 use equipoise_core::stop;
@@ -49,8 +49,8 @@ const PIECE: usize = 64 << 10;
 const KEY: u64 = 100;
 
 /// What is looked for in groups of records that agree in these columns.
-pub(crate) struct Search {
-    by: Vec<Wanted>,
+pub(crate) struct GroupQuery {
+    by: Vec<ColumnRead>,
     /// Those that count stand first.
     needs: Vec<Need>,
     key: [u64; 2],
@@ -60,9 +60,9 @@ pub(crate) struct Search {
     spill: Spill,
 }
 
-impl Search {
+impl GroupQuery {
     /// Look for nothing yet.
-    pub fn new(by: &[Wanted], key: [u64; 2]) -> Self {
+    pub fn new(by: &[ColumnRead], key: [u64; 2]) -> Self {
         Self {
             by: by.to_vec(),
             needs: Vec::new(),
@@ -79,7 +79,7 @@ impl Search {
     }
 
     /// The columns of the key.
-    pub fn by(&self) -> &[Wanted] {
+    pub fn by(&self) -> &[ColumnRead] {
         &self.by
     }
 
@@ -128,7 +128,7 @@ impl Search {
 
 /// The groups that one worker has met.
 pub(crate) struct Grouping {
-    search: Arc<Search>,
+    search: Arc<GroupQuery>,
     /// The places in a batch of the key's cells, and of each need's.
     places: Vec<usize>,
     cells: Vec<Option<usize>>,
@@ -142,8 +142,8 @@ pub(crate) struct Grouping {
 }
 
 impl Grouping {
-    pub fn new(search: &Arc<Search>, wanted: &[Wanted]) -> Self {
-        let place = |cells: Wanted| wanted.iter().position(|&one| one == cells);
+    pub fn new(search: &Arc<GroupQuery>, wanted: &[ColumnRead]) -> Self {
+        let place = |cells: ColumnRead| wanted.iter().position(|&one| one == cells);
         Self {
             places: search.by.iter().map(|&key| place(key).expect("keys are wanted")).collect(),
             cells: search.needs.iter().map(|need| need.wanted().and_then(place)).collect(),
@@ -249,14 +249,14 @@ impl Grouping {
 
 /// All groups of a scan.
 pub(crate) struct Groups {
-    search: Arc<Search>,
+    search: Arc<GroupQuery>,
     /// Where nothing was put away.
     here: Option<Table>,
 }
 
 impl Groups {
     /// The columns of the key.
-    pub fn by(&self) -> &[Wanted] {
+    pub fn by(&self) -> &[ColumnRead] {
         self.search.by()
     }
 
@@ -321,7 +321,7 @@ impl Groups {
     }
 
     /// Hand over each of these keys by its place, and what was found in its group.
-    pub fn each_of(&self, keys: &[Vec<u8>], mut visit: impl FnMut(usize, &Gathered<'_>)) {
+    pub fn each_of(&self, keys: &[Vec<u8>], mut visit: impl FnMut(usize, &ScanResult<'_>)) {
         for (part, places) in self.by_part(keys.iter().map(Vec::as_slice)) {
             if let Some(table) = &self.here {
                 for place in places {
@@ -366,17 +366,17 @@ impl Groups {
     }
 
     /// What was found in those groups of a part that are wanted.
-    fn rows(&self, part: usize, wanted: &BTreeMap<&[u8], usize>) -> BTreeMap<usize, Gathered<'static>> {
+    fn rows(&self, part: usize, wanted: &BTreeMap<&[u8], usize>) -> BTreeMap<usize, ScanResult<'static>> {
         let store = Store::new(numbers::MEMORY);
-        let mut rows: BTreeMap<usize, Vec<Found>> = BTreeMap::new();
+        let mut rows: BTreeMap<usize, Vec<Partial>> = BTreeMap::new();
         let mut room = Default::default();
         self.search.each_record(part, |key, record| {
             let Some(&place) = wanted.get(key) else { return };
-            let new = || self.search.needs.iter().map(|need| Found::new(need, &store)).collect();
+            let new = || self.search.needs.iter().map(|need| Partial::new(need, &store)).collect();
             table::add_record(record, rows.entry(place).or_insert_with(new), &mut room);
         });
-        let gathered = |found: Vec<Found>| {
-            let mut gathered = Gathered::default();
+        let gathered = |found: Vec<Partial>| {
+            let mut gathered = ScanResult::default();
             self.search.needs.iter().zip(found).for_each(|(need, found)| gathered.put(need, found));
             gathered
         };

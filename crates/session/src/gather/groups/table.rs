@@ -2,7 +2,7 @@
 
 use super::{in_memory, key::text, tally::Tally};
 use crate::{
-    gather::{Found, Gathered, Need},
+    gather::{Need, Partial, ScanResult},
     names::Names,
     rows::{
         encode::{put_length, take, take_length},
@@ -114,14 +114,14 @@ impl Table {
     }
 
     /// What was found in a group.
-    pub fn gathered(&self, group: usize, needs: &[Need]) -> Gathered<'_> {
-        let mut gathered = Gathered::default();
+    pub fn gathered(&self, group: usize, needs: &[Need]) -> ScanResult<'_> {
+        let mut gathered = ScanResult::default();
         for (need, found) in needs.iter().zip(&self.found) {
             match found {
-                Several::Counts(counts) => gathered.put(need, Found::Count(counts[group])),
+                Several::Counts(counts) => gathered.put(need, Partial::Count(counts[group])),
                 Several::Floats(rows) => gathered.lend_floats(need, &rows[group]),
                 Several::Wholes(rows) => gathered.lend_wholes(need, &rows[group].0, rows[group].1),
-                Several::Tallies(tallies) => gathered.put(need, Found::Tally(tallies[group].clone())),
+                Several::Tallies(tallies) => gathered.put(need, Partial::Tally(tallies[group].clone())),
             }
         }
         gathered
@@ -222,20 +222,20 @@ pub(super) fn count_of(mut record: &[u8], need: usize) -> u64 {
 }
 
 /// Add what a record holds to what was found of each need.
-pub(super) fn add_record(mut record: &[u8], found: &mut [Found], room: &mut (Vec<f64>, Vec<i64>)) {
+pub(super) fn add_record(mut record: &[u8], found: &mut [Partial], room: &mut (Vec<f64>, Vec<i64>)) {
     for found in found {
         match found {
-            Found::Count(count) => *count += take_length(&mut record) as u64,
-            Found::Floats(rows) => {
+            Partial::Count(count) => *count += take_length(&mut record) as u64,
+            Partial::Floats(rows) => {
                 take_some(&mut record, &mut room.0);
                 rows.extend(&room.0);
             }
-            Found::Wholes(rows, nulls) => {
+            Partial::Wholes(rows, nulls) => {
                 *nulls += take_length(&mut record) as u64;
                 take_some(&mut record, &mut room.1);
                 rows.extend(&room.1);
             }
-            Found::Tally(tally) => tally.add_written(&mut record),
+            Partial::Tally(tally) => tally.add_written(&mut record),
         }
     }
 }

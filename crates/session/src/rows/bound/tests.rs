@@ -26,22 +26,22 @@ impl Visitor for Seen {
     }
 }
 
-const VALUE: Wanted = Wanted { column: 1, kind: Kind::Float };
-const KEY: Wanted = Wanted { column: 2, kind: Kind::Text };
-const ID: Wanted = Wanted { column: 0, kind: Kind::Text };
+const VALUE: ColumnRead = ColumnRead { column: 1, kind: Kind::Float };
+const KEY: ColumnRead = ColumnRead { column: 2, kind: Kind::Text };
+const ID: ColumnRead = ColumnRead { column: 0, kind: Kind::Text };
 
 fn bound(rows: u64, most: Option<u64>) -> Bound {
-    Bound { unit: 0, rows, groups: most.map(|most| Groups { keys: vec![KEY], most }) }
+    Bound { unit: 0, rows, groups: most.map(|most| GroupLimit { keys: vec![KEY], most }) }
 }
 
-fn hands(key: u64) -> Hands {
-    Hands::new(1, &mut ScriptedWords::new(vec![key; 6]))
+fn hands(key: u64) -> ScanKeys {
+    ScanKeys::new(1, &mut ScriptedWords::new(vec![key; 6]))
 }
 
 const SMALL: Limits = Limits { parts: 3, piece: 40, memory: 100 };
 
 /// What is kept, in rising order.
-fn kept(bound: &Bound, rows: &[Record], hands: &Hands, limits: &Limits) -> Vec<(String, String, i64)> {
+fn kept(bound: &Bound, rows: &[Record], hands: &ScanKeys, limits: &Limits) -> Vec<(String, String, i64)> {
     kept_by(None, bound, rows, hands, limits)
 }
 
@@ -49,7 +49,7 @@ fn kept_by(
     instead: Option<Place>,
     bound: &Bound,
     rows: &[Record],
-    hands: &Hands,
+    hands: &ScanKeys,
     limits: &Limits,
 ) -> Vec<(String, String, i64)> {
     let mut stage = bound.stage_within(&[VALUE, KEY, ID], hands, limits);
@@ -272,7 +272,7 @@ proptest! {
         let (rows, groups) = BOUNDS[which];
         let bound = bound(rows, groups);
         let one = kept(&bound, &file, &hands(key), &SMALL);
-        let several = Hands { count, table: [order, key], ..hands(key) };
+        let several = ScanKeys { count, table: [order, key], ..hands(key) };
         let other = kept(&bound, &shuffled, &several, &Limits { parts, piece, memory });
         prop_assert_eq!(&one, &other);
         // Nobody loses a row that the bound has room for.
@@ -308,12 +308,12 @@ fn a_person_with_many_rows_keeps_the_first_of_all() {
 
 /// How often each outcome comes up over keys, and that all come up about equally often: within five standard deviations. The keys
 /// are always the same, so this never fails by chance.
-fn equally_often<T: Ord + std::fmt::Debug>(outcomes: u64, outcome: impl Fn(&Hands) -> T) {
+fn equally_often<T: Ord + std::fmt::Debug>(outcomes: u64, outcome: impl Fn(&ScanKeys) -> T) {
     const KEYS: u64 = 6000;
     let mut words = FixedWords(1);
     let mut counts: BTreeMap<T, u64> = BTreeMap::new();
     for _ in 0..KEYS {
-        *counts.entry(outcome(&Hands::new(1, &mut words))).or_default() += 1;
+        *counts.entry(outcome(&ScanKeys::new(1, &mut words))).or_default() += 1;
     }
     assert_eq!(counts.len() as u64, outcomes, "{counts:?}");
     let chance = 1.0 / outcomes as f64;
@@ -337,7 +337,7 @@ fn copies_are_rows_of_their_own() {
     let rows = [("ann", "a", 5), ("ann", "a", 0), ("ann", "a", 0), ("ann", "a", 0)];
     let (mut five, mut keys) = (0, FixedWords(2));
     for _ in 0..6000 {
-        five += u64::from(kept(&bound(1, None), &rows, &Hands::new(1, &mut keys), &SMALL)[0].2 == 5);
+        five += u64::from(kept(&bound(1, None), &rows, &ScanKeys::new(1, &mut keys), &SMALL)[0].2 == 5);
     }
     // A quarter of 6000, whose standard deviation is 33.5.
     assert!(five.abs_diff(1500) <= 5 * 34, "{five}");
@@ -369,7 +369,8 @@ fn records_without_an_id_are_nobodys() {
 #[test]
 fn an_id_that_no_question_wants_is_read_for_the_stage_alone() {
     let bound = bound(1, Some(1));
-    let wanted = |questions: &[Wanted]| bound.stage_within(questions, &hands(1), &SMALL).wanted().to_vec();
+    let wanted =
+        |questions: &[ColumnRead]| bound.stage_within(questions, &hands(1), &SMALL).wanted().to_vec();
     assert_eq!(wanted(&[VALUE]), [VALUE, ID, KEY]);
     assert_eq!(wanted(&[KEY, VALUE]), [KEY, VALUE, ID]);
 }

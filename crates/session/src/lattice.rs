@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 /// A lattice of values, chosen from public words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Space {
+pub(crate) struct AnswerLattice {
     range: Range,
     lattice: Lattice,
 }
@@ -35,7 +35,7 @@ enum Lattice {
     Wholes { kind: Kind, step: i64 },
 }
 
-impl Space {
+impl AnswerLattice {
     /// For values of this type, from `--range LO,HI` and `--resolution STEP`, where said.
     pub fn of(kind: Kind, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
         if kind.is_whole() { Self::wholes(kind, range, resolution) } else { Self::new(range, resolution) }
@@ -282,35 +282,35 @@ pub(crate) fn not_a_number(name: &'static str, text: &str) -> PlanError {
 mod tests {
     use super::*;
 
-    fn places(space: &Space, rows: &[f64], adjacency: Adjacency) -> Vec<i64> {
+    fn places(space: &AnswerLattice, rows: &[f64], adjacency: Adjacency) -> Vec<i64> {
         rows.iter().filter_map(|&row| space.place(row, adjacency)).collect()
     }
 
     #[test]
     fn ranges_and_grids_become_places() {
-        let floats = Space::new(None, None).unwrap();
+        let floats = AnswerLattice::new(None, None).unwrap();
         assert_eq!(floats.range(), FLOATS);
         assert_eq!(places(&floats, &[2.5, f64::NAN], Adjacency::AddRemove).len(), 1);
         assert_eq!(
             floats.number(places(&floats, &[2.5], Adjacency::AddRemove)[0]).to_bits(),
             2.5f64.to_bits()
         );
-        let cents = Space::new(Some("0,10"), Some("0.01")).unwrap();
+        let cents = AnswerLattice::new(Some("0,10"), Some("0.01")).unwrap();
         assert_eq!(cents.range(), Range::new(0, 1000).unwrap());
         assert_eq!(places(&cents, &[1.234, -4.0, 1e300, f64::NAN], Adjacency::Replace), [123, 0, 1000, 0]);
         assert_eq!(cents.number(123).to_string(), "1.23");
         assert_eq!(cents.distance(10, 43), json!(0.33));
-        assert_eq!(Space::new(None, Some("1")).unwrap().range(), Range::WHOLE);
+        assert_eq!(AnswerLattice::new(None, Some("1")).unwrap().range(), Range::WHOLE);
         // An infinite distance would be null in JSON.
         let ends = places(&floats, &[-1.7e308, 1.7e308], Adjacency::AddRemove);
         assert_eq!(floats.distance(ends[0], ends[1]), json!(f64::MAX));
-        let coarse = Space::new(None, Some("1e300")).unwrap();
+        let coarse = AnswerLattice::new(None, Some("1e300")).unwrap();
         assert_eq!(coarse.number(i64::MIN).to_bits(), f64::MIN.to_bits());
     }
 
     #[test]
     fn whole_types_have_their_own_lattices() {
-        let space = |kind: Kind, range, resolution| Space::of(kind, range, resolution).unwrap();
+        let space = |kind: Kind, range, resolution| AnswerLattice::of(kind, range, resolution).unwrap();
         let days = space(Kind::Date, None, None);
         assert_eq!(days.range(), Range::new(-719_162, 2_932_896).unwrap());
         assert_eq!(days.value(days.whole_place(i64::MAX)), json!("9999-12-31"));
@@ -366,7 +366,7 @@ mod tests {
             (Kind::Boolean, None, Some("1"), "leave it out"),
             (Kind::Integer, Some("1,2"), Some("5"), "multiple in the range"),
         ] {
-            let error = Space::of(kind, range, resolution).unwrap_err().to_string();
+            let error = AnswerLattice::of(kind, range, resolution).unwrap_err().to_string();
             assert!(
                 error.contains(said) && !error.contains('\n'),
                 "{kind} {range:?} {resolution:?}: {error}"
@@ -386,7 +386,7 @@ mod tests {
             (Some("0.2,0.4"), Some("1"), "multiple in the range"),
             (Some("0,1"), Some("1e-30"), "fewer than 2^63"),
         ] {
-            let error = Space::new(range, resolution).unwrap_err().to_string();
+            let error = AnswerLattice::new(range, resolution).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains('\n'), "{range:?} {resolution:?}: {error}");
         }
     }

@@ -4,10 +4,10 @@
 //! What a row can do is measured in steps of the grid, so a range and a resolution must be declared. Which noise and
 //! which decay are taken is worked out beforehand for rows that lie evenly; a wrong guess costs accuracy, never privacy.
 
-use super::{Answering, Expected, even::Even};
+use super::{Answering, Expected, even::EvenRows};
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::Gathered, need::Need, planned::Likely,
-    said::Said, source, space::Space, statistic::Argument,
+    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, lattice::AnswerLattice, need::Need,
+    planned::PredictedError, resolved::ResolvedRequest, source, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -33,15 +33,15 @@ const BETAS: [i64; 3] = [10, 20, 50];
 
 /// A noisy quantile of one column.
 #[derive(Clone, Debug)]
-pub(crate) struct Noised {
+pub(crate) struct SensitivityNoise {
     need: Need,
     adjacency: Adjacency,
-    space: Space,
+    space: AnswerLattice,
     quantile: Quantile,
     kind: Kind,
     confidence: f64,
     failure: Ratio,
-    likely: Likely,
+    likely: PredictedError,
 }
 
 #[derive(Clone, Debug)]
@@ -54,8 +54,8 @@ enum Kind {
     Tested(Box<searched_bound::Calibrated>),
 }
 
-impl Noised {
-    pub fn plan(said: &Said, name: &str, fraction: &Ratio) -> Result<Self, PlanError> {
+impl SensitivityNoise {
+    pub fn plan(said: &ResolvedRequest, name: &str, fraction: &Ratio) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
         let values = said.kind(column).unwrap_or(source::Kind::Float);
@@ -66,8 +66,8 @@ impl Noised {
             )
             .hint("give `range` and `resolution`, or use inverse-sensitivity"));
         }
-        let space = Space::of(values, said.range(), said.resolution())?;
-        let even = Even::new(said, &space)?.expect("a range was declared");
+        let space = AnswerLattice::of(values, said.range(), said.resolution())?;
+        let even = EvenRows::new(said, &space)?.expect("a range was declared");
         let step = space.step_length();
         let gap = Ratio::from_f64_exact(even.gap() / step).filter(Ratio::is_positive).unwrap_or(Ratio::one());
         let (kind, likely) = match name {
@@ -91,7 +91,7 @@ impl Noised {
         self.need.clone()
     }
 
-    fn drawn<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let rows = gathered.values(&self.need);
         let window = |reach: Reach| rows.window_in(&self.space, self.quantile.into(), reach, self.adjacency);
         let value = |window: &Window| Ratio::from(window.target().or(window.range().lo()));
@@ -135,7 +135,7 @@ impl Noised {
     }
 }
 
-impl Answering for Noised {
+impl Answering for SensitivityNoise {
     fn mechanism(&self) -> &'static str {
         match self.kind {
             Kind::Smooth { .. } => NAMES[0],
@@ -156,7 +156,7 @@ impl Answering for Noised {
         self.space.kind().map(|kind| kind.to_string())
     }
 
-    fn likely(&self) -> Option<Likely> {
+    fn likely(&self) -> Option<PredictedError> {
         Some(self.likely)
     }
 
@@ -181,7 +181,7 @@ impl Answering for Noised {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &Gathered<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
     }
 
@@ -198,7 +198,11 @@ impl Answering for Noised {
 }
 
 /// The noise and decay that are best for even rows, and their error in steps.
-fn plan_smooth(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio), PlanError> {
+fn plan_smooth(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    gap: &Ratio,
+) -> Result<(Kind, Ratio), PlanError> {
     let question = smooth_plan::Question {
         eps: said.eps().clone(),
         delta: said.delta().clone(),
@@ -218,7 +222,11 @@ fn plan_smooth(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio),
 }
 
 /// Half of epsilon for the bound and half for the value.
-fn plan_released(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio), PlanError> {
+fn plan_released(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    gap: &Ratio,
+) -> Result<(Kind, Ratio), PlanError> {
     let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
     let mut best: Option<(released_scale::Calibrated, Ratio)> = None;
     for parts in BETAS {
@@ -243,7 +251,12 @@ fn plan_released(said: &Said, space: &Space, gap: &Ratio) -> Result<(Kind, Ratio
 }
 
 /// A quarter of epsilon for the search and for the test, half for the noise.
-fn plan_tested(said: &Said, space: &Space, gap: &Ratio, even: &Even) -> Result<(Kind, Ratio), PlanError> {
+fn plan_tested(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    gap: &Ratio,
+    even: &EvenRows,
+) -> Result<(Kind, Ratio), PlanError> {
     let part = |parts: u64| Eps::new(said.eps().ratio() / &Ratio::from(parts));
     let bounds = doubling_bounds(space.range());
     let mechanism = SearchedBound {
@@ -287,8 +300,8 @@ mod tests {
                 mechanism: Some(name.into()),
                 ..Request::new("median")
             };
-            let said = Said::new(&asked, &facts).unwrap();
-            Noised::plan(&said, name, &Ratio::new(1, 2)).unwrap().likely.error
+            let said = ResolvedRequest::new(&asked, &facts).unwrap();
+            SensitivityNoise::plan(&said, name, &Ratio::new(1, 2)).unwrap().likely.error
         };
         for name in ["smooth", "released-scale"] {
             let ratio = likely(name, "0.01") / likely(name, "1");

@@ -4,11 +4,11 @@ use crate::{
     columns,
     error::{PlanError, list},
     facts::DataFacts,
+    lattice::not_a_number,
     need::Need,
     request::Request,
-    rows::{Rows, plan::Terms},
-    source::{Kind, Wanted},
-    space::not_a_number,
+    rows::{Rows, plan::PerRowBudget},
+    source::{ColumnRead, Kind},
     statistic::{Argument, Column, Mechanism, Only, Statistic},
     types::Types,
 };
@@ -25,7 +25,7 @@ const AUTO: &str = "auto";
 
 /// Words that have been read as what they are, for the tasks to choose from.
 #[derive(Clone, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct ResolvedRequest<'a> {
     request: &'a Request,
     statistic: Statistic,
     facts: &'a DataFacts,
@@ -34,7 +34,7 @@ pub(crate) struct Said<'a> {
     delta: Delta,
     adjacency: Adjacency,
     /// What that comes to for a person.
-    pub(super) terms: Terms,
+    pub(super) terms: PerRowBudget,
     /// The adjacency that was asked for.
     pub(super) asked: Adjacency,
     pub(super) rows: Rows,
@@ -47,7 +47,7 @@ pub(crate) struct Said<'a> {
     mechanism: Option<&'a str>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> ResolvedRequest<'a> {
     pub fn new(request: &'a Request, facts: &'a DataFacts) -> Result<Self, PlanError> {
         let statistic = statistic(request)?;
         let eps = request.epsilon.as_deref().ok_or_else(|| {
@@ -72,7 +72,7 @@ impl<'a> Said<'a> {
         let rows = rows.bounded_by_group(request, keys)?;
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
         let moves_alike = statistic == Statistic::Count && group_by.is_empty();
-        let terms = Terms::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
+        let terms = PerRowBudget::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
         Ok(Self {
             request,
             statistic,
@@ -125,7 +125,7 @@ impl<'a> Said<'a> {
     }
 
     /// How the values of a column are read where they are keys.
-    pub fn key(&self, column: usize) -> Wanted {
+    pub fn key(&self, column: usize) -> ColumnRead {
         self.types.key(column)
     }
 
