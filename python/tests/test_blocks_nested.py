@@ -34,3 +34,18 @@ def test_values_inside_are_of_the_type_that_is_said() -> None:
     assert found == {"a": 1.0, "b": [1.5]}
     assert isinstance(found["a"], float) and isinstance(found["b"][0], float)
     assert plain(KIND, None) is None
+
+
+def test_deep_structs_of_polars_are_refused() -> None:
+    from equipoise import DataError
+    from equipoise._depth import DEEPEST, shallow
+
+    def series(levels: int) -> pl.Series:
+        kind: Any = pl.Int64()
+        for _ in range(levels):
+            kind = pl.Struct({"a": kind})
+        return pl.Series("x", [None], dtype=kind)
+
+    assert shallow(series(DEEPEST - 1)) is not None
+    with pytest.raises(DataError, match="levels deep"):
+        shallow(series(DEEPEST + 1))
