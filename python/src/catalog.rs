@@ -9,6 +9,7 @@ use equipoise_core::{
 };
 #[cfg(debug_assertions)]
 use equipoise_session::audits::all;
+use equipoise_session::{caution, release::Promise};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -29,6 +30,22 @@ pub fn calibrate(py: Python<'_>, name: &str, parameters: Vec<(String, String)>) 
         found.insert(number.name.to_string(), shown(&number.value));
     }
     Ok(Value::Object(found).to_string())
+}
+
+/// What of a price protects little, one line each; a number of rows counts where it was stated.
+#[pyfunction]
+#[pyo3(signature = (epsilon, delta, unit, stated_rows=None))]
+pub fn cautions(epsilon: String, delta: String, unit: String, stated_rows: Option<&str>) -> Vec<String> {
+    let promise = Promise {
+        epsilon,
+        delta,
+        // The words are the same under both.
+        adjacency: String::new(),
+        unit,
+        max_rows_per_unit: None,
+        max_groups_per_unit: None,
+    };
+    caution::warnings(&promise, caution::Rows::stated(stated_rows))
 }
 
 fn shown(value: &Derived) -> Value {

@@ -52,6 +52,25 @@ def test_rows_and_classes_are_paid_for_where_they_are_not_given() -> None:
         assert set(given.predict(X[:50])) <= {"no", "yes"} and given.predict_proba(X[:3]).shape == (3, 2)
 
 
+class _Rooted(LinearRegression):  # type: ignore[misc]
+    def __reduce__(self) -> Any:
+        raise TypeError("this one stays in its process")
+
+    def __deepcopy__(self, memo: Any) -> _Rooted:
+        made = type(self)()
+        vars(made).update(vars(self))
+        return made
+
+
+def test_a_model_that_no_process_can_be_given_is_refused_before_it_is_paid_for() -> None:
+    before = eq.spent()
+    for how in [{"n_jobs": 2}, {"time_limit": 60}]:
+        with pytest.raises(eq.RequestError, match="the estimator cannot be handed to another process"):
+            Private(_Rooted(), epsilon=8, delta=1e-6, blocks=500, **how).fit(X, Y)
+    assert eq.spent() == before
+    assert not Private(_Rooted(), epsilon=8, delta=1e-6, blocks=500).fit(X, Y).refused_
+
+
 def test_clusters_have_centres() -> None:
     points = np.concatenate([X - 5, X + 5])
     model = Private(KMeans(2, n_init=1), epsilon=8, delta=1e-6, blocks=300).fit(points)

@@ -10,6 +10,7 @@ import threading
 import time
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -153,6 +154,21 @@ def test_what_cannot_be_dealt_is_refused_before_it_is_paid_for() -> None:
     with pytest.raises(eq.RequestError, match="another process"):
         eq.subsample(lambda _: float(lock.locked()), HEIGHTS, epsilon=10, blocks=50, time_limit=600)
     assert eq.spent() == before
+
+
+def test_a_function_that_no_process_can_be_given_is_refused_before_it_is_paid_for() -> None:
+    lock, before = threading.Lock(), eq.spent()
+    with pytest.raises(eq.RequestError, match="f cannot be handed to another process; let it hold nothing that cannot be pickled"):
+        eq.subsample(lambda _: float(lock.locked()), HEIGHTS, epsilon=10, blocks=50, n_jobs=2)
+    with joblib.parallel_config("multiprocessing", n_jobs=2), pytest.raises(eq.RequestError, match="another process"):
+        eq.subsample(lambda _: float(lock.locked()), HEIGHTS, epsilon=10, blocks=50)
+    assert eq.spent() == before
+    # In this process it need not be handed over: its votes are all 0.
+    seen: list[int] = []
+    with joblib.parallel_config("threading", n_jobs=2):
+        eq.subsample(lambda _: seen.append(lock.locked()) or 0.0, HEIGHTS, epsilon=10, blocks=50)
+    eq.subsample(lambda _: seen.append(lock.locked()) or 0.0, HEIGHTS, epsilon=10, blocks=50, n_jobs=1)
+    assert len(seen) == 100
 
 
 def fragile(block: Any) -> float:

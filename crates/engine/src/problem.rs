@@ -120,7 +120,7 @@ impl HeaderProblem {
             }
             Self::Encoding(encoding) => format!("{file} is {encoding} text; convert it to UTF-8 first"),
             Self::Zeros => format!(
-                "the header of {file} has zero bytes, as UTF-16 and files that are no text have; convert it to UTF-8 CSV"
+                "the header of {file} has zero bytes, as UTF-16, UTF-32 and files that are no text have; convert it to UTF-8 CSV"
             ),
             Self::BareReturn => format!(
                 "the first line of {file} has a carriage return (CR) without a line feed (LF) behind it; write the file again with LF or CRLF line ends"

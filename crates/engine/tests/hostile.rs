@@ -303,11 +303,13 @@ fn two_columns_of_one_name_are_refused() {
 fn other_line_ends_and_encodings_are_refused_and_no_cell_is_shown() {
     let folder = Folder::new();
     let returns = "the first line of 'F' has a carriage return (CR) without a line feed (LF) behind it; write the file again with LF or CRLF line ends";
-    let zeros = "the header of 'F' has zero bytes, as UTF-16 and files that are no text have; convert it to UTF-8 CSV";
+    let zeros = "the header of 'F' has zero bytes, as UTF-16, UTF-32 and files that are no text have; convert it to UTF-8 CSV";
     let utf_16 = "'F' is UTF-16 text; convert it to UTF-8 first";
+    let utf_32 = "'F' is UTF-32 text; convert it to UTF-8 first";
     let old = b"name,x\rAnna Secret,5\rBert Hidden,6\r";
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
-    let table: [(&str, Vec<u8>, &str); 12] = [
+    let wider = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>();
+    let table: [(&str, Vec<u8>, &str); 17] = [
         ("a.csv", old.to_vec(), returns),
         ("b.csv.gz", gzip(old), returns),
         ("c.csv", b"\"name\",\"x\"\r\"Anna Secret\",5\r".to_vec(), returns),
@@ -321,6 +323,12 @@ fn other_line_ends_and_encodings_are_refused_and_no_cell_is_shown() {
         ("j.csv", [vec![0xfe, 0xff], wide("name,x\nAnna Secret,5\n")].concat(), utf_16),
         ("k.csv", wide("name,x\r\nAnna Secret,5\r\n"), zeros),
         ("l.csv", wide("name,x\nAnna Secret,5\n"), zeros),
+        ("m.csv", [vec![0xff, 0xfe, 0, 0], wider("name,x\nAnna Secret,5\n")].concat(), utf_32),
+        ("n.csv", [vec![0, 0, 0xfe, 0xff], wider("name,x\nAnna Secret,5\n")].concat(), utf_32),
+        ("o.csv", wider("name,x\r\nAnna Secret,5\r\n"), zeros),
+        // Marks and nothing behind them.
+        ("p.csv", vec![0xff, 0xfe, 0], utf_16),
+        ("q.csv", vec![0xff, 0xfe, 0, 0], utf_32),
     ];
     for (name, content, line) in table {
         let path = folder.file(name, &content);

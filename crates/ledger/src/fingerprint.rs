@@ -59,6 +59,21 @@ mod tests {
         assert_eq!(found, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
 
+    /// A signal in the middle of a read is no end of the file, and no error; a failing disk is one.
+    #[test]
+    fn interrupted_reads_go_on_and_failing_ones_do_not() {
+        struct Halting<'a>(Vec<io::ErrorKind>, &'a [u8]);
+        impl Read for Halting<'_> {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.pop().map_or_else(|| self.1.read(buffer), |kind| Err(kind.into()))
+            }
+        }
+        let whole = of(b"key", &mut &b"rows"[..]).unwrap();
+        let interrupted = vec![io::ErrorKind::Interrupted; 3];
+        assert_eq!(of(b"key", &mut Halting(interrupted, b"rows")).unwrap(), whole);
+        assert!(of(b"key", &mut Halting(vec![io::ErrorKind::TimedOut], b"rows")).is_err());
+    }
+
     #[test]
     fn the_seal_hides_and_binds_the_secret() {
         assert_ne!(seal(&[0; 32]), seal(&[1; 32]));

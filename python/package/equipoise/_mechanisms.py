@@ -10,6 +10,7 @@ from . import _books, _equipoise
 from ._ask import Question
 from ._data import is_path
 from ._errors import RequestError
+from ._release import warn
 from ._wording import decimals
 
 
@@ -17,7 +18,8 @@ def calibrate(name: str, **parameters: Any) -> dict[str, Any]:
     """Every number that a mechanism derives from its parameters: scale, threshold, cost, error.
 
     Numbers are given as floats, rounded in the direction that is safe; ``cost`` is a sentence. See :func:`mechanisms` for
-    names and parameters; parameters of several words are written with underscores, as ``test_share``.
+    names and parameters; parameters of several words are written with underscores, as ``test_share``. An epsilon above 10, or a
+    delta above one over ``rows``, is said as a :class:`PrivacyWarning`.
 
     >>> import equipoise as eq
     >>> eq.calibrate("laplace", epsilon=0.5, sensitivity=1)["scale"]
@@ -28,6 +30,8 @@ def calibrate(name: str, **parameters: Any) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(_equipoise.calibrate(name.replace("_", "-"), pairs))
     except RequestError as error:
         raise RequestError(_as_keywords(str(error))) from None
+    given = dict(pairs)
+    warn(_equipoise.cautions(given.get("epsilon", "0"), given.get("delta", "0"), "row", given.get("rows")))
     return {key: value if key == "mechanism" else _number(value) for key, value in found.items()}
 
 

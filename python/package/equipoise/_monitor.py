@@ -14,6 +14,7 @@ from . import _books, _equipoise
 from ._columns import prepared
 from ._data import FileTable, length_of, table
 from ._errors import DataError, RequestError
+from ._release import warn
 from ._wording import decimal
 
 
@@ -26,6 +27,11 @@ def _account(
     if name is None:
         raise RequestError("a ledger needs a name for data in memory; give name=, which its budget belongs to")
     return _books.books(ledger), name
+
+
+def _warn_of(epsilon: str, delta: str = "0", unit: str | None = None) -> None:
+    """Before the charge, so that who makes errors of warnings does not pay for one. How many rows there are is private."""
+    warn(_equipoise.cautions(epsilon, delta, "row" if unit is None else unit))
 
 
 class AboveThreshold:
@@ -58,6 +64,7 @@ class AboveThreshold:
         if monotone and adjacency != "add-remove":
             raise RequestError("under replace one person can move values both ways; leave out monotone=, or adjacency=")
         books, account = _account(adjacency, None, ledger, name)
+        _warn_of(decimal(epsilon, "epsilon"))
         self._core = _equipoise.Threshold(
             books,
             account,
@@ -146,6 +153,7 @@ class ThresholdMonitor:
             raise RequestError("a state file belongs to a file of rows; data in memory is watched while this object lives")
         books, account = _account(adjacency, privacy_unit, ledger, name)
         ids = None if privacy_unit is None else self._table.source([(self._table.place(privacy_unit), "text")])
+        _warn_of(words["epsilon"], words["delta"], privacy_unit)
         self._core = _equipoise.Watch(
             books,
             account,
@@ -161,6 +169,7 @@ class ThresholdMonitor:
         if pattern and (state is None or fnmatch.fnmatch(os.path.abspath(state), os.path.abspath(rows.path))):
             raise RequestError("a state file cannot lie beside or within a pattern; name another with state=")
         state = rows.path + ".monitor" if state is None else os.fspath(state)
+        _warn_of(words["epsilon"], words["delta"], words.get("unit"))
         self._file = _equipoise.FileWatch(charged.open(), charged.name, rows._file, json.dumps(words), state)
 
     def ask(self, predicate: str | Callable[[Any], Any] | Sequence[bool], threshold: Any) -> bool:
@@ -286,6 +295,7 @@ class Holdout:
     ) -> None:
         self._training, self._holdout = training, holdout
         books, account = _account("replace", None, ledger, name)
+        _warn_of(decimal(epsilon, "epsilon"))
         self._core = _equipoise.Holdout(
             books,
             account,

@@ -70,9 +70,9 @@ def _votes(answer: _Answer, blocks: Any, n_jobs: int | None, time_limit: float |
     return _in_processes(answer, blocks, _workers(n_jobs), None)
 
 
-def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | None, apart: bool = False) -> None:
-    """Refuse, before anything is paid for, a function that processes of our own cannot be given."""
-    if not apart and time_limit is None and (n_jobs in (None, 1) or _has_joblib()):
+def portable(f: Any, n_jobs: int | None, time_limit: float | None, apart: bool = False, what: str = "f") -> None:
+    """Refuse, before anything is paid for, a function that other processes cannot be given, where it runs in some."""
+    if not apart and time_limit is None and (n_jobs in (None, 1) if not _has_joblib() else _runs_here(n_jobs)):
         return
     try:
         written = _dumps()(f)
@@ -80,7 +80,15 @@ def portable(f: Callable[[Any], Any], n_jobs: int | None, time_limit: float | No
         written = b""
     if not written or (_dumps() is pickle.dumps and getattr(f, "__module__", None) == "__main__"):
         why = "categories of Polars are shared by all of a process, so f runs in another, and " if apart else ""
-        raise RequestError(f"{why}f cannot be handed to another process; define it in a module, or install joblib")
+        how = "let it hold nothing that cannot be pickled" if _has_joblib() else "define it in a module, or install joblib"
+        raise RequestError(f"{why}{what} cannot be handed to another process; {how}")
+
+
+def _runs_here(n_jobs: int | None) -> bool:
+    """Whether joblib would run blocks in this process: one after another, or on threads."""
+    from joblib.parallel import get_active_backend
+
+    return jobs(n_jobs) == 1 or getattr(get_active_backend()[0], "uses_threads", False)
 
 
 def jobs(n_jobs: int | None) -> int:

@@ -35,7 +35,7 @@ from ._quiet import hush, is_interrupt
 from ._release import Release
 from ._subsample import _deal, _planned, reader, vote
 from ._wording import decimal
-from ._workers import votes_of
+from ._workers import portable, votes_of
 
 #: What a fitted model is, by the first of these that it has all of.
 PARAMETERS = (("coef_", "intercept_"), ("coef_",), ("cluster_centers_",), ("theta_", "var_", "class_prior_"), ("centroids_",))
@@ -122,6 +122,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         epsilon, delta = _exact(self.epsilon, "epsilon"), _exact(self.delta, "delta")
         if epsilon <= 0:
             raise RequestError(f"epsilon {self.epsilon} is not accepted: give a number above 0, such as 1")
+        portable(self.estimator, self.n_jobs, self.time_limit, what="the estimator")
         self.spent_: list[Release] = []
         self.release_: Release | None = None
         if is_classifier(self.estimator):

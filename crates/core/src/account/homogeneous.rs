@@ -52,7 +52,7 @@ impl Homogeneous {
         one.sub(&power(&kept, self.count).mul(&one.sub(&sum)))
     }
 
-    /// An epsilon at this delta, above the least by at most a part in 2^40; `None` where the delta is too small.
+    /// An epsilon at this delta, above the least by at most a part in 2^40 of the plain sum; `None` where the delta is too small.
     pub fn eps_upper(&self, delta: &Delta) -> Option<Approx> {
         let holds = |eps: &Ratio| self.delta(eps).upper() <= *delta.ratio();
         let mut high = self.each.eps.times_up(self.count).ratio().clone();
@@ -133,8 +133,9 @@ mod tests {
                 let delta: Delta = delta.parse().unwrap();
                 let Some(claimed) = releases.eps_upper(&delta) else { continue };
                 assert!(releases.delta(claimed.eps.ratio()).upper() <= *delta.ratio(), "{eps} {own} {count}");
-                // And not far above the least: a part in 2^30 less would not do.
-                let less = claimed.eps.ratio() * &(Ratio::one() - Ratio::new(1, 1 << 30));
+                // And not far above the least: less by a part in 2^40 of the plain sum, and a little for rounding, would not do.
+                let part = Ratio::new((1 << 20) + 1, 1 << 60);
+                let less = claimed.eps.ratio() - releases.each.eps.times_up(count).ratio() * &part;
                 let least = claimed.eps.ratio().is_zero() || releases.delta(&less).lower() > *delta.ratio();
                 assert!(least, "{eps} {own} {count}: {}", claimed.eps);
                 assert_eq!(claimed.delta.ratio(), delta.ratio());

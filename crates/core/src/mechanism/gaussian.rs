@@ -351,6 +351,17 @@ mod tests {
         Gaussian { target, sensitivity, grid: Ratio::one(), dimensions, values, noise }
     }
 
+    /// A failure that is just what seven steps have is kept by seven steps.
+    #[test]
+    fn the_error_of_a_failure_that_is_just_met_is_no_larger() {
+        for noise in [Noise::Discrete, Noise::Real] {
+            let calibrated = gaussian(rho("0.02"), exact("1"), 3, Values::Any, noise).calibrate().unwrap();
+            let beta = calibrated.mechanism.miss_upper(&calibrated.variance_steps, &ratio("7"));
+            assert_eq!(calibrated.accuracy(&beta), ratio("7.5"));
+            assert_eq!(calibrated.accuracy(&(beta * ratio("0.999999"))), ratio("8.5"));
+        }
+    }
+
     #[test]
     fn hand_computed_variances_for_rho() {
         use Values::{Any, OnGrid};

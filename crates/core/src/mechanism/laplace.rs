@@ -267,6 +267,22 @@ mod tests {
         }
     }
 
+    /// Half a step where something is rounded: values that lie anywhere, and noise that does.
+    #[test]
+    fn errors_count_what_is_rounded() {
+        let error = |values: Values, noise: Noise| {
+            let mechanism = Laplace { noise, ..laplace("0.1", "1", "1", 1, values) };
+            mechanism.calibrate().unwrap().accuracy(&ratio("0.05"))
+        };
+        let exact = error(Values::OnGrid, Noise::Discrete);
+        assert_eq!(error(Values::Any, Noise::Discrete), exact + Ratio::new(1, 2));
+        // 10·ln 20 is 29.957.
+        for values in [Values::OnGrid, Values::Any] {
+            let real = error(values, Noise::Real).to_f64();
+            assert!((real - 30.457).abs() < 0.001, "{values:?}: {real}");
+        }
+    }
+
     #[test]
     fn bad_parameters_are_refused_in_one_line() {
         for (sensitivity, grid, dimensions, values, expected) in [

@@ -219,7 +219,7 @@ impl Quantiles {
     fn errors(&self, tree: &Tree, units: &Ratio, shares: &[Ratio]) -> Option<Vec<u64>> {
         let length = |share: &Ratio| {
             let unlikely = (units * &Ratio::from(2u64) / share).ceil_i64()?;
-            Some(u64::try_from(unlikely - 1).unwrap_or(0))
+            u64::try_from(unlikely - 1).ok()
         };
         let lengths: Vec<u64> = shares.iter().map(length).collect::<Option<_>>()?;
         let mut errors = vec![0; self.fractions.len()];

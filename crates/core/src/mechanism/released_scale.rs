@@ -289,6 +289,18 @@ mod tests {
         assert_eq!(loose.margin, &loose.log_grid / &Ratio::from(2u64));
     }
 
+    /// What is said beforehand, in floats: half of the failure for the bound, half for the value.
+    #[test]
+    fn an_error_that_is_said_beforehand_counts_both_noises() {
+        let calibrated = mechanism("0.5", "2", "1e-6", "0.1", 1 << 50).calibrate().unwrap();
+        let (margin, scale) = (calibrated.margin.to_f64(), calibrated.log_scale.to_f64());
+        let log = 1e9f64.ln() + margin + 10f64.ln() * scale + calibrated.log_grid.to_f64() / 2.0;
+        // P(|Z| > t) = e^-t for each half; the tail of the value is found to a part in 10,000, upwards.
+        let wanted = log.exp() / 2.0 * 20f64.ln();
+        let found = calibrated.accuracy_for(&ratio("1e9"), &ratio("0.1")).to_f64();
+        assert!(found > wanted * (1.0 - 1e-9) && found < wanted * (1.0 + 2e-4), "{found} {wanted}");
+    }
+
     #[test]
     fn bad_parameters_are_refused_in_one_line() {
         let refusal = |mechanism: ReleasedScale| mechanism.calibrate().unwrap_err().to_string();

@@ -350,6 +350,15 @@ mod tests {
         TwoTests { eps, delta, base, parts, adjacency }
     }
 
+    /// Without noise an estimate is in the middle of its cell, so that half a cell is what it may be off by.
+    #[test]
+    fn errors_are_half_a_cell_and_the_noise() {
+        let scale = shape("2", 2, 8, AddRemove).calibrate().unwrap();
+        assert_eq!(scale.cells.accuracy(&Ratio::one()), ratio("1/16"));
+        let tail = discrete_tail_steps(&ratio("7/2"), &ratio("0.05"));
+        assert_eq!(scale.cells.accuracy(&ratio("0.05")), tail / ratio("8") + ratio("1/16"));
+    }
+
     #[test]
     fn hand_computed_cells_and_costs() {
         let scale = shape("2", 2, 2, AddRemove).calibrate().unwrap();

@@ -362,6 +362,18 @@ mod tests {
         assert!((at(28) - (1.0 - 0.5 * (-past).exp())).abs() < 1e-12);
     }
 
+    /// The chance of a refusal is what is left of that of passing, rounded up.
+    #[test]
+    fn refusals_are_what_does_not_pass() {
+        let least = calibrated("1", Threshold::Least { delta: delta("1e-6") }, Replace);
+        for (distance, passes) in [(0, 1e-6), (5, 1e-6 * 5f64.exp()), (20, 1.0 - 0.25e6 * (-20f64).exp())] {
+            let slack = Slack::steps_to_unstable(distance, Replace);
+            let refusal = least.accuracy(slack);
+            assert!((refusal.to_f64() - (1.0 - passes)).abs() < 1e-12, "{distance}: {}", refusal.to_f64());
+            assert!(refusal + least.probability(slack, 200).upper() >= Ratio::one());
+        }
+    }
+
     fn forms() -> Vec<Threshold> {
         vec![
             Threshold::Algorithm13 { delta: delta("0.01") },

@@ -295,6 +295,34 @@ mod tests {
         }
     }
 
+    /// Every law by its own chance, not by that of another.
+    #[test]
+    fn one_word_is_settled_rightly_whatever_the_noise() {
+        let (scale, threshold) = (Ratio::from(2u64), Ratio::from(10u64));
+        for noise in ALL {
+            for value in [4, 10, 13] {
+                let question = Silence { noise, scale: &scale, threshold: &threshold, one: 1, value };
+                let head = head_of(|bits| question.enclose(bits));
+                let far = 1 << 40;
+                let (low, high) = (head - far, head + far);
+                let settled = (question.settle(low, low), question.settle(high, high));
+                assert_eq!(settled, (Some(true), Some(false)), "{noise:?} {value}");
+            }
+        }
+    }
+
+    /// Differences of what is cut to 2^126 on both sides fit 128 bits.
+    #[test]
+    fn thresholds_beyond_every_value_have_no_fixed_point() {
+        let fixed = |threshold: &Ratio| {
+            let (noise, scale) = (Noise::Gumbel, Ratio::from(2u64));
+            Fixed::new(&Silence { noise, scale: &scale, threshold, one: 1, value: 0 }).is_some()
+        };
+        let edge = Ratio::whole(IBig::ONE << 126);
+        assert!(fixed(&(&edge - &Ratio::one())) && fixed(&(Ratio::one() - &edge)));
+        assert!(!fixed(&edge) && !fixed(&-edge.clone()));
+    }
+
     #[test]
     fn one_word_is_settled_rightly_whatever_the_value() {
         let relative = [-70.0, -64.0, -44.0, -20.0, -3.3, -0.5, 0.0, 0.7, 2.0, 3.7, 4.99, 5.01, 9.0];

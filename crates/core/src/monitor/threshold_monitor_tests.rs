@@ -70,6 +70,8 @@ fn printed_forms_cost_what_their_noise_keeps() {
     assert!((simplified.scale().to_f64() - 10.0 * 13.815_510_557_964_274f64.powi(2)).abs() < 1e-6);
     let Loss::Approx(cost) = simplified.cost() else { panic!("(epsilon, delta)") };
     assert!(cost.eps.ratio().to_f64() < 0.01, "{}", cost.eps);
+    let half = simplified_monitor(&"0.5".parse().unwrap(), &"1e-6".parse().unwrap()).unwrap();
+    assert!((half.scale().to_f64() - 20.0 * 13.815_510_557_964_274f64.powi(2)).abs() < 1e-6);
     let halting = above_noiseless_threshold(&"1".parse().unwrap(), &"1e-6".parse().unwrap()).unwrap();
     let mut watch = halting.start(1);
     let far = ratio("-1e9");

@@ -377,11 +377,14 @@ mod tests {
     #[test]
     fn a_private_scale_is_drawn_with_public_arithmetic() {
         let (least, most) = (ratio("1e-9"), ratio("1e9"));
+        for grid in ["0.01", "100"] {
+            let of = |scale: &str| Rounded::new(Cauchy, place("0.3", scale, grid));
+            let looks: Vec<Look> = ["1e-9", "1", "777", "1e9"]
+                .map(|scale| of(scale).for_scales_between(&least, &most).first)
+                .to_vec();
+            assert!(looks.windows(2).all(|pair| pair[0] == pair[1]) && of("1").first != of("1e9").first);
+        }
         let of = |scale: &str| Rounded::new(Cauchy, place("0.3", scale, "0.01"));
-        let looks: Vec<Look> = ["1e-9", "1", "777", "1e9"]
-            .map(|scale| of(scale).for_scales_between(&least, &most).first)
-            .to_vec();
-        assert!(looks.windows(2).all(|pair| pair[0] == pair[1]) && of("1").first != of("1e9").first);
         for word in [1, 1 << 40, 3 << 62, u64::MAX] {
             let words = || ScriptedWords::new(vec![word, 77]);
             let fitted = of("1.7").for_scales_between(&least, &most).draw(&mut words());

@@ -324,6 +324,29 @@ mod tests {
         })
     }
 
+    /// Few digits of the logarithm make powers rough, and never too narrow; large exponents take more digits.
+    #[test]
+    fn rough_powers_contain_both_ends() {
+        let look = Look { bits: 120, reach: 60 };
+        for (top, exponent) in [(3u64, "1"), (7, "3/7"), (100, "19/3"), (1000, "1000/3"), (999, "77")] {
+            let exponent: Ratio = exponent.parse().unwrap();
+            // From top/(top+1) on, in a cell of 2^-80.
+            let cell = Cell { numerator: (UBig::from(top) << 80) / UBig::from(top + 1), bits: 80 };
+            let at = |numerator: &UBig| {
+                let power = end_value(numerator, cell.bits).ln().neg().mul_ratio(&exponent).exp();
+                power.sub(&Interval::one(FINE))
+            };
+            let (low, high) = (at(&cell.end()), at(&cell.numerator));
+            for digits in 16..40 {
+                let span = cell.power_excess(&exponent, look, digits);
+                let (least, most) = (span.lower().unwrap(), span.upper().unwrap());
+                assert!(least <= low.lower() && high.upper() <= most, "{top} {exponent} {digits}");
+                let allowed = (high.upper() + Ratio::one()) * Ratio::dyadic(IBig::ONE, digits);
+                assert!(most - least <= allowed, "{top} {exponent} {digits}");
+            }
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 

@@ -179,6 +179,16 @@ mod tests {
         data.last().copied().unwrap_or(0)
     }
 
+    /// Where nothing were covered, every comparison with a search would hold.
+    #[test]
+    fn answers_are_exact_while_rows_can_still_come() {
+        let replace = Neighbourhoods::new(&[0, 1], 3, Adjacency::Replace);
+        assert!(replace.covers(&[0, 1, 1], 9));
+        let free = Neighbourhoods::new(&[0, 1], 3, Adjacency::AddRemove);
+        assert!(free.covers(&[], 2) && free.covers(&[0, 1], 0));
+        assert!(!free.covers(&[], 3) && !free.covers(&[0, 1], 1) && !free.covers(&[0], u64::MAX));
+    }
+
     #[test]
     fn searches_from_one_place_and_from_everywhere_agree() {
         let values = [0, 1, 4];

@@ -159,6 +159,17 @@ mod tests {
     use crate::interval::Interval;
     use proptest::prelude::*;
 
+    /// Numbers of 64 digits stay as they are, also where zeros follow; one digit more is rounded up.
+    #[test]
+    fn what_fits_is_not_rounded() {
+        let odd = (1u128 << 63) + 1;
+        for zeros in [0, 1, 2, 40] {
+            assert_eq!(Weight::shortened_up(odd << zeros, 100).mantissa, (1 << 63) + 1, "{zeros}");
+        }
+        assert_eq!(Weight::shortened_up((odd << 1) + 1, 100).mantissa, (1 << 63) + 2);
+        assert_eq!(Weight::shortened_up((odd << 40) + 1, 100).mantissa, (1 << 63) + 2);
+    }
+
     #[test]
     fn weights_fall_by_at_most_e_to_the_beta() {
         for text in ["1e-25", "0.001", "0.1", "1/3", "1", "40", "1000"] {

@@ -96,6 +96,18 @@ mod tests {
         data.chunk_by(|a, b| a == b).count() as u128
     }
 
+    /// What any row can do is what some row does.
+    #[test]
+    fn one_row_moves_the_number_by_one_at_most() {
+        for adjacency in Adjacency::ALL {
+            let all = Neighbourhoods::new(&[0, 1, 2], 4, adjacency);
+            let apart = |a: &u128, b: &u128| u64::try_from(a.abs_diff(*b)).unwrap();
+            let levels = all.local_sensitivities(direct, apart, 1);
+            let most = levels[0].iter().flatten().max().copied();
+            assert_eq!(most, Some(Multiplicities::global_sensitivity()), "{adjacency}");
+        }
+    }
+
     #[test]
     fn slacks_agree_with_search() {
         for (values, rows) in [(vec![7], 4), (vec![0, 3], 5), (vec![0, 1, 2], 5), (vec![0, 1, 2, 9], 4)] {

@@ -166,6 +166,7 @@ mod tests {
             assert_eq!(float(ordinal(value).unwrap()), Some(value));
         }
         assert_eq!(ordinal(-0.0), ordinal(0.0));
+        assert_eq!(float(0).map(f64::to_bits), Some(0), "zero has no sign");
         assert_eq!(ordinal(f64::MAX), Some(MAX_ORDINAL));
         assert_eq!(ordinal(f64::MIN), Some(-MAX_ORDINAL));
         assert_eq!([f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY].map(ordinal), [None; 4]);

@@ -238,6 +238,17 @@ mod tests {
     }
 
     /// A negative number stands for a vote that is missing.
+    /// An option that nobody named is named by none, and noise goes both ways from there.
+    #[test]
+    fn the_popularity_of_an_option_without_votes_is_noise_around_zero() {
+        let election = election("1", Some("1"), 2, 3, 1);
+        let pmf = enumerate(&ratio("1e-9"), |tape| election.run(&[None; 3], tape).popularity);
+        for size in 1..4 {
+            let [less, more] = [-size, size].map(|size| pmf.mass(&Some(size)).to_f64());
+            assert!(less > 1e-3 && (less - more).abs() < 1e-6, "{size}: {less} {more}");
+        }
+    }
+
     fn some_votes(votes: &[i64]) -> Vec<Option<u64>> {
         votes.iter().map(|&vote| u64::try_from(vote).ok()).collect()
     }

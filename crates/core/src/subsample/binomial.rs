@@ -161,6 +161,12 @@ mod tests {
     }
 
     #[test]
+    fn a_single_row_is_in_every_sample() {
+        assert_eq!([in_sample_upper(1, 3), in_sample_upper(0, 1)], [Ratio::one(), Ratio::one()]);
+        assert!((in_sample_upper(4, 2).to_f64() - 7.0 / 16.0).abs() < 1e-15);
+    }
+
+    #[test]
     fn masses_are_the_binomials() {
         let found = masses(4, &ratio("1/4"));
         for (mass, expected) in found.iter().zip([81, 108, 54, 12, 1]) {

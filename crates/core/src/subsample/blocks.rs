@@ -238,6 +238,24 @@ mod tests {
     }
 
     #[test]
+    fn one_thread_is_the_one_that_asks() {
+        let runner = Runner { threads: NonZero::new(1), ..Runner::default() };
+        let threads = runner.run(&ten(), |_| thread::current().id());
+        assert_eq!(threads, [Some(thread::current().id()); 10]);
+    }
+
+    /// Panics elsewhere are told again once no block runs. Other tests run blocks meanwhile, and end.
+    #[test]
+    fn what_was_counted_as_running_ends() {
+        Runner::default().run(&ten(), |block| assert!(block.index() > 3));
+        let begun = std::time::Instant::now();
+        while RUNNING.load(SeqCst) > 0 {
+            assert!(begun.elapsed().as_secs() < 300, "a block counts as running for ever");
+            thread::yield_now();
+        }
+    }
+
+    #[test]
     fn what_fails_is_the_default_and_the_others_stay() {
         struct Spiteful;
         impl Drop for Spiteful {

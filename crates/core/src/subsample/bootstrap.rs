@@ -378,6 +378,19 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_nothing_are_refused() {
+        let of = |rows, size| {
+            let form = SampleAndAggregate { eps: "1".parse().unwrap(), rows, size };
+            form.calibrate(64, &"1e-6".parse().unwrap()).map_err(|error| error.to_string())
+        };
+        for (rows, size) in [(0, 5), (100, 0)] {
+            let error = of(rows, size).unwrap_err();
+            assert!(error.contains("give at least 1 row, and 1 in a sample"), "{rows} {size}: {error}");
+        }
+        assert!(of(100, 5).is_ok());
+    }
+
+    #[test]
     fn a_private_number_of_rows_is_refused_with_the_reason() {
         let error = printed("1", "1e-6", RowCount::Unknown, Adjacency::AddRemove).calibrate().unwrap_err();
         let text = error.to_string();

@@ -138,6 +138,12 @@ mod tests {
         text.parse().unwrap()
     }
 
+    #[test]
+    fn shifts_reach_all_of_a_cell() {
+        assert!(share(0) <= 0.0 && share((1 << 52) - 1) < 1.0 && share((1 << 52) - 1) > 0.999);
+        assert!((share(1 << 51) - 0.5).abs() < 1e-15);
+    }
+
     fn grid(delta: &str, widths: Vec<f64>, votes: u64, per_unit: u64) -> Calibrated {
         let touch = VotesPerUnit::new(votes, per_unit, Adjacency::Replace).unwrap();
         let (eps, delta) = ("1".parse().unwrap(), delta.parse().unwrap());

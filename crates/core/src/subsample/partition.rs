@@ -436,6 +436,19 @@ mod tests {
     }
 
     #[test]
+    fn equal_blocks_have_every_row_once_in_every_round() {
+        let partition = calibrated(Design::Equal { blocks: 3, rounds: 2 }, Adjacency::Replace);
+        let words = (1..400u64).map(|word| word.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let dealt = partition.deal_rows(10, &mut ScriptedWords::new(words));
+        assert_eq!(dealt.count(), 6);
+        for round in [0..3, 3..6] {
+            let mut rows: Vec<usize> = round.flat_map(|block| dealt.block(block).to_vec()).collect();
+            rows.sort_unstable();
+            assert_eq!(rows, (0..10).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn the_table_of_touched_votes() {
         use Adjacency::{AddRemove, Replace};
         let rate: Rate = "0.1".parse().unwrap();

@@ -84,6 +84,13 @@ mod tests {
     };
 
     #[test]
+    fn one_block_can_agree_and_none_cannot() {
+        assert!(Stability { agreeing: 1, blocks: 1 }.is_stable());
+        assert!(!Stability { agreeing: 0, blocks: 1 }.is_stable());
+        assert!(!Stability { agreeing: 0, blocks: 0 }.is_stable());
+    }
+
+    #[test]
     fn shares_and_what_follows_from_them() {
         let touch = VotesPerUnit::new(110, 1, Adjacency::AddRemove).unwrap();
         let (eps, delta) = ("1".parse().unwrap(), "1e-6".parse().unwrap());

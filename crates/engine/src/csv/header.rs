@@ -21,8 +21,15 @@ pub fn delimiter(character: char) -> Result<u8, Problem> {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How text of other encodings begins.
-const OTHER_MARKS: [([u8; 2], &str); 2] = [([0xff, 0xfe], "UTF-16"), ([0xfe, 0xff], "UTF-16")];
+/// How text of other encodings begins; the longer marks come first, since one of them begins as a shorter one does.
+const OTHER_MARKS: [(&[u8], &str); 4] = [
+    (b"\xff\xfe\0\0", "UTF-32"),
+    (b"\0\0\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+];
+/// The length of the longest of these marks.
+const LONGEST_MARK: usize = 4;
 
 /// The public beginning of a file.
 pub struct Head {
@@ -35,10 +42,10 @@ pub struct Head {
 impl Head {
     /// Read the header line if there is one, and the byte order mark.
     pub fn read(bytes: &Bytes, header: &Header, delimiter: u8, longest_line: usize) -> Result<Self, Problem> {
-        let mut first = vec![0; BYTE_ORDER_MARK.len()];
+        let mut first = vec![0; LONGEST_MARK];
         let count = read_up_to(bytes, &mut first, 0)?;
         first.truncate(count);
-        let mark = if first == BYTE_ORDER_MARK { first.clone() } else { Vec::new() };
+        let mark = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.to_vec() } else { Vec::new() };
         let (columns, head) = match header {
             Header::Declared(columns) if columns.is_empty() => return Err(Problem::NothingDeclared),
             Header::Declared(columns) => (columns.clone(), mark),
@@ -72,7 +79,7 @@ fn first_line(bytes: &Bytes, begin: u64, longest_line: usize) -> Result<Vec<u8>,
         let end = match end {
             Some(at) if line[at] == b'\r' => match line.get(at + 1) {
                 Some(b'\n') => Some(at + 1),
-                // Every second byte of UTF-16 is zero.
+                // Every second byte of UTF-16 is zero, and more of UTF-32.
                 Some(_) if memchr(0, &line[..at]).is_some() => {
                     return Err(Problem::Header(HeaderProblem::Zeros));
                 }

@@ -110,7 +110,8 @@ fn convolve(task: &Task) -> (Vec<f64>, f64) {
     let forward = transform(length, false);
     let mut scratch = vec![Complex::new(0.0, 0.0); forward.get_inplace_scratch_len()];
     let mut product = vec![Complex::new(1.0, 0.0); length / 2 + 1];
-    let (mut off, mut growth, mut count, mut skipped) = (0.0, 0.0, 0.0, 0.0);
+    let (mut off, mut skipped) = (0.0, 0.0);
+    let (mut growth, mut count) = (0.0, 0.0);
     for ((part, times), shift) in task.parts.iter().zip(task.shifts) {
         let mut buffer = vec![Complex::new(0.0, 0.0); length];
         for (index, mass) in part.tilted(task.tilt, *shift) {

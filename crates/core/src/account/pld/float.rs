@@ -149,6 +149,16 @@ mod tests {
         }
     }
 
+    /// One long sum of these is off by a part in 2^36.
+    #[test]
+    fn long_sums_are_as_close_as_they_say() {
+        let count = 1 << 20;
+        // A power of two times a float is exact.
+        let (got, truth) = (total(std::iter::repeat_n(0.1, count)), 0.1 * count as f64);
+        assert!((got / truth - 1.0).abs() < 2f64.powi(-39), "{got}");
+        assert!((total([0.5, 0.25, 4.0].into_iter()) - 4.75).abs() < 1e-15);
+    }
+
     #[test]
     fn sides_are_kept() {
         for text in ["0.1", "1/3", "-0.1", "20", "0", "1e-30", "123456789.123456789"] {

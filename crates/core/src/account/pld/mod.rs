@@ -270,4 +270,6 @@ impl Parts {
 }
 
 #[cfg(test)]
+mod atoms_tests;
+#[cfg(test)]
 mod tests;

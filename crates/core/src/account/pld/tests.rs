@@ -99,6 +99,27 @@ fn one_release_of_each_kind_is_its_curve() {
     }
 }
 
+/// Each loss on a sample is that of the mixture, not below and hardly above it, also where it is far beyond what the rate makes up for.
+#[test]
+fn losses_on_samples_are_those_of_the_mixture() {
+    let noise = Event::DiscreteGaussian { steps: ratio("4"), variance: ratio("1") };
+    let detail = Detail { step: 0.01, tail: 1e-22 };
+    for rate in ["1e-14", "1e-5", "0.3"] {
+        let p: f64 = rate.parse().unwrap();
+        for (direction, sign) in [(Direction::Remove, 1.0), (Direction::Add, -1.0)] {
+            let whole = atoms::atoms(&noise, direction, detail).unwrap();
+            let mixed = atoms::atoms(&sampled(noise.clone(), rate), direction, detail).unwrap();
+            assert!(whole.list.iter().any(|atom| (30.5..33.0).contains(&atom.loss)));
+            for (from, to) in whole.list.iter().zip(&mixed.list) {
+                let truth = sign * (p * from.loss.exp_m1()).ln_1p();
+                let little = 1e-10 * (1.0 + truth.abs());
+                assert!(to.loss >= truth - little / 10.0, "{rate} {direction:?} {}: {}", from.loss, to.loss);
+                assert!(to.loss <= truth + little, "{rate} {direction:?} {}: {}", from.loss, to.loss);
+            }
+        }
+    }
+}
+
 /// Every output of `times` sampled randomized responses, in both directions.
 fn enumerate_sampled(eps: f64, rate: f64, times: u32, at: f64) -> f64 {
     let (yes, no) = (eps.exp() / (1.0 + eps.exp()), 1.0 / (1.0 + eps.exp()));
@@ -175,6 +196,26 @@ fn a_tilt_beyond_the_exponential_certifies_nothing() {
         first: -8,
     };
     assert!(Sum::new(&task).delta_above(0.0) >= 1.0);
+}
+
+/// Long exponents are rounded, and more is added for that: a thousand certain losses of 100 are not less than certain.
+#[test]
+fn what_long_exponents_are_rounded_by_is_added() {
+    let parts = [(OnGrid { first: 100, masses: vec![1.0], infinite: 0.0, step: 1.0 }, 1000)];
+    let shifts = [100.0001];
+    let (length, first) = (64, 99_980);
+    let task = Task { parts: &parts, tilt: 1.0, steep: 1.0, enough: 1e-30, shifts: &shifts, length, first };
+    let (got, truth) = (Sum::new(&task).delta_above(99_990.0), -(-10f64).exp_m1());
+    assert!(got >= truth && got < truth * (1.0 + 1e-6), "{got} {truth}");
+}
+
+/// Two samples beside a whole release: adding a record is then worse than removing one, 0.2186 against 0.1340.
+#[test]
+fn samples_among_other_releases_keep_both_directions() {
+    let mixed = LossDistribution::new([(sampled(known("3", "0"), "0.1"), 2), (known("1", "0"), 1)]);
+    let got = mixed.delta_above(&ratio("0.8")).unwrap();
+    // All eight outputs, added up by hand.
+    close_above(&got, &ratio("0.2185578"), 0.02);
 }
 
 #[test]
