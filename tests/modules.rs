@@ -5,11 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The first word of every path that a text takes from its own crate, without comments.
 fn imported(text: &str) -> BTreeSet<String> {
-    let code: String = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let code =
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     let mut found = BTreeSet::new();
     for rest in code.split("crate::").skip(1) {
         let Some(inside) = rest.strip_prefix('{') else {
@@ -27,7 +24,7 @@ fn imported(text: &str) -> BTreeSet<String> {
                 '}' => depth -= 1,
                 ',' if depth == 0 => first = true,
                 letter if depth == 0 && first && (letter.is_alphanumeric() || letter == '_') => {
-                    word.push(letter)
+                    word.push(letter);
                 }
                 _ if depth == 0 && first && !word.is_empty() => first = false,
                 _ => {}
@@ -73,7 +70,9 @@ fn circle(graph: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
         }
         for end in ends {
             left.remove(&end);
-            left.values_mut().for_each(|imports| _ = imports.remove(&end));
+            for imports in left.values_mut() {
+                imports.remove(&end);
+            }
         }
     }
 }

@@ -83,7 +83,8 @@ fn wrapped(text: &str, indent: &str) -> String {
             *last = if last.is_empty() { word.to_string() } else { format!("{last} {word}") };
         }
     }
-    lines.iter().map(|line| format!("{indent}{line}\n")).collect()
+    let lines: Vec<String> = lines.iter().map(|line| format!("{indent}{line}")).collect();
+    lines.join("\n") + "\n"
 }
 
 fn documentation(statistic: Statistic) -> String {
@@ -187,7 +188,8 @@ if TYPE_CHECKING:
             }
             let (name, spec) = (statistic.name(), statistic.spec());
             let signature = signature(statistic, "self", left_out, "");
-            let signature: String = signature.lines().map(|line| format!("    {line}\n")).collect();
+            let signature: Vec<String> = signature.lines().map(|line| format!("    {line}")).collect();
+            let signature = signature.join("\n") + "\n";
             write!(
                 text,
                 "\n    def {name}(\n{signature}    ) -> Query:\n        \"\"\"{}; keywords as of :func:`equipoise.{name}`.\"\"\"\n        \

@@ -46,9 +46,9 @@ impl Ballot {
 
     /// Pay. The stored release as JSON where this request was answered before, else nothing: go on and count.
     #[pyo3(signature = (books, request_id=None))]
-    fn charge(&self, py: Python<'_>, books: &Books, request_id: Option<String>) -> PyResult<Option<String>> {
+    fn charge(&self, py: Python<'_>, books: &Books, request_id: Option<&str>) -> PyResult<Option<String>> {
         py.detach(|| {
-            let paid = books.session()?.charge(self.planned.clone(), request_id.as_deref());
+            let paid = books.session()?.charge(self.planned.clone(), request_id);
             match paid.map_err(|error| errors::pay(&error))? {
                 Paid::Replayed(release) => Ok(Some(release.to_text())),
                 Paid::Charged(charged) => {

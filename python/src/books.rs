@@ -49,13 +49,9 @@ impl Books {
     }
 
     /// Pay for a plan; an answer that was given before as JSON.
-    fn charge(
-        &self,
-        planned: &Planned,
-        request_id: Option<String>,
-    ) -> PyResult<Result<Box<Charged>, String>> {
+    fn charge(&self, planned: &Planned, request_id: Option<&str>) -> PyResult<Result<Box<Charged>, String>> {
         waiting::unless_stopped()?;
-        let paid = self.session()?.charge(planned.plan.clone(), request_id.as_deref());
+        let paid = self.session()?.charge(planned.plan.clone(), request_id);
         Ok(match paid.map_err(|error| errors::pay(&error))? {
             Paid::Replayed(release) => Err(release.to_text()),
             Paid::Charged(charged) => Ok(charged),
@@ -136,7 +132,7 @@ impl Books {
         planned: &Planned,
         source: &Bound<'_, PyAny>,
         rows: usize,
-        request_id: Option<String>,
+        request_id: Option<&str>,
         came: &Bound<'_, PyList>,
     ) -> PyResult<String> {
         if let Ok(file) = source.cast::<File>() {

@@ -56,7 +56,7 @@ fn who_asks_for_json_gets_the_argument_and_the_next_step() {
 
 #[test]
 fn a_refusal_names_options_as_they_are_typed_and_by_name_in_json() {
-    let folder = Folder::new("value\n1\n2\n".to_string());
+    let folder = Folder::new("value\n1\n2\n");
     let words = folder.run("median data.csv value --epsilon 0.1");
     let words = String::from_utf8(words.stdout).expect("text");
     assert!(words.contains("declare --range and --resolution") && !words.contains('`'), "{words}");
@@ -69,7 +69,7 @@ fn a_refusal_names_options_as_they_are_typed_and_by_name_in_json() {
 /// The names of columns are somebody else's.
 #[test]
 fn a_column_that_is_called_as_an_option_stays_a_column() {
-    let folder = Folder::new("`range`\n1\n".to_string());
+    let folder = Folder::new("`range`\n1\n");
     let error = told(&folder, "median data.csv x --epsilon 1 --json");
     assert_eq!(error["hint"], json!(r"There are: \u{60}range\u{60}"));
     folder.write("batch.json", r#"{"epsilon": 1, "questions": [{"statistic": "count", "epsilo": 2}]}"#);
