@@ -31,9 +31,9 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, subsample::{Touch, arg_max::ArgMax}};
+//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, subsample::{VotesPerUnit, arg_max::ArgMax}};
 //!
-//! let touch = Touch::new(100, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(100, 1, Adjacency::AddRemove)?;
 //! let election = ArgMax { eps: "1".parse()?, popularity_eps: Some("0.5".parse()?), options: 1_000_000, touch };
 //! let election = election.calibrate()?;
 //! assert_eq!(election.cost().to_string(), "1.5-differential privacy");

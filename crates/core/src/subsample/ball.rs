@@ -34,9 +34,9 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, outcome::Outcome, subsample::{Touch, ball::Ball}};
+//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, outcome::Outcome, subsample::{VotesPerUnit, ball::Ball}};
 //!
-//! let touch = Touch::new(400, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(400, 1, Adjacency::AddRemove)?;
 //! let ball = Ball { eps: "2".parse()?, delta: "1e-6".parse()?, dimensions: 2, touch }.calibrate()?;
 //! assert_eq!(ball.cost().to_string(), "(2, 0.000001)-differential privacy");
 //! let votes: Vec<Vec<f64>> =

@@ -16,9 +16,9 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, subsample::{Touch, bounded::Bounded}};
+//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, subsample::{VotesPerUnit, bounded::Bounded}};
 //!
-//! let touch = Touch::new(100, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(100, 1, Adjacency::AddRemove)?;
 //! let mean = Bounded { eps: "1".parse()?, delta: "1e-6".parse()?, dimensions: 2, radius: 1.0, touch }.calibrate()?;
 //! # let mut coins = ScriptedWords::new(vec![1 << 61; 20]);
 //! let direction = mean.run(&vec![vec![0.6, 0.8]; 100], &mut coins);

@@ -20,9 +20,9 @@
 //!
 //! ```
 //! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, outcome::Outcome, stability::Range};
-//! use equipoise_core::subsample::{Touch, consensus::ProposedMedian};
+//! use equipoise_core::subsample::{VotesPerUnit, consensus::ProposedMedian};
 //!
-//! let touch = Touch::new(100, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(100, 1, Adjacency::AddRemove)?;
 //! let median = ProposedMedian {
 //!     test_eps: "1".parse()?, noise_eps: "1".parse()?, delta: "1e-6".parse()?,
 //!     bound: 2, range: Range::new(0, 1_000_000)?, touch,

@@ -23,9 +23,9 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, subsample::{Touch, features::Features}};
+//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, subsample::{VotesPerUnit, features::Features}};
 //!
-//! let touch = Touch::new(200, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(200, 1, Adjacency::AddRemove)?;
 //! let features = Features { rho: "0.1".parse()?, features: 50, largest: 5, touch }.calibrate()?;
 //! let votes: Vec<Vec<usize>> = (0..200).map(|i| vec![3, 17, i % 50]).collect();
 //! # let mut coins = ScriptedWords::new(vec![1 << 40; 400]);

@@ -16,9 +16,9 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, outcome::Outcome, subsample::{Touch, grid::GridVotes}};
+//! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, outcome::Outcome, subsample::{VotesPerUnit, grid::GridVotes}};
 //!
-//! let touch = Touch::new(60, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(60, 1, Adjacency::AddRemove)?;
 //! let votes: Vec<Vec<f64>> = (0..60).map(|i| vec![3.14 + f64::from(i) * 1e-4]).collect();
 //! let grid = GridVotes { eps: "1".parse()?, delta: "1e-6".parse()?, widths: vec![0.1], touch }.calibrate()?;
 //! # let mut coins = ScriptedWords::new(vec![1 << 61, 5]);

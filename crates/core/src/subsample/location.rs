@@ -28,9 +28,9 @@
 //!
 //! ```
 //! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords};
-//! use equipoise_core::subsample::{Touch, clip::DEFAULT_BITS, location::Location};
+//! use equipoise_core::subsample::{VotesPerUnit, clip::DEFAULT_BITS, location::Location};
 //!
-//! let touch = Touch::new(1000, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(1000, 1, Adjacency::AddRemove)?;
 //! let mean = Location { eps: "1".parse()?, bits: DEFAULT_BITS, touch }.calibrate()?;
 //! assert_eq!(mean.cost().to_string(), "1-differential privacy");
 //! let votes: Vec<f64> = (0..1000).map(|i| 250.0 + f64::from(i % 21)).collect();

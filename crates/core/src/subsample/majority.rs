@@ -27,9 +27,9 @@
 //!
 //! ```
 //! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, outcome::Outcome, ratio::Ratio};
-//! use equipoise_core::subsample::{Touch, majority::Majority};
+//! use equipoise_core::subsample::{VotesPerUnit, majority::Majority};
 //!
-//! let touch = Touch::new(110, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(110, 1, Adjacency::AddRemove)?;
 //! let majority = Majority { eps: "1".parse()?, delta: "1e-6".parse()?, touch }.calibrate()?;
 //! // A function that is right on three of four blocks is answered with probability 0.99.
 //! assert!(majority.success_lower(&Ratio::new(3, 4)) > "0.99".parse().unwrap());

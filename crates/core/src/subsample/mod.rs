@@ -4,7 +4,7 @@
 //! Smith 2007.
 //!
 //! Four steps, each of its own, so that votes may come from anywhere:
-//! 1. [`partition`] deals rows or people into blocks, and says how many votes one of them can [touch](Touch).
+//! 1. [`partition`] deals rows or people into blocks, and says how many votes one of them can [touch](VotesPerUnit).
 //! 2. [`blocks`] runs a closure on every block. What fails becomes a public default. A program in a sandbox or a
 //!    Python function may do this step instead.
 //! 3. The votes, as many as was said beforehand, are a data set of their own in which one person replaces as

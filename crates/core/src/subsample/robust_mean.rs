@@ -26,9 +26,9 @@
 //!
 //! ```
 //! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords, ratio::Ratio};
-//! use equipoise_core::subsample::{Touch, robust_mean::{RobustMean, Scale, Statistic}};
+//! use equipoise_core::subsample::{VotesPerUnit, robust_mean::{RobustMean, Scale, Statistic}};
 //!
-//! let touch = Touch::new(100, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(100, 1, Adjacency::AddRemove)?;
 //! let mean = RobustMean {
 //!     eps: "1".parse()?, statistic: Statistic::Trimmed { trim: 10 }, scale: Scale::Global,
 //!     low: Ratio::zero(), high: Ratio::from(10u64), resolution: "0.01".parse()?, touch,

@@ -26,9 +26,9 @@
 //!
 //! ```
 //! use equipoise_core::{adjacency::Adjacency, coins::ScriptedWords};
-//! use equipoise_core::subsample::{Touch, clip::DEFAULT_BITS, vectors::Vectors};
+//! use equipoise_core::subsample::{VotesPerUnit, clip::DEFAULT_BITS, vectors::Vectors};
 //!
-//! let touch = Touch::new(4000, 1, Adjacency::AddRemove)?;
+//! let touch = VotesPerUnit::new(4000, 1, Adjacency::AddRemove)?;
 //! let mean = Vectors { rho: "0.1".parse()?, dimensions: 2, bits: DEFAULT_BITS, touch }.calibrate()?;
 //! assert_eq!(mean.cost().to_string(), "0.1-zero-concentrated differential privacy");
 //! let votes: Vec<Vec<f64>> = (0..4000).map(|i| vec![f64::from(i % 7), 1e6 + f64::from(i % 3)]).collect();

@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use equipoise_engine::csv::{Csv, CsvOptions};
-//! use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, Wanted};
+//! use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, ColumnRead};
 //!
 //! struct Total(f64);
 //! impl Visitor for Total {

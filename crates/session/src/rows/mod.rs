@@ -112,7 +112,7 @@ impl Rows {
     }
 
     /// Scan the source like [`Source::scan`], but hand over only the rows that count. There are as many visitors as
-    /// [hands](Hands::count).
+    /// [threads](ScanKeys).
     pub fn scan(
         &self,
         source: &dyn Source,
