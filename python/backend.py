@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 HELPER = HERE / "package" / "equipoise" / "equipoise-sandbox"
 
 
-def build_helper(profile: str = "release") -> None:
+def build_helper(profile: str = "dist") -> None:
     """Sandboxes are there on Linux only; elsewhere there is nothing to build."""
     if not sys.platform.startswith("linux"):
         return

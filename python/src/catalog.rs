@@ -7,7 +7,6 @@ use equipoise_core::{
     ratio::Ratio,
     wording::{self, Surface},
 };
-#[cfg(debug_assertions)]
 use equipoise_session::audits::all;
 use equipoise_session::{caution, release::Promise};
 use pyo3::prelude::*;
@@ -134,10 +133,4 @@ fn finding(finding: &Finding) -> Value {
         "measurements": finding.measured.iter().map(measurement).collect::<Vec<_>>(),
         "mutant": finding.mutant.iter().map(measurement).collect::<Vec<_>>(),
     })
-}
-
-/// Those of whole questions would make a release build a third longer: they are in builds for development.
-#[cfg(not(debug_assertions))]
-fn all() -> Vec<&'static Audit> {
-    equipoise_audit::exact::ALL.iter().chain(equipoise_audit::zoo::ALL).copied().collect()
 }

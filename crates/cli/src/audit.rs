@@ -8,7 +8,6 @@ use equipoise_audit::{
     resolution,
 };
 use equipoise_core::wording;
-#[cfg(debug_assertions)]
 use equipoise_session::audits::all;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -166,10 +165,4 @@ fn print_json(findings: &[Finding]) {
         .collect();
     let good = findings.iter().all(|finding| finding.verdict().good());
     println!("{}", json!({"good": good, "resolution": resolution().to_string(), "audits": audits}));
-}
-
-/// Those of whole questions would make a release build a third longer: they are in builds for development.
-#[cfg(not(debug_assertions))]
-fn all() -> Vec<&'static Audit> {
-    equipoise_audit::exact::ALL.iter().chain(equipoise_audit::zoo::ALL).copied().collect()
 }

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
-#[cfg(any(test, debug_assertions))]
 pub mod audits;
 pub mod bar;
 pub mod caution;

@@ -605,7 +605,6 @@ impl From<FingerprintError> for AskError {
     }
 }
 
-#[cfg(any(test, debug_assertions))]
 pub(crate) mod audits;
 #[cfg(test)]
 mod tests;

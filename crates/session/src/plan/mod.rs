@@ -277,7 +277,6 @@ impl Plan {
         Ok(())
     }
 
-    #[cfg(any(test, debug_assertions))]
     pub(crate) fn task(&self) -> &crate::task::Task {
         &self.parts[0].task
     }

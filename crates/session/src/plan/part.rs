@@ -114,7 +114,6 @@ impl Part {
         }
     }
 
-    #[cfg(any(test, debug_assertions))]
     pub(crate) fn of_row(&self) -> &Approx {
         &self.of_row
     }

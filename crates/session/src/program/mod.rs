@@ -3,7 +3,6 @@
 //! Session deals records into blocks and reads what comes back as votes; who runs the programs, and how they are kept apart,
 //! is the business of whoever calls [`Session::run_program`].
 
-#[cfg(any(test, debug_assertions))]
 pub(crate) mod audits;
 mod deal;
 mod printed;

@@ -447,7 +447,6 @@ pub(crate) struct Ballot {
     pub rows: Option<u64>,
 }
 
-#[cfg(any(test, debug_assertions))]
 pub(crate) mod audits;
 #[cfg(test)]
 mod claims;
