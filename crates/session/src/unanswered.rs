@@ -8,7 +8,7 @@ use crate::ledger::{Fault, LedgerError, path_shown};
 use std::{env, fmt};
 
 /// The rows could not be read to the end. It carries no detail on purpose: what the disk said may depend on rows.
-/// [`Unanswered`](crate::unanswered::Unanswered) says what becomes of an answer.
+/// [`Unanswered`] says what becomes of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 

@@ -2,7 +2,7 @@
 //!
 //! An [`ErrorBar`] is a [`Shape`] with its confidence and a list of [conditions](Condition). Its fields are private and every
 //! way to make one gives a whole one, so that a bar without its ends, or a rank without its number, does not exist. In JSON it
-//! is one flat object ([`flat`]): what scripts read, and what ledgers hold.
+//! is one flat object (`flat`): what scripts read, and what ledgers hold.
 
 mod flat;
 mod words;

@@ -1,6 +1,6 @@
 //! What a plan will do: each statistic's mechanism, ready to run on what a scan has gathered.
 //!
-//! [`Answering`] is what all of them do; [`Task`] is the one place where it is dispatched. `Coins` is not object-safe, so that audits
+//! `Answering` is what all of them do; `Task` is the one place where it is dispatched. `Coins` is not object-safe, so that audits
 //! run the same generic code on a tape: hence an enum and a macro, and no `dyn`.
 
 #[cfg(test)]
