@@ -180,6 +180,19 @@ mod tests {
         assert!(far.low < far.high && far.high.is_finite(), "{far:?}");
     }
 
+    /// Squares between 1 and 9 take at least 1 away; those around zero may take nothing.
+    #[test]
+    fn a_difference_to_a_square_is_no_wider_than_the_square() {
+        let less = |low: f64, high: f64| Bar::around(100, 0).minus_square(Bar { value: 2.0, low, high });
+        for (low, high, ends) in
+            [(1.0, 3.0, [91.0, 99.0]), (-3.0, -1.0, [91.0, 99.0]), (-2.0, 3.0, [91.0, 100.0])]
+        {
+            let bar = less(low, high);
+            assert!(bar.low <= ends[0] && ends[1] <= bar.high, "{bar:?}");
+            assert!(ends[0] - bar.low < 1e-9 && bar.high - ends[1] < 1e-9, "{bar:?}");
+        }
+    }
+
     /// Thirds and sevenths are no doubles: every operation holds what it would be without rounding.
     #[test]
     fn every_operation_holds_what_it_would_be_without_rounding() {
