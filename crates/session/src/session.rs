@@ -2,9 +2,10 @@
 //!
 //! # Guarantee
 //!
-//! - No rows are read before the charge for them is durable: [`Session::run`] takes a [`Charged`], which only
-//!   [`Session::charge`] makes, and takes it by value. One charge, one run.
-//! - No number becomes public before it is recorded: a [`Release`] exists only with its receipt.
+//! - No rows are read before the charge for them is durable: [`Session::answer`] takes a [`Charged`], which only
+//!   [`Session::charge`] makes, and takes it by value. One charge, one answer.
+//! - No number becomes public before it is recorded: an answer is [`Held`] until [`Session::record`] makes a [`Release`] of it, and
+//!   nobody can look into that.
 //! - The coins of a session are its own, keyed by the operating system; nobody hands in others.
 //! - What fails after the charge is [`Unanswered`], which names what failed and nothing that rows held.
 //!

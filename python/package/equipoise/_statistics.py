@@ -178,7 +178,8 @@ def sum(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -259,10 +260,11 @@ def mean(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -341,10 +343,11 @@ def variance(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -423,10 +426,11 @@ def std(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -509,14 +513,15 @@ def median(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -600,14 +605,15 @@ def quantile(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -688,14 +694,15 @@ def iqr(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -1011,14 +1018,15 @@ def summary(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``range``
-        Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31.
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
-        How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and
-        the answer is right if it is right.
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``

@@ -29,7 +29,7 @@
 //!
 //! This stage is a part of the scan, whose time counts as public: it takes one pass over the rows, and with a unit one more over
 //! what the first wrote. That second pass looks up each id in a table, and hashes the rows of people who have more of them than the bound, so its
-//! time shows the size, and within that faintly how rows are spread over people. Rows wait in memory up to a public limit, then in a
+//! time shows the size, and how rows are spread over people: a person with nearly all rows costs several times as much a row. Rows wait in memory up to a public limit, then in a
 //! temporary file without a name ([`spill`]).
 
 pub(crate) mod bound;

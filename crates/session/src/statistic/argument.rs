@@ -262,7 +262,7 @@ impl Argument {
             }
             Self::Confidence => "With which probability the error bar holds [default: 0.95]",
             Self::Range => {
-                "Rows beyond these count as these; never needed. Of the column's type, as 2000-01-01,2030-12-31"
+                "Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as 2000-01-01,2030-12-31"
             }
             Self::Resolution => {
                 "Answers and rows are multiples of this; of dates in days, of timestamps in seconds"
@@ -271,8 +271,8 @@ impl Argument {
                 "Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each"
             }
             Self::Rows => {
-                "How many rows have a value, exactly, where you state it as public: nothing is then paid for their number, and the answer is \
-                 right if it is right"
+                "How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a noisy count, of \
+                 quantiles, and of means and variances with `range`; the error bar then holds if it is right"
             }
             Self::Among => "The candidates, where they are public; needs no delta",
             Self::GroupBy => {

@@ -209,7 +209,7 @@ fn mutants_that_promise_too_much_are_caught() {
 fn moments_keep_what_they_promise_and_a_mutant_does_not() {
     let facts = facts();
     for adjacency in Adjacency::ALL {
-        for (statistic, law) in ["sum", "mean", "variance"]
+        for (statistic, law) in ["sum", "mean", "variance", "std"]
             .into_iter()
             .flat_map(|statistic| ["laplace", "gaussian"].map(|law| (statistic, law)))
         {
@@ -298,6 +298,7 @@ fn no_rows_make_an_answer_panic() {
             ("sum", None, None),
             ("mean", None, None),
             ("variance", None, None),
+            ("std", None, None),
             ("variance", Some("-1.7e308,1.7e308"), None),
             ("mean", Some("0,5e-324"), None),
             ("median", None, None),
@@ -370,7 +371,7 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
             let asked = Request { interval: Some(true), ..asked };
             requests.extend([range(asked.clone()), asked.clone(), by_town(asked)]);
         }
-        for statistic in ["sum", "mean", "variance", "summary"] {
+        for statistic in ["sum", "mean", "variance", "std", "summary"] {
             let asked = request(statistic, Some("salary"), "1", adjacency);
             requests.extend([range(asked.clone()), asked.clone()]);
             if statistic != "summary" {
