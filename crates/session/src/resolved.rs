@@ -217,6 +217,11 @@ impl<'a> ResolvedRequest<'a> {
         &self.failure
     }
 
+    /// The same request whose bars may fail with this probability.
+    pub fn with_failure(&self, failure: Ratio) -> Self {
+        Self { failure, ..self.clone() }
+    }
+
     /// The same as a confidence for display.
     pub fn confidence(&self) -> f64 {
         (Ratio::one() - &self.failure).to_f64()

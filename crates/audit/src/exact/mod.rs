@@ -14,6 +14,7 @@ mod conditions;
 mod consensus;
 mod exponential;
 mod exponential_density;
+mod far_end;
 mod features;
 mod gate;
 mod gaussian;
@@ -58,6 +59,7 @@ pub const ALL: &[&Audit] = &[
     &exponential::AUDIT,
     &exponential_density::AUDIT,
     &permute_and_flip::AUDIT,
+    &far_end::AUDIT,
     &noisy_max::AUDIT,
     &sampled::AUDIT,
     &bound_local_sensitivity::AUDIT,

@@ -10,6 +10,7 @@ pub const NAMES: &[&str] = &[
     "exponential-density",
     "permute-and-flip",
     "noisy-max",
+    "far-end",
     // Gates and thresholds, which other mechanisms are made of.
     "gate",
     "threshold",

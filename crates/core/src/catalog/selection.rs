@@ -5,6 +5,7 @@ use crate::{
     loss::{Loss, ParameterError},
     mechanism::{
         exponential::Exponential,
+        far_end::FarEnd,
         noisy_max::{Noise, NoisyMax},
         permute_and_flip::PermuteAndFlip,
         selection::{Candidates, Goal},
@@ -56,6 +57,17 @@ pub(super) static NOISY_MAX: Entry = Entry {
         ERROR,
     ],
     derive: noisy_max,
+};
+
+pub(super) static FAR_END: Entry = Entry {
+    name: "far-end",
+    about: "chooses one of several nested ends, near ones first, with few rows beyond it",
+    parameters: &[
+        EPSILON,
+        Parameter { name: "ends", default: None, about: "how many ends there are" },
+        CONFIDENCE,
+    ],
+    derive: far_end,
 };
 
 fn candidates(given: &Given) -> Result<Candidates, CatalogError> {
@@ -123,4 +135,20 @@ fn noisy_max(given: &Given) -> Result<Vec<Number>, CatalogError> {
     numbers(given, &calibrated.cost(), error, |goal| {
         NoisyMax::for_error(noise, candidates, goal).map(|mechanism| mechanism.eps.ratio().clone())
     })
+}
+
+fn far_end(given: &Given) -> Result<Vec<Number>, CatalogError> {
+    let ends = given.count("ends")?;
+    let too_many = || ParameterError::out_of_range("ends", ends, "give at most a million");
+    let ends = usize::try_from(ends).ok().filter(|&ends| ends <= 1_000_000).ok_or_else(too_many)?;
+    let calibrated = FarEnd { eps: given.eps()?, prices: vec![0; ends] }.calibrate()?;
+    let mut numbers = cost(&calibrated.cost());
+    numbers.push(Number::exact(
+        "rows",
+        calibrated.accuracy(&given.beta()?)?,
+        "so many rows more lie beyond the chosen end than beyond the best one, prices included, at the confidence given",
+    ));
+    let rho = calibrated.bounded_range_rho().ratio().clone();
+    numbers.push(Number::exact("rho", rho, "the same cost as zero-concentrated privacy"));
+    Ok(numbers)
 }

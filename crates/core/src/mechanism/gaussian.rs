@@ -284,6 +284,11 @@ impl Calibrated {
         }
     }
 
+    /// How many coordinates there are.
+    pub fn dimensions(&self) -> usize {
+        self.mechanism.dimensions
+    }
+
     /// With probability 1 - beta every coordinate's error is at most this.
     pub fn accuracy(&self, beta: &Ratio) -> Ratio {
         assert!(beta.is_positive(), "certainty has no finite bound");

@@ -105,6 +105,11 @@ impl InverseSensitivity {
         Ok(self.cut_off_at(cut_off))
     }
 
+    /// Whether it can be calibrated, before any weight is written down.
+    pub fn check(&self) -> Result<(), ParameterError> {
+        self.cut_off().map(|_| ())
+    }
+
     /// The least length at which all values together weigh at most 2^-64.
     fn cut_off(&self) -> Result<usize, ParameterError> {
         let values = self.other_values() + Ratio::one();

@@ -4,6 +4,7 @@ pub mod black_box;
 pub mod bound_local_sensitivity;
 pub mod exponential;
 pub mod exponential_density;
+pub mod far_end;
 pub mod gate;
 pub mod gaussian;
 pub mod histogram_keys;

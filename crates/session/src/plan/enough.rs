@@ -109,7 +109,7 @@ mod tests {
             ..request
         };
         for (request, said) in [
-            (asked("summary", "0.001"), "epsilon 0.001 is too small for summary: 0.003 is enough"),
+            (asked("summary", "0.001"), "epsilon 0.001 is too small for summary: 0.002 is enough"),
             (asked("count", "1e-400"), "epsilon 1e-400 is too small for count: 0.0000000000000003 is enough"),
             (asked("median", "1e-400"), "epsilon 1e-400 is too small for median: 0.0002 is enough"),
             (

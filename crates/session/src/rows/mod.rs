@@ -33,6 +33,7 @@
 //! temporary file without a name ([`spill`]).
 
 pub(crate) mod bound;
+pub(crate) mod cells;
 mod constants;
 pub(crate) mod encode;
 pub(crate) mod filter;

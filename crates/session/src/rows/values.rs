@@ -4,7 +4,7 @@ use super::numbers::Numbers;
 use crate::{lattice::AnswerLattice, source::Kind};
 use equipoise_core::{
     adjacency::Adjacency,
-    stability::{Range, Reach, Window, bracket, reachable::Target},
+    stability::{Reach, Window, bracket, reachable::Target},
 };
 
 /// All whole numbers of a column, and how many rows have none.
@@ -74,21 +74,6 @@ impl Values<'_, '_> {
                     places.resize(places.len() + nulls, place);
                 }
                 places
-            }
-        }
-    }
-
-    /// The rows with a value around the target, each at the place that is given for its number.
-    pub fn window(self, target: Target, range: Range, reach: Reach, place: impl Fn(f64) -> i64) -> Window {
-        match self {
-            Self::Floats(numbers) => {
-                let place = |number: f64| (!number.is_nan()).then(|| place(number));
-                numbers.window(target, range, reach, place, None)
-            }
-            Self::Wholes(kind, wholes) => {
-                let place = |whole| Some(place(kind.number(whole)));
-                let nothing = Wholes::default();
-                wholes.unwrap_or(&nothing).numbers.window(target, range, reach, place, None)
             }
         }
     }

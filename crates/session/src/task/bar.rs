@@ -61,6 +61,11 @@ impl Bar {
         Self::spanning(self.value / count.value.max(1.0), &ends)
     }
 
+    /// The quotient by a positive number that is what it says, however small.
+    pub fn divided(self, by: f64) -> Self {
+        Self { value: self.value / by, low: self.low / by, high: self.high / by }.outwards()
+    }
+
     /// The sum.
     pub fn plus(self, more: Self) -> Self {
         Self { value: self.value + more.value, low: self.low + more.low, high: self.high + more.high }

@@ -597,11 +597,11 @@ fn bars_of_groups_hold_as_often_as_they_say() {
     }
 }
 
-/// The mean of a thousand salaries without bounds, over 200 data sets. At epsilon 0.1 it is refused.
+/// The mean of a thousand salaries without bounds, over 200 data sets.
 #[test]
 fn means_without_bounds_are_as_good_as_promised() {
     let rows = 1000;
-    for (eps, most, all_refused) in [("1", 0.02, 0), ("0.1", 0.15, 200)] {
+    for (eps, most) in [("1", 0.012), ("0.1", 0.12)] {
         let task = plan(&request("mean", "salary", eps, "0.95"));
         let mut words = FixedWords(4);
         let mut errors: Vec<f64> = Vec::new();
@@ -622,6 +622,6 @@ fn means_without_bounds_are_as_good_as_promised() {
         println!(
             "mean without bounds: epsilon {eps}, median relative error {median:.4}, {refused} of 200 refused"
         );
-        assert!(median <= most && refused == all_refused, "epsilon {eps}: {median}, {refused} refused");
+        assert!(median <= most && refused <= 2, "epsilon {eps}: {median}, {refused} refused");
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Where a row can only be replaced and all rows take part, their number is public. A stated number is a constant: dividing
 //! by it reveals nothing, and the answer is the mean if it is right, which the error bar says. It is believed only where it is
-//! about all rows, with a declared range: a number that is left over from a question without `--where` would be wrong by far,
-//! and over a searched range, whose middle is near the mean, a bought number costs next to nothing.
+//! about all rows, with a declared range: a number that is left over from a question without `--where` would be wrong by far.
+//! Where it is not known, a mean needs no count of its own: the two sides of its sum ([`sums`](super::sums)) add up to it.
 
 use super::count::{whole_noise, within};
 use crate::{error::PlanError, resolved::ResolvedRequest, rows::values::Values, statistic::Statistic};
@@ -16,6 +16,8 @@ use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::l
 pub(super) enum Divisor {
     /// That of rows with a value, bought: noise, and how far it goes.
     Bought { noise: Box<laplace::Calibrated>, within: i64 },
+    /// That of rows with a value, which the two sides of a sum add up to.
+    TwoSides,
     /// That of all rows, which is public. Rows without a value count as the centre.
     Public,
     /// That of rows with a value, as it was stated.
@@ -55,7 +57,7 @@ impl Divisor {
     pub fn cost(&self) -> Option<Loss> {
         match self {
             Self::Bought { noise, .. } => Some(noise.cost()),
-            Self::Public | Self::Stated(_) => None,
+            Self::TwoSides | Self::Public | Self::Stated(_) => None,
         }
     }
 
@@ -63,21 +65,23 @@ impl Divisor {
     pub fn within(&self) -> i64 {
         match self {
             Self::Bought { within, .. } => *within,
-            Self::Public | Self::Stated(_) => 0,
+            Self::TwoSides | Self::Public | Self::Stated(_) => 0,
         }
     }
 
-    pub fn is_bought(&self) -> bool {
-        matches!(self, Self::Bought { .. })
+    /// Whether the number comes with noise.
+    pub fn is_noisy(&self) -> bool {
+        matches!(self, Self::Bought { .. } | Self::TwoSides)
     }
 
-    /// How many rows there are for these values.
+    /// How many rows there are for these values, where sums do not tell.
     pub fn count<C: Coins>(&self, values: Values<'_, '_>, coins: &mut C) -> i64 {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         match self {
             Self::Bought { noise, .. } => noise.run_whole(whole(values.count(false)), coins),
             Self::Public => whole(values.count(true)),
             Self::Stated(rows) => whole(*rows),
+            Self::TwoSides => 0,
         }
     }
 }

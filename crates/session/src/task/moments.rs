@@ -7,17 +7,23 @@
 //!
 //! Under replace a row that has a value takes the place of another, or of one that has none and counts nothing: the sum of
 //! distances from the centre moves by the whole range, that of squares by the largest square, the number of values by one. A
-//! range is then searched by the add/remove form at half of its share: a replaced row is one that goes and one that comes.
+//! median that a range is searched from is then bought at half of its share: a replaced row is one that goes and one that comes.
+//!
+//! How epsilon is split between a search and the sums follows from a noisy number of rows, which is bought first: the more rows,
+//! the less it takes to find them. Every split costs the same.
 
 use super::{
     Answering, Expected,
     bar::Bar,
-    clip::{Clip, FINE, Search},
+    clip::{Clip, FINE, Found},
     count::counted_bar,
     divisor::{Divisor, Known},
     exact::Exact,
-    guard,
+    frame::{Frame, steps_of, sum},
+    measured::{Measured, NoisyRows, NoisySum},
     noise::Noise,
+    stages::{self, Searched, failures, share},
+    sums::{Moved, Sums},
 };
 use crate::{
     answer::Answer,
@@ -27,28 +33,20 @@ use crate::{
     lattice,
     need::Need,
     resolved::ResolvedRequest,
-    rows::values::Values as Rows,
+    rows::{cells::Cells, values::Values as Rows},
     source::Kind,
     statistic::Argument,
     statistic::Statistic,
 };
-use equipoise_core::{
-    adjacency::Adjacency,
-    coins::Coins,
-    loss::{Delta, Eps, Loss},
-    ratio::Ratio,
-};
+#[cfg(test)]
+use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
+use equipoise_core::{coins::Coins, loss::Loss};
 
 /// One row moves a sum by at most this many steps.
 const STEPS: i64 = 1 << 30;
-/// Hundredths of epsilon where the range is searched: two quartiles, two ends, the number of rows, the sums.
-const SEARCHED: [u64; 4] = [15, 9, 5, 47];
-/// The same where it was declared: the number of rows, the sums.
-const DECLARED: [u64; 2] = [15, 85];
-/// The same for a sum, which needs the number of rows for nothing but how far rounding may add up.
+/// Hundredths of epsilon for the number of rows and for the sum, of a sum over a declared range: it needs the number for nothing
+/// but how far rounding may add up.
 const DECLARED_SUM: [u64; 2] = [1, 99];
-/// The same where the number of rows is public or was stated.
-const KNOWN: [u64; 2] = [0, 100];
 /// What doubles lose on the way from a row to its steps, in parts of the farthest row or of the farthest end.
 const FLOATING: f64 = 1.0 / (1u64 << 49) as f64;
 
@@ -86,10 +84,6 @@ pub(crate) struct Moments {
     cost: Loss,
     range: RangeBy,
     divisor: Divisor,
-    /// Noise for the sum of rows, and of their squares where a variance is due.
-    first: Noise,
-    first_within: i64,
-    second: Option<(Noise, i64)>,
     confidence: f64,
     /// How many rows there are, where that was stated.
     stated_rows: Option<u64>,
@@ -97,8 +91,8 @@ pub(crate) struct Moments {
 
 #[derive(Clone, Debug)]
 enum RangeBy {
-    Declared(Clip),
-    Searched(Box<Search>),
+    Declared(Clip, Box<Sums>),
+    Searched(Box<Searched>),
 }
 
 impl Moments {
@@ -126,53 +120,44 @@ impl Moments {
             let far = exact.farthest();
             (far, far.checked_mul(far).filter(|&squared| squared <= steps).unwrap_or(steps))
         });
-        let share =
-            |eps: &Eps, hundredths: u64| Eps::new(eps.ratio() * &Ratio::new(hundredths.cast_signed(), 100));
-        let (range, known, [rows_share, sums_share]) = if let Some(text) = said_range {
+        let known = if said_range.is_some() { Known::plan(said)? } else { Known::No };
+        let two_sides = known == Known::No && moment != Moment::Sum;
+        let squares = moment == Moment::Variance;
+        let (range, divisor) = if let Some(text) = said_range {
             let clip = if let Some(exact) = exact {
                 exact.clip(kind)
             } else {
                 let (low, high) = lattice::float_ends(text)?;
                 Clip { low, high, middle: low / 2.0 + high / 2.0 }
             };
-            let known = Known::plan(said)?;
-            let shares = match (known, moment) {
-                (Known::Public | Known::Stated(_), _) => KNOWN,
+            let span = exact.map_or_else(
+                || Frame::new(moment == Moment::Sum, &clip).span(&clip, steps),
+                |exact| exact.span(),
+            );
+            let moved = Moved { steps, square_steps, span };
+            let [rows_share, sums_share] = match (known, moment) {
                 (Known::No, Moment::Sum) => DECLARED_SUM,
-                (Known::No, Moment::Mean | Moment::Variance) => DECLARED,
+                _ => [0, 100],
             };
-            (RangeBy::Declared(clip), known, shares)
+            let (of_rows, of_sums) = failures(said, rows_share);
+            let sums = Sums::plan(&of_sums, &share(said.eps(), sums_share)?, &moved, two_sides, squares)?;
+            let divisor = match known {
+                Known::Public => Divisor::Public,
+                Known::Stated(rows) => Divisor::Stated(rows),
+                Known::No if two_sides => Divisor::TwoSides,
+                Known::No => Divisor::bought(&share(said.eps(), rows_share)?, &of_rows)?,
+            };
+            (RangeBy::Declared(clip, Box::new(sums)), divisor)
         } else {
-            let single = said.in_single_steps()?;
-            let [quartile, end] = [SEARCHED[0], SEARCHED[1]].map(|part| share(single.eps(), part));
-            let search = Search::new(&quartile?, &end?, said.failure(), FINE)?;
-            (RangeBy::Searched(Box::new(search)), Known::No, [SEARCHED[2], SEARCHED[3]])
+            let moved = Moved { steps, square_steps, span: 2 * steps };
+            let searched = stages::search(said, &moved, moment == Moment::Sum, squares)?;
+            let divisor = if two_sides { Divisor::TwoSides } else { searched.count.clone() };
+            (RangeBy::Searched(Box::new(searched)), divisor)
         };
-        let (rows_failure, failure) = failures(said.failure(), moment, known);
-        let divisor = match known {
-            Known::Public => Divisor::Public,
-            Known::Stated(rows) => Divisor::Stated(rows),
-            Known::No => Divisor::bought(&share(said.eps(), rows_share)?, &rows_failure)?,
+        let first = match &range {
+            RangeBy::Declared(_, sums) => &sums.first,
+            RangeBy::Searched(searched) => &searched.stages[0].sums.first,
         };
-        let sums = share(said.eps(), sums_share)?;
-        // The sum of squares is what a variance is mostly made of.
-        let (first_share, second_share) = match moment {
-            Moment::Variance => (Ratio::new(1, 3), Some(Ratio::new(2, 3))),
-            Moment::Sum | Moment::Mean => (Ratio::one(), None),
-        };
-        let noise = |share: &Ratio, moved: i64| {
-            let (eps, delta) = (Eps::new(sums.ratio() * share)?, Delta::new(said.delta().ratio() * share)?);
-            let noise = Noise::plan(said, &eps, &delta, moved)?;
-            noise.within(&failure).map(|within| (noise, within))
-        };
-        let moved = match (said.adjacency(), &range, exact) {
-            (Adjacency::AddRemove, ..) => steps,
-            (Adjacency::Replace, RangeBy::Searched(_), _) => 2 * steps,
-            (Adjacency::Replace, RangeBy::Declared(_), Some(exact)) => exact.span(),
-            (Adjacency::Replace, RangeBy::Declared(clip), None) => Frame::new(moment, clip).span(clip, steps),
-        };
-        let (first, first_within) = noise(&first_share, moved)?;
-        let second = second_share.map(|share| noise(&share, square_steps)).transpose()?;
         let cost = match first {
             Noise::Laplace(_) => Loss::pure(said.eps()),
             Noise::Gaussian(_) => Loss::approx(said.eps(), said.delta()),
@@ -187,9 +172,6 @@ impl Moments {
             exact,
             range,
             divisor,
-            first_within,
-            first,
-            second,
             confidence: said.confidence(),
             cost,
             stated_rows: said.rows()?,
@@ -202,26 +184,39 @@ impl Moments {
         match (&self.range, self.stated_rows) {
             (_, Some(0)) => Err(PlanError::about(Argument::Rows, "no rows have no mean")
                 .hint("state `rows` as a whole number above 0")),
-            (RangeBy::Searched(search), Some(rows)) if rows < needed(search) => Err(PlanError::about(
-                Argument::Range,
-                format!("{rows} rows are too few: a range is found from about {} rows on", needed(search)),
-            )
-            .hint("raise epsilon, or declare `range`")),
+            (RangeBy::Searched(searched), Some(rows))
+                if i64::try_from(rows).is_ok_and(|rows| rows < searched.needed) =>
+            {
+                let problem = format!(
+                    "{rows} rows are too few: a range is found from about {} rows on",
+                    searched.needed
+                );
+                Err(PlanError::about(Argument::Range, problem).hint("raise epsilon, or declare `range`"))
+            }
             _ => Ok(self),
         }
     }
 
-    /// What the parts cost under the adjacency that was asked for, added up.
+    /// What the parts cost under the adjacency that was asked for, added up: the same for each split.
     #[cfg(test)]
     pub fn spent(&self, adjacency: Adjacency) -> Loss {
-        let search = match (&self.range, adjacency) {
-            (RangeBy::Declared(_), _) => None,
-            (RangeBy::Searched(search), Adjacency::AddRemove) => Some(search.spent()),
-            (RangeBy::Searched(search), Adjacency::Replace) => Some(search.spent().compose(&search.spent())),
-        };
-        let second = self.second.as_ref().map(|(noise, _)| noise.cost());
-        let parts = [self.divisor.cost(), second, search];
-        parts.into_iter().flatten().fold(self.first.cost(), |sum, part| sum.compose(&part))
+        let add =
+            |parts: Vec<Option<Loss>>| parts.into_iter().flatten().reduce(|sum, part| sum.compose(&part));
+        let whole = |parts: Vec<Option<Loss>>| add(parts).expect("some part costs something");
+        match &self.range {
+            RangeBy::Declared(_, sums) => whole(vec![self.divisor.cost(), Some(sums.cost())]),
+            RangeBy::Searched(searched) => {
+                let spent = |stage: &stages::Stage| {
+                    let (start, ends) = stage.search.spent();
+                    let again = start.clone().filter(|_| adjacency == Adjacency::Replace);
+                    whole(vec![searched.count.cost(), start, again, Some(ends), Some(stage.sums.cost())])
+                };
+                let mut all = searched.stages.iter().map(spent);
+                let first = all.next().expect("some stage");
+                assert!(all.all(|other| other == first), "every split costs the same");
+                first
+            }
+        }
     }
 
     pub fn need(&self) -> Need {
@@ -239,69 +234,120 @@ impl Moments {
 
     /// A sum of rows in a declared range is never refused.
     fn is_declared_sum(&self) -> bool {
-        self.moment == Moment::Sum && matches!(self.range, RangeBy::Declared(_))
+        self.moment == Moment::Sum && matches!(self.range, RangeBy::Declared(..))
     }
 
     /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
     pub fn summary<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
         let (measured, rows) = self.measure(gathered, coins);
-        let count = counted_bar(self.confidence, rows, self.divisor.within());
-        let count = Answer::released(rows.into(), count);
+        let count = counted_bar(self.confidence, rows.about, rows.within);
+        let count = Answer::released(rows.about.into(), count);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
             Ok(measured) => self.released(take(measured), &measured.clip),
             Err(refused) => refused.clone(),
         };
-        let mean = answer(&|measured| measured.bar(Moment::Mean));
-        let deviation = answer(&|measured| measured.bar(Moment::Variance).sqrt());
+        let mean = answer(&|measured| measured.mean());
+        let deviation = answer(&|measured| measured.variance().sqrt());
         [("count", count), ("mean", mean), ("standard-deviation", deviation)]
     }
 
     /// The noisy sums and the noisy number of rows, or a refusal.
-    fn measure<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> (Result<Measured, Answer>, i64) {
+    fn measure<C: Coins>(
+        &self,
+        gathered: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> (Result<Measured, Answer>, NoisyRows) {
         // Records that are not numbers do not take part.
         let numbers = gathered.values(&self.need);
-        let rows = self.divisor.count(numbers, coins);
-        let (clip, needed) = match &self.range {
-            RangeBy::Declared(clip) => (*clip, 1),
-            RangeBy::Searched(search) => {
-                (search.run(numbers, rows, coins), i64::try_from(needed(search)).unwrap_or(i64::MAX))
+        let (found, sums, needed, counted) = match &self.range {
+            RangeBy::Declared(clip, sums) => (Found::declared(*clip), &**sums, 1, None),
+            RangeBy::Searched(searched) => {
+                let rows = searched.count.count(numbers, coins);
+                let stage = searched.stage(rows);
+                let cells = Cells::of(numbers, FINE.cells);
+                (stage.search.run(&cells, coins), &stage.sums, searched.needed, Some(rows))
             }
         };
+        let clip = found.clip;
         let frame = self.frame(&clip);
-        // Bars stay in shares of the farthest until the end: sums of large floats would overflow.
-        let most_rows = rows.saturating_add(self.divisor.within()).max(0) as f64;
-        let shares = |noisy: i64, within: i64, steps: i64, rounded: bool| {
-            let bar = Bar::around(noisy, within);
-            let bar =
-                if rounded { bar.widened(most_rows * self.rounding(&frame, &clip, steps)) } else { bar };
-            bar.over(Bar::exact(steps as f64))
-        };
         let first = match self.exact {
             Some(exact) => exact.sum(numbers, false),
             None => sum(numbers, &clip, |row| frame.place(row, self.steps)),
         };
-        let noisy = self.first.run(first, coins);
-        let first = shares(noisy, self.first_within, self.steps, self.exact.is_none());
-        let second = self.second.as_ref().map(|(noise, within)| {
+        let (noisy, rows) = self.first(sums, first, numbers, counted, coins);
+        let second = sums.second.as_ref().map(|(noise, within)| {
             let whole = self.exact.filter(|exact| exact.farthest().checked_pow(2) == Some(self.square_steps));
             let squares = match whole {
                 Some(exact) => exact.sum(numbers, true),
                 None => sum(numbers, &clip, |row| steps_of(frame.share(row).powi(2), self.square_steps)),
             };
-            shares(noise.run(squares, coins), *within, self.square_steps, whole.is_none())
+            let bar = Bar::around(noise.run(squares, coins), *within);
+            self.in_shares(bar, self.square_steps, rows.most(), whole.is_none().then_some((&frame, &clip)))
         });
-        if rows < needed && !self.is_declared_sum() {
+        if rows.about < needed && !self.is_declared_sum() {
             return (Err(Answer::refused(self.too_few(needed))), rows);
         }
-        let count = Bar::around(rows, self.divisor.within());
+        let rounded = self.exact.is_none().then_some((&frame, &clip));
+        let first = self.in_shares(noisy.bar(), self.steps, rows.most(), rounded);
         // The whole numbers that exact sums were taken of may be no doubles.
         let bar = if self.exact.is_some() { Bar::of_whole } else { Bar::exact };
         let (centre, farthest) = (bar(frame.centre), bar(frame.farthest));
-        (Ok(Measured { count, noisy, first, second, centre, farthest, clip }), rows)
+        let measured = Measured {
+            count: rows.bar,
+            share: first.over(noisy.rows),
+            noisy: noisy.value,
+            first,
+            second,
+            centre,
+            farthest,
+            clip,
+        };
+        if self.moment != Moment::Sum && found.misses(&measured.share) {
+            return (Err(Answer::refused(MISSED)), rows);
+        }
+        (Ok(measured), rows)
+    }
+
+    /// The sum of rows with noise, and how many rows there seem to be.
+    fn first<C: Coins>(
+        &self,
+        sums: &Sums,
+        sum: i64,
+        numbers: Rows<'_, '_>,
+        counted: Option<i64>,
+        coins: &mut C,
+    ) -> (NoisySum, NoisyRows) {
+        if !matches!(self.divisor, Divisor::TwoSides) {
+            let about = counted.unwrap_or_else(|| self.divisor.count(numbers, coins));
+            let bar = Bar::around(about, self.divisor.within());
+            let value = sums.first.run(sum, coins);
+            let sum = NoisySum { value, within: sums.within, multiple: 1.0, rows: bar };
+            return (sum, NoisyRows { about, within: self.divisor.within(), bar });
+        }
+        let (value, rows) = sums.run_sides(sum, numbers.count(false), self.steps, coins);
+        let twice_steps = 2.0 * self.steps as f64;
+        // Noise of both sides by as much moves the number of rows by as much.
+        let bar = Bar::around(rows, sums.within.saturating_mul(2)).divided(twice_steps);
+        let about = rows.saturating_add(self.steps).div_euclid(self.steps.saturating_mul(2));
+        let within = sums.within / self.steps + 2;
+        // The noisy number itself: what the noise does to it is part of what it does to the mean.
+        let noisy = Bar::around(rows, 0).divided(twice_steps);
+        let sum = NoisySum { value, within: sums.within.saturating_mul(2), multiple: 2.0, rows: noisy };
+        (sum, NoisyRows { about, within, bar })
+    }
+
+    /// A sum in shares of the farthest, where every row may have been rounded. Bars stay in shares until the end: sums of large
+    /// floats would overflow.
+    fn in_shares(&self, bar: Bar, steps: i64, most_rows: f64, rounded: Option<(&Frame, &Clip)>) -> Bar {
+        let bar = match rounded {
+            Some((frame, clip)) => bar.widened(most_rows * self.rounding(frame, clip, steps)),
+            None => bar,
+        };
+        bar.over(Bar::exact(steps as f64))
     }
 
     fn frame(&self, clip: &Clip) -> Frame {
-        let frame = Frame::new(self.moment, clip);
+        let frame = Frame::new(self.moment == Moment::Sum, clip);
         match self.exact {
             // Doubles may hold neither the ends nor their distance.
             Some(exact) => Frame { farthest: self.kind.number(exact.farthest()), ..frame },
@@ -319,8 +365,8 @@ impl Moments {
     /// What to do where the noisy number of rows is below what is needed.
     fn too_few(&self, needed: i64) -> String {
         match &self.range {
-            RangeBy::Declared(_) if !self.divisor.is_bought() => "there are no rows".to_string(),
-            RangeBy::Declared(_) => {
+            RangeBy::Declared(..) if !self.divisor.is_noisy() => "there are no rows".to_string(),
+            RangeBy::Declared(..) => {
                 "too few rows: a noisy count of them found none; raise epsilon, or bring more rows"
                     .to_string()
             }
@@ -332,7 +378,7 @@ impl Moments {
 
     /// A sum of a whole type is a value of that type: where sums are exact, all of its digits are.
     fn released_sum(&self, measured: &Measured) -> Answer {
-        let (bar, clip) = (measured.bar(Moment::Sum), &measured.clip);
+        let (bar, clip) = (measured.sum(), &measured.clip);
         let kind = self.sum_kind();
         if !kind.is_whole() {
             return self.released(bar, clip);
@@ -340,7 +386,8 @@ impl Moments {
         let answer = self.released(bar, clip);
         let [low, value, high] = if self.exact.is_some() {
             let at = |moved: i64| kind.value(measured.noisy.saturating_add(moved));
-            [at(-self.first_within), at(0), at(self.first_within)]
+            let within = self.largest().within;
+            [at(-within), at(0), at(within)]
         } else {
             [kind.near(bar.low, f64::floor), kind.near(bar.value, f64::round), kind.near(bar.high, f64::ceil)]
         };
@@ -364,7 +411,7 @@ impl Moments {
         let limited = (self.kind != Kind::Boolean).then_some(Condition::LimitedTo([clip.low, clip.high]));
         let divided = match self.divisor {
             _ if self.moment == Moment::Sum => None,
-            Divisor::Bought { .. } => None,
+            Divisor::Bought { .. } | Divisor::TwoSides => None,
             Divisor::Public => Some(Condition::EmptyAs(clip.middle)),
             Divisor::Stated(rows) => Some(Condition::StatedRows(rows)),
         };
@@ -381,29 +428,42 @@ impl Moments {
             (RangeBy::Searched(_), _) => {
                 "its range and the number of rows; declare `range` and `rows`, or give `epsilon`"
             }
-            (RangeBy::Declared(_), None) => {
+            (RangeBy::Declared(..), None) => {
                 "the number of rows; state `rows` where it is public and there are no groups, or give `epsilon`"
             }
-            (RangeBy::Declared(_), Some(_)) => "a noisy number of rows, which may be 0 here; give `epsilon`",
+            (RangeBy::Declared(..), Some(_)) => "a noisy number of rows, which may be 0 here; give `epsilon`",
+        }
+    }
+
+    /// The sums that there will be with most rows.
+    fn largest(&self) -> &Sums {
+        match &self.range {
+            RangeBy::Declared(_, sums) => sums,
+            RangeBy::Searched(searched) => &searched.stages.last().expect("some stage").sums,
         }
     }
 
     /// How far noise moves the answer, in parts of the farthest that a row can lie (squared for a variance), and of
-    /// one over the number of rows except for a sum. A noisy number of rows moves a mean of at most one by one part.
-    fn noise_parts(&self) -> f64 {
+    /// one over the number of rows except for a sum.
+    fn noise_parts(&self, sums: &Sums) -> f64 {
         let parts = |within: i64, steps: i64| within as f64 / steps as f64;
-        let (first, rows) = (parts(self.first_within, self.steps), self.divisor.within() as f64);
-        match (self.moment, &self.second) {
-            (Moment::Sum, _) => first,
-            (_, None) => first + rows,
-            (_, Some((_, second))) => parts(*second, self.square_steps) + rows + 2.0 * (first + rows),
+        let first = parts(sums.within, self.steps);
+        let rows = match self.divisor {
+            Divisor::TwoSides => first,
+            _ => self.divisor.within() as f64,
+        };
+        match &sums.second {
+            // A mean of at most one is off by what the number of rows is off by; of two sides that is counted already.
+            None => first,
+            // A square is off by twice the mean, which is at most one.
+            Some((_, second)) => parts(*second, self.square_steps) + rows + 2.0 * first,
         }
     }
 }
 
 impl Answering for Moments {
     fn mechanism(&self) -> &'static str {
-        self.first.law()
+        self.largest().first.law()
     }
 
     fn cost(&self) -> Loss {
@@ -415,24 +475,28 @@ impl Answering for Moments {
     }
 
     fn predicted(&self) -> Option<f64> {
-        let RangeBy::Declared(clip) = &self.range else { return None };
+        let RangeBy::Declared(clip, sums) = &self.range else { return None };
         let farthest = self.frame(clip).farthest;
         if self.moment == Moment::Sum {
-            return Some(self.noise_parts() * farthest);
+            return Some(self.noise_parts(sums) * farthest);
         }
-        // The noisy number of rows, by which sums are divided, may be that much smaller.
-        let rows_within = self.divisor.within() as f64;
+        let parts = |within: i64, steps: i64| within as f64 / steps as f64;
+        let (first, rows_within) = match self.divisor {
+            // The noisy number of rows, by which sums are divided, may be that much smaller.
+            Divisor::TwoSides => (sums.within_both, parts(sums.within_both, self.steps)),
+            _ => (sums.within, 0.0),
+        };
         let rows = self.stated_rows? as f64 - rows_within;
         if rows < 1.0 {
             return None;
         }
-        let parts = |within: i64, steps: i64| (within as f64 / steps as f64 + rows_within) / rows;
-        let mean = parts(self.first_within, self.steps);
-        Some(match &self.second {
+        let mean = parts(first, self.steps) / rows;
+        Some(match &sums.second {
             None => mean * farthest,
             // A square is off by twice the mean, which is at most one, and the square of the error.
             Some((_, second)) => {
-                let variance = (parts(*second, self.square_steps) + mean * (2.0 + mean)) * farthest.powi(2);
+                let squares = (parts(*second, self.square_steps) + rows_within) / rows;
+                let variance = (squares + mean * (2.0 + mean)) * farthest.powi(2);
                 // Two roots lie at most the root of the distance of their squares apart.
                 if self.root { variance.sqrt() } else { variance }
             }
@@ -445,15 +509,15 @@ impl Answering for Moments {
     }
 
     fn expected(&self) -> Expected {
-        let share = self.noise_parts();
         let per_row = match self.moment {
             Moment::Sum => "",
             Moment::Mean | Moment::Variance => " over the number of rows",
         };
         let words = match &self.range {
-            RangeBy::Declared(clip) => {
+            RangeBy::Declared(clip, sums) => {
                 let farthest = self.frame(clip).farthest;
                 let per_row = if self.predicted().is_some() { "" } else { per_row };
+                let share = self.noise_parts(sums);
                 let error = match self.moment {
                     Moment::Sum | Moment::Mean => share * farthest,
                     Moment::Variance => share * farthest.powi(2),
@@ -461,7 +525,7 @@ impl Answering for Moments {
                 let error = self.predicted().unwrap_or(error);
                 let refused = match (self.moment, &self.divisor) {
                     (Moment::Sum, _) | (_, Divisor::Stated(_)) => "never refused".to_string(),
-                    (_, Divisor::Bought { .. }) => {
+                    (_, Divisor::Bought { .. } | Divisor::TwoSides) => {
                         "refused when a noisy count of the rows is below 1".to_string()
                     }
                     (_, Divisor::Public) => {
@@ -477,17 +541,20 @@ impl Answering for Moments {
                     "{whose}off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
                 )
             }
-            RangeBy::Searched(search) => {
+            RangeBy::Searched(searched) => {
                 let of = match self.moment {
                     Moment::Sum => "its farther end",
-                    Moment::Mean => "the distance from its centre to its farther end",
-                    Moment::Variance => "the square of the distance from its centre to its farther end",
+                    Moment::Mean => "half of its width",
+                    Moment::Variance => "the square of half of its width",
                 };
                 let noise = if self.root { "the noise of its square" } else { "the noise" };
+                let shares = searched.stages.iter().map(|stage| self.noise_parts(&stage.sums));
+                let most = shares.fold(0.0, f64::max);
                 format!(
-                    "a range is searched privately and told with the answer; {noise} is at most {share:.3} times \
-                     {of}{per_row}; refused when a noisy count of the rows is below {}",
-                    needed(search)
+                    "a range is searched privately and released with the answer; {noise} is at most {:.3} times {of}{per_row} \
+                     ({most:.3} with few rows); refused when a noisy count of the rows is below {}",
+                    self.noise_parts(self.largest()),
+                    searched.needed
                 )
             }
         };
@@ -497,7 +564,7 @@ impl Answering for Moments {
     }
 
     fn noise_share(&self) -> Option<f64> {
-        Some(self.noise_parts())
+        Some(self.noise_parts(self.largest()))
     }
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
@@ -505,31 +572,21 @@ impl Answering for Moments {
         let answer = match measured {
             Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
             Ok(measured) => {
-                let bar = measured.bar(self.moment);
-                self.released(if self.root { bar.sqrt() } else { bar }, &measured.clip)
+                let bar = match self.moment {
+                    Moment::Variance if self.root => measured.variance().sqrt(),
+                    Moment::Variance => measured.variance(),
+                    _ => measured.mean(),
+                };
+                self.released(bar, &measured.clip)
             }
             Err(refused) => refused,
         };
         // Too little is spent on it in a sum for the number to be of use.
-        answer.with_rows((self.divisor.is_bought() && !self.is_declared_sum()).then_some(rows))
+        answer.with_rows((self.divisor.is_noisy() && !self.is_declared_sum()).then_some(rows.about))
     }
 
     fn needs(&self) -> Vec<Need> {
         vec![self.need()]
-    }
-}
-
-/// How often the number of rows and each of the sums may be farther off than a bar says. In a sum nearly all of it is that of
-/// the sum.
-fn failures(whole: &Ratio, moment: Moment, known: Known) -> (Ratio, Ratio) {
-    let sums = if moment == Moment::Variance { 2u64 } else { 1 };
-    match (known, moment) {
-        (Known::Public | Known::Stated(_), _) => (Ratio::zero(), whole / &Ratio::from(sums)),
-        (Known::No, Moment::Sum) => (whole / &Ratio::from(100u64), whole * &Ratio::new(99, 100)),
-        (Known::No, Moment::Mean | Moment::Variance) => {
-            let each = whole / &Ratio::from(sums + 1);
-            (each.clone(), each)
-        }
     }
 }
 
@@ -542,83 +599,9 @@ fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Opti
     }
 }
 
-/// What rows are measured from, and the farthest that they lie from there.
-struct Frame {
-    centre: f64,
-    farthest: f64,
-}
-
-impl Frame {
-    fn new(moment: Moment, clip: &Clip) -> Self {
-        let centre = if moment == Moment::Sum { 0.0 } else { clip.middle };
-        let farthest = (clip.high - centre).abs().max((centre - clip.low).abs()).max(f64::MIN_POSITIVE);
-        Self { centre, farthest }
-    }
-
-    fn share(&self, row: f64) -> f64 {
-        (row - self.centre) / self.farthest
-    }
-
-    /// The steps of a row. Larger rows never have fewer.
-    fn place(&self, row: f64, most: i64) -> i64 {
-        steps_of(self.share(row), most)
-    }
-
-    /// How far a replaced row moves a sum of steps, where a row without a value counts nothing.
-    fn span(&self, clip: &Clip, most: i64) -> i64 {
-        // Ends so near that steps cannot tell them apart still get some noise.
-        (self.place(clip.high, most).max(0) - self.place(clip.low, most).min(0)).max(1)
-    }
-}
-
-/// The whole steps of a share between -1 and 1.
-fn steps_of(share: f64, most: i64) -> i64 {
-    let most = most as f64;
-    #[expect(clippy::cast_possible_truncation, reason = "clamped; not a number becomes zero")]
-    let steps = (share * most).round().clamp(-most, most) as i64;
-    steps
-}
-
-/// The exact sum of whole steps, one number for each row that has a value.
-fn sum(numbers: Rows<'_, '_>, clip: &Clip, steps: impl Fn(f64) -> i64) -> i64 {
-    let steps = |&row: &f64| i128::from(steps(row.clamp(clip.low, clip.high)));
-    let mut sum = 0;
-    numbers.each_number(|some| sum += some.iter().filter(|row| !row.is_nan()).map(steps).sum::<i128>());
-    i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
-}
-
-/// Noisy sums, in shares of the farthest that a row can lie from the centre.
-struct Measured {
-    count: Bar,
-    /// The noisy sum in steps.
-    noisy: i64,
-    first: Bar,
-    second: Option<Bar>,
-    centre: Bar,
-    farthest: Bar,
-    clip: Clip,
-}
-
-impl Measured {
-    fn bar(&self, moment: Moment) -> Bar {
-        let &Self { count, first, second, centre, farthest, .. } = self;
-        match (moment, second) {
-            (Moment::Sum, _) => first.times(farthest),
-            (Moment::Mean, _) => first.over(count).times(farthest).plus(centre),
-            (Moment::Variance, Some(second)) => {
-                // Rounding a lower end of zero outwards would leave it below.
-                let squares = second.over(count).minus_square(first.over(count));
-                squares.times(farthest).times(farthest).at_least_zero()
-            }
-            (Moment::Variance, None) => unreachable!("a variance has a second sum"),
-        }
-    }
-}
-
-/// From how many rows on the quartiles of a search lie among the rows.
-fn needed(search: &Search) -> u64 {
-    guard::needed(search.ranks(), &Ratio::new(1, 4))
-}
+/// What to do where the mean lies at the end of the range that was found.
+const MISSED: &str =
+    "too few rows: the range that was found holds hardly any of them; raise epsilon, or declare `range`";
 
 #[cfg(test)]
 #[path = "moments_tests.rs"]

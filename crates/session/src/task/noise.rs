@@ -29,8 +29,30 @@ impl Noise {
     /// Noise by the law that was asked for, on a number that one row moves by at most so many steps. Only the bell curve
     /// spends of delta.
     pub fn plan(said: &ResolvedRequest, eps: &Eps, delta: &Delta, steps: i64) -> Result<Self, PlanError> {
+        Self::of(said, eps, delta, steps, (steps, 1, Kind::Discrete))
+    }
+
+    /// The same for two numbers that one row moves by at most so many steps together, and by so many along the straight line
+    /// between them. Real noise, rounded once, has the exact curve in every direction.
+    pub fn plan_two(
+        said: &ResolvedRequest,
+        eps: &Eps,
+        delta: &Delta,
+        (together, straight): (i64, i64),
+    ) -> Result<Self, PlanError> {
+        Self::of(said, eps, delta, together, (straight, 2, Kind::Real))
+    }
+
+    fn of(
+        said: &ResolvedRequest,
+        eps: &Eps,
+        delta: &Delta,
+        together: i64,
+        (straight, dimensions, noise): (i64, usize, Kind),
+    ) -> Result<Self, PlanError> {
         if said.mechanism() != Some(LAWS[1]) {
-            return Ok(Self::Laplace(Box::new(laplace(eps, steps)?)));
+            // Noise of this scale is what each of several numbers gets.
+            return Ok(Self::Laplace(Box::new(laplace(eps, together)?)));
         }
         if delta.is_zero() {
             return Err(PlanError::about(Argument::Delta, "the mechanism gaussian needs a delta above 0")
@@ -38,11 +60,11 @@ impl Noise {
         }
         let gaussian = Gaussian {
             target: Target::Approx { eps: eps.clone(), delta: delta.clone() },
-            sensitivity: L2::Exact(Ratio::from(steps)),
+            sensitivity: L2::Exact(Ratio::from(straight)),
             grid: Ratio::one(),
-            dimensions: 1,
+            dimensions,
             values: Values::OnGrid,
-            noise: Kind::Discrete,
+            noise,
         };
         Ok(Self::Gaussian(Box::new(gaussian.calibrate()?)))
     }
@@ -63,12 +85,24 @@ impl Noise {
         }
     }
 
-    /// How far it goes, except with this probability; rounded up.
+    /// How far it goes on one number, except with this probability; rounded up.
     pub fn within(&self, failure: &Ratio) -> Result<i64, PlanError> {
         whole(&match self {
             Self::Laplace(noise) => noise.accuracy(failure),
-            Self::Gaussian(noise) => noise.accuracy(failure),
+            // It is asked how far either number goes.
+            Self::Gaussian(noise) => noise.accuracy(&(failure * &Ratio::from(noise.dimensions() as u64))),
         })
+    }
+
+    /// Two numbers with noise.
+    pub fn run_two<C: Coins>(&self, mut numbers: [i64; 2], coins: &mut C) -> [i64; 2] {
+        match self {
+            Self::Laplace(noise) => numbers.map(|number| noise.run_whole(number, coins)),
+            Self::Gaussian(noise) => {
+                noise.run_counts(&mut numbers, coins);
+                numbers
+            }
+        }
     }
 
     /// The number with noise.

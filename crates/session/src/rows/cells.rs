@@ -1,0 +1,193 @@
+//! How many rows of a column lie in each cell of a coarse public lattice of numbers.
+//!
+//! It is all that a search for a range asks of the rows: one pass finds it, there are at most as many counts as cells, and the
+//! counts of two parts of the rows add up to those of both.
+
+use super::values::Values;
+use equipoise_core::stability::{
+    Range, Reach, Window,
+    lattice::{FLOATS, float},
+    reachable::Target,
+    selection::WindowParts,
+};
+
+/// From so many rows on counting into a table is quicker than sorting.
+const MANY: u64 = 1 << 17;
+
+/// A coarse lattice: floats without the lowest bits of their ordinals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CellLattice {
+    /// So many bits are left out.
+    pub shift: u32,
+}
+
+impl CellLattice {
+    /// All cells.
+    pub fn range(self) -> Range {
+        Range::new(FLOATS.lo() >> self.shift, FLOATS.hi() >> self.shift).expect("in order")
+    }
+
+    /// The cell of a number; that of the largest for an infinite one, and of zero for none.
+    pub fn cell(self, number: f64) -> i64 {
+        let bits = number.to_bits().cast_signed();
+        let magnitude = (bits & i64::MAX).min(FLOATS.hi());
+        let ordinal = if bits < 0 { -magnitude } else { magnitude };
+        (if number.is_nan() { 0 } else { ordinal }) >> self.shift
+    }
+
+    /// The least number of a cell; the end of the floats beyond the last.
+    pub fn edge(self, cell: i64) -> f64 {
+        float(FLOATS.clamp(cell.saturating_mul(1 << self.shift))).expect("clamped to the floats")
+    }
+}
+
+/// The cells that hold rows, in order, and how many rows lie in each and the cells before.
+pub(crate) struct Cells {
+    cells: Vec<i64>,
+    upto: Vec<u64>,
+}
+
+impl Cells {
+    /// Those of all rows that have a number.
+    pub fn of(values: Values<'_, '_>, lattice: CellLattice) -> Self {
+        if values.count(true) < MANY { Self::sorted(values, lattice) } else { Self::tabled(values, lattice) }
+    }
+
+    fn sorted(values: Values<'_, '_>, lattice: CellLattice) -> Self {
+        let mut cells = Vec::new();
+        values.each_number(|some| {
+            cells.extend(some.iter().filter(|number| !number.is_nan()).map(|&number| lattice.cell(number)));
+        });
+        cells.sort_unstable();
+        Self::from_counts(cells.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)))
+    }
+
+    fn tabled(values: Values<'_, '_>, lattice: CellLattice) -> Self {
+        let range = lattice.range();
+        let first = range.lo();
+        let place = |cell: i64| usize::try_from(cell - first).expect("a cell of the lattice");
+        let mut table = vec![0u64; place(range.hi()) + 1];
+        values.each_number(|some| {
+            for &number in some {
+                table[place(lattice.cell(number))] += u64::from(!number.is_nan());
+            }
+        });
+        Self::from_counts((first..).zip(table).filter(|&(_, count)| count > 0))
+    }
+
+    /// Cells in order, with the number of rows in each.
+    fn from_counts(counts: impl Iterator<Item = (i64, u64)>) -> Self {
+        let mut all = 0;
+        let (cells, upto) = counts
+            .map(|(cell, count)| {
+                all += count;
+                (cell, all)
+            })
+            .unzip();
+        Self { cells, upto }
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.upto.last().copied().unwrap_or_default()
+    }
+
+    /// How many rows lie in cells before this one.
+    pub fn before(&self, cell: i64) -> u64 {
+        let place = self.cells.partition_point(|&one| one < cell);
+        if place == 0 { 0 } else { self.upto[place - 1] }
+    }
+
+    /// How many rows lie in cells after this one.
+    pub fn after(&self, cell: i64) -> u64 {
+        self.rows() - cell.checked_add(1).map_or(self.rows(), |next| self.before(next))
+    }
+
+    /// The cells of the rows around a target.
+    pub fn window(&self, target: Target, range: Range, reach: Reach) -> Window {
+        let rows = self.rows();
+        let rank = target.nearest_rank(rows);
+        let (first, last) = match reach {
+            Reach::All => (1, rows),
+            Reach::Ranks(ranks) => (rank.saturating_sub(ranks).max(1), rank.saturating_add(ranks).min(rows)),
+        };
+        // The cell of the row of a rank, and how many rows lie before it and in it.
+        let cell = |rank: u64| {
+            let place = self.upto.partition_point(|&upto| upto < rank);
+            let before = if place == 0 { 0 } else { self.upto[place - 1] };
+            (self.cells[place], before, self.upto[place] - before)
+        };
+        let mut values = Vec::new();
+        let mut at = first;
+        while at <= last {
+            let (value, before, equal) = cell(at);
+            let until = (before + equal).min(last);
+            values.resize(values.len() + usize::try_from(until + 1 - at).expect("a window in memory"), value);
+            at = until + 1;
+        }
+        let (less, equal) = if rows == 0 { (0, 0) } else { (cell(rank).1, cell(rank).2) };
+        Window::from_parts(WindowParts { range, reach, rank, rows, below: first - 1, values, less, equal })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::numbers::Numbers;
+    use equipoise_core::{ratio::Ratio, stability::Quantile};
+    use proptest::prelude::*;
+    use std::borrow::Cow;
+
+    const COARSE: CellLattice = CellLattice { shift: 48 };
+
+    fn odd() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            any::<f64>(),
+            (-3i32..3).prop_map(f64::from),
+            Just(f64::NAN),
+            Just(f64::INFINITY),
+            Just(f64::NEG_INFINITY),
+            Just(-0.0),
+        ]
+    }
+
+    #[test]
+    fn cells_are_in_the_order_of_their_numbers() {
+        for shift in [44, 48, 62] {
+            let lattice = CellLattice { shift };
+            let numbers =
+                [f64::NEG_INFINITY, f64::MIN, -2.0, -5e-324, 0.0, 5e-324, 2.0, f64::MAX, f64::INFINITY];
+            assert!(numbers.map(|number| lattice.cell(number)).is_sorted(), "{shift}");
+            assert_eq!(lattice.cell(-0.0), lattice.cell(0.0));
+            for number in &numbers[1..8] {
+                let cell = lattice.cell(*number);
+                assert!(
+                    lattice.edge(cell) <= *number && *number <= lattice.edge(cell + 1),
+                    "{shift} {number}"
+                );
+                assert_eq!(lattice.range().clamp(cell), cell);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_and_windows_are_those_of_all_rows(
+            numbers in prop::collection::vec(odd(), 0..60), at in 1u64..10, reach in 0u64..20,
+        ) {
+            let held = Numbers::InMemory(Cow::Borrowed(&numbers));
+            let values = Values::Floats(&held);
+            let cells: Vec<i64> = numbers.iter().filter(|row| !row.is_nan()).map(|&row| COARSE.cell(row)).collect();
+            let target: Target = Quantile::new(&Ratio::new(at.cast_signed(), 10)).unwrap().into();
+            for found in [Cells::sorted(values, COARSE), Cells::tabled(values, COARSE)] {
+                prop_assert_eq!(found.rows(), cells.len() as u64);
+                for &cell in cells.iter().chain(&[i64::MIN, i64::MAX, 0]) {
+                    prop_assert_eq!(found.before(cell), cells.iter().filter(|&&one| one < cell).count() as u64);
+                    prop_assert_eq!(found.after(cell), cells.iter().filter(|&&one| one > cell).count() as u64);
+                }
+                let (range, reach) = (COARSE.range(), Reach::Ranks(reach));
+                prop_assert!(found.window(target, range, reach) == target.window(&cells, range, reach));
+            }
+        }
+    }
+}

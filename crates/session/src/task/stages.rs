@@ -1,0 +1,109 @@
+//! How epsilon is split between the search for a range and the sums over it: the more rows there seem to be, the less it takes
+//! to find them. All splits are calibrated beforehand, and each costs the same.
+
+use super::{
+    clip::{FINE, Search, Start},
+    divisor::Divisor,
+    sums::{Moved, Sums},
+};
+use crate::{error::PlanError, resolved::ResolvedRequest};
+use equipoise_core::{adjacency::Adjacency, loss::Eps, ratio::Ratio};
+
+/// Hundredths of epsilon that the number of rows gets where the range is searched.
+const COUNT_SHARE: u64 = 5;
+/// How the other hundredths are split, from so many rows times epsilon on.
+struct Split {
+    from: f64,
+    /// For the median that a search begins at; nothing where it begins at zero.
+    median: u64,
+    /// For each end.
+    end: u64,
+    sums: u64,
+    /// What an end that lies twice as far must save, in factors of two.
+    slope: f64,
+}
+/// With few rows finding them costs most. `bench/run quality` compares what comes out.
+const SPLITS: [Split; 4] = [
+    Split { from: 0.0, median: 0, end: 25, sums: 45, slope: 1.0 },
+    Split { from: 250.0, median: 25, end: 13, sums: 44, slope: 2.0 },
+    Split { from: 1000.0, median: 5, end: 15, sums: 60, slope: 3.0 },
+    Split { from: 8000.0, median: 1, end: 14, sums: 66, slope: 3.0 },
+];
+/// Rows times epsilon from which on a range is found: for a mean, whose sides tell the number of rows well, and for a sum.
+const ENOUGH: f64 = 70.0;
+const ENOUGH_FOR_A_SUM: f64 = 110.0;
+/// A range that is searched, and the sums over it.
+#[derive(Clone, Debug)]
+pub(super) struct Searched {
+    /// The number of rows, which decides on the stage.
+    pub count: Divisor,
+    /// From the fewest rows to the most.
+    pub stages: Vec<Stage>,
+    /// From so many rows on there is an answer.
+    pub needed: i64,
+}
+
+/// One split of epsilon between the search and the sums.
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    pub from_rows: i64,
+    pub search: Search,
+    pub sums: Sums,
+}
+
+impl Searched {
+    pub fn stage(&self, rows: i64) -> &Stage {
+        self.stages.iter().rfind(|stage| rows >= stage.from_rows).unwrap_or(&self.stages[0])
+    }
+}
+
+/// Hundredths of epsilon.
+pub(super) fn share(eps: &Eps, hundredths: u64) -> Result<Eps, PlanError> {
+    Ok(Eps::new(eps.ratio() * &Ratio::new(hundredths.cast_signed(), 100))?)
+}
+
+/// How often the number of rows may be farther off than its bar says, and the request whose sums may be so in the other cases.
+/// In a sum nearly all of it is that of the sum.
+pub(super) fn failures<'a>(said: &ResolvedRequest<'a>, rows_share: u64) -> (Ratio, ResolvedRequest<'a>) {
+    if rows_share == 0 {
+        return (Ratio::zero(), said.clone());
+    }
+    let whole = said.failure();
+    (whole / &Ratio::from(100u64), said.with_failure(whole * &Ratio::new(99, 100)))
+}
+
+/// Every split of epsilon between a search and sums that can be calibrated.
+pub(super) fn search(
+    said: &ResolvedRequest,
+    moved: &Moved,
+    is_sum: bool,
+    squares: bool,
+) -> Result<Searched, PlanError> {
+    let (of_rows, of_sums) = failures(said, if is_sum { COUNT_SHARE } else { 0 });
+    let of_rows = if is_sum { of_rows } else { said.failure().clone() };
+    let count = Divisor::bought(&share(said.eps(), COUNT_SHARE)?, &of_rows)?;
+    let single = said.in_single_steps()?;
+    let eps = said.eps().ratio().to_f64();
+    // What costs twice as much under replace takes twice as many rows.
+    let (doubled, enough) = (
+        if said.adjacency() == Adjacency::Replace { 2.0 } else { 1.0 },
+        if is_sum { ENOUGH_FOR_A_SUM } else { ENOUGH },
+    );
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^63 rows")]
+    let rows = |parts: f64| (parts / eps).ceil() as i64;
+    let stage = |split: &Split| -> Result<Stage, PlanError> {
+        let start = match split.median {
+            0 => Start::Zero,
+            part => Start::Median { eps: share(single.eps(), part)?, slope: split.slope },
+        };
+        Ok(Stage {
+            from_rows: rows(split.from * doubled),
+            search: Search::new(start, share(said.eps(), split.end)?, FINE)?,
+            sums: Sums::plan(&of_sums, &share(said.eps(), split.sums)?, moved, !is_sum, squares)?,
+        })
+    };
+    // A small share of a small epsilon may be too little for a median: then more rows do not change the split.
+    let mut stages = vec![stage(&SPLITS[0])?];
+    stages.extend(SPLITS[1..].iter().map_while(|split| stage(split).ok()));
+    Ok(Searched { count, stages, needed: rows(enough) })
+}
