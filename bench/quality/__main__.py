@@ -6,13 +6,14 @@ import argparse
 import multiprocessing
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import asking
 import data
-from report import HEADING, line, measure, page, table, verdict
+from kept import Kept
+from report import HEADING, Measured, line, measure, page, table, verdict
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "quality.md"
 
@@ -30,6 +31,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--most", type=int, default=400, help="and up to so many, while they are quick [default: 400]")
     parser.add_argument("--seconds", type=float, default=0.5, help="as long as they take less [default: 0.5]")
     parser.add_argument("--jobs", type=int, default=2, help="processes [default: 2]")
+    parser.add_argument("--anew", action="store_true", help="measure also what this build has measured before")
     parser.add_argument("--page", type=Path, help="where to write the page [default: docs/quality.md, of all rows only]")
     options = parser.parse_args()
     for given, known in ((options.only, asking.STATISTICS), (options.data, data.TABLES)):
@@ -37,6 +39,11 @@ def _options() -> argparse.Namespace:
             if name not in known:
                 parser.error(f"'{name}' is none of: {', '.join(known)}")
     return options
+
+
+def _keep(kept: Kept, done: Future[Measured]) -> None:
+    if not done.cancelled() and done.exception() is None:
+        kept.put(done.result())
 
 
 def main() -> None:
@@ -49,14 +56,24 @@ def main() -> None:
     if not wanted:
         sys.exit("bench/run quality: no row is about these data and these statistics")
     begin = time.perf_counter()
+    kept = Kept(options.trials, options.most, options.seconds)
+    before = {} if options.anew else {row: found for row in wanted if (found := kept.get(row)) is not None}
+    if before:
+        print(f"{len(before)} rows were measured before by this build; --anew measures them again\n")
     measuring = partial(measure, least=options.trials, most=options.most, seconds=options.seconds)
     found = []
     # New processes: what a library holds of randomness and of threads is not shared by a fork.
-    with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn"))
+    try:
+        coming = {row: pool.submit(measuring, row) for row in wanted if row not in before}
+        for running in coming.values():
+            running.add_done_callback(partial(_keep, kept))
         print(table(HEADING, []), flush=True)
-        for measured in pool.map(measuring, wanted):
-            found.append(measured)
-            print(f"| {' | '.join(line(measured))} |", flush=True)
+        for row in wanted:
+            found.append(before[row] if row in before else coming[row].result())
+            print(f"| {' | '.join(line(found[-1]))} |", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
     print(f"\n{verdict(found)}\n\n{time.perf_counter() - begin:.0f} seconds", flush=True)
     whole = options.only is None and options.data is None and options.eps is None
     if options.page is not None or whole:

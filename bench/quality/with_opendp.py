@@ -8,6 +8,7 @@ found by counts above a threshold, half of epsilon each for counts and sums; eac
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,10 +69,24 @@ def std(bounds: Bounds, epsilon: float) -> Callable[[Any], float]:
 
 
 def quantile(bounds: Bounds, epsilon: float, q: float) -> Callable[[Any], float]:
-    candidates = [float(value) for value in np.linspace(*bounds, CANDIDATES)]
-    scores = ROWS >> dp.t.then_quantile_score_candidates(candidates, alpha=q)
-    found = _calibrated(lambda scale: scores >> dp.m.then_noisy_max(dp.max_divergence(), scale, negate=True), epsilon)
-    return lambda values: candidates[found(values)]
+    """One of a grid of candidates that begins anywhere within its first step: no grid is lucky over all trials."""
+    low, high = map(float, bounds)
+    step = (high - low) / CANDIDATES
+
+    def chosen(candidates: list[float], scale: float) -> Any:
+        scores = ROWS >> dp.t.then_quantile_score_candidates(candidates, alpha=q)
+        return scores >> dp.m.then_noisy_max(dp.max_divergence(), scale, negate=True)
+
+    # The scale depends on how many rows one candidate can gain, and not on where candidates are.
+    few = [low, high]
+    scale = dp.binary_search_param(lambda scale: chosen(few, scale), d_in=1, d_out=epsilon, T=float)
+
+    def answer(values: Any) -> float:
+        start = low + step * random.random()
+        candidates = [start + step * place for place in range(CANDIDATES)]
+        return candidates[chosen(candidates, scale)(values)]
+
+    return answer
 
 
 def iqr(bounds: Bounds, epsilon: float) -> Callable[[Any], float]:
