@@ -18,6 +18,8 @@ pub(crate) enum Need {
     Wholes(ColumnRead),
     /// Each text of a column, or each value of a whole type, and how many records have it; empty fields are one more.
     Tally(ColumnRead),
+    /// How many rows of a column lie in each cell of the lattice that ranges are searched on.
+    Cells(ColumnRead),
     /// The same for each group of records that agree in these columns.
     Grouped {
         /// The columns whose texts, or values of a whole type, are the key.
@@ -32,7 +34,9 @@ impl Need {
     pub fn wanted(&self) -> Option<ColumnRead> {
         match self {
             Self::Records => None,
-            &Self::Present(wanted) | &Self::Tally(wanted) | &Self::Wholes(wanted) => Some(wanted),
+            &Self::Present(wanted) | &Self::Tally(wanted) | &Self::Wholes(wanted) | &Self::Cells(wanted) => {
+                Some(wanted)
+            }
             &Self::Floats(column) => Some(ColumnRead { column, kind: Kind::Float }),
             Self::Grouped { need, .. } => need.wanted(),
         }

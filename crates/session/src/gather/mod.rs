@@ -6,6 +6,7 @@ use crate::{
     need::Need,
     rows::{
         Rows, ScanKeys,
+        cells::{self, CellTable},
         numbers::{self, Collected, Numbers, Store},
         values::{Values, Wholes},
     },
@@ -31,6 +32,7 @@ pub(crate) struct ScanResult<'a> {
     present: BTreeMap<usize, u64>,
     floats: BTreeMap<usize, Numbers<'a>>,
     wholes: BTreeMap<usize, Wholes<'a>>,
+    cells: BTreeMap<usize, CellTable>,
     /// Of one group only; of all records they are groups.
     tallies: BTreeMap<usize, Tally>,
     groups: Vec<Groups>,
@@ -122,6 +124,9 @@ impl<'a> ScanResult<'a> {
                 all.numbers.take(rows);
                 all.nulls += nulls;
             }
+            (Need::Cells(wanted), Partial::Cells(table)) => {
+                self.cells.entry(wanted.column).or_default().take(table);
+            }
             (Need::Tally(wanted), Partial::Tally(tally)) => {
                 self.tallies.entry(wanted.column).or_default().take(tally);
             }
@@ -155,6 +160,11 @@ impl<'a> ScanResult<'a> {
     /// All numbers of the column, not-a-number where there was none.
     fn floats(&self, column: usize) -> &Numbers<'a> {
         self.floats.get(&column).unwrap_or(&Numbers::InMemory(Cow::Borrowed(&[])))
+    }
+
+    /// How many rows of the column lie in each cell, where that was asked for.
+    pub fn cells(&self, column: usize) -> cells::Cells {
+        self.cells.get(&column).unwrap_or(&CellTable::default()).cells(cells::FINE)
     }
 
     /// All rows of the column that a need is about, as it was read.
@@ -235,6 +245,7 @@ pub(crate) enum Partial {
     Floats(Collected<f64>),
     /// Whole numbers, and how many rows have none.
     Wholes(Collected<i64>, u64),
+    Cells(CellTable),
     Tally(Tally),
 }
 
@@ -244,6 +255,7 @@ impl Partial {
         match need {
             Need::Floats(_) => Self::Floats(Collected::new(store)),
             Need::Wholes(_) => Self::Wholes(Collected::new(store), 0),
+            Need::Cells(_) => Self::Cells(CellTable::default()),
             Need::Tally(_) => Self::Tally(Tally::default()),
             Need::Records | Need::Present(_) => Self::Count(0),
             Need::Grouped { .. } => unreachable!("groups have a place of their own"),
@@ -285,6 +297,13 @@ impl Visitor for Worker {
                     *count += cells.iter().flatten().count() as u64;
                 }
                 (Partial::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
+                (Partial::Cells(table), Cells::Floats(cells)) => {
+                    table.extend(cells::FINE, cells.iter().copied());
+                }
+                (Partial::Cells(table), Cells::Integers(cells)) => {
+                    let kind = part.need.wanted().expect("cells of a column").kind;
+                    table.extend(cells::FINE, cells.iter().flatten().map(|&whole| kind.number(whole)));
+                }
                 (Partial::Wholes(rows, nulls), Cells::Integers(cells)) => {
                     self.written.clear();
                     self.written.extend(cells.iter().flatten());

@@ -8,7 +8,7 @@
 use super::bar::Bar;
 use crate::{
     error::PlanError,
-    rows::cells::{CellLattice, Cells},
+    rows::cells::{self, CellLattice, Cells},
 };
 #[cfg(test)]
 use equipoise_core::loss::Loss;
@@ -37,9 +37,8 @@ pub(crate) struct Lattice {
     pub cut_off: Option<usize>,
 }
 
-/// The sign, the exponent and eight bits of a float: 2^20 cells in place of 2^64 floats, each less than a half percent wide.
-pub(crate) const FINE: Lattice =
-    Lattice { cells: CellLattice { shift: 44 }, every: 1, reaches: usize::MAX, cut_off: None };
+/// All reaches over the cells that scans count in.
+pub(crate) const FINE: Lattice = Lattice { cells: cells::FINE, every: 1, reaches: usize::MAX, cut_off: None };
 
 /// Rows are moved into this range, each on its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -240,7 +239,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn cells(rows: &[f64], lattice: Lattice) -> Cells {
+    fn counted(rows: &[f64], lattice: Lattice) -> Cells {
         Cells::of(Values::Floats(&Numbers::InMemory(Cow::Borrowed(rows))), lattice.cells)
     }
 
@@ -267,21 +266,21 @@ mod tests {
         for start in starts("4") {
             let search = Search::new(start, eps("4"), FINE).unwrap();
             let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-            let clip = search.run(&cells(&rows, FINE), &mut coins).clip;
+            let clip = search.run(&counted(&rows, FINE), &mut coins).clip;
             assert!(clip.low <= 1002.0 && clip.high >= 1497.0 && clip.high < 20_000.0, "{clip:?}");
             // One row far away does not move an end.
             let far: Vec<f64> = rows.iter().copied().chain([1e12, -1e200]).collect();
-            let clip = search.run(&cells(&far, FINE), &mut coins).clip;
+            let clip = search.run(&counted(&far, FINE), &mut coins).clip;
             assert!(clip.low > -2000.0 && clip.high >= 1497.0 && clip.high < 20_000.0, "{clip:?}");
             // Most rows are zero, the others lie far from there.
             let zeros: Vec<f64> =
                 (0..2000).map(|i| if i % 10 == 0 { 5e4 + f64::from(i) } else { 0.0 }).collect();
-            let clip = search.run(&cells(&zeros, FINE), &mut coins).clip;
+            let clip = search.run(&counted(&zeros, FINE), &mut coins).clip;
             assert!(clip.low > -1.0 && clip.high >= 5.2e4 && clip.high < 1e6, "{clip:?}");
             for odd in
                 [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
             {
-                let clip = search.run(&cells(&odd, FINE), &mut coins).clip;
+                let clip = search.run(&counted(&odd, FINE), &mut coins).clip;
                 assert!(
                     clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                     "{odd:?} {clip:?}"
@@ -302,7 +301,7 @@ mod tests {
         let number = |&code: &i64| [-1e200, 1.0, 3.0, 1e250][usize::try_from(code).unwrap()];
         let found = |codes: &[i64]| {
             let rows: Vec<f64> = codes.iter().map(number).collect();
-            let cells = cells(&rows, COARSE);
+            let cells = counted(&rows, COARSE);
             enumerate(&"1e-30".parse().unwrap(), |tape| format!("{:?}", search.run(&cells, tape)))
         };
         let at: Ratio = at.parse().unwrap();

@@ -74,6 +74,15 @@ impl Divisor {
         matches!(self, Self::Bought { .. } | Self::TwoSides)
     }
 
+    /// A number of rows that was counted, with the noise that was bought.
+    pub fn noisy<C: Coins>(&self, rows: u64, coins: &mut C) -> i64 {
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX);
+        match self {
+            Self::Bought { noise, .. } => noise.run_whole(rows, coins),
+            Self::TwoSides | Self::Public | Self::Stated(_) => unreachable!("a number that was bought"),
+        }
+    }
+
     /// How many rows there are for these values, where sums do not tell.
     pub fn count<C: Coins>(&self, values: Values<'_, '_>, coins: &mut C) -> i64 {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);

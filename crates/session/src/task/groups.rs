@@ -5,7 +5,9 @@
 //! Under add/remove, for rows: one row has one key, so its coming or going changes one group. Which keys are told
 //! costs a share of epsilon and delta ([`histogram_keys`]); the answer of the one group that changes costs the
 //! rest, whatever the number of groups. A key that only one row has is told with probability at most that delta;
-//! else both data sets tell it and the answers compose. Stated keys cost nothing. Where a unit may touch several
+//! else both data sets tell it and the answers compose. Stated keys cost nothing. A range that nobody declared is searched once,
+//! over the rows of all groups: the row that comes or goes changes the search and then its own group, and both together cost
+//! what that group's search and answer would. Where a unit may touch several
 //! groups, each group has its part of the rest. Under replace two groups change; the add/remove form runs at a
 //! price of which two steps cost what was said.
 
@@ -136,7 +138,8 @@ impl Answering for GroupedStatistic {
 
     fn needs(&self) -> Vec<Need> {
         let grouped = |need| Need::Grouped { by: self.by.clone(), need: Box::new(need) };
-        self.task.needs().into_iter().chain([Need::Records]).map(grouped).collect()
+        let of_groups = self.task.needs().into_iter().chain([Need::Records]).map(grouped);
+        of_groups.chain(self.task.shared_need()).collect()
     }
 
     fn expected(&self) -> Expected {
@@ -166,8 +169,10 @@ impl Answering for GroupedStatistic {
         told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
         let (keys, written): (Vec<Key>, Vec<Vec<u8>>) = told.into_iter().unzip();
         let mut answers: Vec<Option<Group>> = keys.iter().map(|_| None).collect();
+        let shared = self.task.shared(gathered, coins);
         groups.each_of(&written, |place, group| {
-            answers[place] = Some(self.task.answer(group, coins).into_group(&keys[place]));
+            let answer = self.task.answer_group(shared.as_ref(), group, coins);
+            answers[place] = Some(answer.into_group(&keys[place]));
         });
         Answer::grouped(answers.into_iter().flatten().collect(), || self.advice())
     }

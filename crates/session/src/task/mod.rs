@@ -42,6 +42,7 @@ use crate::{
     resolved::ResolvedRequest, source::ColumnRead, statistic::Statistic,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
+use stages::SharedRange;
 pub(crate) use summary::SUMMARY;
 
 /// What a statistic does once its mechanism is calibrated from public facts.
@@ -60,6 +61,26 @@ pub(crate) trait Answering {
 
     /// The answer. Never fails, whatever was gathered.
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer;
+
+    /// What it needs of all rows where there are groups, to find a range for all of them.
+    fn shared_need(&self) -> Option<Need> {
+        None
+    }
+
+    /// The range that all groups share. It costs each of them what it would cost a single one to find its own.
+    fn shared<C: Coins>(&self, _all: &ScanResult<'_>, _coins: &mut C) -> Option<SharedRange> {
+        None
+    }
+
+    /// The answer of one group.
+    fn answer_group<C: Coins>(
+        &self,
+        _shared: Option<&SharedRange>,
+        group: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Answer {
+        self.answer(group, coins)
+    }
 
     /// What answers are, where they are no plain numbers or texts: `date`, `decimal:2`, or what they are measured in.
     fn answer_type(&self) -> Option<String> {
@@ -189,6 +210,23 @@ impl Answering for Task {
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         dispatch!(self, task => task.answer(gathered, coins))
+    }
+
+    fn shared_need(&self) -> Option<Need> {
+        dispatch!(self, task => task.shared_need())
+    }
+
+    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+        dispatch!(self, task => task.shared(all, coins))
+    }
+
+    fn answer_group<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        group: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Answer {
+        dispatch!(self, task => task.answer_group(shared, group, coins))
     }
 
     fn answer_type(&self) -> Option<String> {

@@ -22,7 +22,7 @@ use super::{
     frame::{Frame, steps_of, sum},
     measured::{Measured, NoisyRows, NoisySum},
     noise::Noise,
-    stages::{self, Searched, failures, share},
+    stages::{self, Searched, SharedRange, failures, share},
     sums::{Moved, Sums},
 };
 use crate::{
@@ -238,8 +238,13 @@ impl Moments {
     }
 
     /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
-    pub fn summary<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> [(&'static str, Answer); 3] {
-        let (measured, rows) = self.measure(gathered, coins);
+    pub fn summary<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        gathered: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> [(&'static str, Answer); 3] {
+        let (measured, rows) = self.measure(shared, gathered, coins);
         let count = counted_bar(self.confidence, rows.about, rows.within);
         let count = Answer::released(rows.about.into(), count);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
@@ -251,21 +256,25 @@ impl Moments {
         [("count", count), ("mean", mean), ("standard-deviation", deviation)]
     }
 
-    /// The noisy sums and the noisy number of rows, or a refusal.
+    /// The noisy sums and the noisy number of rows, or a refusal; over a range that groups share, if there is one.
     fn measure<C: Coins>(
         &self,
+        shared: Option<&SharedRange>,
         gathered: &ScanResult<'_>,
         coins: &mut C,
     ) -> (Result<Measured, Answer>, NoisyRows) {
         // Records that are not numbers do not take part.
         let numbers = gathered.values(&self.need);
-        let (found, sums, needed, counted) = match &self.range {
-            RangeBy::Declared(clip, sums) => (Found::declared(*clip), &**sums, 1, None),
-            RangeBy::Searched(searched) => {
-                let rows = searched.count.count(numbers, coins);
-                let stage = searched.stage(rows);
-                let cells = Cells::of(numbers, FINE.cells);
-                (stage.search.run(&cells, coins), &stage.sums, searched.needed, Some(rows))
+        let (found, sums, needed, counted) = match (&self.range, shared) {
+            (RangeBy::Declared(clip, sums), _) => (Found::declared(*clip), &**sums, 1, None),
+            // A group has no more rows than all of them.
+            (RangeBy::Searched(searched), Some(shared)) => {
+                let found = Found::declared(shared.found.clip);
+                (found, &searched.stages[shared.stage].sums, 1, Some(shared.rows))
+            }
+            (RangeBy::Searched(searched), None) => {
+                let own = searched.run(&Cells::of(numbers, FINE.cells), coins);
+                (own.found, &searched.stages[own.stage].sums, searched.needed, Some(own.rows))
             }
         };
         let clip = found.clip;
@@ -284,7 +293,9 @@ impl Moments {
             let bar = Bar::around(noise.run(squares, coins), *within);
             self.in_shares(bar, self.square_steps, rows.most(), whole.is_none().then_some((&frame, &clip)))
         });
-        if rows.about < needed && !self.is_declared_sum() {
+        // The number of rows beside a shared range is not that of the group.
+        let few = rows.about < needed && !(self.moment == Moment::Sum && shared.is_some());
+        if few && !self.is_declared_sum() {
             return (Err(Answer::refused(self.too_few(needed))), rows);
         }
         let rounded = self.exact.is_none().then_some((&frame, &clip));
@@ -568,7 +579,26 @@ impl Answering for Moments {
     }
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let (measured, rows) = self.measure(gathered, coins);
+        self.answer_group(None, gathered, coins)
+    }
+
+    fn shared_need(&self) -> Option<Need> {
+        let RangeBy::Searched(_) = self.range else { return None };
+        self.need.wanted().map(Need::Cells)
+    }
+
+    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+        let RangeBy::Searched(searched) = &self.range else { return None };
+        Some(searched.run(&all.cells(self.need.wanted()?.column), coins))
+    }
+
+    fn answer_group<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        gathered: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Answer {
+        let (measured, rows) = self.measure(shared, gathered, coins);
         let answer = match measured {
             Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
             Ok(measured) => {
@@ -581,8 +611,9 @@ impl Answering for Moments {
             }
             Err(refused) => refused,
         };
-        // Too little is spent on it in a sum for the number to be of use.
-        answer.with_rows((self.divisor.is_noisy() && !self.is_declared_sum()).then_some(rows.about))
+        // Too little is spent on it in a sum for the number to be of use, and beside a shared range it is that of all groups.
+        let is_sum = self.moment == Moment::Sum && (self.is_declared_sum() || shared.is_some());
+        answer.with_rows((self.divisor.is_noisy() && !is_sum).then_some(rows.about))
     }
 
     fn needs(&self) -> Vec<Need> {

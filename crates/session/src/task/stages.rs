@@ -2,12 +2,12 @@
 //! to find them. All splits are calibrated beforehand, and each costs the same.
 
 use super::{
-    clip::{FINE, Search, Start},
+    clip::{FINE, Found, Search, Start},
     divisor::Divisor,
     sums::{Moved, Sums},
 };
-use crate::{error::PlanError, resolved::ResolvedRequest};
-use equipoise_core::{adjacency::Adjacency, loss::Eps, ratio::Ratio};
+use crate::{error::PlanError, resolved::ResolvedRequest, rows::cells::Cells};
+use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, ratio::Ratio};
 
 /// Hundredths of epsilon that the number of rows gets where the range is searched.
 const COUNT_SHARE: u64 = 5;
@@ -29,9 +29,8 @@ const SPLITS: [Split; 4] = [
     Split { from: 1000.0, median: 5, end: 15, sums: 60, slope: 3.0 },
     Split { from: 8000.0, median: 1, end: 14, sums: 66, slope: 3.0 },
 ];
-/// Rows times epsilon from which on a range is found: for a mean, whose sides tell the number of rows well, and for a sum.
+/// Rows times epsilon from which on a range is found.
 const ENOUGH: f64 = 70.0;
-const ENOUGH_FOR_A_SUM: f64 = 110.0;
 /// A range that is searched, and the sums over it.
 #[derive(Clone, Debug)]
 pub(super) struct Searched {
@@ -52,9 +51,20 @@ pub(super) struct Stage {
 }
 
 impl Searched {
-    pub fn stage(&self, rows: i64) -> &Stage {
-        self.stages.iter().rfind(|stage| rows >= stage.from_rows).unwrap_or(&self.stages[0])
+    /// Find a range for rows that lie in these cells.
+    pub fn run<C: Coins>(&self, cells: &Cells, coins: &mut C) -> SharedRange {
+        let rows = self.count.noisy(cells.rows(), coins);
+        let stage = self.stages.iter().rposition(|stage| rows >= stage.from_rows).unwrap_or_default();
+        SharedRange { found: self.stages[stage].search.run(cells, coins), stage, rows }
     }
+}
+
+/// A range that was found, by which split, and how many rows there seem to be.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedRange {
+    pub(super) found: Found,
+    pub(super) stage: usize,
+    pub(super) rows: i64,
 }
 
 /// Hundredths of epsilon.
@@ -85,10 +95,7 @@ pub(super) fn search(
     let single = said.in_single_steps()?;
     let eps = said.eps().ratio().to_f64();
     // What costs twice as much under replace takes twice as many rows.
-    let (doubled, enough) = (
-        if said.adjacency() == Adjacency::Replace { 2.0 } else { 1.0 },
-        if is_sum { ENOUGH_FOR_A_SUM } else { ENOUGH },
-    );
+    let doubled = if said.adjacency() == Adjacency::Replace { 2.0 } else { 1.0 };
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^63 rows")]
     let rows = |parts: f64| (parts / eps).ceil() as i64;
     let stage = |split: &Split| -> Result<Stage, PlanError> {
@@ -105,5 +112,5 @@ pub(super) fn search(
     // A small share of a small epsilon may be too little for a median: then more rows do not change the split.
     let mut stages = vec![stage(&SPLITS[0])?];
     stages.extend(SPLITS[1..].iter().map_while(|split| stage(split).ok()));
-    Ok(Searched { count, stages, needed: rows(enough) })
+    Ok(Searched { count, stages, needed: rows(ENOUGH) })
 }

@@ -3,7 +3,7 @@
 //! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. By group
 //! the same for each group, with what the keys left ([`groups`](super::groups)).
 
-use super::{Answering, Expected, moments::Moments, quantiles::Quantiles};
+use super::{Answering, Expected, moments::Moments, quantiles::Quantiles, stages::SharedRange};
 use crate::{
     answer::{Answer, Named},
     error::PlanError,
@@ -72,7 +72,24 @@ impl Answering for Summary {
     }
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let sums = self.moments.summary(gathered, coins);
+        self.answer_group(None, gathered, coins)
+    }
+
+    fn shared_need(&self) -> Option<Need> {
+        self.moments.shared_need()
+    }
+
+    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+        self.moments.shared(all, coins)
+    }
+
+    fn answer_group<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        gathered: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Answer {
+        let sums = self.moments.summary(shared, gathered, coins);
         let sums = sums.map(|(statistic, answer)| Named { statistic, mechanism: "laplace", answer });
         let quantiles = Named {
             statistic: "quantiles",
