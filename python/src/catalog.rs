@@ -7,8 +7,12 @@ use equipoise_core::{
     ratio::Ratio,
     wording::{self, Surface},
 };
-use equipoise_session::audits::all;
-use equipoise_session::{caution, release::Promise};
+use equipoise_session::{
+    audits::all,
+    bar::{ErrorBar, rounded},
+    caution,
+    release::Promise,
+};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -83,6 +87,15 @@ pub fn visible(text: &str) -> String {
 #[pyfunction]
 pub fn in_python(text: &str) -> String {
     wording::on(Surface::Python, text)
+}
+
+/// An answer in as many digits as its bar justifies, and the bar in words, both as on the command line.
+#[pyfunction]
+pub fn answer_words(value: &str, error: &str) -> PyResult<(String, String)> {
+    let value: Value = serde_json::from_str(value).map_err(errors::request)?;
+    let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
+    let words = error.as_ref().map_or(String::new(), |error| error.words(&value));
+    Ok((rounded(&value, error.as_ref()), words))
 }
 
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.

@@ -205,12 +205,22 @@ def test_intervals_of_several_quantiles() -> None:
     assert isinstance(release.interval, list) and release.error is not None and release.error["together"]
     for (low, high), truth in zip(release.interval, (ROWS / 4, 3 * ROWS / 4), strict=True):
         assert low <= high and abs(low - truth) < 1000 and abs(high - truth) < 1000
-    assert "from" in repr(release) and "to" in repr(release)
+    assert "the true values lie between" in repr(release) and "all at once (95 % confidence)" in repr(release)
     spread = eq.iqr(VALUES, epsilon=40, interval=True)
     assert isinstance(spread.interval, tuple)
     low, high = spread.interval
     assert abs(low - ROWS / 2) < 2000 and abs(high - ROWS / 2) < 2000
     assert "each quartile within" in repr(eq.iqr(VALUES, epsilon=4))
+
+
+def test_a_mean_says_what_its_rows_were_limited_to_and_shows_the_digits_that_count() -> None:
+    # At epsilon 1 the mean of 20,000 rows is off by a few units: no digit behind the second of its bar is worth reading.
+    release = eq.mean(VALUES, epsilon=1)
+    assert release.error is not None and "with rows limited to" in repr(release)
+    assert "rows outside count as the nearest end" in repr(release) and "rows limited to" in release._repr_html_()
+    shown = repr(release).split()[1].rstrip(":")
+    assert float(shown) == pytest.approx(release.value, abs=0.02 * (release.interval[1] - release.interval[0]))
+    assert len(shown) <= 9 < len(str(release.value))
 
 
 def test_a_release_shows_itself() -> None:

@@ -56,7 +56,7 @@ def test_an_answer_says_that_it_is_about_blocks() -> None:
     assert release.covers.startswith("the mean of 400 blocks' answers; answers are limited to")
     assert release.covers.endswith("blocks without an answer count as 50")
     assert release.error["covers"]["of"] == "the mean of 400 blocks' answers"
-    assert "for the mean of 400 blocks' answers" in repr(release) and "the mean of 400 blocks" in release._repr_html_()
+    assert "the mean of 400 blocks' answers lies between" in repr(release) and "the mean of 400 blocks" in release._repr_html_()
     # The bar is about answers that are limited: without that it says something else, and is wrong.
     for given in release.error["covers"]["given"]:
         assert given in repr(release) and html.escape(given) in release._repr_html_()
@@ -73,7 +73,7 @@ def test_a_label_among_options_is_never_called_exact() -> None:
         release = eq.subsample(lambda _: "b", HEIGHTS, epsilon=0.2, blocks=20, options=["a", "b"], default="a")
         assert (release.error["kind"], release.error["gap_unit"], release.error["confidence"]) == ("gap", "votes", 0.95)
         assert release.error["gap"] == 20  # of twenty votes: nothing is promised here, and that is said
-        assert "the most frequent answer of 20 blocks has at most 20 votes more with 95 %" in repr(release)
+        assert "the most frequent answer of 20 blocks has at most 20 votes more (95 % confidence)" in repr(release)
     surer = eq.subsample(lambda _: "b", HEIGHTS, epsilon=4, blocks=100, options=["a", "b"])
     assert surer.error["gap"] < 5 and 0 <= surer.blocks["answered_within"] < 10
 

@@ -9,6 +9,7 @@ use crate::{
 use equipoise_core::wording;
 use equipoise_engine::books::ledger_path;
 use equipoise_session::{
+    bar::rounded,
     ledger::{Entry, Event, Ledger},
     release::{Outcome, Promise, Release, Spent},
 };
@@ -172,7 +173,7 @@ fn paragraph(
         ),
         Some(release) => format!(
             "The released value is {}; its error: {}.",
-            show::value(&release.value),
+            rounded(&release.value, release.error.as_ref()),
             release.error.as_ref().map_or("not stated".to_string(), |error| error.words(&release.value))
         ),
     };

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from . import _equipoise
 from ._errors import DataError, PrivacyWarning, RefusedError
 from ._wording import in_python, short, visible
 
@@ -207,41 +208,14 @@ class Release:
         where = f"{privacy}, {promise['adjacency']}, {self.mechanism}"
         if self.refused:
             return visible(f"<{self.statistic} refused ({where}): {self.advice}>")
-        return visible(f"<{self.statistic} {_shown(self.value)}{self._bar()} ({where})>")
+        if self.error is None:
+            return visible(f"<{self.statistic} {_shown(self.value)} ({where})>")
+        value, bar = self._words()
+        return visible(f"<{self.statistic} {value}: {bar} ({where})>")
 
-    def _bar(self) -> str:
-        """The error bar with all that it is about: a bar that leaves out a condition is a false one."""
-        bar, given = self._ends_of_bar(), ((self.error or {}).get("covers") or {}).get("given", [])
-        return "; ".join([bar, *map(str, given)]) if bar else ""
-
-    def _ends_of_bar(self) -> str:
-        error = self.error
-        if error is None:
-            return ""
-        # Of answers from blocks, what the bar is about; else that is the true value.
-        of = (error.get("covers") or {}).get("of")
-        if error["kind"] == "exact":
-            return ", exact" if of is None else f", exactly {of}"
-        sure = f"with {100 * error['confidence']:g} %"
-        if error.get("stated_rows") is not None:
-            sure += f" if {error['stated_rows']} rows have a value, as stated"
-        about = sure if of is None else f"{sure} for {of}"
-        interval = self.interval
-        if isinstance(interval, list):
-            pairs = ", ".join(_ends(pair) for pair in interval)
-            return f", from {pairs} {about}"
-        if interval is not None:
-            return f", from {_ends(interval)} {about}"
-        if error.get("rank") is not None:
-            who = "each quartile " if isinstance(error["rank"], list) and not isinstance(self.value, list) else ""
-            return f", {who}within {_shown(error['rank'])} ranks {sure}"
-        if error.get("scale") is not None:
-            return f", each number within {_shown(error['scale'])} {about}"
-        if error["kind"] == "gap":
-            return f", {of or 'the most frequent value'} has at most {error['gap']} {error.get('gap_unit', 'rows')} more {sure}"
-        if error["kind"] == "votes":
-            return f", each named by at least {error['least']} blocks, others by at most {error['most']} {sure}"
-        return ""
+    def _words(self) -> tuple[str, str]:
+        """The value in as many digits as its bar justifies, and the bar with all that it is about, as the command line says them."""
+        return _equipoise.answer_words(json.dumps(self._parts.get("value")), json.dumps(self._parts.get("error")))
 
     def _answered(self) -> str:
         blocks = self.blocks
@@ -253,12 +227,13 @@ class Release:
     def _repr_html_(self) -> str:
         promise = self._parts["guarantee"]
         epsilon, delta = short(promise["epsilon"]), short(promise["delta"])
-        colour, value = ("#b00020", "refused") if self.refused else ("#00695c", _shown(self.value))
+        value, bar = (_shown(self.value), "") if self.error is None else self._words()
+        colour, value = ("#b00020", "refused") if self.refused else ("#00695c", value)
         rows = [
             ("", self._picture()),
             ("mechanism", html.escape(self.mechanism)),
             ("privacy", html.escape(f"epsilon {epsilon}, delta {delta}, {promise['adjacency']}")),
-            ("advice" if self.refused else "error", html.escape(self.advice or self._bar().lstrip(", "))),
+            ("advice" if self.refused else "error", html.escape(self.advice or bar)),
             ("blocks", html.escape(self._answered())),
         ]
         body = "".join(
@@ -289,11 +264,6 @@ class Release:
             f"<text x='10' y='30' font-size='10'>{low:g}</text>"
             f"<text x='190' y='30' font-size='10' text-anchor='end'>{high:g}</text></svg>"
         )
-
-
-def _ends(pair: tuple[Any, Any]) -> str:
-    low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in pair)
-    return f"{low} to {high}"
 
 
 def _shown(value: Any) -> str:

@@ -2,11 +2,11 @@
 
 use crate::typed;
 
-use super::{percent, printable, question, summary, value};
+use super::{percent, printable, question, summary};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::ErrorBar,
+    bar::{ErrorBar, rounded},
     release::{Outcome, Release},
 };
 use serde_json::Value;
@@ -78,11 +78,16 @@ pub(super) fn show(shown: &Shown<'_>) {
         }
         (_, Outcome::Refused) => println!("{question}: refused"),
         _ if shown.answers.is_some() => println!("{question}"),
-        (_, Outcome::Released) => println!("{question}: {}{}", value(shown.value), shown.measure),
+        (_, Outcome::Released) => {
+            println!("{question}: {}{}", rounded(shown.value, shown.error), shown.measure)
+        }
     }
     if let Some(groups) = shown.groups {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence())) {
             println!("  error      each holds on its own ({} confidence)", percent(confidence));
+            for words in ErrorBar::common_words(groups.iter().filter_map(|group| group.error.as_ref())) {
+                println!("  about      {words}");
+            }
         }
         if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence())) {
             println!(
@@ -101,7 +106,7 @@ pub(super) fn show(shown: &Shown<'_>) {
         match (item.outcome, &item.error) {
             (Outcome::Released, error) => {
                 let error = error.as_ref().map_or(String::new(), |error| error.words(&item.value));
-                println!("  {name:<34} {}", value(&item.value));
+                println!("  {name:<34} {}", rounded(&item.value, item.error.as_ref()));
                 println!("    error    {error}");
             }
             (Outcome::Refused, _) => {
@@ -146,7 +151,7 @@ fn table(shown: &Shown<'_>, groups: &[Group]) -> Table {
         let (answer, error) = match (group.outcome, &group.error) {
             (Outcome::Released, error) => {
                 let error = error.as_ref().map_or(String::new(), |error| error.short_words(&group.value));
-                (value(&group.value), error)
+                (rounded(&group.value, group.error.as_ref()), error)
             }
             (Outcome::Refused, _) => ("refused".to_string(), String::new()),
         };

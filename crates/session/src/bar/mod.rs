@@ -4,9 +4,11 @@
 //! way to make one gives a whole one, so that a bar without its ends, or a rank without its number, does not exist. In JSON it
 //! is one flat object (`flat`): what scripts read, and what ledgers hold.
 
+mod digits;
 mod flat;
 mod words;
 
+pub use digits::rounded;
 use flat::Flat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Error bars in words: the one printer of the command line and of Python.
 
-use super::{Between, Condition, ErrorBar, GapUnit, Ranks, Shape};
+use super::{Between, Condition, ErrorBar, GapUnit, Ranks, Shape, digits::alone};
 use equipoise_core::wording;
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ impl ErrorBar {
     pub fn short_words(&self, of: &Value) -> String {
         match &self.shape {
             Shape::Exact => "exact".to_string(),
-            Shape::Noise(between) | Shape::Interval { between, .. } => between.words("to"),
-            Shape::Within(scale) => format!("within {}", value(&json!(scale))),
+            Shape::Noise(between) | Shape::Interval { between, .. } => between.words(of, "to"),
+            Shape::Within(scale) => format!("within {}", alone(*scale)),
             Shape::Gap { gap, unit } => format!("at most {gap} {} fewer", unit.words()),
             Shape::Votes { least, most } => format!("at least {least} votes, others at most {most}"),
             Shape::Rank(ranks) => ranks.words(of),
@@ -36,17 +36,14 @@ impl ErrorBar {
             Shape::Exact if self.of.is_some() => format!("none: this is exactly {}", about("")),
             Shape::Exact => "none: this is the exact value".to_string(),
             Shape::Within(scale) => {
-                format!(
-                    "every number lies within {} of {} {sure}",
-                    value(&json!(scale)),
-                    about("the true one")
-                )
+                format!("every number lies within {} of {} {sure}", alone(*scale), about("the true one"))
             }
             Shape::Noise(between) => {
-                format!("{} lies between {} {sure}", about("the true value"), between.words("and"))
+                let (limited, about) = (self.limited(), about("the true value"));
+                format!("{limited}{about} lies between {} {sure}", between.words(of, "and"))
             }
             Shape::Interval { ranks, between } => {
-                let (between, within) = (between.words("and"), ranks.words(of));
+                let (between, within) = (between.words(of, "and"), ranks.words(of));
                 match ranks.about(of) {
                     About::One => {
                         format!("the true value lies between {between}, the answer {within} of it {sure}")
@@ -74,14 +71,40 @@ impl ErrorBar {
         }
     }
 
+    /// What rows the bar is about, where they were limited to a range.
+    fn limited(&self) -> String {
+        let limits = self.conditions.iter().find_map(|condition| match condition {
+            Condition::LimitedTo(limits) if self.of.is_none() => Some(limits),
+            _ => None,
+        });
+        limits.map_or(String::new(), |[low, high]| {
+            format!("with rows limited to {} to {}, ", alone(*low), alone(*high))
+        })
+    }
+
+    /// What is true of a whole table of bars, to stand below it: each condition that they all have.
+    pub fn common_words<'a>(bars: impl IntoIterator<Item = &'a Self>) -> Vec<String> {
+        let bars: Vec<&Self> = bars.into_iter().collect();
+        let Some((first, others)) = bars.split_first() else { return Vec::new() };
+        let common = |condition: &&Condition| others.iter().all(|bar| bar.conditions.contains(condition));
+        let words = |condition: &Condition| match condition {
+            Condition::LimitedTo([low, high]) => Some(format!(
+                "rows are limited to {} to {}; rows outside count as the nearest end",
+                alone(*low),
+                alone(*high)
+            )),
+            condition => first.clause(condition),
+        };
+        first.conditions.iter().filter(common).filter_map(words).collect()
+    }
+
     /// What a condition adds behind the bar.
     fn clause(&self, condition: &Condition) -> Option<String> {
         match condition {
             // What was limited stands among the clauses, where the bar is about the answers of blocks.
-            Condition::LimitedTo([low, high]) => self.of.is_none().then(|| {
-                let (low, high) = (value(&json!(low)), value(&json!(high)));
-                format!("not covered: rows were moved into {low} to {high}")
-            }),
+            Condition::LimitedTo(_) => {
+                self.of.is_none().then(|| "rows outside count as the nearest end".to_string())
+            }
             Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
             Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
             Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),
@@ -139,20 +162,18 @@ impl GapUnit {
 }
 
 impl Between {
-    /// Both ends of an interval, or of each of a list.
-    fn words(&self, word: &str) -> String {
-        let pair = |low: &Value, high: &Value| {
-            if low.is_null() {
-                "too few rows".to_string()
-            } else {
-                format!("{} {word} {}", value(low), value(high))
-            }
+    /// Both ends of an interval around an answer, or of each of a list.
+    fn words(&self, of: &Value, word: &str) -> String {
+        let pair = |of: &Value, low: &Value, high: &Value| {
+            if low.is_null() { "too few rows".to_string() } else { Self::rounded(of, low, high, word) }
         };
         match (&self.low, &self.high) {
             (Value::Array(low), Value::Array(high)) => {
-                low.iter().zip(high).map(|(low, high)| pair(low, high)).collect::<Vec<_>>().join(", ")
+                let at = |place: usize| of.get(place).unwrap_or(&Value::Null);
+                let pairs = low.iter().zip(high).enumerate();
+                pairs.map(|(place, (low, high))| pair(at(place), low, high)).collect::<Vec<_>>().join(", ")
             }
-            (low, high) => format!("{} {word} {}", value(low), value(high)),
+            (low, high) => Self::rounded(of, low, high, word),
         }
     }
 }

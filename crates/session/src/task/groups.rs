@@ -25,6 +25,7 @@ use crate::{
     planned::PredictedError,
     resolved::ResolvedRequest,
     source::ColumnRead,
+    statistic::Statistic,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -34,8 +35,15 @@ use equipoise_core::{
     ratio::Ratio,
 };
 
-/// One part in this many of epsilon finds the keys. A key is found with far fewer rows than an answer takes.
-const SHARE: u64 = 5;
+/// Hundredths of epsilon that find the keys: as many as let a key be found with about the rows that its answer takes to be of use.
+/// A quantile takes three times as many as a key, a sum or mean over a range that all groups share hardly more.
+fn keys_share(statistic: Statistic) -> Ratio {
+    let hundredths = match statistic {
+        Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => 45,
+        _ => 25,
+    };
+    Ratio::new(hundredths, 100)
+}
 
 /// The same task for each group.
 #[derive(Clone, Debug)]
@@ -72,7 +80,7 @@ impl GroupedStatistic {
             if delta.is_zero() {
                 return Err(needs_delta());
             }
-            let share = eps / &Ratio::from(SHARE);
+            let share = eps * &keys_share(said.statistic());
             let half = Ratio::new(1, if single.needs_delta() { 2 } else { 1 });
             let keys_delta = delta * &half;
             let keys = HistogramKeys {
