@@ -3,9 +3,11 @@
 use super::{printable, question, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
+    bar::{ErrorBar, rounded},
     plan::{Part, Plan},
     simulate::{Series, Simulation},
 };
+use serde_json::{Value, json};
 
 /// So many lines of a table are shown.
 const MOST: usize = 12;
@@ -52,7 +54,7 @@ fn unsaid_words(keys: u64) -> String {
 /// One number or text.
 fn alone(series: &Series, trials: usize) {
     if let Some(spread) = series.spread() {
-        let [median, low, high] = [&spread.median, &spread.low, &spread.high].map(value);
+        let [median, low, high] = [&spread.median, &spread.low, &spread.high].map(|one| beside(one, series));
         println!("  answers    median {median}, nine of ten between {low} and {high}");
     } else if !series.values.is_empty() {
         println!("  answers    {}", texts(series, trials));
@@ -61,14 +63,41 @@ fn alone(series: &Series, trials: usize) {
         let half = half_within(series, series.number(&truth));
         let half = half.map_or_else(String::new, |half| format!("; half of the answers are within {half}"));
         let whole = if series.all_rows.is_some() { " of all rows" } else { "" };
-        println!("  truth      {}{whole}{half}", value(&truth));
+        println!("  truth      {}{whole}{half}", beside(&truth, series));
     }
     if let Some(drawn) = series.truth_drawn() {
-        println!("  drawn      truth {} of the rows drawn, in the middle one of the trials", value(&drawn));
+        println!(
+            "  drawn      truth {} of the rows drawn, in the middle one of the trials",
+            beside(&drawn, series)
+        );
     }
     if series.bars > 0 {
-        let judged = if series.all_rows.is_some() { ", each for the rows drawn" } else { "" };
-        println!("  bars       {} of {} held{}{judged}", series.held, series.bars, promised(series));
+        let judged = match (series.all_rows.is_some(), series.moved_by()) {
+            (true, Some(_)) => ", each for the rows drawn as they were limited",
+            (true, None) => ", each for the rows drawn",
+            (false, Some(_)) => " for rows as they were limited",
+            (false, None) => "",
+        };
+        println!("  bars       {} of {} held{judged}{}", series.held, series.bars, promised(series));
+        if let Some(moved) = series.moved_by() {
+            println!(
+                "  limits     {} of {} bars hold the truth without limits, which limiting moved by {} in the middle one of the trials",
+                series.held_plainly,
+                series.moved.len(),
+                beside(&json!(moved), series)
+            );
+        }
+    }
+}
+
+/// A number in the digits that answers agree in: nine of ten of them stand for a bar.
+fn beside(one: &Value, series: &Series) -> String {
+    let (Some(spread), Some(number)) = (series.spread(), one.as_f64()) else { return value(one) };
+    let half = (series.number(&spread.high) - series.number(&spread.low)) / 2.0;
+    if half > 0.0 && half.is_finite() {
+        rounded(one, Some(&ErrorBar::noise(0.9, number - half, number + half)))
+    } else {
+        value(one)
     }
 }
 
@@ -104,7 +133,7 @@ fn half_within(series: &Series, truth: f64) -> Option<String> {
     Some(match series.value_type.as_deref() {
         Some("date" | "days") => format!("{half} days"),
         Some("timestamp" | "seconds") => format!("{half} seconds"),
-        _ => half.to_string(),
+        _ => beside(&json!(half), series),
     })
 }
 
@@ -120,7 +149,9 @@ fn table(series: &[&Series], trials: usize) {
         vec!["", "told", "median", "nine of ten between"]
     };
     header.extend(if drawn { vec!["truth of all rows", "of rows drawn"] } else { vec!["truth"] });
-    header.push("bars held");
+    let limited = series.iter().any(|series| !series.moved.is_empty());
+    header.push(if limited { "bars held for limited rows" } else { "bars held" });
+    header.extend(limited.then_some("without limits"));
     table.set_header(header);
     let name = &series[0].name;
     let alike = series.iter().all(|series| &series.name == name);
@@ -134,17 +165,22 @@ fn table(series: &[&Series], trials: usize) {
         match series.spread() {
             _ if texts_only => cells.push(texts(series, trials)),
             Some(spread) => {
-                cells.push(value(&spread.median));
-                cells.push(format!("{} and {}", value(&spread.low), value(&spread.high)));
+                let [median, low, high] =
+                    [&spread.median, &spread.low, &spread.high].map(|one| beside(one, series));
+                cells.push(median);
+                cells.push(format!("{low} and {high}"));
             }
             None => cells.extend([String::new(), String::new()]),
         }
-        cells.push(series.truth().map_or_else(String::new, |truth| value(&truth)));
+        cells.push(series.truth().map_or_else(String::new, |truth| beside(&truth, series)));
         if drawn {
-            cells.push(series.truth_drawn().map_or_else(String::new, |truth| value(&truth)));
+            cells.push(series.truth_drawn().map_or_else(String::new, |truth| beside(&truth, series)));
         }
-        let bars = format!("{} of {}", series.held, series.bars);
-        cells.push(if series.bars > 0 { bars } else { String::new() });
+        let share = |held: usize, of: usize| if of > 0 { format!("{held} of {of}") } else { String::new() };
+        cells.push(share(series.held, series.bars));
+        if limited {
+            cells.push(share(series.held_plainly, series.moved.len()));
+        }
         table.add_row(cells);
     }
     println!("{table}");

@@ -224,6 +224,10 @@ impl Told {
             series.bars += 1;
             series.held += usize::from(held);
             series.confidence = series.confidence.or(Some(error.confidence()));
+            if let Some((plainly, moved)) = question.limiting(place, facts, error) {
+                series.held_plainly += usize::from(plainly);
+                series.moved.push(moved);
+            }
         }
         series.values.push(value);
     }

@@ -27,6 +27,10 @@ pub struct Series {
     pub held: usize,
     /// How often they say that they hold.
     pub confidence: Option<f64>,
+    /// How many of those that are about limited rows hold what is true of the rows as they are, too.
+    pub held_plainly: usize,
+    /// By how much limiting moved what is true, in each trial that limited rows.
+    pub moved: Vec<f64>,
     /// What is true of the rows of a trial; one for all trials where the rows are the same.
     pub truths: Vec<Option<Value>>,
     /// What is true of all rows, where each trial draws some of them.
@@ -130,9 +134,20 @@ impl Series {
         if self.all_rows.is_some() {
             shown.insert("truth_of_rows_drawn".into(), json!(self.truth_drawn()));
         }
-        let bars = json!({ "confidence": self.confidence, "judged": self.bars, "held": self.held });
+        let mut bars = json!({ "confidence": self.confidence, "judged": self.bars, "held": self.held });
+        if let Some(moved) = self.moved_by() {
+            bars["held_without_limits"] = json!(self.held_plainly);
+            bars["moved_by_limits"] = json!(moved);
+        }
         shown.insert("bars".into(), if self.bars > 0 { bars } else { Value::Null });
         Value::Object(shown)
+    }
+
+    /// By how much limiting rows moved what is true, in the middle one of the trials that did.
+    pub fn moved_by(&self) -> Option<f64> {
+        let mut moved = self.moved.clone();
+        moved.sort_unstable_by(f64::total_cmp);
+        moved.get(moved.len().checked_sub(1)? / 2).copied()
     }
 
     /// Numbers in their order; what is none is left out.
@@ -149,6 +164,8 @@ impl Series {
         self.refused += other.refused;
         self.bars += other.bars;
         self.held += other.held;
+        self.held_plainly += other.held_plainly;
+        self.moved.extend(other.moved);
         self.confidence = self.confidence.or(other.confidence);
         if drawn {
             self.truths.extend(other.truths);

@@ -243,22 +243,44 @@ impl Question {
             }
             Shape::Noise(Between { low, high }) | Shape::Interval { between: Between { low, high }, .. } => {
                 let (low, high) = (number(low), number(high));
-                let truth = match (error.limited_to(), error.empty_as()) {
-                    _ if !measure.is_moment() => number(facts.truths[place].as_ref()?),
-                    (None, None) => number(facts.truths[place].as_ref()?),
-                    // The bar is about the rows as they were moved into the range that it tells, and filled.
-                    (range, empty_as) => {
-                        let [least, most] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-                        let moved = facts.numbers.iter().map(|number| number.clamp(least, most));
-                        let empty = usize::try_from(facts.empty).unwrap_or(usize::MAX);
-                        let filled = empty_as.into_iter().flat_map(|number| iter::repeat_n(number, empty));
-                        moment(measure, &moved.chain(filled).collect::<Vec<f64>>())?
-                    }
+                let truth = match self.covered(place, facts, error) {
+                    Some(covered) => covered?,
+                    None => number(facts.truths[place].as_ref()?),
                 };
                 let room = if measure.is_moment() { ROUNDING * low.abs().max(high.abs()) } else { 0.0 };
                 Some(low - room <= truth && truth <= high + room)
             }
         }
+    }
+
+    /// What is true of the rows as a bar is about them, moved into the range that it tells and filled; nothing where it is about
+    /// the rows as they are, and nothing inside where there are none.
+    fn covered(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<Option<f64>> {
+        let measure = self.measures[place].1;
+        let (range, empty_as) = (error.limited_to(), error.empty_as());
+        if !measure.is_moment() || (range.is_none() && empty_as.is_none()) {
+            return None;
+        }
+        let [least, most] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let moved = facts.numbers.iter().map(|number| number.clamp(least, most));
+        let empty = usize::try_from(facts.empty).unwrap_or(usize::MAX);
+        let filled = empty_as.into_iter().flat_map(|number| iter::repeat_n(number, empty));
+        Some(moment(measure, &moved.chain(filled).collect::<Vec<f64>>()))
+    }
+
+    /// Where a bar is about limited rows: does it hold the plain truth too, and by how much has limiting moved what is true?
+    pub fn limiting(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<(bool, f64)> {
+        let covered = self.covered(place, facts, error).filter(|_| error.limited_to().is_some())??;
+        let number = |value: &Value| number(value, self.types[place].as_deref());
+        let plain = number(facts.truths[place].as_ref()?);
+        let (Shape::Noise(Between { low, high }) | Shape::Interval { between: Between { low, high }, .. }) =
+            error.shape()
+        else {
+            return None;
+        };
+        let (low, high) = (number(low), number(high));
+        let room = ROUNDING * low.abs().max(high.abs());
+        Some((low - room <= plain && plain <= high + room, covered - plain))
     }
 
     /// The answers that the rows so many ranks before and after the true one would give.
