@@ -12,10 +12,11 @@
 //!
 //! 1. Votes are rounded to a public grid and moved into a public range, each on its own. The statistic is exact from there.
 //! 2. One replaced vote moves it by at most its global sensitivity G, so t of them by at most tG, and never by more than
-//!    the range is wide.
+//!    the range is wide; for weights that add up to w, by more than w widths.
 //! 3. Write L(k) for the most that one vote can move it after k others were replaced. t votes move it by at most
 //!    `L(0) + … + L(t - 1) <= t·L(t - 1)`; after k people have changed, tk votes have, so `t·L(t(k + 1) - 1)` bounds what one
-//!    more person can do, and is at most its next entry at every neighbour: a smooth bound can be made of it.
+//!    more person can do, and is at most its next entry at every neighbour, also where both are cut at the width: a smooth bound
+//!    can be made of it.
 //!
 //! # Differs
 //!
@@ -180,8 +181,7 @@ impl RobustMean {
 
     fn laplace(&self, kind: &Kind, range: Range) -> Laplace {
         let each = kind.global_sensitivity(range);
-        // However many votes are replaced, weights that add up to w move the sum by at most w widths.
-        let sensitivity = each * Ratio::from(self.touch.per_unit());
+        let sensitivity = (each * Ratio::from(self.touch.per_unit())).min(kind.widest_move(range));
         let (eps, grid) = (self.eps.clone(), Ratio::one());
         Laplace { eps, sensitivity, grid, dimensions: 1, values: Values::Any, noise: Noise::Real }
     }
@@ -203,6 +203,11 @@ impl Kind {
             Self::Trimmed(_) | Self::Winsorized(_) | Self::Median => Ratio::one(),
             Self::Weights(weights) => weights.total(),
         }
+    }
+
+    /// However many votes are replaced, weights that add up to w move the sum by at most w widths.
+    fn widest_move(&self, range: Range) -> Ratio {
+        self.total_weight() * Ratio::from(range.width())
     }
 
     fn value(&self, votes: &Sorted) -> Ratio {
@@ -232,9 +237,12 @@ impl Kind {
             _ => MOST_DISTANCES,
         };
         let listed = distances.min(most / touched);
+        // A bound that is at most its next entry at every neighbour stays so when both are cut at one public number.
+        let widest = self.widest_move(votes.range());
+        let capped = |each: Ratio| (each * &count).min(widest.clone());
         Profile {
-            at_distance: (0..listed).map(|k| local(touched * (k + 1) - 1) * &count).collect(),
-            beyond: self.global_sensitivity(votes.range()) * &count,
+            at_distance: (0..listed).map(|k| capped(local(touched * (k + 1) - 1))).collect(),
+            beyond: capped(self.global_sensitivity(votes.range())),
         }
     }
 }
@@ -326,6 +334,14 @@ mod tests {
             (Statistic::Winsorized { trim: 1 }, 8, 1, "1"),
             (Statistic::Median, 8, 1, "4"),
             (Statistic::Weights(vec![ratio("1/4"); 4]), 4, 1, "1"),
+            // Two medians or three of four kept votes cannot move it by more than the range is wide.
+            (Statistic::Median, 8, 2, "4"),
+            (Statistic::Trimmed { trim: 3 }, 8, 3, "4"),
+            (Statistic::Winsorized { trim: 3 }, 8, 2, "4"),
+            // Half and a quarter of the width, not twice the half.
+            (Statistic::Weights(["1/2", "0", "1/4", "0"].map(ratio).to_vec()), 4, 2, "3"),
+            // Weights of three move the sum by three widths.
+            (Statistic::Weights(vec![Ratio::one(); 3]), 3, 2, "8"),
         ] {
             let params = params(statistic.clone(), Scale::Global, votes, per_unit);
             let Mechanism::Global(noise) = params.calibrate().unwrap().mechanism else { panic!("global") };
@@ -377,6 +393,37 @@ mod tests {
         for scale in [Scale::Global, cauchy()] {
             let mean = params(Statistic::Trimmed { trim: 1 }, scale, 5, 1).calibrate().unwrap();
             assert!(worst(&mean, 5, 2).certainly_above(&ratio("0.01")));
+        }
+    }
+
+    /// Noise for half of the width in which votes lie: what a cap below the width would add.
+    #[test]
+    fn a_mutant_capped_at_half_the_width_is_caught() {
+        for statistic in
+            [Statistic::Median, Statistic::Trimmed { trim: 2 }, Statistic::Winsorized { trim: 2 }]
+        {
+            let whole = params(statistic.clone(), Scale::Global, 5, 2).calibrate().unwrap();
+            let half = RobustMean { high: Ratio::from(2u64), ..params(statistic, Scale::Global, 5, 2) };
+            let mutant = Calibrated { range: whole.range, ..half.calibrate().unwrap() };
+            assert!(worst(&whole, 5, 2).certainly_at_most(&ratio("1e-8")));
+            assert!(worst(&mutant, 5, 2).certainly_above(&ratio("0.01")));
+        }
+    }
+
+    #[test]
+    fn a_smooth_bound_is_never_above_the_width() {
+        let votes = Sorted::new(&[0, 0, 0, 4, 4], Range::new(0, 4).unwrap());
+        for (kind, expected) in [
+            // One vote moves the median from 0 to 4; two do no more.
+            (Kind::Median, "4"),
+            // Three votes count a third each: two votes move two thirds of the width.
+            (Kind::Trimmed(TrimmedMean::new(5, 1).unwrap()), "8/3"),
+            (Kind::Trimmed(TrimmedMean::new(5, 2).unwrap()), "4"),
+        ] {
+            let profile = kind.profile(&votes, 2, 3);
+            assert_eq!(profile.beyond, ratio(expected), "{kind:?}");
+            assert_eq!(profile.at_distance.last(), Some(&ratio(expected)), "{kind:?}");
+            assert!(profile.at_distance.iter().all(|entry| *entry <= profile.beyond), "{kind:?}");
         }
     }
 
