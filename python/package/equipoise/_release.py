@@ -211,7 +211,10 @@ class Release:
 
     def _bar(self) -> str:
         """The error bar with all that it is about: a bar that leaves out a condition is a false one."""
-        bar, given = self._ends_of_bar(), ((self.error or {}).get("covers") or {}).get("given", [])
+        error = self.error or {}
+        bar, given = self._ends_of_bar(), list((error.get("covers") or {}).get("given", []))
+        if error.get("significant_digits") is not None:
+            given.append(f"rows rounded to at least {error['significant_digits']} significant digits")
         return "; ".join([bar, *map(str, given)]) if bar else ""
 
     def _ends_of_bar(self) -> str:

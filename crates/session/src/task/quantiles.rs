@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::ErrorBar,
+    bar::{Condition, ErrorBar, rounded_to},
     error::PlanError,
     gather::ScanResult,
     lattice::AnswerLattice,
@@ -20,7 +20,6 @@ use crate::{
     planned::PredictedError,
     resolved::ResolvedRequest,
     rows::values::Values,
-    source,
     statistic::{Argument, Statistic},
 };
 use equipoise_core::{
@@ -98,16 +97,9 @@ impl ManyQuantiles {
         }
     }
 
-    fn run<C: Coins>(&self, places: &[i64], coins: &mut C) -> Vec<i64> {
-        match self {
-            Self::Halves(mechanism) => mechanism.run_integers(places, coins),
-            Self::Each(mechanisms) => {
-                let mut drawn: Vec<i64> =
-                    mechanisms.iter().map(|mechanism| mechanism.run_integers(places, coins)).collect();
-                drawn.sort_unstable();
-                drawn
-            }
-        }
+    /// Do they look at a window of ranks each, and not at all places?
+    fn by_windows(&self) -> bool {
+        matches!(self, Self::Each(_))
     }
 }
 
@@ -138,11 +130,18 @@ impl Quantiles {
     fn of(said: &ResolvedRequest, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
-        let space = AnswerLattice::of(
-            said.kind(column).unwrap_or(source::Kind::Float),
-            said.range(),
-            said.resolution(),
-        )?;
+        let space = said.lattice(column)?;
+        Self::over(said, need, space, fractions, shape)
+    }
+
+    /// The same over any lattice of answers.
+    fn over(
+        said: &ResolvedRequest,
+        need: Need,
+        space: AnswerLattice,
+        fractions: &[Ratio],
+        shape: Shape,
+    ) -> Result<Self, PlanError> {
         let several = fractions.len() > 1;
         if said.interval() && said.mechanism() == Some(STABLE) {
             return Err(no_interval());
@@ -169,9 +168,10 @@ impl Quantiles {
                     None => "",
                 };
                 Expected {
-                    error: Some(guard.conditioned(ErrorBar::rank(self.confidence, *rank_error))),
+                    error: Some(self.covered(guard, ErrorBar::rank(self.confidence, *rank_error))),
                     words: format!(
-                        "within {rank_error} ranks{}{interval}; {}",
+                        "within {rank_error} ranks{}{}{interval}; {}",
+                        self.rounding_words(),
                         guard.condition_words(),
                         guard.words(*needed)
                     ),
@@ -199,18 +199,38 @@ impl Quantiles {
                     None => String::new(),
                 };
                 Expected {
-                    error: Some(guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors))),
+                    error: Some(self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors))),
                     words: format!(
-                        "{each} within {within} ranks{}{interval}; {told}",
+                        "{each} within {within} ranks{}{}{interval}; {told}",
+                        self.rounding_words(),
                         guard.condition_words()
                     ),
                 }
             }
             Kind::Stable { changes, .. } => Expected {
-                error: Some(ErrorBar::exact()),
-                words: format!("the exact value, or a refusal: {}", released_from(*changes)),
+                error: Some(ErrorBar::exact().on(self.rounding())),
+                words: format!(
+                    "the exact value{}, or a refusal: {}",
+                    self.rounding_words(),
+                    released_from(*changes)
+                ),
             },
         }
+    }
+
+    /// What was done to rows before they were ranked, where they are rounded.
+    fn rounding(&self) -> Option<Condition> {
+        self.space.rounded().map(|digits| Condition::RoundedTo(digits.digits()))
+    }
+
+    fn rounding_words(&self) -> String {
+        let words = |digits: u32| format!(" of rows {}", rounded_to(digits));
+        self.space.rounded().map_or(String::new(), |digits| words(digits.digits()))
+    }
+
+    /// The same bar, with all that it takes for granted.
+    fn covered(&self, guard: &MinimumRows, bar: ErrorBar) -> ErrorBar {
+        guard.conditioned(bar).on(self.rounding())
     }
 
     fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
@@ -221,7 +241,7 @@ impl Quantiles {
                 let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
-                    let ranks = guard.conditioned(ErrorBar::rank(self.confidence, *rank_error));
+                    let ranks = self.covered(guard, ErrorBar::rank(self.confidence, *rank_error));
                     let error = self.with_interval(ranks, interval.as_deref());
                     Answer::released(self.value(&[place]), error)
                 } else {
@@ -231,16 +251,31 @@ impl Quantiles {
             }
             Kind::Several { mechanism, guard, rank_errors, needed, ends } => {
                 let counted = guard.count(self.counted(rows), coins);
-                let all = rows.places(&self.space, self.adjacency);
-                let places = mechanism.run(&all, coins);
-                let interval = ends.as_ref().map(|ends| ends.draw(|end| end.run_integers(&all, coins)));
+                // Windows come from rows as they are where they can, without a copy of the column.
+                let all = (!mechanism.by_windows() || !self.space.is_plain())
+                    .then(|| rows.places(&self.space, self.adjacency));
+                let draw = |one: &inverse_sensitivity::Calibrated, coins: &mut C| match &all {
+                    Some(all) => one.run_integers(all, coins),
+                    None => self.draw(one, rows, coins),
+                };
+                let places = match mechanism {
+                    ManyQuantiles::Halves(halves) => {
+                        halves.run_integers(all.as_deref().unwrap_or_default(), coins)
+                    }
+                    ManyQuantiles::Each(mechanisms) => {
+                        let mut drawn: Vec<i64> = mechanisms.iter().map(|one| draw(one, coins)).collect();
+                        drawn.sort_unstable();
+                        drawn
+                    }
+                };
+                let interval = ends.as_ref().map(|ends| ends.draw(|end| draw(end, coins)));
                 let enough: Vec<bool> = needed.iter().map(|&needed| counted.at_least(needed)).collect();
                 let told = match self.shape {
                     Shape::List => enough.contains(&true),
                     _ => !enough.contains(&false),
                 };
                 let answer = if told {
-                    let ranks = guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors));
+                    let ranks = self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors));
                     let error = self.with_interval(ranks, interval.as_deref());
                     let error = error.map_ends(|ends| left_out(ends, &enough));
                     Answer::released(left_out(self.value(&places), &enough), error)
@@ -254,7 +289,7 @@ impl Quantiles {
                 let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
                 match mechanism.quantile(*quantile, &window, coins) {
                     Outcome::Value(Found::Value(place)) => {
-                        Answer::released(self.value(&[place]), ErrorBar::exact())
+                        Answer::released(self.value(&[place]), ErrorBar::exact().on(self.rounding()))
                     }
                     Outcome::Value(Found::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
                     Outcome::Refused => Answer::refused(format!(
@@ -414,7 +449,7 @@ fn likely(
 }
 
 fn plan_one(said: &ResolvedRequest, space: &AnswerLattice, fraction: &Ratio) -> Result<Kind, PlanError> {
-    let (guard, eps) = MinimumRows::plan(said)?;
+    let (guard, eps) = plan_guard(said, space, slice::from_ref(fraction), Shape::Single)?;
     let (eps, ends) = with_ends(said, eps, space, slice::from_ref(fraction))?;
     let target = Quantile::new(fraction)?.into();
     let (range, adjacency) = (space.range(), said.adjacency());
@@ -423,6 +458,29 @@ fn plan_one(said: &ResolvedRequest, space: &AnswerLattice, fraction: &Ratio) -> 
     let needed = guard::needed(rank_error, fraction);
     guard.check_declared(rank_error, needed)?;
     Ok(Kind::One { mechanism, guard, rank_error, needed, ends })
+}
+
+/// The guard of quantiles, which buys the number of rows with the share that suits the one that decides whether there is an
+/// answer: of a list the one with most rows around it, else the one with least.
+fn plan_guard(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    fractions: &[Ratio],
+    shape: Shape,
+) -> Result<(MinimumRows, Eps), PlanError> {
+    let shorter = |fraction: &&Ratio| (*fraction).clone().min(Ratio::one() - *fraction);
+    let all = fractions.iter();
+    let deciding = if shape == Shape::List { all.max_by_key(shorter) } else { all.min_by_key(shorter) };
+    let deciding = deciding.expect("some quantile");
+    let target = Quantile::new(deciding)?.into();
+    let many = Ratio::from(fractions.len() as u64);
+    let parts = if said.interval() { &many * &Ratio::from(2u64) } else { many.clone() };
+    MinimumRows::plan(said, |eps| {
+        let eps = Eps::new(eps.ratio() / &parts).ok()?;
+        let one = InverseSensitivity { eps, target, range: space.range(), adjacency: said.adjacency() };
+        let ranks = one.ranks_for(&(said.failure() / &many)).ok()?;
+        Some(guard::needed(ranks, deciding))
+    })
 }
 
 /// The epsilon of the answer, and the ends of intervals, which get as much where they were asked for.
@@ -446,7 +504,7 @@ fn plan_several(
     fractions: &[Ratio],
     shape: Shape,
 ) -> Result<Kind, PlanError> {
-    let (guard, eps) = MinimumRows::plan(said)?;
+    let (guard, eps) = plan_guard(said, space, fractions, shape)?;
     let (eps, ends) = with_ends(said, eps, space, fractions)?;
     let (range, adjacency) = (space.range(), said.adjacency());
     let each = Each::plan(said, &eps, space, fractions, &guard);
@@ -629,6 +687,9 @@ fn largest(errors: &[u64]) -> u64 {
     errors.iter().copied().max().unwrap_or_default()
 }
 
+#[cfg(test)]
+#[path = "quantiles_audits.rs"]
+mod audits;
 #[cfg(test)]
 #[path = "quantiles_tests.rs"]
 mod tests;
