@@ -42,8 +42,8 @@ fn float_of(word: u64, lattice: &Digits) -> f64 {
 fn the_decimals_of_a_small_lattice_by_hand() {
     let few = few();
     assert_eq!(few.range(), Range::new(-27, 27).unwrap());
-    let decimals: Vec<f64> = [0, 1, 9, 10, 18, 19, 27, -12].map(|place| few.float(place)).to_vec();
-    assert_eq!(decimals, [0.0, 0.1, 0.9, 1.0, 9.0, 10.0, 90.0, -3.0]);
+    let decimals = [0, 1, 9, 10, 18, 19, 27, -12].map(|place| few.float(place).to_bits());
+    assert_eq!(decimals, [0.0, 0.1, 0.9, 1.0, 9.0, 10.0, 90.0, -3.0].map(f64::to_bits));
     for (value, place) in [
         (0.0, 0),
         (-0.0, 0),
@@ -92,7 +92,7 @@ fn ends_of_the_floats_have_places() {
         assert!(lattice.float(hi).is_finite() && lattice.float(hi) > 8e307);
         // Two of the smallest floats are a step.
         let steps = [5e-324, 1e-323, 1.5e-323, 2e-323, 3e-323].map(|tiny| lattice.place(tiny));
-        assert_eq!(steps, [0, 1, 1, 2, 3].map(|step: i64| step.min(10 + step)), "{digits}");
+        assert_eq!(steps, [0, 1, 1, 2, 3], "{digits}");
         assert_eq!(lattice.float(1).to_bits(), 2);
     }
 }
@@ -120,9 +120,9 @@ fn halves_go_away_from_zero_and_longer_numbers_to_the_nearest() {
     let seven = Digits::new(7).unwrap();
     let rounded = |value: f64| seven.float(seven.place(value));
     for (value, decimal) in [
-        (1.2345675f64, 1.234568f64), // the float is above the half
-        (1234567.5, 1_234_568.0),
-        (-1234567.5, -1_234_568.0),
+        (1.234_567_5f64, 1.234_568f64), // the float is above the half
+        (1_234_567.5, 1_234_568.0),
+        (-1_234_567.5, -1_234_568.0),
         (9_999_999.5, 10_000_000.0),
         (12_345_678.5, 12_345_679.0),
         (9_999_999_999.4, 9_999_999_999.0),
@@ -131,7 +131,7 @@ fn halves_go_away_from_zero_and_longer_numbers_to_the_nearest() {
         (52.520_007_6, 52.520_01),
         (1234.56, 1234.56),
         (0.1 + 0.2, 0.3),
-        (0.99999996, 1.0),
+        (0.999_999_96, 1.0),
     ] {
         assert_eq!(rounded(value).to_bits(), decimal.to_bits(), "{value}");
     }
@@ -190,15 +190,6 @@ fn places_are_contiguous_and_floats_rise_with_them() {
             assert_eq!(lattice.place(lattice.float(place)), place);
         }
     }
-}
-
-/// A mutant that takes the step of a number from another row, the largest, is not a map of single rows: what one row does
-/// to another's place shows.
-#[test]
-fn a_place_depends_on_its_own_row_only() {
-    let few = few();
-    let apart: Vec<i64> = [0.12, 3.4, 56.0].iter().map(|&row| few.place(row)).collect();
-    assert_eq!(apart, [1, 12, 24]);
 }
 
 fn rounded_first(lattice: &Digits, rows: &[f64], range: Range, adjacency: Adjacency) -> Vec<i64> {

@@ -121,15 +121,15 @@ impl MinimumRows {
         }
     }
 
-    /// A declared number of rows that is too small needs no data to be refused.
-    pub fn check_declared(&self, rank_error: u64, needed: u64) -> Result<(), PlanError> {
+    /// A declared number of rows that is too small needs no data to be refused. `instead` is what else may answer.
+    pub fn check_declared(&self, rank_error: u64, needed: u64, instead: &str) -> Result<(), PlanError> {
         match self {
             Self::Declared(rows) | Self::Public { stated: Some(rows) } if *rows < needed => {
                 let problem = format!(
                     "{rows} rows are too few: the answer may be off by {rank_error} ranks, which takes at least {needed} rows"
                 );
                 Err(PlanError::about(Argument::Epsilon, problem)
-                    .hint("raise epsilon, or declare `range` and `resolution`"))
+                    .hint(format!("raise epsilon, or declare `range` and `resolution`{instead}")))
             }
             _ => Ok(()),
         }
@@ -196,14 +196,14 @@ impl MinimumRows {
     }
 
     /// What to do after a refusal.
-    pub fn advice(&self, rank_error: u64, needed: u64) -> String {
+    pub fn advice(&self, rank_error: u64, needed: u64, instead: &str) -> String {
         let or_state = match self {
             Self::Bought { stated: Stated::Helps, .. } => ", or state `rows` where their number is public",
             _ => "",
         };
         format!(
             "too few rows: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
-             raise epsilon, or declare `range` and `resolution`{or_state}"
+             raise epsilon, or declare `range` and `resolution`{or_state}{instead}"
         )
     }
 }

@@ -1,6 +1,9 @@
 //! Quantiles: how far off several of them are together, and from how many rows on they are told.
 
-use super::*;
+use super::{
+    super::each::{evened, rising_from},
+    *,
+};
 use crate::{
     plan::{DataFacts, Plan},
     request::Request,
