@@ -1,9 +1,10 @@
-//! The values that an answer can take: all finite floats, a public range or grid of them, or the whole numbers that a
-//! declared type has inside.
+//! The values that an answer can take: decimals of a few significant digits, all finite floats, a public range or grid of
+//! them, or the whole numbers that a declared type has inside.
 //!
-//! Rank-based mechanisms need no bounds, because the finite floats are a finite lattice, and so are 64 bits. A declared
-//! range or resolution makes the lattice smaller and so the answers better. Days and moments lie between the years 1 and
-//! 9999 unless a range says otherwise; rows beyond are moved there.
+//! Rank-based mechanisms need no bounds, because the finite floats are a finite lattice, and so are 64 bits. Fewer values make
+//! better answers, so numbers are rounded to [`DIGITS`] significant digits where nothing else is said, each row on its own;
+//! the resolution [`EXACT`] keeps every float. A declared range or resolution makes the lattice smaller still. Days and
+//! moments lie between the years 1 and 9999 unless a range says otherwise; rows beyond are moved there.
 
 use crate::{error::PlanError, source::Kind, statistic::Argument};
 use equipoise_core::{
@@ -12,11 +13,21 @@ use equipoise_core::{
     ratio::Ratio,
     stability::{
         Range,
+        digits::{Digits, MOST_DIGITS},
         lattice::{self, FLOATS, Grid},
     },
     wording,
 };
 use serde_json::{Value, json};
+
+/// How many significant digits quantiles have where nothing else is said; whole numbers below 10^10 have all of theirs.
+pub(crate) const DIGITS: u32 = 7;
+/// The same for what an interquartile range is the difference of.
+pub(crate) const DIGITS_OF_DIFFERENCES: u32 = 9;
+/// The resolution that keeps every float.
+pub(crate) const EXACT: &str = "exact";
+/// A declared range has at least so many decimals, or those of the most digits that floats have.
+const LEAST_DECIMALS: u64 = 1_000_000;
 
 /// A lattice of values, chosen from public words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +40,8 @@ pub(crate) struct AnswerLattice {
 enum Lattice {
     /// Every place stands for its float.
     Floats,
+    /// Decimals of a few significant digits.
+    Digits(Digits),
     /// Multiples of a step.
     Grid(Grid),
     /// Multiples of a step among the whole numbers of a type.
@@ -36,9 +49,59 @@ enum Lattice {
 }
 
 impl AnswerLattice {
-    /// For values of this type, from `--range LO,HI` and `--resolution STEP`, where said.
-    pub fn of(kind: Kind, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
-        if kind.is_whole() { Self::wholes(kind, range, resolution) } else { Self::new(range, resolution) }
+    /// For values of this type, from `--range LO,HI` and `--resolution STEP`, where said; numbers without a step have so many
+    /// digits.
+    pub fn of(
+        kind: Kind,
+        range: Option<&str>,
+        resolution: Option<&str>,
+        digits: u32,
+    ) -> Result<Self, PlanError> {
+        if kind.is_whole() {
+            return Self::wholes(kind, range, resolution.filter(|text| *text != EXACT));
+        }
+        match resolution {
+            None => Self::decimals(range, digits),
+            Some(EXACT) => Self::floats(range),
+            Some(step) => Self::grid(range, step),
+        }
+    }
+
+    /// Decimals of so many significant digits, or of a few more where a declared range would have hardly any of them.
+    ///
+    /// An end that is no such decimal still bounds the answers: the lattice has the decimals between both ends. Where not even
+    /// the most digits have one, it has the floats of the range.
+    fn decimals(range: Option<&str>, digits: u32) -> Result<Self, PlanError> {
+        let Some(text) = range else {
+            let digits = Digits::new(digits)?;
+            return Ok(Self { range: digits.range(), lattice: Lattice::Digits(digits) });
+        };
+        let floats = Self::floats(range)?;
+        let (lo, hi) = ends(text)?;
+        for digits in digits..=MOST_DIGITS {
+            let digits = Digits::new(digits)?;
+            if let Some(range) = digits.between(&lo, &hi)
+                && (range.width() >= LEAST_DECIMALS || digits.digits() == MOST_DIGITS)
+            {
+                return Ok(Self { range, lattice: Lattice::Digits(digits) });
+            }
+        }
+        Ok(floats)
+    }
+
+    /// The same with this lattice of decimals, so that an audit can enumerate all of them.
+    #[cfg(test)]
+    pub fn of_digits(digits: Digits) -> Self {
+        Self { range: digits.range(), lattice: Lattice::Digits(digits) }
+    }
+
+    /// Every float, or those of a range.
+    fn floats(range: Option<&str>) -> Result<Self, PlanError> {
+        let range = match range.map(ends).transpose()? {
+            Some((lo, hi)) => lattice::range_of_floats(lo.to_f64(), hi.to_f64())?,
+            None => FLOATS,
+        };
+        Ok(Self { range, lattice: Lattice::Floats })
     }
 
     fn wholes(kind: Kind, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
@@ -53,17 +116,12 @@ impl AnswerLattice {
         Ok(Self { range: Range::new(lo, hi).map_err(none)?, lattice: Lattice::Wholes { kind, step } })
     }
 
-    /// For numbers, from `--range LO,HI` and `--resolution STEP`, where said.
-    pub fn new(range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
+    /// Multiples of a step.
+    fn grid(range: Option<&str>, resolution: &str) -> Result<Self, PlanError> {
         let ends = range.map(ends).transpose()?;
-        let Some(resolution) = resolution else {
-            let range = match &ends {
-                Some((lo, hi)) => lattice::range_of_floats(lo.to_f64(), hi.to_f64())?,
-                None => FLOATS,
-            };
-            return Ok(Self { range, lattice: Lattice::Floats });
-        };
-        let step: Ratio = resolution.parse().map_err(|_| not_a_number("resolution", resolution))?;
+        let step: Ratio = resolution.parse().map_err(|_| {
+            ParameterError::out_of_range("resolution", resolution, "give a number such as 0.5, or exact")
+        })?;
         let grid = Grid::new(step)?;
         let range = match &ends {
             Some((lo, hi)) => {
@@ -97,6 +155,7 @@ impl AnswerLattice {
     pub fn place(&self, row: f64, adjacency: Adjacency) -> Option<i64> {
         match &self.lattice {
             Lattice::Grid(grid) => grid.clean(Some(row), self.range, adjacency),
+            Lattice::Digits(digits) => digits.clean(Some(row), self.range, adjacency),
             Lattice::Floats => lattice::clean_float(Some(row), self.range, adjacency),
             Lattice::Wholes { .. } => unreachable!("whole rows have whole places"),
         }
@@ -114,16 +173,25 @@ impl AnswerLattice {
         (adjacency == Adjacency::Replace).then_some(self.range.lo())
     }
 
-    /// Does every place stand for its row, float or whole, so that rows can be used as they are?
+    /// Can windows of ranks be taken of rows as they are? Every place stands for its row, float or whole, or rows are
+    /// [rounded](Self::rounded) once the window is known.
     pub fn is_plain(&self) -> bool {
-        matches!(self.lattice, Lattice::Floats | Lattice::Wholes { step: 1, .. })
+        matches!(self.lattice, Lattice::Floats | Lattice::Digits(_) | Lattice::Wholes { step: 1, .. })
+    }
+
+    /// How rows that were selected as floats are rounded, where they are.
+    pub fn rounded(&self) -> Option<&Digits> {
+        match &self.lattice {
+            Lattice::Digits(digits) => Some(digits),
+            Lattice::Floats | Lattice::Grid(_) | Lattice::Wholes { .. } => None,
+        }
     }
 
     /// The multiples of what whole places are.
     fn step(&self) -> i64 {
         match self.lattice {
             Lattice::Wholes { step, .. } => step,
-            Lattice::Floats | Lattice::Grid(_) => 1,
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => 1,
         }
     }
 
@@ -131,7 +199,7 @@ impl AnswerLattice {
     pub fn value(&self, place: i64) -> Value {
         match &self.lattice {
             Lattice::Wholes { kind, step } => kind.value(place.saturating_mul(*step)),
-            Lattice::Floats | Lattice::Grid(_) => json!(self.number(place)),
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => json!(self.number(place)),
         }
     }
 
@@ -142,7 +210,9 @@ impl AnswerLattice {
                 let places = (i128::from(high) - i128::from(low)).max(0);
                 kind.distance(places * i128::from(*step))
             }
-            Lattice::Floats | Lattice::Grid(_) => json!(self.apart(low, high).max(0.0)),
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => {
+                json!(self.apart(low, high).max(0.0))
+            }
         }
     }
 
@@ -150,7 +220,7 @@ impl AnswerLattice {
     pub fn step_length(&self) -> f64 {
         match &self.lattice {
             Lattice::Wholes { kind, step } => kind.number(*step),
-            Lattice::Floats | Lattice::Grid(_) => self.apart(0, 1),
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => self.apart(0, 1),
         }
     }
 
@@ -158,7 +228,7 @@ impl AnswerLattice {
     pub fn kind(&self) -> Option<Kind> {
         match self.lattice {
             Lattice::Wholes { kind, .. } => Some(kind),
-            Lattice::Floats | Lattice::Grid(_) => None,
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => None,
         }
     }
 
@@ -166,6 +236,7 @@ impl AnswerLattice {
     fn number(&self, place: i64) -> f64 {
         match &self.lattice {
             Lattice::Grid(grid) => finite(grid.value(place).to_f64()),
+            Lattice::Digits(digits) => digits.float(place),
             Lattice::Floats => lattice::float(FLOATS.clamp(place)).expect("the ordinal of a finite float"),
             Lattice::Wholes { kind, step } => kind.number(place.saturating_mul(*step)),
         }
@@ -175,6 +246,7 @@ impl AnswerLattice {
     pub fn apart(&self, low: i64, high: i64) -> f64 {
         finite(match &self.lattice {
             Lattice::Grid(grid) => (grid.value(high) - grid.value(low)).to_f64(),
+            Lattice::Digits(digits) => (digits.value(high) - digits.value(low)).to_f64(),
             Lattice::Floats | Lattice::Wholes { .. } => self.number(high) - self.number(low),
         })
     }
@@ -288,29 +360,71 @@ mod tests {
 
     #[test]
     fn ranges_and_grids_become_places() {
-        let floats = AnswerLattice::new(None, None).unwrap();
+        let numbers = |range, resolution| AnswerLattice::of(Kind::Float, range, resolution, DIGITS).unwrap();
+        let floats = numbers(None, Some(EXACT));
         assert_eq!(floats.range(), FLOATS);
         assert_eq!(places(&floats, &[2.5, f64::NAN], Adjacency::AddRemove).len(), 1);
         assert_eq!(
             floats.number(places(&floats, &[2.5], Adjacency::AddRemove)[0]).to_bits(),
             2.5f64.to_bits()
         );
-        let cents = AnswerLattice::new(Some("0,10"), Some("0.01")).unwrap();
+        let cents = numbers(Some("0,10"), Some("0.01"));
         assert_eq!(cents.range(), Range::new(0, 1000).unwrap());
         assert_eq!(places(&cents, &[1.234, -4.0, 1e300, f64::NAN], Adjacency::Replace), [123, 0, 1000, 0]);
         assert_eq!(cents.number(123).to_string(), "1.23");
         assert_eq!(cents.distance(10, 43), json!(0.33));
-        assert_eq!(AnswerLattice::new(None, Some("1")).unwrap().range(), Range::WHOLE);
+        assert_eq!(numbers(None, Some("1")).range(), Range::WHOLE);
         // An infinite distance would be null in JSON.
         let ends = places(&floats, &[-1.7e308, 1.7e308], Adjacency::AddRemove);
         assert_eq!(floats.distance(ends[0], ends[1]), json!(f64::MAX));
-        let coarse = AnswerLattice::new(None, Some("1e300")).unwrap();
+        let coarse = numbers(None, Some("1e300"));
         assert_eq!(coarse.number(i64::MIN).to_bits(), f64::MIN.to_bits());
     }
 
     #[test]
+    fn numbers_without_a_step_are_decimals() {
+        let numbers = |range, digits| AnswerLattice::of(Kind::Float, range, None, digits).unwrap();
+        let digits = |space: &AnswerLattice| space.rounded().map(Digits::digits);
+        let seven = numbers(None, DIGITS);
+        assert_eq!(digits(&seven), Some(7));
+        let place = |space: &AnswerLattice, row| space.place(row, Adjacency::AddRemove).unwrap();
+        assert_eq!(seven.value(place(&seven, 36_637.169_21)), json!(36_637.17));
+        assert_eq!(seven.value(place(&seven, f64::INFINITY)), json!(1.797_693e308));
+        // A difference is that of the decimals: of floats it would be 0.20000000000000284.
+        assert_eq!(seven.distance(place(&seven, 52.3), place(&seven, 52.5)), json!(0.2));
+        assert_eq!(seven.place(f64::NAN, Adjacency::AddRemove), None);
+        assert_eq!(seven.place(f64::NAN, Adjacency::Replace), Some(seven.range().lo()));
+        for (range, wanted, low, high) in [
+            ("0,100", Some(7), 0.0, 100.0),
+            ("-1.234567891,5e8", Some(7), -1.234_567, 5e8),
+            // Where seven digits have few values, more of them are used.
+            ("52.3,52.7", Some(9), 52.3, 52.7),
+            ("1700000000,1700086400", Some(12), 1.7e9, 1_700_086_400.0),
+            ("5,5", Some(15), 5.0, 5.0),
+            ("1.0000000000000001,1.0000000000000009", None, 1.0, 1.000_000_000_000_000_9),
+        ] {
+            let space = numbers(Some(range), DIGITS);
+            assert_eq!(digits(&space), wanted, "{range}");
+            let ends = [space.range().lo(), space.range().hi()].map(|place| space.number(place).to_bits());
+            assert_eq!(ends, [low, high].map(f64::to_bits), "{range}");
+            for row in [-1e300, 1e300, f64::NEG_INFINITY, f64::INFINITY] {
+                let place = place(&space, row);
+                assert_eq!(place, if row < 0.0 { space.range().lo() } else { space.range().hi() });
+            }
+        }
+        assert_eq!(digits(&numbers(Some("0,100"), DIGITS_OF_DIFFERENCES)), Some(9));
+        // Other types have none, and every value is what `exact` asks for.
+        for kind in [Kind::Integer, Kind::Date, Kind::Decimal { digits: 2 }] {
+            let plain = AnswerLattice::of(kind, None, None, DIGITS).unwrap();
+            assert_eq!(AnswerLattice::of(kind, None, Some(EXACT), DIGITS).unwrap(), plain);
+            assert_eq!(digits(&plain), None);
+        }
+    }
+
+    #[test]
     fn whole_types_have_their_own_lattices() {
-        let space = |kind: Kind, range, resolution| AnswerLattice::of(kind, range, resolution).unwrap();
+        let space =
+            |kind: Kind, range, resolution| AnswerLattice::of(kind, range, resolution, DIGITS).unwrap();
         let days = space(Kind::Date, None, None);
         assert_eq!(days.range(), Range::new(-719_162, 2_932_896).unwrap());
         assert_eq!(days.value(days.whole_place(i64::MAX)), json!("9999-12-31"));
@@ -366,7 +480,7 @@ mod tests {
             (Kind::Boolean, None, Some("1"), "leave it out"),
             (Kind::Integer, Some("1,2"), Some("5"), "multiple in the range"),
         ] {
-            let error = AnswerLattice::of(kind, range, resolution).unwrap_err().to_string();
+            let error = AnswerLattice::of(kind, range, resolution, DIGITS).unwrap_err().to_string();
             assert!(
                 error.contains(said) && !error.contains('\n'),
                 "{kind} {range:?} {resolution:?}: {error}"
@@ -380,13 +494,14 @@ mod tests {
             (Some("5,1"), None, "LO at most HI"),
             (Some("5"), None, "LO,HI"),
             (Some("a,b"), None, "LO,HI"),
+            (Some("0,1e400"), None, "finite"),
             (None, Some("0"), "above 0"),
             (None, Some("-1"), "above 0"),
-            (None, Some("fine"), "number"),
+            (None, Some("fine"), "or exact"),
             (Some("0.2,0.4"), Some("1"), "multiple in the range"),
             (Some("0,1"), Some("1e-30"), "fewer than 2^63"),
         ] {
-            let error = AnswerLattice::new(range, resolution).unwrap_err().to_string();
+            let error = AnswerLattice::of(Kind::Float, range, resolution, DIGITS).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains('\n'), "{range:?} {resolution:?}: {error}");
         }
     }

@@ -4,7 +4,7 @@ use crate::{
     columns,
     error::{PlanError, list},
     facts::DataFacts,
-    lattice::not_a_number,
+    lattice::{AnswerLattice, DIGITS, DIGITS_OF_DIFFERENCES, EXACT, not_a_number},
     need::Need,
     request::Request,
     rows::{Rows, plan::PerRowBudget},
@@ -235,8 +235,29 @@ impl<'a> ResolvedRequest<'a> {
         self.request.range.as_deref()
     }
 
-    pub fn resolution(&self) -> Option<&'a str> {
-        self.request.resolution.as_deref()
+    /// Was a step declared, so that all values are as far apart?
+    pub fn has_step(&self) -> bool {
+        self.request.resolution.as_deref().is_some_and(|resolution| resolution != EXACT)
+    }
+
+    /// The possible answers about a column, or what its interquartile range is the difference of.
+    pub fn lattice(&self, column: usize) -> Result<AnswerLattice, PlanError> {
+        let digits = if self.statistic == Statistic::Iqr { DIGITS_OF_DIFFERENCES } else { DIGITS };
+        self.lattice_of(column, self.request.resolution.as_deref(), digits)
+    }
+
+    /// The same with every float where no step was declared.
+    pub fn exact_lattice(&self, column: usize) -> Result<AnswerLattice, PlanError> {
+        self.lattice_of(column, Some(self.request.resolution.as_deref().unwrap_or(EXACT)), DIGITS)
+    }
+
+    fn lattice_of(
+        &self,
+        column: usize,
+        resolution: Option<&str>,
+        digits: u32,
+    ) -> Result<AnswerLattice, PlanError> {
+        AnswerLattice::of(self.kind(column).unwrap_or(Kind::Float), self.range(), resolution, digits)
     }
 
     /// The mechanism by name; `None` for auto.

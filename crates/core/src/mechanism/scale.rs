@@ -77,7 +77,7 @@ use crate::{
     solve,
     stability::{
         Answer, Sorted,
-        bins::{Bins, powers_up},
+        bins::{Bins, LEAST, float_powers, powers_up},
         iqr,
     },
 };
@@ -131,6 +131,8 @@ struct Cells {
     parts: u32,
     scale_steps: Ratio,
     law: DiscreteLaplace,
+    /// The first cell begins at the base to this power.
+    lowest: i32,
 }
 
 const MOST_CELLS: f64 = 1e5;
@@ -150,7 +152,21 @@ impl Cells {
         }
         let scale_steps = Ratio::from(u64::from(parts - 1)) / eps.ratio();
         let law = DiscreteLaplace::new(&scale_steps)?;
-        Ok(Self { bins, first: powers_up(base, parts), base: base.clone(), parts, scale_steps, law })
+        let first = powers_up(base, parts);
+        Ok(Self { bins, first, base: base.clone(), parts, scale_steps, law, lowest: 0 })
+    }
+
+    /// The same with cells and bins of gaps between floats, all powers of two.
+    fn of_floats(self, shifts: u32) -> Result<Self, ParameterError> {
+        if self.base != Ratio::from(2u64) {
+            return Err(ParameterError::out_of_range(
+                "base",
+                &self.base,
+                "floats are measured in powers of 2",
+            ));
+        }
+        let first = float_powers(self.parts);
+        Ok(Self { bins: Bins::of_floats(&first, self.parts, shifts), first, lowest: LEAST, ..self })
     }
 
     /// The cell of a number; zero is put into the first.
@@ -166,7 +182,9 @@ impl Cells {
             Answer::Value(0) => Spread::Zero,
             // No range is larger than that of the rows, which is public.
             Answer::Value(here) => Spread::Cell(
-                self.cell(here).saturating_add_signed(noise).min(self.cell(rows.range().width())),
+                self.cell(here)
+                    .saturating_add_signed(noise)
+                    .min(self.cell(rows.gap(rows.range().lo(), rows.range().hi()))),
             ),
         }
     }
@@ -178,9 +196,13 @@ impl Cells {
             Spread::Empty => None,
             Spread::Zero => Some(Ratio::zero()),
             Spread::Cell(cell) => {
-                let exponent = (Ratio::from(*cell) + Ratio::new(1, 2)) / Ratio::from(u64::from(self.parts));
+                // Whole powers are exact, so that those of floats are not beyond what intervals hold.
+                let parts = u64::from(self.parts);
+                let (whole, rest) = (cell / parts, cell % parts);
+                let exponent = (Ratio::from(rest) + Ratio::new(1, 2)) / Ratio::from(parts);
                 let power = Interval::exact(&self.base, BITS).pow(&Interval::exact(&exponent, BITS));
-                Some(significant_down(&power.lower(), 64))
+                let whole = i64::try_from(whole).expect("at most a few thousand") + i64::from(self.lowest);
+                Some(significant_down(&power.lower(), 64) * whole_power(&self.base, whole))
             }
         }
     }
@@ -191,7 +213,21 @@ impl Cells {
     }
 }
 
+/// The base to a whole power.
+fn whole_power(base: &Ratio, exponent: i64) -> Ratio {
+    let times = usize::try_from(exponent.unsigned_abs()).expect("at most a few thousand");
+    let power = std::iter::repeat_n(base, times).fold(Ratio::one(), |power, base| power * base);
+    if exponent < 0 { power.recip() } else { power }
+}
+
 impl Scale {
+    /// The same for rows that are floats, as they are: [`Sorted`] rows whose places are
+    /// [`Spacing::Floats`](crate::stability::Spacing::Floats) apart. The base is two.
+    pub fn calibrate_floats(&self) -> Result<Calibrated, ParameterError> {
+        let calibrated = self.calibrate()?;
+        Ok(Calibrated { cells: calibrated.cells.of_floats(self.shifts)?, ..calibrated })
+    }
+
     /// Compute bins, cells and the gate. Sees no data, so it may fail freely and costs nothing.
     pub fn calibrate(&self) -> Result<Calibrated, ParameterError> {
         let cells = Cells::new(&self.base, self.shifts, self.parts, &self.noise_eps)?;
@@ -322,7 +358,10 @@ mod tests {
     use crate::{
         coins::ScriptedWords,
         interval::AUDIT_BITS,
-        stability::Range,
+        stability::{
+            Range, Spacing,
+            lattice::{FLOATS, ordinal},
+        },
         tape::{Pmf, Tape, delta_between, enumerate},
         universe::{datasets, neighbouring_pairs},
     };
@@ -443,6 +482,46 @@ mod tests {
                     worst.to_f64()
                 );
             }
+        }
+    }
+
+    /// The same enumeration with rows that are floats of all magnitudes; a mutant whose gate opens three times as
+    /// often is caught.
+    #[test]
+    fn exact_audit_of_floats_without_a_step() {
+        let values = [-1e300, 0.0, 0.3, 1e300].map(|value| ordinal(value).unwrap());
+        let spaced = |rows: &[i64]| Sorted::new(rows, FLOATS).spaced(Spacing::Floats);
+        let audit = |scale: &Calibrated, size: usize, adjacency| {
+            let mut seen: BTreeMap<Vec<i64>, Pmf<Outcome<Spread>>> = BTreeMap::new();
+            let mut worst = Interval::zero(AUDIT_BITS);
+            for (a, b) in neighbouring_pairs(&values, size, adjacency) {
+                for rows in [&a, &b] {
+                    let distribution = || enumerate(&ratio("1e-10"), |tape| scale.run(&spaced(rows), tape));
+                    seen.entry(rows.clone()).or_insert_with(distribution);
+                }
+                worst = worst.max(&delta_between(&ratio("3"), &seen[&a], &seen[&b]));
+            }
+            worst
+        };
+        for (adjacency, size) in [(Replace, 5), (AddRemove, 5)] {
+            let scale = shape("2", 2, 4, adjacency).calibrate_floats().unwrap();
+            let measured = audit(&scale, size, adjacency);
+            assert!(measured.upper() <= ratio("0.1") + ratio("1e-7"), "{adjacency} {}", measured.to_f64());
+            // A gate that opens three times as often as delta allows.
+            let open = Scale { delta: "0.3".parse().unwrap(), ..shape("2", 2, 4, adjacency) };
+            let mutant = audit(&open.calibrate_floats().unwrap(), size, adjacency);
+            assert!(mutant.lower() > ratio("0.2"), "{adjacency} {}", mutant.to_f64());
+        }
+        assert!(shape("3", 2, 4, Replace).calibrate_floats().is_err());
+    }
+
+    #[test]
+    fn estimates_of_floats_are_near_what_they_are_of() {
+        let scale = shape("2", 4, 8, Replace).calibrate_floats().unwrap();
+        for gap in [1e-300f64, 0.002, 1.0, 17.3, 1e12, 1e300] {
+            let cell = Spread::Cell(scale.cells.cell(gap.to_bits()));
+            let estimate = scale.estimate(&cell).unwrap().to_f64();
+            assert!((estimate / gap).log2().abs() <= 1.0 / 16.0 + 1e-9, "{gap} {estimate}");
         }
     }
 

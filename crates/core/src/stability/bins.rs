@@ -58,6 +58,20 @@ impl Bins {
         Ok(Self { bounds })
     }
 
+    /// The same for gaps of floats ([`Spacing::Floats`](super::Spacing::Floats)) and powers of two: the bounds are among the
+    /// ordinals `powers`, of 2 to the multiples of one over `parts`, which are a multiple of the shifts.
+    pub(crate) fn of_floats(powers: &[u64], parts: u32, shifts: u32) -> Self {
+        let each = (parts / shifts) as usize;
+        let mut bounds = vec![vec![1]; shifts as usize];
+        for (exponent, &bound) in powers.iter().step_by(each).enumerate().skip(1) {
+            let table: &mut Vec<u64> = &mut bounds[exponent % shifts as usize];
+            if table.last() != Some(&bound) {
+                table.push(bound);
+            }
+        }
+        Self { bounds }
+    }
+
     /// How many positions there are.
     pub fn shifts(&self) -> usize {
         self.bounds.len()
@@ -85,6 +99,25 @@ pub fn powers_up(base: &Ratio, parts: u32) -> Vec<u64> {
     powers
 }
 
+/// The ordinals of floats next to `2^(LEAST + j / parts)` for j = 0, 1, 2, … as far as floats go, rising or equal.
+pub(crate) fn float_powers(parts: u32) -> Vec<u64> {
+    let roots: Vec<f64> = (0..parts)
+        .map(|part| {
+            let exponent = Interval::exact(&Ratio::new(part.into(), parts.into()), BITS);
+            Interval::exact(&Ratio::from(2u64), BITS).pow(&exponent).lower().to_f64()
+        })
+        .collect();
+    let two_to = |exponent: i32| match exponent {
+        ..-1022 => f64::from_bits(1 << (exponent - LEAST)),
+        _ => f64::from_bits(u64::from((exponent + 1023).unsigned_abs()) << 52),
+    };
+    let powers = (LEAST..1024).flat_map(|exponent| roots.iter().map(move |root| root * two_to(exponent)));
+    powers.map(f64::to_bits).collect()
+}
+
+/// Two to this power is the smallest float above zero.
+pub(crate) const LEAST: i32 = -1074;
+
 /// The smallest whole number not below `base^(exponent / shifts)`, which lies in `power`; `None` beyond
 /// 64 bits.
 fn smallest_not_below(power: &Interval, base: &Ratio, exponent: usize, shifts: u32) -> Option<u64> {
@@ -102,6 +135,29 @@ fn smallest_not_below(power: &Interval, base: &Ratio, exponent: usize, shifts: u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bins_of_floats_are_powers_of_two() {
+        let powers = float_powers(8);
+        assert_eq!((powers.len(), powers[0], powers.is_sorted()), ((1024 + 1074) * 8, 1, true));
+        let bins = Bins::of_floats(&powers, 8, 4);
+        for (number, shift, low, high) in [
+            (0.3f64, 0, 0.25f64, 0.5f64),
+            (0.5, 0, 0.5, 1.0),
+            (100.0, 0, 64.0, 128.0),
+            (100.0, 2, 64.0 * 2f64.sqrt(), 128.0 * 2f64.sqrt()),
+            (1e-320, 0, 5.06e-321, 1.012e-320),
+        ] {
+            let Bin { lower, upper } = bins.bin(shift, number.to_bits());
+            let near = |found: u64, wanted: f64| (f64::from_bits(found) - wanted).abs() <= wanted * 1e-3;
+            assert!(near(lower, low) && near(upper.unwrap(), high), "{number}");
+        }
+        // Zero is a bin of its own in every position, and so is what lies above the last power.
+        for shift in 0..4 {
+            assert_eq!(bins.bin(shift, 0), Bin { lower: 0, upper: Some(1) });
+            assert_eq!(bins.bin(shift, f64::MAX.to_bits()).upper, None);
+        }
+    }
 
     #[test]
     fn bins_of_base_two() {

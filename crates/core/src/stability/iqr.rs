@@ -19,6 +19,9 @@
 //!    with three kinds of change: (-3, +1), (+1, -3) and (-1, -1). With x the first kind minus the second,
 //!    k changes suffice if and only if `(D1 - k) / 2 <= x <= (k - D2) / 2` for some whole x in -k..=k.
 //!
+//! Of distances this uses that they rise with the upper row and fall with the lower one, and nothing else: rows may be floats,
+//! whose differences are rounded ([`Spacing`](super::Spacing)).
+//!
 //! # Differs
 //!
 //! The text assumes that n is known and proposes to ask for a noisy n first; the ranks would still use
@@ -51,7 +54,7 @@ pub fn value(rows: &Sorted) -> Answer<u64> {
     let Quartiles { first, third } = quartiles(rows.count());
     match rows.count() {
         0 => Answer::Empty,
-        _ => Answer::Value(rows.at(third.into()).abs_diff(rows.at(first.into()))),
+        _ => Answer::Value(rows.gap(rows.at(first.into()), rows.at(third.into()))),
     }
 }
 
@@ -99,7 +102,7 @@ fn cheapest_shrink(rows: &Sorted, width: u64, adjacency: Adjacency) -> u64 {
         if start > 0 && sorted[start - 1] == low {
             continue;
         }
-        while end < sorted.len() && sorted[end].abs_diff(low) < width {
+        while end < sorted.len() && rows.gap(low, sorted[end]) < width {
             end += 1;
         }
         let (below, above) = (start as u64, (sorted.len() - end) as u64);
@@ -125,13 +128,13 @@ fn cheapest_grow(rows: &Sorted, width: u64, adjacency: Adjacency) -> Option<u64>
     let mut far = 0;
     let mut best = None;
     for &low in std::iter::once(&range.lo()).chain(sorted) {
-        if range.hi().abs_diff(low) < width {
+        if rows.gap(low, range.hi()) < width {
             break;
         }
         while up_to < sorted.len() && sorted[up_to] <= low {
             up_to += 1;
         }
-        while far < sorted.len() && (sorted[far] <= low || sorted[far].abs_diff(low) < width) {
+        while far < sorted.len() && (sorted[far] <= low || rows.gap(low, sorted[far]) < width) {
             far += 1;
         }
         let changes = grow_changes(rows.count(), up_to as u64, (sorted.len() - far) as u64, adjacency);
@@ -171,7 +174,9 @@ fn ceil_half(value: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stability::{Range, brute_force::Neighbourhoods};
+    use crate::stability::{
+        Range, Spacing, bins::float_powers, brute_force::Neighbourhoods, lattice::ordinal,
+    };
 
     fn direct(data: &[i64]) -> Option<u64> {
         let n = data.len();
@@ -216,6 +221,33 @@ mod tests {
         check(&[0, 1, 4], 7, Adjacency::AddRemove);
         check(&[3], 3, Adjacency::AddRemove);
         check(&[3], 3, Adjacency::Replace);
+    }
+
+    /// The same where gaps are those of floats, in bins of powers of two.
+    #[test]
+    fn slacks_of_floats_agree_with_search() {
+        let values = [-2.0, 0.0, 1e-300, 0.25, 1e300].map(|value| ordinal(value).unwrap());
+        let range = Range::new(values[0], values[4]).unwrap();
+        let bins = Bins::of_floats(&float_powers(2), 2, 2);
+        let spaced = |data: &[i64]| Sorted::new(data, range).spaced(Spacing::Floats);
+        let gap = |data: &[i64]| match value(&spaced(data)) {
+            Answer::Value(gap) => Some(gap),
+            Answer::Empty => None,
+        };
+        // From -2 to 0.25, and to the smallest of the others, which is lost in the sum.
+        assert_eq!(gap(&[values[0], values[0], values[3], values[3]]), Some(2.25f64.to_bits()));
+        assert_eq!(gap(&[values[0], values[0], values[2], values[2]]), Some(2f64.to_bits()));
+        for (adjacency, rows, size) in [(Adjacency::Replace, 5, 5), (Adjacency::AddRemove, 4, 8)] {
+            let all = Neighbourhoods::new(&values, size, adjacency);
+            for shift in 0..bins.shifts() {
+                let exact = all.slacks(|data| gap(data).map(|iqr| bins.bin(shift, iqr)));
+                for (data, exact) in all.datasets().iter().zip(exact).filter(|(data, _)| data.len() <= rows) {
+                    let bin = bins.bin(shift, gap(data).unwrap_or(0));
+                    let found = slack_in_bin(&spaced(data), bin, adjacency);
+                    assert_eq!(found.until_change(), exact, "{data:?} {shift} {adjacency}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -61,7 +61,12 @@ pub fn range_of_floats(lo: f64, hi: f64) -> Result<Range, ParameterError> {
 ///
 /// `place` maps a finite float; `None` in `record` is a missing field. Under replace the answer is never
 /// `None`.
-fn clean(record: Option<f64>, range: Range, adjacency: Adjacency, place: impl Fn(f64) -> i64) -> Option<i64> {
+pub(super) fn clean(
+    record: Option<f64>,
+    range: Range,
+    adjacency: Adjacency,
+    place: impl Fn(f64) -> i64,
+) -> Option<i64> {
     match record.filter(|value| !value.is_nan()) {
         Some(f64::INFINITY) => Some(range.hi),
         Some(f64::NEG_INFINITY) => Some(range.lo),

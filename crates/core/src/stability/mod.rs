@@ -21,6 +21,7 @@ pub mod bins;
 pub mod bracket;
 pub mod brute_force;
 mod decay;
+pub mod digits;
 pub mod distinct;
 pub mod iqr;
 pub mod l_statistic;
@@ -49,7 +50,7 @@ pub mod winsorized_mean;
 use crate::{loss::ParameterError, outcome::Slack, redact::debug_only_public};
 pub use median::Median;
 pub use quantile::Quantile;
-pub use selection::{Reach, Sorted, Window};
+pub use selection::{Reach, Sorted, Spacing, Window};
 pub use trimmed_mean::TrimmedMean;
 pub use winsorized_mean::WinsorizedMean;
 

@@ -10,7 +10,10 @@
 //! on public numbers. Ranks before the first row read as the low end of the range, ranks after the last
 //! as the high end.
 
-use super::{Answer, Range};
+use super::{
+    Answer, Range,
+    lattice::{FLOATS, float, ordinal},
+};
 use crate::redact::debug_only_public;
 
 /// How many ranks to either side of the target a window holds.
@@ -128,6 +131,36 @@ impl Window {
         Self { range, reach, rank, rows, below, values, less, equal }
     }
 
+    /// The window of the same rows after each was taken to another place by a map that keeps their order, into this range.
+    ///
+    /// Where x1 <= x2 <= … are the rows, their places f(x1) <= f(x2) <= … are in order too, so the row of a rank becomes the
+    /// row of that rank: the few rows of the window are all that must be mapped. Only what became equal to the target is not
+    /// known where equal places reach an end of the window; `ties` counts, of all rows, those whose place is below this one and
+    /// those at it.
+    #[must_use]
+    pub fn mapped(
+        &self,
+        range: Range,
+        place: impl Fn(i64) -> i64,
+        ties: impl FnOnce(i64) -> (u64, u64),
+    ) -> Self {
+        let values: Vec<i64> = self.values.iter().map(|&row| range.clamp(place(row))).collect();
+        let Self { reach, rank, rows, below, .. } = *self;
+        let (mut less, mut equal) = (0, 0);
+        if rows > 0 {
+            let target = values[index(rank - below - 1)];
+            let (first, last) = (values[0], values[values.len() - 1]);
+            (less, equal) = if (first < target || below == 0) && (target < last || self.above() == 0) {
+                let start = values.partition_point(|&value| value < target);
+                let end = values.partition_point(|&value| value <= target);
+                (below + count(start), count(end - start))
+            } else {
+                ties(target)
+            };
+        }
+        Self::from_parts(WindowParts { range, reach, rank, rows, below, values, less, equal })
+    }
+
     /// The public range of the rows.
     pub fn range(&self) -> Range {
         self.range
@@ -198,21 +231,52 @@ impl Window {
     }
 }
 
+/// How far apart places are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Spacing {
+    /// All equally far: a gap is a number of steps.
+    #[default]
+    Even,
+    /// As the floats whose [ordinals](super::lattice::ordinal) they are: a gap is the ordinal of the float nearest to their
+    /// difference, or of the largest one. It rises with the upper place and falls with the lower one, as numbers do.
+    Floats,
+}
+
 /// All rows, sorted: for statistics that need more than one window.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sorted {
     range: Range,
     rows: Vec<i64>,
+    spacing: Spacing,
 }
 
-debug_only_public!(Sorted { range });
+debug_only_public!(Sorted { range, spacing });
 
 impl Sorted {
     /// Sorts the rows, which are first moved into the range, each on its own.
     pub fn new(rows: &[i64], range: Range) -> Self {
         let mut rows: Vec<i64> = rows.iter().map(|&row| range.clamp(row)).collect();
         rows.sort_unstable();
-        Self { range, rows }
+        Self { range, rows, spacing: Spacing::Even }
+    }
+
+    /// The same with places that are so far apart.
+    #[must_use]
+    pub fn spaced(self, spacing: Spacing) -> Self {
+        Self { spacing, ..self }
+    }
+
+    /// How far apart two places are, the lower first.
+    pub fn gap(&self, low: i64, high: i64) -> u64 {
+        match self.spacing {
+            Spacing::Even => high.abs_diff(low),
+            Spacing::Floats => {
+                let [low, high] =
+                    [low, high].map(|place| float(FLOATS.clamp(place)).expect("clamped to the floats"));
+                let apart = ordinal((high - low).min(f64::MAX)).expect("finite");
+                apart.unsigned_abs()
+            }
+        }
     }
 
     /// The public range of the rows.
@@ -242,7 +306,7 @@ impl Sorted {
     pub(crate) fn mirrored(&self) -> Self {
         // One's complement reverses the order without overflow and keeps every difference.
         let range = Range { lo: !self.range.hi(), hi: !self.range.lo() };
-        Self { range, rows: self.rows.iter().rev().map(|row| !row).collect() }
+        Self { range, rows: self.rows.iter().rev().map(|row| !row).collect(), spacing: Spacing::Even }
     }
 }
 

@@ -52,6 +52,9 @@ pub(super) struct Flat {
     /// The bar holds if so many rows have a value, as was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stated_rows: Option<u64>,
+    /// Rows were rounded to at least so many significant digits, each on its own: the bar is about the rounded rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    significant_digits: Option<u32>,
     /// Every number of the answer lies within this of the true one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<f64>,
@@ -96,6 +99,7 @@ impl From<ErrorBar> for Flat {
                 Condition::EmptyAs(number) => flat.empty_as = Some(number),
                 Condition::EmptyLowest => flat.empty_lowest = true,
                 Condition::StatedRows(rows) => flat.stated_rows = Some(rows),
+                Condition::RoundedTo(digits) => flat.significant_digits = Some(digits),
                 Condition::Given(clause) => given.push(clause),
             }
         }
@@ -154,7 +158,8 @@ impl TryFrom<Flat> for ErrorBar {
             .on(flat.ranges.map(Condition::EachLimitedTo))
             .on(flat.empty_as.map(Condition::EmptyAs))
             .on(flat.empty_lowest.then_some(Condition::EmptyLowest))
-            .on(flat.stated_rows.map(Condition::StatedRows));
+            .on(flat.stated_rows.map(Condition::StatedRows))
+            .on(flat.significant_digits.map(Condition::RoundedTo));
         Ok(given.into_iter().flatten().fold(bar, |bar, clause| bar.on(Condition::Given(clause))))
     }
 }
@@ -201,6 +206,10 @@ mod tests {
             (
                 ErrorBar::rank(0.95, 47).on(Condition::EmptyLowest),
                 r#"{"confidence":0.95,"kind":"rank","rank":47,"empty_lowest":true}"#,
+            ),
+            (
+                ErrorBar::rank(0.95, 31).on(Condition::RoundedTo(7)),
+                r#"{"confidence":0.95,"kind":"rank","rank":31,"significant_digits":7}"#,
             ),
             (
                 ErrorBar::ranks(0.95, &[4, 7]).with_interval(json!([1, 2]), json!([3, 4])),

@@ -12,6 +12,7 @@ pub use digits::rounded;
 use flat::Flat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub(crate) use words::rounded_to;
 pub use words::{percent, printable, value};
 
 /// How far off an answer may be, and how sure that is.
@@ -109,6 +110,8 @@ pub enum Condition {
     EmptyLowest,
     /// So many rows have a value, as was stated.
     StatedRows(u64),
+    /// Rows were rounded to at least so many significant digits, each on its own: the bar is about the rounded rows.
+    RoundedTo(u32),
     /// Anything else that was done on the way, as a clause.
     Given(String),
 }
@@ -121,7 +124,8 @@ impl Condition {
             Self::EmptyAs(_) => 2,
             Self::EmptyLowest => 3,
             Self::StatedRows(_) => 4,
-            Self::Given(_) => 5,
+            Self::RoundedTo(_) => 5,
+            Self::Given(_) => 6,
         }
     }
 }

@@ -108,6 +108,7 @@ impl ErrorBar {
             Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
             Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
             Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),
+            Condition::RoundedTo(digits) => Some(format!("rows {}", rounded_to(*digits))),
             Condition::Given(clause) => Some(printable(clause)),
         }
     }
@@ -196,6 +197,11 @@ pub fn value(shown: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// What was done to rows before they were ranked.
+pub(crate) fn rounded_to(digits: u32) -> String {
+    format!("rounded to at least {digits} significant digits")
 }
 
 /// A confidence as people write it.

@@ -114,7 +114,7 @@ mod tests {
             (asked("median", "1e-400"), "epsilon 1e-400 is too small for median: 0.0002 is enough"),
             (
                 Request { fraction: Some(hundred.join(",")), ..asked("quantile", "1/10000") },
-                "epsilon 1/10000 is too small for quantile: 0.006 is enough",
+                "epsilon 1/10000 is too small for quantile: 0.005 is enough",
             ),
             (
                 of_people(asked("median", "0.01")),

@@ -10,7 +10,13 @@ use super::spill::{Piece, Spill};
 use crate::{lattice::AnswerLattice, quiet::give_up};
 use equipoise_core::{
     adjacency::Adjacency,
-    stability::{Range, Reach, Window, bracket, reachable::Target, streamed},
+    stability::{
+        Range, Reach, Window, bracket,
+        digits::Digits,
+        lattice::{FLOATS, clean_float, float},
+        reachable::Target,
+        streamed,
+    },
 };
 use std::{
     borrow::Cow,
@@ -229,7 +235,8 @@ impl Numbers<'_> {
         count
     }
 
-    /// The rows around the target in a space of answers, cleaned for this adjacency.
+    /// The rows around the target in a space of answers, cleaned for this adjacency. Where rows are rounded, only those of the
+    /// window are: rounding keeps their order.
     pub fn window_in(
         &self,
         space: &AnswerLattice,
@@ -237,12 +244,48 @@ impl Numbers<'_> {
         reach: Reach,
         adjacency: Adjacency,
     ) -> Window {
-        match self {
-            Self::InMemory(all) if space.is_plain() => {
-                bracket::window(&all[..], target, space.range(), reach, adjacency)
-            }
-            _ => self.window(target, space.range(), reach, |number| space.place(number, adjacency), None),
+        let Some(digits) = space.rounded() else {
+            return match self {
+                Self::InMemory(all) if space.is_plain() => {
+                    bracket::window(&all[..], target, space.range(), reach, adjacency)
+                }
+                _ => self.window(target, space.range(), reach, |number| space.place(number, adjacency), None),
+            };
+        };
+        let floats = match self {
+            Self::InMemory(all) => bracket::window(&all[..], target, FLOATS, reach, adjacency),
+            Self::Spilled { .. } => self.window(
+                target,
+                FLOATS,
+                reach,
+                |number| clean_float(Some(number), FLOATS, adjacency),
+                None,
+            ),
+        };
+        let place = |ordinal: i64| digits.place(float(ordinal).expect("the ordinal of a finite float"));
+        floats.mapped(space.range(), place, |target| self.ties(space.range(), digits, target, adjacency))
+    }
+
+    /// How many rows are below a place and how many are at it, once they are rounded and moved into a range.
+    fn ties(&self, range: Range, digits: &Digits, place: i64, adjacency: Adjacency) -> (u64, u64) {
+        let (mut first, mut last) = digits.cell(place);
+        if place == range.lo() {
+            first = f64::NEG_INFINITY;
         }
+        if place == range.hi() {
+            last = f64::INFINITY;
+        }
+        let (mut less, mut to_last, mut nulls) = (0, 0, 0);
+        self.each(|numbers| {
+            for number in numbers {
+                less += u64::from(*number < first);
+                to_last += u64::from(*number <= last);
+                nulls += u64::from(number.is_nan());
+            }
+        });
+        // A row without a value counts as the low end.
+        let nulls = if adjacency == Adjacency::Replace { nulls } else { 0 };
+        if place == range.lo() { (0, to_last + nulls) } else { (less + nulls, to_last - less) }
     }
 
     /// All places in a space of answers, cleaned for this adjacency, in memory.
@@ -258,7 +301,7 @@ impl Numbers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{quiet::privately, unanswered::Unanswered};
+    use crate::{quiet::privately, source::Kind, unanswered::Unanswered};
     use equipoise_core::{ratio::Ratio, stability::Quantile};
     use proptest::prelude::*;
 
@@ -316,15 +359,17 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
         fn tiny_limits_change_no_window(
-            numbers in prop::collection::vec(prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(-0.0), -9.0..9.0f64, any::<f64>()], 0..200),
+            numbers in prop::collection::vec(prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(-0.0), (0..9i32).prop_map(|near| 1.0 + f64::from(near) * 1e-8), -9.0..9.0f64, any::<f64>()], 0..200),
             memory in 0u64..2000,
             reach in 0u64..20,
             percent in 1u32..100,
         ) {
             let target: Target = Quantile::new(&Ratio::new(percent.into(), 100)).unwrap().into();
             let (here, apart) = (kept(&numbers, 1 << 30), kept(&numbers, memory));
-            for space in [AnswerLattice::new(None, None), AnswerLattice::new(Some("-3,3"), Some("0.5")), AnswerLattice::new(Some("0,1"), None)] {
-                let space = space.unwrap();
+            for (range, resolution) in [
+                (None, None), (None, Some("exact")), (Some("-3,3"), Some("0.5")), (Some("0,1"), Some("exact")), (Some("-1,1"), None),
+            ] {
+                let space = AnswerLattice::of(Kind::Float, range, resolution, 7).unwrap();
                 for adjacency in Adjacency::ALL {
                     let window = |numbers: &Numbers<'_>| numbers.window_in(&space, target, Reach::Ranks(reach), adjacency);
                     prop_assert!(window(&here) == window(&apart));
@@ -334,6 +379,9 @@ mod tests {
                         places
                     };
                     prop_assert_eq!(places(&here), places(&apart));
+                    // Rounding every row first gives the same window, ties and all.
+                    let first = target.window(&places(&here), space.range(), Reach::Ranks(reach));
+                    prop_assert!(window(&here) == first);
                 }
             }
             prop_assert_eq!(here.count(false), apart.count(false));

@@ -106,14 +106,8 @@ impl Question {
                 let ranks = |(_, measure): &(String, Measure)| {
                     matches!(measure, Measure::Quantile(_) | Measure::Spread)
                 };
-                let space = || {
-                    AnswerLattice::of(
-                        said.kind(column).unwrap_or(Kind::Float),
-                        said.range(),
-                        said.resolution(),
-                    )
-                };
-                let ranked = measures.iter().any(ranks).then(space).transpose()?;
+                // Ranks are those of the rows as they were rounded: the row of a rank is the same row, rounded.
+                let ranked = measures.iter().any(ranks).then(|| said.lattice(column)).transpose()?;
                 Look::Numbers { need: said.numbers(column)?, ranked: ranked.map(|space| (space, adjacency)) }
             }
         };

@@ -265,7 +265,8 @@ impl Argument {
                 "Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as 2000-01-01,2030-12-31"
             }
             Self::Resolution => {
-                "Answers and rows are multiples of this; of dates in days, of timestamps in seconds"
+                "Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float, where numbers are \
+                 otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept"
             }
             Self::Interval => {
                 "Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each"

@@ -2,7 +2,8 @@
 //!
 //! All of it comes from public words, so looking at every candidate is free. `auto` takes the one with the least predicted
 //! error, on rows that lie evenly where the error depends on the rows; where no error can be told, or none is of use,
-//! the first of the list, which answers whatever the rows.
+//! the first of the list, which answers whatever the rows. Where that is refused because too few rows were stated, a scale may
+//! still be found.
 
 use super::{Answering, Expected, Task};
 use crate::{error::PlanError, planned::RunnerUp, resolved::ResolvedRequest};
@@ -26,6 +27,14 @@ impl Candidate {
     fn helps(&self) -> bool {
         let helps = |task: &Task| task.likely().is_none_or(|likely| likely.helps);
         self.eligible && self.planned.as_ref().is_ok_and(helps)
+    }
+
+    /// Does it answer, up to a factor, where so few rows were stated that the first of the list is refused?
+    fn suits_few(&self, stated: Option<u64>) -> bool {
+        match (&self.planned, stated) {
+            (Ok(Task::Scale(scale)), Some(rows)) => self.eligible && scale.suits(rows),
+            _ => false,
+        }
     }
 
     /// Possible ones with a predicted error first, the least error before others.
@@ -70,11 +79,13 @@ pub(crate) fn choose(said: &ResolvedRequest) -> Result<(Task, Vec<RunnerUp>), Pl
             planned: Task::plan(&said.by(mechanism.name)),
         })
         .collect();
+    let stated = said.rows()?;
     let taken = match said.mechanism() {
         Some(named) => candidates.iter().position(|candidate| candidate.mechanism == named),
         None => (0..candidates.len())
             .filter(|&place| candidates[place].helps() && candidates[place].error().is_some())
             .min_by(|&a, &b| candidates[a].by_error(&candidates[b]))
+            .or_else(|| candidates.iter().position(|candidate| candidate.suits_few(stated)))
             .or((!candidates.is_empty()).then_some(0)),
     };
     // A statistic whose parts have their own mechanisms, or a mechanism that it does not have.

@@ -1,7 +1,15 @@
 //! Keeps a bounds-free answer on a handful of rows from looking like a number.
 //!
 //! A rank-based answer can lie anywhere unless there are as many rows on the shorter side of its quantile as it may be off.
-//! The number of rows is public under replace, stated by the data holder, or bought with a small share of epsilon.
+//! The number of rows is public under replace, stated by the data holder, or bought with a share of epsilon.
+//!
+//! # Which share
+//!
+//! A larger share leaves less for the answer, which then needs more rows; a smaller one makes the number of rows so noisy that
+//! enough rows seem too few. From so many rows on, 99 of 100 answers are released: what the answer needs, and how far the noise
+//! falls once in a hundred times, ln(50) over the epsilon that it has. The share is the one of [`SHARES`] for which these
+//! rows times the error of the answer, which grows as one over what is left, are fewest. It depends on the words of the
+//! question alone: its fraction, its lattice and its confidence.
 
 use super::count::{whole_noise, within};
 use crate::{
@@ -18,8 +26,11 @@ use equipoise_core::{
     ratio::Ratio,
 };
 
-/// One part in this many of epsilon buys the number of rows.
-const SHARE: u64 = 20;
+/// The parts of epsilon that may buy the number of rows, as fractions.
+const SHARES: [(i64, u64); 4] = [(1, 40), (1, 20), (1, 10), (3, 20)];
+
+/// Noise falls below this over its epsilon once in a hundred times: the logarithm of 50, for one of two sides.
+const FALLS: f64 = 3.912;
 
 /// How the number of rows is known.
 #[derive(Clone, Debug)]
@@ -29,7 +40,7 @@ pub(crate) enum MinimumRows {
     /// Stated by the data holder.
     Declared(u64),
     /// Bought: noise, and how far it goes.
-    Bought { noise: Box<laplace::Calibrated>, within: i64, stated: Stated },
+    Bought { noise: Box<laplace::Calibrated>, within: i64, share: (i64, u64), stated: Stated },
 }
 
 /// What came of `--rows` where the number was bought all the same.
@@ -60,7 +71,12 @@ impl MinimumRows {
     ///
     /// A stated number is believed only where all rows take part: beside a filter or a bound on a person's rows it may be
     /// about others, and few rows would pass for many.
-    pub fn plan(said: &ResolvedRequest) -> Result<(Self, Eps), PlanError> {
+    ///
+    /// `needed` is how many rows an answer with this epsilon takes, from public words.
+    pub fn plan(
+        said: &ResolvedRequest,
+        needed: impl Fn(&Eps) -> Option<u64>,
+    ) -> Result<(Self, Eps), PlanError> {
         let stated = match (said.adjacency(), said.rows()?) {
             (Adjacency::Replace, stated) => return Ok((Self::Public { stated }, said.eps().clone())),
             (Adjacency::AddRemove, Some(rows)) if said.takes_all_rows() => {
@@ -70,11 +86,11 @@ impl MinimumRows {
             (Adjacency::AddRemove, None) if said.takes_all_rows() && !said.is_by_group() => Stated::Helps,
             (Adjacency::AddRemove, None) => Stated::WouldNotHelp,
         };
-        let share = Eps::new(said.eps().ratio() / &Ratio::from(SHARE))?;
-        let noise = whole_noise(&share)?;
+        let share = best_share(said.eps(), needed)?;
+        let (bought, rest) = split(said.eps(), share)?;
+        let noise = whole_noise(&bought)?;
         let within = within(&noise, said.failure())?;
-        let rest = Eps::new(said.eps().ratio() - share.ratio())?;
-        Ok((Self::Bought { noise: Box::new(noise), within, stated }, rest))
+        Ok((Self::Bought { noise: Box::new(noise), within, share, stated }, rest))
     }
 
     /// What the number of rows costs, where it is bought.
@@ -105,15 +121,15 @@ impl MinimumRows {
         }
     }
 
-    /// A declared number of rows that is too small needs no data to be refused.
-    pub fn check_declared(&self, rank_error: u64, needed: u64) -> Result<(), PlanError> {
+    /// A declared number of rows that is too small needs no data to be refused. `instead` is what else may answer.
+    pub fn check_declared(&self, rank_error: u64, needed: u64, instead: &str) -> Result<(), PlanError> {
         match self {
             Self::Declared(rows) | Self::Public { stated: Some(rows) } if *rows < needed => {
                 let problem = format!(
                     "{rows} rows are too few: the answer may be off by {rank_error} ranks, which takes at least {needed} rows"
                 );
                 Err(PlanError::about(Argument::Epsilon, problem)
-                    .hint("raise epsilon, or declare `range` and `resolution`"))
+                    .hint(format!("raise epsilon, or declare `range` and `resolution`{instead}")))
             }
             _ => Ok(()),
         }
@@ -172,24 +188,46 @@ impl MinimumRows {
 
     fn counted(&self) -> String {
         match self {
-            Self::Bought { within, .. } => {
-                format!("a noisy count of the rows (off by at most {within}, from 1/{SHARE} of epsilon)")
+            Self::Bought { within, share: (part, of), .. } => {
+                format!("a noisy count of the rows (off by at most {within}, from {part}/{of} of epsilon)")
             }
             Self::Public { .. } | Self::Declared(_) => "the number of rows".to_string(),
         }
     }
 
     /// What to do after a refusal.
-    pub fn advice(&self, rank_error: u64, needed: u64) -> String {
+    pub fn advice(&self, rank_error: u64, needed: u64, instead: &str) -> String {
         let or_state = match self {
             Self::Bought { stated: Stated::Helps, .. } => ", or state `rows` where their number is public",
             _ => "",
         };
         format!(
             "too few rows: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
-             raise epsilon, or declare `range` and `resolution`{or_state}"
+             raise epsilon, or declare `range` and `resolution`{or_state}{instead}"
         )
     }
+}
+
+/// What a share buys the number of rows with, and what is left.
+fn split(eps: &Eps, (part, of): (i64, u64)) -> Result<(Eps, Eps), PlanError> {
+    let bought = Eps::new(eps.ratio() * &Ratio::new(part, of))?;
+    let rest = Eps::new(eps.ratio() - bought.ratio())?;
+    Ok((bought, rest))
+}
+
+/// The share with the fewest rows times error. Floats choose among public numbers, all of which are as private.
+fn best_share(eps: &Eps, needed: impl Fn(&Eps) -> Option<u64>) -> Result<(i64, u64), PlanError> {
+    let mut best = (SHARES[1], f64::INFINITY);
+    for share in SHARES {
+        let (bought, rest) = split(eps, share)?;
+        let Some(needed) = needed(&rest) else { continue };
+        let rows = needed as f64 + FALLS / bought.ratio().to_f64();
+        let worth = rows / rest.ratio().to_f64();
+        if worth < best.1 {
+            best = (share, worth);
+        }
+    }
+    Ok(best.0)
 }
 
 /// From how many rows on a quantile that may be off by so many ranks lies among the rows: there are as many on its shorter

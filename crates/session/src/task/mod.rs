@@ -15,6 +15,7 @@ mod coverage;
 #[cfg(test)]
 mod cut_bars;
 mod divisor;
+mod each;
 mod ends;
 mod even;
 mod exact;

@@ -5,6 +5,7 @@
 
 use super::{
     Answering, Expected,
+    each::Each,
     ends::IntervalEnds,
     even::EvenRows,
     guard::{self, MinimumRows},
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::ErrorBar,
+    bar::{Condition, ErrorBar, rounded_to},
     error::PlanError,
     gather::ScanResult,
     lattice::AnswerLattice,
@@ -20,7 +21,6 @@ use crate::{
     planned::PredictedError,
     resolved::ResolvedRequest,
     rows::values::Values,
-    source,
     statistic::{Argument, Statistic},
 };
 use equipoise_core::{
@@ -98,16 +98,9 @@ impl ManyQuantiles {
         }
     }
 
-    fn run<C: Coins>(&self, places: &[i64], coins: &mut C) -> Vec<i64> {
-        match self {
-            Self::Halves(mechanism) => mechanism.run_integers(places, coins),
-            Self::Each(mechanisms) => {
-                let mut drawn: Vec<i64> =
-                    mechanisms.iter().map(|mechanism| mechanism.run_integers(places, coins)).collect();
-                drawn.sort_unstable();
-                drawn
-            }
-        }
+    /// Do they look at a window of ranks each, and not at all places?
+    fn by_windows(&self) -> bool {
+        matches!(self, Self::Each(_))
     }
 }
 
@@ -120,6 +113,16 @@ enum Shape {
     List,
     /// The last less the first.
     Difference,
+}
+
+impl Shape {
+    /// What else answers with fewer rows, to stand behind an advice.
+    fn instead(self) -> &'static str {
+        match self {
+            Self::Single | Self::List => "",
+            Self::Difference => ", or give `delta=1e-6` and `mechanism=scale`, which needs fewer",
+        }
+    }
 }
 
 impl Quantiles {
@@ -138,11 +141,18 @@ impl Quantiles {
     fn of(said: &ResolvedRequest, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
-        let space = AnswerLattice::of(
-            said.kind(column).unwrap_or(source::Kind::Float),
-            said.range(),
-            said.resolution(),
-        )?;
+        let space = said.lattice(column)?;
+        Self::over(said, need, space, fractions, shape)
+    }
+
+    /// The same over any lattice of answers.
+    fn over(
+        said: &ResolvedRequest,
+        need: Need,
+        space: AnswerLattice,
+        fractions: &[Ratio],
+        shape: Shape,
+    ) -> Result<Self, PlanError> {
         let several = fractions.len() > 1;
         if said.interval() && said.mechanism() == Some(STABLE) {
             return Err(no_interval());
@@ -169,9 +179,10 @@ impl Quantiles {
                     None => "",
                 };
                 Expected {
-                    error: Some(guard.conditioned(ErrorBar::rank(self.confidence, *rank_error))),
+                    error: Some(self.covered(guard, ErrorBar::rank(self.confidence, *rank_error))),
                     words: format!(
-                        "within {rank_error} ranks{}{interval}; {}",
+                        "within {rank_error} ranks{}{}{interval}; {}",
+                        self.rounding_words(),
                         guard.condition_words(),
                         guard.words(*needed)
                     ),
@@ -199,18 +210,38 @@ impl Quantiles {
                     None => String::new(),
                 };
                 Expected {
-                    error: Some(guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors))),
+                    error: Some(self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors))),
                     words: format!(
-                        "{each} within {within} ranks{}{interval}; {told}",
+                        "{each} within {within} ranks{}{}{interval}; {told}",
+                        self.rounding_words(),
                         guard.condition_words()
                     ),
                 }
             }
             Kind::Stable { changes, .. } => Expected {
-                error: Some(ErrorBar::exact()),
-                words: format!("the exact value, or a refusal: {}", released_from(*changes)),
+                error: Some(ErrorBar::exact().on(self.rounding())),
+                words: format!(
+                    "the exact value{}, or a refusal: {}",
+                    self.rounding_words(),
+                    released_from(*changes)
+                ),
             },
         }
+    }
+
+    /// What was done to rows before they were ranked, where they are rounded.
+    fn rounding(&self) -> Option<Condition> {
+        self.space.rounded().map(|digits| Condition::RoundedTo(digits.digits()))
+    }
+
+    fn rounding_words(&self) -> String {
+        let words = |digits: u32| format!(" of rows {}", rounded_to(digits));
+        self.space.rounded().map_or(String::new(), |digits| words(digits.digits()))
+    }
+
+    /// The same bar, with all that it takes for granted.
+    fn covered(&self, guard: &MinimumRows, bar: ErrorBar) -> ErrorBar {
+        guard.conditioned(bar).on(self.rounding())
     }
 
     fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
@@ -221,32 +252,47 @@ impl Quantiles {
                 let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
-                    let ranks = guard.conditioned(ErrorBar::rank(self.confidence, *rank_error));
+                    let ranks = self.covered(guard, ErrorBar::rank(self.confidence, *rank_error));
                     let error = self.with_interval(ranks, interval.as_deref());
                     Answer::released(self.value(&[place]), error)
                 } else {
-                    Answer::refused(guard.advice(*rank_error, *needed))
+                    Answer::refused(guard.advice(*rank_error, *needed, self.shape.instead()))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
             Kind::Several { mechanism, guard, rank_errors, needed, ends } => {
                 let counted = guard.count(self.counted(rows), coins);
-                let all = rows.places(&self.space, self.adjacency);
-                let places = mechanism.run(&all, coins);
-                let interval = ends.as_ref().map(|ends| ends.draw(|end| end.run_integers(&all, coins)));
+                // Windows come from rows as they are where they can, without a copy of the column.
+                let all = (!mechanism.by_windows() || !self.space.is_plain())
+                    .then(|| rows.places(&self.space, self.adjacency));
+                let draw = |one: &inverse_sensitivity::Calibrated, coins: &mut C| match &all {
+                    Some(all) => one.run_integers(all, coins),
+                    None => self.draw(one, rows, coins),
+                };
+                let places = match mechanism {
+                    ManyQuantiles::Halves(halves) => {
+                        halves.run_integers(all.as_deref().unwrap_or_default(), coins)
+                    }
+                    ManyQuantiles::Each(mechanisms) => {
+                        let mut drawn: Vec<i64> = mechanisms.iter().map(|one| draw(one, coins)).collect();
+                        drawn.sort_unstable();
+                        drawn
+                    }
+                };
+                let interval = ends.as_ref().map(|ends| ends.draw(|end| draw(end, coins)));
                 let enough: Vec<bool> = needed.iter().map(|&needed| counted.at_least(needed)).collect();
                 let told = match self.shape {
                     Shape::List => enough.contains(&true),
                     _ => !enough.contains(&false),
                 };
                 let answer = if told {
-                    let ranks = guard.conditioned(ErrorBar::ranks(self.confidence, rank_errors));
+                    let ranks = self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors));
                     let error = self.with_interval(ranks, interval.as_deref());
                     let error = error.map_ends(|ends| left_out(ends, &enough));
                     Answer::released(left_out(self.value(&places), &enough), error)
                 } else {
                     let (error, rows) = first_told(rank_errors, needed, self.shape);
-                    Answer::refused(guard.advice(error, rows))
+                    Answer::refused(guard.advice(error, rows, self.shape.instead()))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
@@ -254,7 +300,7 @@ impl Quantiles {
                 let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
                 match mechanism.quantile(*quantile, &window, coins) {
                     Outcome::Value(Found::Value(place)) => {
-                        Answer::released(self.value(&[place]), ErrorBar::exact())
+                        Answer::released(self.value(&[place]), ErrorBar::exact().on(self.rounding()))
                     }
                     Outcome::Value(Found::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
                     Outcome::Refused => Answer::refused(format!(
@@ -414,15 +460,38 @@ fn likely(
 }
 
 fn plan_one(said: &ResolvedRequest, space: &AnswerLattice, fraction: &Ratio) -> Result<Kind, PlanError> {
-    let (guard, eps) = MinimumRows::plan(said)?;
+    let (guard, eps) = plan_guard(said, space, slice::from_ref(fraction), Shape::Single)?;
     let (eps, ends) = with_ends(said, eps, space, slice::from_ref(fraction))?;
     let target = Quantile::new(fraction)?.into();
     let (range, adjacency) = (space.range(), said.adjacency());
     let mechanism = InverseSensitivity { eps, target, range, adjacency }.calibrate()?;
     let rank_error = mechanism.accuracy(said.failure())?;
     let needed = guard::needed(rank_error, fraction);
-    guard.check_declared(rank_error, needed)?;
+    guard.check_declared(rank_error, needed, "")?;
     Ok(Kind::One { mechanism, guard, rank_error, needed, ends })
+}
+
+/// The guard of quantiles, which buys the number of rows with the share that suits the one that decides whether there is an
+/// answer: of a list the one with most rows around it, else the one with least.
+fn plan_guard(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    fractions: &[Ratio],
+    shape: Shape,
+) -> Result<(MinimumRows, Eps), PlanError> {
+    let shorter = |fraction: &&Ratio| (*fraction).clone().min(Ratio::one() - *fraction);
+    let all = fractions.iter();
+    let deciding = if shape == Shape::List { all.max_by_key(shorter) } else { all.min_by_key(shorter) };
+    let deciding = deciding.expect("some quantile");
+    let target = Quantile::new(deciding)?.into();
+    let many = Ratio::from(fractions.len() as u64);
+    let parts = if said.interval() { &many * &Ratio::from(2u64) } else { many.clone() };
+    MinimumRows::plan(said, |eps| {
+        let eps = Eps::new(eps.ratio() / &parts).ok()?;
+        let one = InverseSensitivity { eps, target, range: space.range(), adjacency: said.adjacency() };
+        let ranks = one.ranks_for(&(said.failure() / &many)).ok()?;
+        Some(guard::needed(ranks, deciding))
+    })
 }
 
 /// The epsilon of the answer, and the ends of intervals, which get as much where they were asked for.
@@ -446,7 +515,7 @@ fn plan_several(
     fractions: &[Ratio],
     shape: Shape,
 ) -> Result<Kind, PlanError> {
-    let (guard, eps) = MinimumRows::plan(said)?;
+    let (guard, eps) = plan_guard(said, space, fractions, shape)?;
     let (eps, ends) = with_ends(said, eps, space, fractions)?;
     let (range, adjacency) = (space.range(), said.adjacency());
     let each = Each::plan(said, &eps, space, fractions, &guard);
@@ -457,106 +526,15 @@ fn plan_several(
     };
     let (mechanism, rank_errors, rising_from) = match (each.filter(better).and_then(Each::calibrate), halves)
     {
-        (Some(each), _) => each,
+        (Some((each, errors, rising_from)), _) => (ManyQuantiles::Each(each), errors, rising_from),
         (None, Ok((halves, errors))) => (ManyQuantiles::Halves(Box::new(halves)), errors, 0),
         (None, Err(error)) => return Err(error.into()),
     };
     let enough = |(&error, fraction): (&u64, &Ratio)| guard::needed(error, fraction).max(rising_from);
     let needed: Vec<u64> = rank_errors.iter().zip(fractions).map(enough).collect();
     let (error, rows) = first_told(&rank_errors, &needed, shape);
-    guard.check_declared(error, rows)?;
+    guard.check_declared(error, rows, shape.instead())?;
     Ok(Kind::Several { mechanism, guard, rank_errors, needed, ends })
-}
-
-/// More quantiles than this are better drawn by halves of the rows, whose epsilon is shared by levels only.
-const FEW: usize = 16;
-
-/// Each with its share of epsilon: how far off they are is known before anything is calibrated.
-///
-/// They are sorted, and each error still is that of its fraction: of numbers that lie between lower and upper ends, the i-th
-/// smallest lies between the i-th smallest of either. With n rows the ends of a fraction p that may be e ranks off are
-/// p·n - e and p·n + e, rounded up, and both rise with p where n is at least (|e' - e| + 1) / (p' - p) for every two that are
-/// neighbours with different errors.
-struct Each {
-    mechanisms: Vec<InverseSensitivity>,
-    rank_errors: Vec<u64>,
-    /// The ends rise where there seem to be so many rows.
-    rising_from: u64,
-}
-
-/// One part in this many of the failure is kept for a number of rows that is smaller than it seems.
-const RARE: u64 = 100;
-
-impl Each {
-    /// None where they are many.
-    fn plan(
-        said: &ResolvedRequest,
-        eps: &Eps,
-        space: &AnswerLattice,
-        fractions: &[Ratio],
-        guard: &MinimumRows,
-    ) -> Option<Self> {
-        if fractions.len() > FEW {
-            return None;
-        }
-        let many = Ratio::from(fractions.len() as u64);
-        let eps = Eps::new(eps.ratio() / &many).ok()?;
-        let one = |fraction: &Ratio| {
-            let target = Quantile::new(fraction).ok()?.into();
-            let (range, adjacency) = (space.range(), said.adjacency());
-            Some(InverseSensitivity { eps: eps.clone(), target, range, adjacency })
-        };
-        let mechanisms: Vec<InverseSensitivity> = fractions.iter().map(one).collect::<Option<_>>()?;
-        let errors = |failure: &Ratio| -> Option<Vec<u64>> {
-            mechanisms.iter().map(|one| one.ranks_for(&(failure / &many)).ok()).collect()
-        };
-        let rank_errors = evened(errors(said.failure())?, fractions);
-        if rising_from(&rank_errors, fractions) == 0 {
-            return Some(Self { mechanisms, rank_errors, rising_from: 0 });
-        }
-        let rare = said.failure() / &Ratio::from(RARE);
-        let rank_errors = evened(errors(&(said.failure() - &rare))?, fractions);
-        let rising_from = rising_from(&rank_errors, fractions).saturating_add(guard.margin(&rare).ok()?);
-        Some(Self { mechanisms, rank_errors, rising_from })
-    }
-
-    /// One calibration serves all, because only their quantiles differ. None where the share is too small for it.
-    fn calibrate(self) -> Option<(ManyQuantiles, Vec<u64>, u64)> {
-        let first = self.mechanisms[0].clone().calibrate().ok()?;
-        let each = self.mechanisms.iter().map(|one| first.at(one.target)).collect();
-        Some((ManyQuantiles::Each(each), self.rank_errors, self.rising_from))
-    }
-}
-
-/// From how many rows on the ends of these errors rise with the fractions.
-fn rising_from(errors: &[u64], fractions: &[Ratio]) -> u64 {
-    let pairs = errors.windows(2).zip(fractions.windows(2));
-    pairs.map(|(errors, fractions)| pair_rises_from(errors, fractions)).max().unwrap_or_default()
-}
-
-/// The same for two neighbours.
-fn pair_rises_from(errors: &[u64], fractions: &[Ratio]) -> u64 {
-    if errors[0] == errors[1] {
-        return 0;
-    }
-    let ranks = Ratio::from(errors[0].abs_diff(errors[1]).saturating_add(1));
-    let rows = ranks / (&fractions[1] - &fractions[0]);
-    rows.ceil_i64().and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX)
-}
-
-/// The same errors, but one for both of two neighbours that lie so close that different ones would need more rows than either
-/// of them does.
-fn evened(mut errors: Vec<u64>, fractions: &[Ratio]) -> Vec<u64> {
-    loop {
-        let close = (1..errors.len()).find(|&place| {
-            let pair = place - 1..=place;
-            let alone = pair.clone().map(|place| guard::needed(errors[place], &fractions[place]));
-            pair_rises_from(&errors[pair.clone()], &fractions[pair]) > alone.max().unwrap_or_default()
-        });
-        let Some(place) = close else { return errors };
-        let larger = errors[place - 1].max(errors[place]);
-        errors[place - 1..=place].fill(larger);
-    }
 }
 
 /// The error that decides whether there is an answer, and the rows that it takes: of a list the least, else the most.
@@ -629,6 +607,9 @@ fn largest(errors: &[u64]) -> u64 {
     errors.iter().copied().max().unwrap_or_default()
 }
 
+#[cfg(test)]
+#[path = "quantiles_audits.rs"]
+mod audits;
 #[cfg(test)]
 #[path = "quantiles_tests.rs"]
 mod tests;

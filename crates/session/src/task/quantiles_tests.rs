@@ -1,6 +1,9 @@
 //! Quantiles: how far off several of them are together, and from how many rows on they are told.
 
-use super::*;
+use super::{
+    super::each::{evened, rising_from},
+    *,
+};
 use crate::{
     plan::{DataFacts, Plan},
     request::Request,
@@ -62,9 +65,11 @@ fn ends_rise_where_rows_seem_to_be_more_than_noise_can_make_them() {
     let fractions = [5, 25, 50, 75, 95].map(|hundredths| Ratio::new(hundredths, 100));
     let beyond = |adjacency: &str| {
         let asked = Request { adjacency: Some(adjacency.into()), ..request("quantile") };
-        let (facts, space) = (facts(), AnswerLattice::of(crate::source::Kind::Float, None, None).unwrap());
+        let facts = facts();
         let said = ResolvedRequest::new(&asked, &facts).unwrap();
-        let (guard, eps) = MinimumRows::plan(&said).unwrap();
+        let space = said.lattice(0).unwrap();
+        // Without a number of rows that an answer needs, a twentieth buys theirs.
+        let (guard, eps) = MinimumRows::plan(&said, |_| None).unwrap();
         let each = Each::plan(&said, &eps, &space, &fractions, &guard).unwrap();
         (each.rising_from, rising_from(&each.rank_errors, &fractions))
     };

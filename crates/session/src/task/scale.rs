@@ -3,7 +3,7 @@
 use super::{Answering, Expected, even::EvenRows, quantiles::no_interval};
 use crate::{
     answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, lattice::AnswerLattice, need::Need,
-    planned::PredictedError, resolved::ResolvedRequest, source::Kind, statistic::Argument,
+    planned::PredictedError, resolved::ResolvedRequest,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -12,7 +12,7 @@ use equipoise_core::{
     mechanism::scale::{self, Spread},
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::Sorted,
+    stability::{Sorted, Spacing},
 };
 use serde_json::{Value, json};
 
@@ -22,14 +22,19 @@ pub(super) const NAME: &str = "scale";
 const BASE: u64 = 2;
 const SHIFTS: u32 = 4;
 const PARTS: u32 = 8;
+/// One of so many even rows must change before their range leaves every factor of two.
+const EVEN: u64 = 10;
 
-/// A private scale over a declared grid.
+/// A private scale: in steps of a declared grid or of a type, or in powers of two of floats.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
     need: Need,
     adjacency: Adjacency,
     space: AnswerLattice,
+    spacing: Spacing,
     step: f64,
+    /// Fewer even rows than this are refused more often than in one case of twenty.
+    needed: u64,
     mechanism: scale::Calibrated,
     confidence: f64,
     /// A released answer is off by at most this factor.
@@ -44,14 +49,10 @@ impl Scale {
             return Err(no_interval());
         }
         let need = said.numbers(column)?;
-        let kind = said.kind(column).unwrap_or(Kind::Float);
-        if said.resolution().is_none() && !kind.is_whole() {
-            return Err(PlanError::about(Argument::Resolution, "the mechanism scale measures in steps")
-                .hint("give `resolution`, such as 0.01"));
-        }
-        let space = AnswerLattice::of(kind, said.range(), said.resolution())?;
+        let space = said.exact_lattice(column)?;
+        let stepped = said.has_step() || space.kind().is_some();
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
-        let mechanism = scale::Scale {
+        let scale = scale::Scale {
             gate_eps: half.clone(),
             noise_eps: half,
             delta: said.delta().clone(),
@@ -59,21 +60,25 @@ impl Scale {
             shifts: SHIFTS,
             parts: PARTS,
             adjacency: said.adjacency(),
-        }
-        .calibrate()?;
+        };
+        let mechanism = if stepped { scale.calibrate() } else { scale.calibrate_floats() }?;
         let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
-        let step = space.step_length();
+        let (spacing, step) =
+            if stepped { (Spacing::Even, space.step_length()) } else { (Spacing::Floats, 1.0) };
         // Even rows leave every factor of two only when about a tenth of them have changed.
         let rows = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change).unwrap_or(u64::MAX);
+        let needed = rows.saturating_mul(EVEN);
         let likely = EvenRows::new(said, &space)?.map(|even| {
-            let error = if even.has(rows.saturating_mul(10)) { factor - 1.0 } else { f64::INFINITY };
+            let error = if even.has(needed) { factor - 1.0 } else { f64::INFINITY };
             even.likely(error * even.quartiles_apart())
         });
         Ok(Self {
             need,
             adjacency: said.adjacency(),
             space,
+            spacing,
             step,
+            needed,
             mechanism,
             confidence: said.confidence(),
             factor,
@@ -83,6 +88,11 @@ impl Scale {
 
     pub fn need(&self) -> Need {
         self.need.clone()
+    }
+
+    /// Are so many rows enough for an answer in most cases, as far as that is known beforehand?
+    pub fn suits(&self, rows: u64) -> bool {
+        rows >= self.needed
     }
 }
 
@@ -109,7 +119,7 @@ impl Answering for Scale {
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let places = gathered.values(&self.need).places(&self.space, self.adjacency);
-        let rows = Sorted::new(&places, self.space.range());
+        let rows = Sorted::new(&places, self.space.range()).spaced(self.spacing);
         match self.mechanism.run(&rows, coins) {
             Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
             Outcome::Value(Spread::Zero) => Answer::released(json!(0.0), ErrorBar::exact()),

@@ -59,14 +59,14 @@ impl SensitivityNoise {
         let column = said.column()?;
         let need = said.numbers(column)?;
         let values = said.kind(column).unwrap_or(source::Kind::Float);
-        if said.range().is_none() || (said.resolution().is_none() && !values.is_whole()) {
+        if said.range().is_none() || !(said.has_step() || values.is_whole()) {
             return Err(PlanError::about(
                 Argument::Range,
                 format!("the mechanism {name} measures what one row can do in steps of a range"),
             )
             .hint("give `range` and `resolution`, or use inverse-sensitivity"));
         }
-        let space = AnswerLattice::of(values, said.range(), said.resolution())?;
+        let space = said.lattice(column)?;
         let even = EvenRows::new(said, &space)?.expect("a range was declared");
         let step = space.step_length();
         let gap = Ratio::from_f64_exact(even.gap() / step).filter(Ratio::is_positive).unwrap_or(Ratio::one());
