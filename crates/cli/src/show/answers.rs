@@ -6,7 +6,7 @@ use super::{percent, printable, question, summary, value};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::ErrorBar,
+    bar::{Condition, ErrorBar},
     release::{Outcome, Release},
 };
 use serde_json::Value;
@@ -82,12 +82,15 @@ pub(super) fn show(shown: &Shown<'_>) {
     }
     if let Some(groups) = shown.groups {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence())) {
-            println!("  error      each holds on its own ({} confidence)", percent(confidence));
+            let rounded = rounded(groups.iter().filter_map(|group| group.error.as_ref()));
+            println!("  error      each holds on its own ({} confidence){rounded}", percent(confidence));
         }
         if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence())) {
+            let answers = groups.iter().flat_map(|group| group.answers.iter().flatten());
+            let rounded = rounded(answers.filter_map(|item| item.error.as_ref()));
             println!(
                 "  error      below each answer; each holds on its own, and the quantiles of a group all at once ({} \
-                 confidence); --json has all digits, and the ranges that rows were moved into",
+                 confidence){rounded}; --json has all digits, and the ranges that rows were moved into",
                 percent(confidence)
             );
         }
@@ -116,6 +119,18 @@ pub(super) fn show(shown: &Shown<'_>) {
     if let Some(advice) = shown.advice {
         println!("  advice     {}", typed(advice));
     }
+}
+
+/// What was done to the rows of all groups before they were ranked, where they are rounded: the cells of a table have no room
+/// for it.
+fn rounded<'a>(mut errors: impl Iterator<Item = &'a ErrorBar>) -> String {
+    let digits = errors.find_map(|error| {
+        error.conditions().iter().find_map(|condition| match condition {
+            Condition::RoundedTo(digits) => Some(*digits),
+            _ => None,
+        })
+    });
+    digits.map_or(String::new(), |digits| format!("; rows rounded to at least {digits} significant digits"))
 }
 
 /// Groups as a table: a column for each part of the key, the answer, and its error in short.
