@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many significant digits a quantile needs: what rounding rows does, beside what privacy does.
 
-    bench/digits.py            the tables of docs/decisions/0040-seven-significant-digits.md
+    bench/digits.py            the tables of docs/decisions/0040-seven-significant-digits.md (some of them)
 
 No packages. For each column the median and the interquartile range of rounded rows are held against those of the rows as they
 are; beside them the error that the draw by inverse sensitivity has in 19 cases of 20 at epsilon 1, from the rows themselves: the
@@ -72,22 +72,23 @@ def main():
     kinds += [("15 digits", values(15, True)), ("every float", 2 * 0x7FEF_FFFF_FFFF_FFFF + 1)]
     for name, many in kinds:
         print(f"| {name} | {many:.3g} | {math.ceil(2 * math.log(19 * (many - 1))) // 2} |")
-    print(f"\n| of {ROWS:,} rows, as parts of the truth | privacy | " + " | ".join(heads()) + " |")
+    print(f"\n| median, iqr of {ROWS:,} rows | privacy | " + " | ".join(heads()) + " |")
     print("|---|---|" + "---|" * len(heads()))
     for name, column in columns(ROWS).items():
-        ordered = sorted(column)
-        for what, of, fractions in (("median", middle, [0.5]), ("iqr", spread, [0.25, 0.75])):
-            truth = of(ordered)
-            # A quartile has half of epsilon and fails half as often: 7 ranks.
-            off = 3 if what == "median" else 7
-            privacy = max(abs(of(ordered, off) - truth), abs(of(ordered, -off) - truth))
-            cells = [
-                f"{sum(worst(ordered, p, digits, wholes) for p in fractions) / abs(truth):.0e}"
-                for wholes in (False, True)
-                for digits in DIGITS
-            ]
-            cells = ["0" if cell == "0e+00" else cell for cell in cells]
-            print(f"| {what} of {name} | {privacy / abs(truth):.0e} | " + " | ".join(cells) + " |")
+        print(f"| {name} | " + " | ".join(cells(sorted(column))) + " |")
+
+
+def cells(ordered):
+    """What privacy does and what each rounding does, to the median and to the interquartile range."""
+    both = []
+    # A quartile has half of epsilon and fails half as often: 7 ranks.
+    for of, off, fractions in ((middle, 3, [0.5]), (spread, 7, [0.25, 0.75])):
+        truth = of(ordered)
+        errors = [max(abs(of(ordered, off) - truth), abs(of(ordered, -off) - truth))]
+        for wholes in (False, True):
+            errors += [sum(worst(ordered, p, digits, wholes) for p in fractions) for digits in DIGITS]
+        both.append([f"{error / abs(truth):.0e}" if error else "0" for error in errors])
+    return [", ".join(pair) for pair in zip(*both)]
 
 
 def heads():

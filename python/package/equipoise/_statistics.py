@@ -516,7 +516,8 @@ def median(
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
     ``resolution``
-        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
+        where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
@@ -608,7 +609,8 @@ def quantile(
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
     ``resolution``
-        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
+        where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
@@ -697,7 +699,8 @@ def iqr(
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
     ``resolution``
-        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
+        where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
@@ -1021,7 +1024,8 @@ def summary(
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
     ``resolution``
-        Answers and rows are multiples of this; of dates in days, of timestamps in seconds.
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
+        where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``

@@ -1,7 +1,11 @@
 //! An end beyond which few rows lie, among nested public ends.
 
 use crate::{Audit, Kind, Measured, pairs};
-use equipoise_core::{adjacency::Adjacency, mechanism::far_end::FarEnd, tape::enumerate};
+use equipoise_core::{
+    adjacency::Adjacency,
+    mechanism::far_end::{FarEnd, PARTS},
+    tape::enumerate,
+};
 
 pub(super) static AUDIT: Audit = Audit {
     name: "far-end",
@@ -21,7 +25,10 @@ const PRICES: [[u64; 3]; 3] = [[0, 1, 3], [0, 0, 0], [4, 1, 0]];
 /// All data sets of up to four rows, against a claim of epsilon one; each row counts so often.
 fn measure(eps: &str, adjacency: Adjacency, often: u64) -> Vec<Measured> {
     let measure = |prices: &[u64; 3]| {
-        let mechanism = FarEnd { eps: eps.parse().expect("an epsilon"), prices: prices.to_vec() };
+        let mechanism = FarEnd {
+            eps: eps.parse().expect("an epsilon"),
+            prices: prices.map(|rows| rows * PARTS).to_vec(),
+        };
         let mechanism = mechanism.calibrate().expect("valid parameters");
         pairs::claim("1", "0", adjacency).over_universe(&VALUES, 4, |rows| {
             let beyond = [0, 1, 2].map(|end| often * rows.iter().filter(|&&row| row > end).count() as u64);

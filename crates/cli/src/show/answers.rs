@@ -6,7 +6,7 @@ use super::{percent, printable, question, summary};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{ErrorBar, rounded},
+    bar::{Condition, ErrorBar, rounded},
     release::{Outcome, Release},
 };
 use serde_json::Value;
@@ -90,9 +90,11 @@ pub(super) fn show(shown: &Shown<'_>) {
             }
         }
         if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence())) {
+            let answers = groups.iter().flat_map(|group| group.answers.iter().flatten());
+            let rounded = rounding(answers.filter_map(|item| item.error.as_ref()));
             println!(
                 "  error      below each answer; each holds on its own, and the quantiles of a group all at once ({} \
-                 confidence); --json has all digits, and the ranges that rows were moved into",
+                 confidence){rounded}; --json has all digits, and the ranges that rows were moved into",
                 percent(confidence)
             );
         }
@@ -121,6 +123,18 @@ pub(super) fn show(shown: &Shown<'_>) {
     if let Some(advice) = shown.advice {
         println!("  advice     {}", typed(advice));
     }
+}
+
+/// What was done to the rows of all groups before they were ranked, where they are rounded: the cells of a table have no room
+/// for it.
+fn rounding<'a>(mut errors: impl Iterator<Item = &'a ErrorBar>) -> String {
+    let digits = errors.find_map(|error| {
+        error.conditions().iter().find_map(|condition| match condition {
+            Condition::RoundedTo(digits) => Some(*digits),
+            _ => None,
+        })
+    });
+    digits.map_or(String::new(), |digits| format!("; rows rounded to at least {digits} significant digits"))
 }
 
 /// Groups as a table: a column for each part of the key, the answer, and its error in short.

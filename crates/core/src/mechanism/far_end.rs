@@ -6,7 +6,7 @@
 //!
 //! (epsilon, 0) under both adjacencies, and `epsilon²/8`-zero-concentrated, whatever the rows. End j is named with probability
 //! exactly proportional to `e^(-epsilon·(beyond(j) + price(j)))`, where `beyond(j)` is the number of rows beyond it and
-//! `price(j)` a public number of rows.
+//! `price(j)` a public number of rows, in 64ths.
 //!
 //! # Why
 //!
@@ -28,10 +28,10 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_core::{mechanism::far_end::FarEnd, tape::enumerate};
+//! use equipoise_core::{mechanism::far_end::{FarEnd, PARTS}, tape::enumerate};
 //!
 //! // An end twice as far must save three rows.
-//! let mechanism = FarEnd { eps: "1".parse()?, prices: vec![0, 3, 6, 9] }.calibrate()?;
+//! let mechanism = FarEnd { eps: "1".parse()?, prices: vec![0, 3 * PARTS, 6 * PARTS, 9 * PARTS] }.calibrate()?;
 //! let named = enumerate(&"1e-9".parse()?, |coins| mechanism.run(&[90, 12, 0, 0], coins));
 //! assert!((named.mass(&2).to_f64() - 0.9525).abs() < 1e-3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -50,9 +50,12 @@ use crate::{
 pub struct FarEnd {
     /// The privacy loss.
     pub eps: Eps,
-    /// What each end costs, in rows, nearest first.
+    /// What each end costs, in [`PARTS`] of a row, nearest first.
     pub prices: Vec<u64>,
 }
+
+/// A price is so many parts of a row: at a large epsilon a whole row would be too much for a farther end.
+pub const PARTS: u64 = 64;
 
 /// A mechanism that is ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +90,12 @@ impl Calibrated {
     pub fn law(&self, beyond: &[u64]) -> Weighted {
         assert_eq!(beyond.len(), self.prices.len(), "one number for each end");
         assert!(beyond.is_sorted_by(|nearer, farther| nearer >= farther), "ends are nested");
-        let power =
-            |(&rows, &price): (&u64, &u64)| Power { multiplier: 1, steps: rows.saturating_add(price) };
-        Weighted::powers(self.eps.ratio(), beyond.iter().zip(&self.prices).map(power))
+        let power = |(&rows, &price): (&u64, &u64)| Power {
+            multiplier: 1,
+            steps: rows.saturating_mul(PARTS).saturating_add(price),
+        };
+        let step = self.eps.ratio() / &Ratio::from(PARTS);
+        Weighted::powers(&step, beyond.iter().zip(&self.prices).map(power))
     }
 
     /// By how many rows more than at the best end there may be beyond the named one, prices included, except with probability
@@ -116,7 +122,8 @@ mod tests {
     };
 
     fn mechanism(eps: &str, prices: &[u64]) -> Calibrated {
-        FarEnd { eps: eps.parse().unwrap(), prices: prices.to_vec() }.calibrate().unwrap()
+        let prices = prices.iter().map(|rows| rows * PARTS).collect();
+        FarEnd { eps: eps.parse().unwrap(), prices }.calibrate().unwrap()
     }
 
     /// How many of these rows lie beyond each of the ends 0, 1, 2.

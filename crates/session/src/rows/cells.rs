@@ -10,6 +10,7 @@ use equipoise_core::stability::{
     reachable::Target,
     selection::WindowParts,
 };
+use std::collections::BTreeMap;
 
 /// From so many rows on counting into a table is quicker than sorting.
 const MANY: u64 = 1 << 17;
@@ -47,7 +48,10 @@ pub(crate) const FINE: CellLattice = CellLattice { shift: 44 };
 /// How many rows of a part of the rows lie in each cell.
 #[derive(Default)]
 pub(crate) struct CellTable {
-    counts: Vec<u64>,
+    /// Four megabytes.
+    counts: Vec<u32>,
+    /// Cells that were counted so often that they began anew.
+    full: BTreeMap<usize, u64>,
 }
 
 impl CellTable {
@@ -58,7 +62,16 @@ impl CellTable {
         let place = |cell: i64| usize::try_from(cell - first).expect("a cell of the lattice");
         self.counts.resize(place(range.hi()) + 1, 0);
         for number in numbers {
-            self.counts[place(lattice.cell(number))] += u64::from(!number.is_nan());
+            self.add(place(lattice.cell(number)), u32::from(!number.is_nan()));
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, place: usize, many: u32) {
+        let (count, full) = self.counts[place].overflowing_add(many);
+        self.counts[place] = count;
+        if full {
+            *self.full.entry(place).or_default() += 1 << 32;
         }
     }
 
@@ -67,14 +80,20 @@ impl CellTable {
         if self.counts.is_empty() {
             return *self = other;
         }
-        for (count, more) in self.counts.iter_mut().zip(other.counts) {
-            *count += more;
+        for (place, &more) in other.counts.iter().enumerate() {
+            self.add(place, more);
+        }
+        for (place, more) in other.full {
+            *self.full.entry(place).or_default() += more;
         }
     }
 
     /// The cells that hold rows.
     pub fn cells(&self, lattice: CellLattice) -> Cells {
-        let counts = self.counts.iter().copied();
+        let whole = |(place, &count): (usize, &u32)| {
+            u64::from(count) + self.full.get(&place).copied().unwrap_or_default()
+        };
+        let counts = self.counts.iter().enumerate().map(whole);
         Cells::from_counts((lattice.range().lo()..).zip(counts).filter(|&(_, count)| count > 0))
     }
 }
@@ -199,6 +218,20 @@ mod tests {
                 assert_eq!(lattice.range().clamp(cell), cell);
             }
         }
+    }
+
+    /// A cell that is counted beyond 32 bits goes on.
+    #[test]
+    fn counts_go_beyond_32_bits_and_parts_add_up() {
+        let mut tables = [CellTable::default(), CellTable::default()];
+        for table in &mut tables {
+            table.extend(COARSE, [1.0, 1.0, f64::NAN]);
+            let place = table.counts.iter().position(|&count| count == 2).unwrap();
+            table.add(place, u32::MAX);
+        }
+        let [mut one, other] = tables;
+        one.take(other);
+        assert_eq!(one.cells(COARSE).rows(), 2 * (u64::from(u32::MAX) + 2));
     }
 
     proptest! {

@@ -5,7 +5,6 @@
 //! longer than the one before: the nearest one beyond which hardly any row lies. What an end costs is a few rows for each time
 //! it lies farther ([`far_end`]), so that neither a far row nor an empty neighbourhood carries it away.
 
-use super::bar::Bar;
 use crate::{
     error::PlanError,
     rows::cells::{self, CellLattice, Cells},
@@ -47,28 +46,6 @@ pub(crate) struct Clip {
     pub high: f64,
     /// What rows are measured from.
     pub middle: f64,
-}
-
-/// A range, and where the search for it began.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
-    pub clip: Clip,
-    start: Option<f64>,
-}
-
-impl Found {
-    /// A range that nobody searched.
-    pub fn declared(clip: Clip) -> Self {
-        Self { clip, start: None }
-    }
-
-    /// Whether a mean, between -1 at the lower end and 1 at the upper end, may lie at an end that the search went farther to than
-    /// to the other: then most rows seem to lie beyond it. Rows that lie where the search began are no reason to doubt it.
-    pub fn misses(&self, mean: &Bar) -> bool {
-        let Some(start) = self.start else { return false };
-        let (above, below) = (self.clip.high - start, start - self.clip.low);
-        (mean.high >= 1.0 && above >= below) || (mean.low <= -1.0 && below >= above)
-    }
 }
 
 /// Where a search begins.
@@ -129,7 +106,7 @@ impl Search {
     }
 
     /// A range for rows that lie in these cells.
-    pub fn run<C: Coins>(&self, rows: &Cells, coins: &mut C) -> Found {
+    pub fn run<C: Coins>(&self, rows: &Cells, coins: &mut C) -> Clip {
         let cells = self.lattice.cells;
         let (first, last) = match &self.start {
             Start::Zero => (0.0, 0.0),
@@ -152,19 +129,19 @@ impl Search {
         let above = name(&|reach| cells.cell(finite(last + reach)), &|cell| rows.after(cell));
         let below = name(&|reach| cells.cell(finite(first - reach)), &|cell| rows.before(cell));
         let (low, high) = (cells.edge(below), cells.edge(above + 1));
-        let clip = Clip { low, high, middle: low / 2.0 + high / 2.0 };
-        Found { clip, start: Some(first / 2.0 + last / 2.0) }
+        Clip { low, high, middle: low / 2.0 + high / 2.0 }
     }
 
     fn end(&self, prices: &[f64]) -> far_end::Calibrated {
         let eps = self.end_eps.ratio().to_f64();
-        // A farther end saves one row at least, however large epsilon is.
+        // However large epsilon is, a farther end costs more than the one before.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "a few thousand over epsilon"
         )]
-        let price = |(rung, price): (u64, &f64)| ((price / eps).ceil() as u64).max(rung);
+        let price =
+            |(rung, price): (u64, &f64)| ((price / eps * far_end::PARTS as f64).ceil() as u64).max(rung);
         let prices = (0..).zip(prices).map(price).collect();
         FarEnd { eps: self.end_eps.clone(), prices }.calibrate().expect("some reach")
     }
@@ -206,14 +183,17 @@ struct Rung {
 const NEAR: i32 = 48;
 
 /// Reaches from zero: a thousandth, and twice as far each time. The first thousand times cost little, because most columns are
-/// larger than one, and each later doubling a factor of two.
+/// larger than one; each later doubling costs a factor of two, and half of that from a million on, so that large numbers are
+/// found with few rows too.
 fn zero_rungs() -> impl Iterator<Item = Rung> {
     const FIRST: i32 = -10;
-    let near = (FIRST..=64).chain((96..1024).step_by(32)).chain([1024]);
-    near.enumerate().map(|(rung, octave)| {
+    let octaves = (FIRST..=64).chain((96..1024).step_by(32)).chain([1024]);
+    octaves.enumerate().map(|(rung, octave)| {
+        let doublings = f64::from(i32::try_from(rung).expect("a few") + FIRST);
         let small = f64::from((octave - FIRST).min(-FIRST)) / 10.0;
-        let large = f64::from(i32::try_from(rung).expect("a few") + FIRST).max(0.0) * std::f64::consts::LN_2;
-        Rung { reach: finite(2f64.powi(octave)), price: small + large }
+        let large = doublings.clamp(0.0, 20.0) * std::f64::consts::LN_2;
+        let larger = (doublings - 20.0).max(0.0) * std::f64::consts::LN_2 / 2.0;
+        Rung { reach: finite(2f64.powi(octave)), price: small + large + larger }
     })
 }
 
@@ -266,21 +246,21 @@ mod tests {
         for start in starts("4") {
             let search = Search::new(start, eps("4"), FINE).unwrap();
             let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-            let clip = search.run(&counted(&rows, FINE), &mut coins).clip;
+            let clip = search.run(&counted(&rows, FINE), &mut coins);
             assert!(clip.low <= 1002.0 && clip.high >= 1497.0 && clip.high < 20_000.0, "{clip:?}");
             // One row far away does not move an end.
             let far: Vec<f64> = rows.iter().copied().chain([1e12, -1e200]).collect();
-            let clip = search.run(&counted(&far, FINE), &mut coins).clip;
+            let clip = search.run(&counted(&far, FINE), &mut coins);
             assert!(clip.low > -2000.0 && clip.high >= 1497.0 && clip.high < 20_000.0, "{clip:?}");
             // Most rows are zero, the others lie far from there.
             let zeros: Vec<f64> =
                 (0..2000).map(|i| if i % 10 == 0 { 5e4 + f64::from(i) } else { 0.0 }).collect();
-            let clip = search.run(&counted(&zeros, FINE), &mut coins).clip;
+            let clip = search.run(&counted(&zeros, FINE), &mut coins);
             assert!(clip.low > -1.0 && clip.high >= 5.2e4 && clip.high < 1e6, "{clip:?}");
             for odd in
                 [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
             {
-                let clip = search.run(&counted(&odd, FINE), &mut coins).clip;
+                let clip = search.run(&counted(&odd, FINE), &mut coins);
                 assert!(
                     clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                     "{odd:?} {clip:?}"

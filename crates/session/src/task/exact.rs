@@ -4,37 +4,59 @@ use super::clip::Clip;
 use crate::{rows::values::Values, source::Kind};
 
 /// Declared ends, and the value that distances are measured from, as the whole numbers inside.
+///
+/// Where the middle of the ends lies between two whole numbers, distances are counted in halves: from a whole number beside it one
+/// end would lie farther than it must, twice as far of yes and no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exact {
     low: i64,
     high: i64,
-    centre: i64,
+    /// So many steps are one unit of the column.
+    parts: i64,
+    /// In steps.
+    centre: i128,
     farthest: i64,
 }
 
 impl Exact {
-    /// Distances from the middle of the ends, or from zero for a sum; nothing where one could exceed `most`.
+    /// Distances from the middle of the ends, or from zero for a sum; nothing where one could exceed `most` steps.
     pub fn new(low: i64, high: i64, from_zero: bool, most: i64) -> Option<Self> {
-        let middle = (i128::from(low) + i128::from(high)).div_euclid(2);
-        let centre = if from_zero { 0 } else { i64::try_from(middle).expect("between the ends") };
-        let distance = |end: i64| (i128::from(end) - i128::from(centre)).unsigned_abs();
+        let both = i128::from(low) + i128::from(high);
+        let (parts, centre) = match (from_zero, both.rem_euclid(2)) {
+            (true, _) => (1, 0),
+            (false, 0) => (1, both / 2),
+            (false, _) => (2, both),
+        };
+        let distance = |end: i64| (i128::from(parts) * i128::from(end) - centre).unsigned_abs();
         let farthest = i64::try_from(distance(low).max(distance(high))).ok()?;
-        (1..=most).contains(&farthest).then_some(Self { low, high, centre, farthest })
+        (1..=most).contains(&farthest).then_some(Self { low, high, parts, centre, farthest })
     }
 
-    /// The farthest that a row lies from the centre.
+    /// The farthest that a row lies from the centre, in steps.
     pub fn farthest(&self) -> i64 {
         self.farthest
     }
 
-    /// How far a replaced row moves a sum of distances, where a row without a value counts nothing.
+    /// The same as a number of the column's type.
+    pub fn farthest_number(&self, kind: Kind) -> f64 {
+        kind.number(self.farthest) / self.parts as f64
+    }
+
+    /// How far a replaced row moves a sum of distances in steps, where a row without a value counts nothing.
     pub fn span(&self) -> i64 {
-        (self.high - self.centre).max(0) - (self.low - self.centre).min(0)
+        let distance = |end: i64| i128::from(self.parts) * i128::from(end) - self.centre;
+        let span = distance(self.high).max(0) - distance(self.low).min(0);
+        i64::try_from(span).expect("at most twice the farthest")
     }
 
     /// The ends and the centre as numbers.
     pub fn clip(&self, kind: Kind) -> Clip {
-        Clip { low: kind.number(self.low), high: kind.number(self.high), middle: kind.number(self.centre) }
+        let (low, high) = (kind.number(self.low), kind.number(self.high));
+        let centre = match i64::try_from(self.centre) {
+            Ok(centre) if self.parts == 1 => kind.number(centre),
+            _ => low / 2.0 + high / 2.0,
+        };
+        Clip { low, high, middle: centre }
     }
 
     /// The sum of distances or of their squares, each row moved between the ends first.
@@ -42,7 +64,8 @@ impl Exact {
         let mut sum = 0i128;
         values.each_whole(|some| {
             for row in some {
-                let distance = i128::from(row.clamp(&self.low, &self.high) - self.centre);
+                let row = i128::from(*row.clamp(&self.low, &self.high));
+                let distance = i128::from(self.parts) * row - self.centre;
                 sum += if squares { distance * distance } else { distance };
             }
         });
@@ -64,7 +87,11 @@ mod tests {
         let middle = Exact::new(0, 20, false, 100).unwrap();
         assert_eq!((middle.farthest(), sums(middle)), (10, (-10 - 7 + 10, 100 + 49 + 100)));
         let odd = Exact::new(-3, 0, false, 100).unwrap();
-        assert_eq!((odd.centre, odd.farthest, odd.span()), (-2, 2, 3));
+        // Halves from -1.5: both ends lie three of them away.
+        assert_eq!((odd.parts, odd.centre, odd.farthest, odd.span()), (2, -3, 3, 6));
+        assert_eq!(sums(odd), (-3 + 3 + 3 + 3, 9 * 4));
+        let yes = Exact::new(0, 1, false, 100).unwrap();
+        assert_eq!((yes.farthest, yes.span(), yes.farthest_number(Kind::Boolean)), (1, 2, 0.5));
         assert_eq!(
             [(0, 20), (5, 20), (-3, 20), (-9, -4)]
                 .map(|(low, high)| Exact::new(low, high, true, 100).unwrap().span()),
@@ -74,7 +101,7 @@ mod tests {
         assert_eq!(Exact::new(0, 0, true, 100), None);
         assert_eq!(Exact::new(i64::MIN, i64::MAX, false, i64::MAX), None);
         let far = Exact::new(i64::MAX - 9, i64::MAX, false, 100).unwrap();
-        assert_eq!(far.farthest(), 5);
+        assert_eq!((far.parts, far.farthest()), (2, 9));
         assert_eq!(far.sum(Values::Wholes(Kind::Integer, None), true), 0);
     }
 }

@@ -156,7 +156,12 @@ impl Answering for GroupedStatistic {
             Keys::Stated(_) => "for each stated key".to_string(),
             Keys::Found { .. } => format!("{}; then", self.told_from_words()),
         };
-        Expected { words: format!("{keys}: {}", inner.words), ..inner }
+        let shared = if self.task.shared_need().is_some() {
+            "; all groups share one range, and rows of all count"
+        } else {
+            ""
+        };
+        Expected { words: format!("{keys}: {}{shared}", inner.words), ..inner }
     }
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {

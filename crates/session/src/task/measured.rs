@@ -43,6 +43,8 @@ pub(super) struct Measured {
     pub centre: Bar,
     pub farthest: Bar,
     pub clip: Clip,
+    /// The ends of the range as doubles that hold it: those of a whole type may be none.
+    pub ends: [f64; 2],
 }
 
 impl Measured {
@@ -53,7 +55,7 @@ impl Measured {
 
     /// The mean of rows in a range, which lies there.
     pub fn mean(&self) -> Bar {
-        self.share.times(self.farthest).plus(self.centre).between(self.clip.low, self.clip.high)
+        self.share.times(self.farthest).plus(self.centre).between(self.ends[0], self.ends[1])
     }
 
     /// The variance. Panics where no squares were summed.

@@ -15,7 +15,7 @@
 use super::{
     Answering, Expected,
     bar::Bar,
-    clip::{Clip, FINE, Found},
+    clip::{Clip, FINE},
     count::counted_bar,
     divisor::{Divisor, Known},
     exact::Exact,
@@ -185,12 +185,10 @@ impl Moments {
             (_, Some(0)) => Err(PlanError::about(Argument::Rows, "no rows have no mean")
                 .hint("state `rows` as a whole number above 0")),
             (RangeBy::Searched(searched), Some(rows))
-                if i64::try_from(rows).is_ok_and(|rows| rows < searched.needed) =>
+                if i64::try_from(rows).is_ok_and(|rows| rows < searched.told) =>
             {
-                let problem = format!(
-                    "{rows} rows are too few: a range is found from about {} rows on",
-                    searched.needed
-                );
+                let problem =
+                    format!("{rows} rows are too few: a range is found from about {} rows on", searched.told);
                 Err(PlanError::about(Argument::Range, problem).hint("raise epsilon, or declare `range`"))
             }
             _ => Ok(self),
@@ -265,19 +263,18 @@ impl Moments {
     ) -> (Result<Measured, Answer>, NoisyRows) {
         // Records that are not numbers do not take part.
         let numbers = gathered.values(&self.need);
-        let (found, sums, needed, counted) = match (&self.range, shared) {
-            (RangeBy::Declared(clip, sums), _) => (Found::declared(*clip), &**sums, 1, None),
-            // A group has no more rows than all of them.
-            (RangeBy::Searched(searched), Some(shared)) => {
-                let found = Found::declared(shared.found.clip);
-                (found, &searched.stages[shared.stage].sums, 1, Some(shared.rows))
-            }
-            (RangeBy::Searched(searched), None) => {
-                let own = searched.run(&Cells::of(numbers, FINE.cells), coins);
-                (own.found, &searched.stages[own.stage].sums, searched.needed, Some(own.rows))
+        let found;
+        let (clip, sums, counted) = match &self.range {
+            RangeBy::Declared(clip, sums) => (*clip, &**sums, None),
+            RangeBy::Searched(searched) => {
+                found = match shared {
+                    Some(shared) => shared.clone(),
+                    None => searched.run(&Cells::of(numbers, FINE.cells), coins),
+                };
+                // A group has no more rows than all of them.
+                (found.clip, &searched.stages[found.stage].sums, Some(found.rows))
             }
         };
-        let clip = found.clip;
         let frame = self.frame(&clip);
         let first = match self.exact {
             Some(exact) => exact.sum(numbers, false),
@@ -293,10 +290,8 @@ impl Moments {
             let bar = Bar::around(noise.run(squares, coins), *within);
             self.in_shares(bar, self.square_steps, rows.most(), whole.is_none().then_some((&frame, &clip)))
         });
-        // The number of rows beside a shared range is not that of the group.
-        let few = rows.about < needed && !(self.moment == Moment::Sum && shared.is_some());
-        if few && !self.is_declared_sum() {
-            return (Err(Answer::refused(self.too_few(needed))), rows);
+        if let Some(refused) = self.too_few(shared.is_some(), counted, rows.about) {
+            return (Err(Answer::refused(refused)), rows);
         }
         let rounded = self.exact.is_none().then_some((&frame, &clip));
         let first = self.in_shares(noisy.bar(), self.steps, rows.most(), rounded);
@@ -312,10 +307,8 @@ impl Moments {
             centre,
             farthest,
             clip,
+            ends: [bar(clip.low).low, bar(clip.high).high],
         };
-        if self.moment != Moment::Sum && found.misses(&measured.share) {
-            return (Err(Answer::refused(MISSED)), rows);
-        }
         (Ok(measured), rows)
     }
 
@@ -361,7 +354,7 @@ impl Moments {
         let frame = Frame::new(self.moment == Moment::Sum, clip);
         match self.exact {
             // Doubles may hold neither the ends nor their distance.
-            Some(exact) => Frame { farthest: self.kind.number(exact.farthest()), ..frame },
+            Some(exact) => Frame { farthest: exact.farthest_number(self.kind), ..frame },
             None => frame,
         }
     }
@@ -373,17 +366,31 @@ impl Moments {
         0.5 + steps as f64 * FLOATING * (1.0 + ends / frame.farthest)
     }
 
-    /// What to do where the noisy number of rows is below what is needed.
-    fn too_few(&self, needed: i64) -> String {
+    /// What to do where there are too few rows: those that a search counted, of all groups where they share a range, and those that
+    /// the sums tell of. A sum of a group tells none.
+    fn too_few(&self, shared: bool, counted: Option<i64>, told: i64) -> Option<String> {
+        let is_sum = self.moment == Moment::Sum;
         match &self.range {
-            RangeBy::Declared(..) if !self.divisor.is_noisy() => "there are no rows".to_string(),
-            RangeBy::Declared(..) => {
+            RangeBy::Declared(..) if is_sum || told >= 1 => None,
+            RangeBy::Declared(..) if !self.divisor.is_noisy() => Some("there are no rows".to_string()),
+            RangeBy::Declared(..) => Some(
                 "too few rows: a noisy count of them found none; raise epsilon, or bring more rows"
-                    .to_string()
-            }
-            RangeBy::Searched(_) => format!(
-                "too few rows: a range is found from about {needed} rows on; raise epsilon, or declare `range`"
+                    .to_string(),
             ),
+            RangeBy::Searched(searched)
+                if counted.is_some_and(|rows| rows < searched.needed)
+                    || (!is_sum && !shared && told < searched.told) =>
+            {
+                Some(format!(
+                    "too few rows: a range is found from about {} rows on; raise epsilon, or declare `range`",
+                    searched.told
+                ))
+            }
+            RangeBy::Searched(_) if is_sum => None,
+            RangeBy::Searched(_) if shared && told < 1 => {
+                Some("too few rows: a noisy count of them found none".to_string())
+            }
+            RangeBy::Searched(_) => None,
         }
     }
 
@@ -522,6 +529,7 @@ impl Answering for Moments {
     fn expected(&self) -> Expected {
         let per_row = match self.moment {
             Moment::Sum => "",
+            Moment::Mean | Moment::Variance if self.divisor.is_noisy() => " over a noisy number of rows",
             Moment::Mean | Moment::Variance => " over the number of rows",
         };
         let words = match &self.range {
@@ -565,7 +573,7 @@ impl Answering for Moments {
                     "a range is searched privately and released with the answer; {noise} is at most {:.3} times {of}{per_row} \
                      ({most:.3} with few rows); refused when a noisy count of the rows is below {}",
                     self.noise_parts(self.largest()),
-                    searched.needed
+                    searched.told
                 )
             }
         };
@@ -629,10 +637,6 @@ fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Opti
             .hint("give LO,HI with LO below HI")),
     }
 }
-
-/// What to do where the mean lies at the end of the range that was found.
-const MISSED: &str =
-    "too few rows: the range that was found holds hardly any of them; raise epsilon, or declare `range`";
 
 #[cfg(test)]
 #[path = "moments_tests.rs"]

@@ -202,7 +202,7 @@ fn a_known_number_of_rows_is_not_bought() {
 fn a_declared_range_is_not_advised_to_be_declared() {
     let task = moments("mean", Some("0,1"), "1");
     assert!(!task.expected().words.contains("never refused"), "{}", task.expected().words);
-    assert!(!task.too_few(1).contains("`range`"));
+    assert!(!task.too_few(false, None, 0).unwrap().contains("`range`"));
 }
 
 /// A request for whole numbers of the column.
@@ -370,5 +370,49 @@ fn groups_share_one_range() {
             small += usize::from(errors[1].is_some());
         }
         assert!(small >= 18, "{statistic}: {small} of 20");
+    }
+}
+
+/// Few rows at a large epsilon: an end cost a whole row for each step of the ladder, so that the nearest one was named with fewer
+/// rows than there are steps, and 30 salaries around 45,000 had a mean over 44,800 to 45,056.
+#[test]
+fn few_rows_at_a_large_epsilon_have_the_range_that_they_lie_in() {
+    let rows: Vec<f64> = (0..30).map(|row| 20_000.0 + 4_000.0 * f64::from(row)).collect();
+    for (statistic, eps) in [("mean", "5"), ("mean", "10"), ("mean", "100"), ("std", "1000")] {
+        let task = moments(statistic, None, eps);
+        let mut good = 0;
+        for seed in 0..40 {
+            let answer = ask(&task, &rows, &mut FixedWords(seed));
+            let limits = answer.error.as_ref().and_then(ErrorBar::limited_to);
+            good += usize::from(limits.is_some_and(|[low, high]| low < 40_000.0 && high > 110_000.0));
+        }
+        assert!(good >= 36, "{statistic} {eps}: {good} of 40");
+    }
+}
+
+/// A column of one value had no mean without a range where the value is the end of a cell.
+#[test]
+fn columns_of_one_value_have_a_mean() {
+    for value in [1.0, 1024.0, 1023.999, -3.0, 0.0, 7e9] {
+        for rows in [300, 3000] {
+            let released =
+                |seed| ask(&moments("mean", None, "1"), &vec![value; rows], &mut FixedWords(seed)).value;
+            assert!((0..20).filter(|&seed| released(seed).is_some()).count() >= 19, "{value} {rows}");
+        }
+    }
+}
+
+/// The ends of a range beyond 2^53 are no doubles: a bar that was cut at the doubles next to them never held the upper end.
+#[test]
+fn a_bar_is_cut_at_doubles_that_hold_the_range() {
+    let high = (1i64 << 53) + 5;
+    let asked = of_integers("mean", Some("9007199254740892,9007199254740997"), "1");
+    assert_eq!(high, 9_007_199_254_740_997);
+    let plan = planned(&Request { adjacency: Some("replace".into()), ..asked });
+    for seed in 0..20 {
+        // 9007199254740996 as a double, which is in the range; the end itself is none.
+        let error = ask(&plan, &[(high - 1) as f64; 50], &mut FixedWords(seed)).error.unwrap();
+        let [low, up] = error.numeric_ends().unwrap().map(|end| Ratio::from_f64_exact(end).unwrap());
+        assert!(low < up && up >= Ratio::from(high - 1), "{low} {up}");
     }
 }
