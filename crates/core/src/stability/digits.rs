@@ -184,9 +184,9 @@ impl Digits {
                 // Rounded down, so that one end always moves.
                 let middle = (low & high) + ((low ^ high) >> 1);
                 if self.place(float(middle).expect("finite")) < place {
-                    low = middle + 1
+                    low = middle + 1;
                 } else {
-                    high = middle
+                    high = middle;
                 }
             }
             low
