@@ -79,7 +79,7 @@ pub(super) fn show(shown: &Shown<'_>) {
         (_, Outcome::Refused) => println!("{question}: refused"),
         _ if shown.answers.is_some() => println!("{question}"),
         (_, Outcome::Released) => {
-            println!("{question}: {}{}", rounded(shown.value, shown.error), shown.measure)
+            println!("{question}: {}{}", rounded(shown.value, shown.error), shown.measure);
         }
     }
     if let Some(groups) = shown.groups {

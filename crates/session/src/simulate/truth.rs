@@ -237,9 +237,10 @@ impl Question {
             }
             Shape::Noise(Between { low, high }) | Shape::Interval { between: Between { low, high }, .. } => {
                 let (low, high) = (number(low), number(high));
-                let truth = match self.covered(place, facts, error) {
-                    Some(covered) => covered?,
-                    None => number(facts.truths[place].as_ref()?),
+                let truth = if self.is_about_moved(place, error) {
+                    self.moved(place, facts, error)?
+                } else {
+                    number(facts.truths[place].as_ref()?)
                 };
                 let room = if measure.is_moment() { ROUNDING * low.abs().max(high.abs()) } else { 0.0 };
                 Some(low - room <= truth && truth <= high + room)
@@ -247,24 +248,24 @@ impl Question {
         }
     }
 
-    /// What is true of the rows as a bar is about them, moved into the range that it tells and filled; nothing where it is about
-    /// the rows as they are, and nothing inside where there are none.
-    fn covered(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<Option<f64>> {
-        let measure = self.measures[place].1;
-        let (range, empty_as) = (error.limited_to(), error.empty_as());
-        if !measure.is_moment() || (range.is_none() && empty_as.is_none()) {
-            return None;
-        }
-        let [least, most] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+    /// Whether a bar is about rows that were moved into the range that it tells, or filled, and not about the rows as they are.
+    fn is_about_moved(&self, place: usize, error: &ErrorBar) -> bool {
+        self.measures[place].1.is_moment() && (error.limited_to().is_some() || error.empty_as().is_some())
+    }
+
+    /// What is true of the rows, moved and filled; nothing where there are none.
+    fn moved(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<f64> {
+        let [least, most] = error.limited_to().unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         let moved = facts.numbers.iter().map(|number| number.clamp(least, most));
         let empty = usize::try_from(facts.empty).unwrap_or(usize::MAX);
-        let filled = empty_as.into_iter().flat_map(|number| iter::repeat_n(number, empty));
-        Some(moment(measure, &moved.chain(filled).collect::<Vec<f64>>()))
+        let filled = error.empty_as().into_iter().flat_map(|number| iter::repeat_n(number, empty));
+        moment(self.measures[place].1, &moved.chain(filled).collect::<Vec<f64>>())
     }
 
     /// Where a bar is about limited rows: does it hold the plain truth too, and by how much has limiting moved what is true?
     pub fn limiting(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<(bool, f64)> {
-        let covered = self.covered(place, facts, error).filter(|_| error.limited_to().is_some())??;
+        error.limited_to().filter(|_| self.is_about_moved(place, error))?;
+        let moved = self.moved(place, facts, error)?;
         let number = |value: &Value| number(value, self.types[place].as_deref());
         let plain = number(facts.truths[place].as_ref()?);
         let (Shape::Noise(Between { low, high }) | Shape::Interval { between: Between { low, high }, .. }) =
@@ -274,7 +275,7 @@ impl Question {
         };
         let (low, high) = (number(low), number(high));
         let room = ROUNDING * low.abs().max(high.abs());
-        Some((low - room <= plain && plain <= high + room, covered - plain))
+        Some((low - room <= plain && plain <= high + room, moved - plain))
     }
 
     /// The answers that the rows so many ranks before and after the true one would give.

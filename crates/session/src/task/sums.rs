@@ -150,19 +150,20 @@ mod tests {
     /// of the range, where one side alone decides.
     #[test]
     fn the_noisy_share_is_off_by_what_is_said() {
-        const TRIALS: i32 = 4000;
+        const TRIALS: usize = 4000;
         let mut coins = FixedWords(3);
         for mechanism in ["laplace", "gaussian"] {
             for (confidence, least) in [("0.95", 0.94), ("0.8", 0.78)] {
                 let sums = sums(confidence, mechanism);
-                for share in [-1.0, -0.9, 0.0, 0.5, 1.0] {
-                    let sum = (share * 200.0 * 1000.0) as i64;
-                    let within = |_: &i32| {
+                for (share, sum) in
+                    [(-1.0f64, -200_000), (-0.9, -180_000), (0.0, 0), (0.5, 100_000), (1.0, 200_000)]
+                {
+                    let within = |_: &usize| {
                         let (twice_sum, twice_rows) = sums.run_sides(sum, 200, 1000, &mut coins);
                         let found = twice_sum as f64 / twice_rows as f64;
                         (found - share).abs() <= 2.0 * sums.within as f64 / twice_rows as f64
                     };
-                    let held = f64::from((0..TRIALS).filter(within).count() as i32) / f64::from(TRIALS);
+                    let held = (0..TRIALS).filter(within).count() as f64 / TRIALS as f64;
                     assert!(held >= least, "{mechanism} {confidence} {share}: {held}");
                     let one_side = share.abs() > 0.99;
                     assert!(!one_side || held <= least + 0.04, "{mechanism} {confidence} {share}: {held}");
