@@ -48,7 +48,13 @@ impl Between {
 /// A number by itself, such as the end of a range.
 pub(crate) fn alone(number_alone: f64) -> String {
     let shown = serde_json::json!(number_alone);
-    number(&shown, significant(&shown), Round::Nearest)
+    let text = number(&shown, significant(&shown), Round::Nearest);
+    // No digit says how sure it is here.
+    if text.contains('.') && !text.contains('e') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,6 +169,10 @@ mod tests {
         assert_eq!(rounded(&json!(1_700_000_123.0), Some(&ErrorBar::rank(0.95, 31))), "1700000123");
         assert_eq!(rounded(&json!(4.77e-129), Some(&ErrorBar::rank(0.95, 31))), "about 0");
         assert_eq!(rounded(&json!(0.1 + 0.2), Some(&ErrorBar::exact())), "0.30000000000000004");
+        assert_eq!(
+            [-33.25, -0.007_812_5, 1024.0, 1.5e300, 0.0].map(alone),
+            ["-33.25", "-0.0078125", "1024", "1.5e300", "0"]
+        );
         assert_eq!(rounded(&json!(2653), Some(&noise(2640.0, 2660.0))), "2653");
         assert_eq!(
             rounded(&json!([1.234_567_8, null, 3.0]), Some(&ErrorBar::ranks(0.95, &[1, 2, 3]))),

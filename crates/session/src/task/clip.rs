@@ -183,16 +183,16 @@ struct Rung {
 const NEAR: i32 = 48;
 
 /// Reaches from zero: a thousandth, and twice as far each time. The first thousand times cost little, because most columns are
-/// larger than one; each later doubling costs a factor of two, and half of that from a million on, so that large numbers are
-/// found with few rows too.
+/// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, and its root from a million
+/// on, so that large numbers are found with few rows too.
 fn zero_rungs() -> impl Iterator<Item = Rung> {
     const FIRST: i32 = -10;
     let octaves = (FIRST..=64).chain((96..1024).step_by(32)).chain([1024]);
     octaves.enumerate().map(|(rung, octave)| {
         let doublings = f64::from(i32::try_from(rung).expect("a few") + FIRST);
         let small = f64::from((octave - FIRST).min(-FIRST)) / 10.0;
-        let large = doublings.clamp(0.0, 20.0) * std::f64::consts::LN_2;
-        let larger = (doublings - 20.0).max(0.0) * std::f64::consts::LN_2 / 2.0;
+        let large = doublings.clamp(0.0, 20.0) * 0.85;
+        let larger = (doublings - 20.0).max(0.0) * 0.425;
         Rung { reach: finite(2f64.powi(octave)), price: small + large + larger }
     })
 }

@@ -357,7 +357,7 @@ mod tests {
             assert!(answers(&asked(statistic, "1000"), 0, 20).iter().all(Option::is_none), "{statistic}");
         }
         let few = Request { rows: Some("50".into()), ..asked("mean", "1") };
-        assert!(plan(&few).unwrap_err().to_string().contains("a range is found from about 60 rows on"));
+        assert!(plan(&few).unwrap_err().to_string().contains("a range is found from about 70 rows on"));
         // 342 rows had no mean without a range, and 110 are about as few as will do.
         for (rows, least) in [(110, 150), (342, 190), (620, 198)] {
             let answers = answers(&asked("mean", "1"), rows, 200);

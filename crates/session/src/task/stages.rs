@@ -29,11 +29,11 @@ const SPLITS: [Split; 4] = [
     Split { from: 1000.0, median: 5, end: 15, sums: 60, slope: 3.0 },
     Split { from: 8000.0, median: 1, end: 14, sums: 66, slope: 3.0 },
 ];
-/// Rows times epsilon from which on a range is found: an end for numbers of a million costs 15 factors of e from zero, and each end
+/// Rows times epsilon from which on a range is found: an end for numbers of a hundred thousand costs 15 factors of e from zero, and each end
 /// has a quarter of epsilon there. By the number that was bought for the split, which is off by 20 or more in a third of cases.
-const ENOUGH: f64 = 50.0;
+const ENOUGH: f64 = 55.0;
 /// The same by the number that the sums tell, which is off by less than 10 nearly always.
-const TOLD: f64 = 60.0;
+const TOLD: f64 = 70.0;
 /// A range that is searched, and the sums over it.
 #[derive(Clone, Debug)]
 pub(super) struct Searched {
