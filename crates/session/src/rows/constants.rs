@@ -12,7 +12,7 @@ use crate::{
     types::Types,
 };
 use equipoise_core::{ratio::Ratio, wording};
-use equipoise_predicate::{Constant, Predicate, Side};
+use equipoise_expression::{Constant, Predicate, Side};
 
 /// What is known of columns by name.
 pub(super) struct Known<'a> {

@@ -18,7 +18,7 @@ use crate::{
     statistic::Argument,
     types::Types,
 };
-use equipoise_predicate::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
+use equipoise_expression::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
 use std::collections::BTreeMap;
 
 /// A predicate whose columns are known.

@@ -1,7 +1,7 @@
 //! Any text is a predicate or one line that says why not; what binds has one answer, by columns and by rows.
 #![no_main]
 
-use equipoise_predicate::{Column, Kind, Predicate};
+use equipoise_expression::{Column, Kind, Predicate};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, i64, f64)| {

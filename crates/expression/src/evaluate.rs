@@ -146,7 +146,19 @@ fn among<T: PartialOrd>(list: &[T], value: &T) -> bool {
 }
 
 impl Test {
-    fn passes(&self, value: Value<'_>) -> bool {
+    /// What holds where this does not and there is a value.
+    pub(crate) fn negated(&self) -> Self {
+        match self {
+            Self::Whole(first, last, inside) => Self::Whole(*first, *last, !inside),
+            Self::Real(comparison, value) => Self::Real(comparison.negated(), *value),
+            Self::Text(comparison, text) => Self::Text(comparison.negated(), text.clone()),
+            Self::RealIn(list, inside) => Self::RealIn(list.clone(), !inside),
+            Self::WholeIn(list, inside) => Self::WholeIn(list.clone(), !inside),
+            Self::TextIn(list, inside) => Self::TextIn(list.clone(), !inside),
+        }
+    }
+
+    pub(crate) fn passes(&self, value: Value<'_>) -> bool {
         match (self, value) {
             (Self::Whole(first, last, inside), Value::Whole(value)) => {
                 (*first..=*last).contains(&value) == *inside
@@ -194,7 +206,7 @@ impl Test {
         Some(answers)
     }
 
-    fn wholes(&self, values: &[i64]) -> Option<Bitmap> {
+    pub(crate) fn wholes(&self, values: &[i64]) -> Option<Bitmap> {
         match self {
             &Self::Whole(first, last, inside) => {
                 Some(Bitmap::from_test(values, |&x| (first..=last).contains(&x) == inside))
@@ -204,8 +216,8 @@ impl Test {
         }
     }
 
-    fn reals(&self, values: &[f64]) -> Option<Bitmap> {
-        use crate::parse::Comparison::{Above, AtLeast, AtMost, Below, Equal, Unequal};
+    pub(crate) fn reals(&self, values: &[f64]) -> Option<Bitmap> {
+        use crate::predicate::Comparison::{Above, AtLeast, AtMost, Below, Equal, Unequal};
         match self {
             #[expect(clippy::float_cmp, reason = "the user asks for equality")]
             &Self::Real(comparison, c) => Some(match comparison {
@@ -234,7 +246,7 @@ mod tests {
     const SCHEMA: [(&str, Kind); 4] =
         [("whole", Kind::Whole), ("real", Kind::Real), ("text", Kind::Text), ("other", Kind::Real)];
 
-    fn bind(text: &str) -> Result<Question, crate::PredicateError> {
+    fn bind(text: &str) -> Result<Question, crate::ExpressionError> {
         let place = |name: &str| SCHEMA.iter().position(|(known, _)| *known == name);
         Predicate::parse(text)?.bind(|name| place(name).map(|place| (place, SCHEMA[place].1)))
     }
