@@ -45,6 +45,8 @@ pub enum Question {
     Columns(usize, Comparison, usize),
     /// The column is null, or, where false, is not.
     Null(usize, bool),
+    /// The answer that was computed already, as bits at this place.
+    Computed(usize),
 }
 
 /// A test of one value.

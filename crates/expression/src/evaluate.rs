@@ -35,6 +35,8 @@ pub enum Column<'a> {
     },
     /// Text as it stands.
     Words(&'a [Option<&'a str>]),
+    /// Answers that were computed already: ones and zeros.
+    Bits(&'a Bitmap),
 }
 
 /// One value of a record.
@@ -72,6 +74,7 @@ impl<'a> Column<'a> {
                 word.map(|word| Value::Text(word))
             }
             Self::Words(words) => words.get(row).copied().flatten().map(Value::Text),
+            Self::Bits(bits) => (row < bits.len()).then(|| Value::Whole(i64::from(bits.get(row)))),
         };
         value.unwrap_or(Value::Null)
     }
@@ -86,6 +89,7 @@ impl Question {
             Self::Always(answer) => *answer,
             Self::Null(column, wanted) => value(*column).is_null() == *wanted,
             Self::Test(column, test) => test.passes(value(*column)),
+            Self::Computed(column) => value(*column) == Value::Whole(1),
             Self::Columns(left, comparison, right) => {
                 order(value(*left), value(*right)).is_some_and(|order| comparison.holds(order))
             }
@@ -116,6 +120,10 @@ impl Question {
                 let fast = columns.get(*place).and_then(|column| test.evaluate(column, rows));
                 fast.unwrap_or_else(|| by_row(rows, |row| test.passes(at(*place, row))))
             }
+            Self::Computed(place) => match columns.get(*place) {
+                Some(Column::Bits(bits)) if bits.len() == rows => (*bits).clone(),
+                _ => Bitmap::filled(rows, false),
+            },
             Self::Null(..) | Self::Columns(..) => by_row(rows, |row| self.holds(&|place| at(place, row))),
         }
     }
@@ -199,6 +207,7 @@ impl Test {
                     None,
                 )
             }
+            Column::Bits(_) => return None,
         };
         if let Some(present) = present {
             answers.intersect(present);

@@ -25,18 +25,21 @@
 //! # Example
 //!
 //! ```
-//! use equipoise_expression::{Expression, Input, Program, Type};
+//! use equipoise_expression::{Expression, Input, Known, Program, Type};
 //!
 //! let expression = Expression::parse("(arrived - left) / 60 > 1.5 or carrier like 'N_'")?;
-//! let schema = [("arrived", Some(Type::Integer)), ("left", Some(Type::Integer)), ("carrier", Some(Type::Text))];
-//! let place = |name: &str| schema.iter().position(|(n, _)| *n == name).map(|place| (place, schema[place].1));
-//! let program = Program::bind(&expression, &place, None)?;
+//! let schema = [("arrived", Type::Float), ("left", Type::Float), ("carrier", Type::Text)];
+//! let column = |name: &str| {
+//!     let place = schema.iter().position(|(known, _)| *known == name)?;
+//!     Some(Known { place, kind: Some(schema[place].1), by_schema: true })
+//! };
+//! let program = Program::bind(&expression, &column, None)?;
 //! let inputs = [
-//!     Input::Whole(&[Some(100), Some(700), None]),
-//!     Input::Whole(&[Some(10), Some(600), Some(0)]),
+//!     Input::Real(&[101.0, 700.0, f64::NAN]),
+//!     Input::Real(&[10.0, 650.0, 0.0]),
 //!     Input::Text(&[None, Some("AA"), Some("NK")]),
 //! ];
-//! assert_eq!(program.holds(&inputs, 3).words(), [0b101]);
+//! assert_eq!(program.holds(&inputs, 3, true).words(), [0b101]);
 //! # Ok::<(), equipoise_expression::ExpressionError>(())
 //! ```
 
@@ -59,7 +62,7 @@ pub use bitmap::Bitmap;
 pub use evaluate::{Column, NULL_CODE, Value};
 pub use functions::{Function, Row, TABLE, Type};
 pub use predicate::{Comparison, Constant, Predicate, Side};
-pub use program::{Input, Output, Program};
+pub use program::{Input, Known, Output, Program};
 pub use tree::{Expression, Node, Operator};
 
 use std::fmt;

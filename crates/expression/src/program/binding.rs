@@ -81,7 +81,7 @@ impl<'l> Binder<'l> {
     fn guess(&self, expression: &Expression) -> Result<Guess, ExpressionError> {
         Ok(match &expression.node {
             Node::Column(name) if self.truth(name).is_some() => Guess::Known(Type::Boolean),
-            Node::Column(name) => self.column(name, expression.at)?.1.map_or(Guess::Unknown, Guess::Known),
+            Node::Column(name) => self.column(name, expression.at)?.kind.map_or(Guess::Unknown, Guess::Known),
             Node::Constant(Constant::Whole(_)) => Guess::Known(Type::Integer),
             Node::Constant(Constant::Real(_)) => Guess::Known(Type::Float),
             Node::Constant(Constant::Text(_)) => Guess::Literal,
@@ -202,11 +202,11 @@ impl<'l> Binder<'l> {
 
     /// A column, read as its own type or, where it has none, as the wanted one.
     fn read(&mut self, name: &str, at: usize, wanted: Type) -> Bound {
-        let (place, declared) = self.column(name, at)?;
+        let Known { place, kind: declared, by_schema } = self.column(name, at)?;
         let kind = match (declared.unwrap_or(wanted), wanted) {
             // The source reads it so, without a step in between.
-            (Type::Integer, Type::Float) => Type::Float,
-            (Type::Date, Type::Timestamp) => Type::Timestamp,
+            (Type::Integer, Type::Float) if by_schema => Type::Float,
+            (Type::Date, Type::Timestamp) if by_schema => Type::Timestamp,
             (kind, _) => kind,
         };
         let read = (place, kind);

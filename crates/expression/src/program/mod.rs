@@ -17,8 +17,17 @@ pub use vector::{Input, Output};
 /// The longest text that is made of others, in bytes; a longer one is null.
 pub(crate) const LONGEST_TEXT: usize = 65_536;
 
-/// The place and the type of a column; no type where nothing declares one, so that its use decides.
-pub type Known = (usize, Option<Type>);
+/// What is known of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its place.
+    pub place: usize,
+    /// Its type; none where nothing declares one, so that its use decides.
+    pub kind: Option<Type>,
+    /// Is every cell of that type, by a schema? Then a source may read whole numbers as floats and days as moments. Texts of which
+    /// words declare a type may be anything, and are null where they are not of it.
+    pub by_schema: bool,
+}
 
 /// An expression whose columns are known.
 #[derive(Clone, Debug)]
@@ -60,9 +69,9 @@ impl Program {
         &self.reads
     }
 
-    /// The records of which it is true.
-    pub fn holds(&self, inputs: &[Input<'_>], rows: usize) -> Bitmap {
-        Run { inputs, rows }.condition(&self.root, true)
+    /// The records of which it is true, or those of which it is false.
+    pub fn holds(&self, inputs: &[Input<'_>], rows: usize, wanted: bool) -> Bitmap {
+        Run { inputs, rows }.condition(&self.root, wanted)
     }
 
     /// Its values, as a type that they can be cast to.

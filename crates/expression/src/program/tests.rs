@@ -16,7 +16,8 @@ const SCHEMA: [(&str, Option<Type>); 8] = [
 ];
 
 fn place(name: &str) -> Option<Known> {
-    SCHEMA.iter().position(|(known, _)| *known == name).map(|place| (place, SCHEMA[place].1))
+    let place = SCHEMA.iter().position(|(known, _)| *known == name)?;
+    Some(Known { place, kind: SCHEMA[place].1, by_schema: true })
 }
 
 fn bound(text: &str) -> Result<Program, ExpressionError> {
@@ -395,11 +396,11 @@ fn columns_of_no_type_are_read_as_they_are_used() {
 #[test]
 fn inputs_that_are_missing_or_short_are_null() {
     let program = bound("f + 1 > 0 or t = 'a' or i + 1 > 0").unwrap();
-    assert_eq!(program.holds(&[], 70).count(), 0);
-    assert_eq!(program.holds(&[Input::Real(&[1.0]), Input::Text(&[None])], 3).count(), 0);
+    assert_eq!(program.holds(&[], 70, true).count(), 0);
+    assert_eq!(program.holds(&[Input::Real(&[1.0]), Input::Text(&[None])], 3, true).count(), 0);
     assert_eq!(
         program
-            .holds(&[Input::Text(&[None; 3]), Input::Real(&[1.0; 3]), Input::Whole(&[Some(1); 3])], 3)
+            .holds(&[Input::Text(&[None; 3]), Input::Real(&[1.0; 3]), Input::Whole(&[Some(1); 3])], 3, true)
             .count(),
         3
     );
@@ -559,7 +560,7 @@ proptest! {
             prop_assert_eq!(&together[row], &one(&text, record), "{}", &text);
         }
         if program.kind() == Type::Boolean {
-            let holds = with_inputs(&program, &records, true, |inputs| program.holds(inputs, records.len()));
+            let holds = with_inputs(&program, &records, true, |inputs| program.holds(inputs, records.len(), true));
             for (row, value) in together.iter().enumerate() {
                 prop_assert_eq!(holds.get(row), value == "1", "{}", &text);
             }

@@ -6,10 +6,15 @@
 //! has none, and rows are never looked at to find one. The constants that a column is compared with fix it:
 //! text, and the column is read as text; numbers, and it is read as floats. Where a whole constant is beyond 2^53, which floats
 //! cannot tell apart, it is read both ways: a whole number of 64 bits is compared as one, any other number as a float. Two columns that are compared with each other only are numbers. A
-//! column that is only asked whether it is null is read as text. What a record does not have, or has in another form, is null,
+//! column that is only asked whether it is null is read as text. A condition that computes something is an expression of its own
+//! ([`derived`](super::derived)), in which a column of no declared type is read as what it is used for. What a record does not have, or has in another form, is null,
 //! and a null passes no comparison.
 
-use super::{constants::Known, first};
+use super::{
+    constants::Known,
+    derived::{Names, input},
+    first, place_of,
+};
 use crate::{
     columns,
     error::PlanError,
@@ -18,7 +23,11 @@ use crate::{
     statistic::Argument,
     types::Types,
 };
-use equipoise_expression::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
+use equipoise_core::wording;
+use equipoise_expression::{
+    Bitmap, Column, Comparison, Constant, Expression, Input, Kind as Type, NULL_CODE, Predicate, Program, Question,
+    Side, Test,
+};
 use std::collections::BTreeMap;
 
 /// A predicate whose columns are known.
@@ -27,6 +36,23 @@ pub(crate) struct Filter {
     question: Question,
     /// The columns by the places that the question knows them by.
     wanted: Vec<ColumnRead>,
+    /// Conditions that compute something; the question knows their answers by the places behind the columns.
+    computed: Vec<Condition>,
+}
+
+/// A condition that computes something.
+#[derive(Clone, Debug)]
+struct Condition {
+    program: Program,
+    /// The places of its cells among those of the filter.
+    places: Vec<usize>,
+    /// Whether the records are wanted of which it is true, or those of which it is false.
+    wanted: bool,
+}
+
+/// The name of a condition that computes something, which no column has.
+fn name_of(condition: usize) -> String {
+    format!("\u{0}{condition}")
 }
 
 impl Filter {
@@ -35,10 +61,21 @@ impl Filter {
         let wrong = |error: &dyn std::fmt::Display| {
             PlanError::line(error.to_string()).within_argument(Argument::Where)
         };
+        let names = Names { facts, types, argument: Argument::Where };
+        let expression = Expression::parse(text).map_err(|error| names.wrong(text, &error))?;
+        let mut programs = Vec::new();
+        let predicate = Predicate::of(&expression, &mut |condition: &Expression| {
+            names.check(condition)?;
+            let program = Program::condition(condition, &|name| names.known(name));
+            programs.push(program.map_err(|error| names.wrong(text, &error))?);
+            let name = Side::Column(name_of(programs.len() - 1));
+            Ok::<_, PlanError>(Predicate::Compare(name, Comparison::Equal, Side::Constant(Constant::Whole(1))))
+        })?;
         let known = Known { facts, types };
-        let predicate = known.typed(Predicate::parse(text).map_err(|error| wrong(&error))?)?;
+        let predicate = known.typed(predicate)?;
         let mut types = BTreeMap::new();
         type_columns(&predicate, &mut types);
+        types.retain(|name, _| !name.starts_with('\u{0}'));
         let mut wanted = Vec::new();
         let mut places = BTreeMap::new();
         let mut wholes = BTreeMap::new();
@@ -51,18 +88,35 @@ impl Filter {
                 (None, Found::Text | Found::Nothing) => (Kind::Text, Type::Text),
                 (None, Found::Number | Found::Large) => (Kind::Float, Type::Real),
             };
-            places.insert(name, (wanted.len(), bound));
+            places.insert(name.to_string(), (wanted.len(), bound));
             wanted.push(ColumnRead { column, kind });
             if kind == Kind::Float && found == Found::Large {
-                wholes.insert(name, (wanted.len(), Type::Whole));
+                wholes.insert(name.to_string(), (wanted.len(), Type::Whole));
                 wanted.push(ColumnRead { column, kind: Kind::Integer });
             }
+        }
+        let mut computed: Vec<Condition> = programs
+            .into_iter()
+            .map(|program| {
+                let places =
+                    Names::reads(&program).into_iter().map(|read| place_of(read, &mut wanted)).collect();
+                Condition { program, places, wanted: true }
+            })
+            .collect();
+        if wanted.is_empty() {
+            return Err(wrong(&format!("'{}' names no column", wording::shown(text.trim())))
+                .hint("compare a column with something, as in age >= 18"));
+        }
+        for condition in 0..computed.len() {
+            places.insert(name_of(condition), (wanted.len() + condition, Type::Whole));
         }
         let question = |whole_first: bool| {
             let place = |name: &str| wholes.get(name).filter(|_| whole_first).or_else(|| places.get(name));
             predicate.bind(|name| place(name).copied()).map_err(|error| wrong(&error))
         };
-        Ok(Self { question: whole_or_real(question(true)?, question(false)?), wanted })
+        let question = whole_or_real(question(true)?, question(false)?);
+        let question = by_bits(question, wanted.len(), &mut computed);
+        Ok(Self { question, wanted, computed })
     }
 
     /// The cells that the predicate looks at.
@@ -72,9 +126,54 @@ impl Filter {
 
     /// Which rows pass, given the places of the predicate's cells in a batch.
     fn passing(&self, batch: Batch<'_>, places: &[usize]) -> Bitmap {
-        let held: Vec<Held<'_>> = places.iter().map(|&place| Held::new(&batch.cells[place])).collect();
-        let columns: Vec<Column<'_>> = held.iter().map(Held::column).collect();
-        self.question.evaluate(&columns, batch.rows)
+        let cells = |place: usize| &batch.cells[places[place]];
+        let bits: Vec<Bitmap> = self.computed.iter().map(|condition| condition.bits(batch.rows, cells)).collect();
+        if let (Question::Computed(_), [only]) = (&self.question, bits.as_slice()) {
+            return only.clone();
+        }
+        let held: Vec<Held<'_>> = (0..places.len()).map(|place| self.held(place, cells(place))).collect();
+        let columns = held.iter().map(Held::column).chain(bits.iter().map(Column::Bits));
+        self.question.evaluate(&columns.collect::<Vec<_>>(), batch.rows)
+    }
+
+    /// Cells in the form that the question reads; nothing where only computed conditions read them.
+    fn held<'a>(&self, place: usize, cells: &Cells<'a>) -> Held<'a> {
+        if asks_about(&self.question, place) { Held::new(cells) } else { Held::Floats(&[]) }
+    }
+}
+
+impl Condition {
+    /// The records that are wanted.
+    fn bits<'a>(&self, rows: usize, cells: impl Fn(usize) -> &'a Cells<'a>) -> Bitmap {
+        let inputs: Vec<Input<'_>> = self.places.iter().map(|&place| input(cells(place))).collect();
+        self.program.holds(&inputs, rows, self.wanted)
+    }
+}
+
+/// Does a question look at the column of this place?
+fn asks_about(question: &Question, place: usize) -> bool {
+    match question {
+        Question::And(parts) | Question::Or(parts) => parts.iter().any(|part| asks_about(part, place)),
+        Question::Test(column, _) | Question::Null(column, _) => *column == place,
+        Question::Columns(left, _, right) => *left == place || *right == place,
+        Question::Always(_) | Question::Computed(_) => false,
+    }
+}
+
+/// The same question, with the conditions that compute something as bits of the records that are wanted. Negations have been pushed down
+/// to them, so that each is wanted true or false.
+fn by_bits(question: Question, columns: usize, computed: &mut [Condition]) -> Question {
+    let mut all = |parts: Vec<Question>| -> Vec<Question> {
+        parts.into_iter().map(|part| by_bits(part, columns, computed)).collect()
+    };
+    match question {
+        Question::And(parts) => Question::And(all(parts)),
+        Question::Or(parts) => Question::Or(all(parts)),
+        Question::Test(place, Test::Whole(1, 1, inside)) if place >= columns => {
+            computed[place - columns].wanted = inside;
+            Question::Computed(place)
+        }
+        other => other,
     }
 }
 
