@@ -258,7 +258,7 @@ pub const TABLE: &[Row] = &[
         Function::Substr,
         ("substr", "`substr(a, 2)`, `substr(a, 2, 3)`"),
         "characters from the second on, or three of them; a negative place counts from the end",
-        "any part is null, or nothing is left",
+        ANY,
         (2, 3),
     ),
     row(
@@ -272,7 +272,7 @@ pub const TABLE: &[Row] = &[
         Function::Concat,
         ("concat", "`concat(a, ' ', b)`"),
         "the same, nulls left out",
-        "all are null, or the result has more than 65536 bytes",
+        "the result has more than 65536 bytes",
         (1, MANY),
     ),
     row(Function::Year, ("year", "`year(a)`"), "the year of a day or moment, in UTC", "a is null", (1, 1)),

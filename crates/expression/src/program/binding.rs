@@ -364,7 +364,6 @@ impl<'l> Binder<'l> {
             Type::Boolean => Step::new(Type::Integer, What::Cast(Box::new(one))),
             _ => one,
         };
-        // A null among the constants, such as '', is equal to nothing.
         let constants: Vec<Constant> = sides.iter().filter_map(whole).collect();
         let what = match among(kind_of(one.kind), &constants, true) {
             Some(test) => What::Test(Box::new(one), test),
@@ -531,10 +530,7 @@ fn literal(constant: &Constant, wanted: Type, at: usize) -> Bound {
         Type::Timestamp => calendar::timestamp(bytes).map(What::Whole),
         Type::Boolean => boolean(bytes).map(|value| What::Truth(value == 1)),
     };
-    let what = found.ok_or_else(|| no_value(text, wanted, at))?;
-    // The empty text is null, here as in every file.
-    let what = if matches!(&what, What::Text(text) if text.is_empty()) { What::Null } else { what };
-    Ok(Step::new(wanted, what))
+    found.map(|what| Step::new(wanted, what)).ok_or_else(|| no_value(text, wanted, at))
 }
 
 fn no_value(text: &str, wanted: Type, at: usize) -> ExpressionError {

@@ -29,26 +29,18 @@ fn same(wholes: &Wholes) -> Option<i64> {
     (all && wholes.values.iter().all(|&value| value == first)).then_some(first)
 }
 
-/// Characters are counted from one on; a negative place counts from the end, and place zero is before the first.
+/// Characters are counted from one on; a negative place counts from the end. Places before the first are there to be counted, and empty.
 fn part(text: Cow<'_, str>, from: i64, many: Option<i64>) -> Option<Cow<'_, str>> {
-    let mut many = many.unwrap_or(i64::MAX);
-    let skipped = match from {
-        1.. => from - 1,
-        0 => {
-            many = many.saturating_sub(i64::from(many < i64::MAX));
-            0
-        }
-        _ => {
-            let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
-            length.saturating_add(from).max(0)
-        }
+    let first = match from {
+        0.. => from - 1,
+        _ => i64::try_from(text.chars().count()).unwrap_or(i64::MAX).saturating_add(from),
     };
     let place = |characters: i64| {
         let characters = usize::try_from(characters).unwrap_or(0);
         text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
     };
-    let start = place(skipped);
-    let end = if many == i64::MAX { text.len() } else { place(skipped.saturating_add(many.max(0))) };
+    let start = place(first);
+    let end = many.map_or(text.len(), |many| place(first.saturating_add(many.max(0))));
     let found = start..end.max(start);
     match text {
         Cow::Borrowed(text) => Some(Cow::Borrowed(&text[found])),

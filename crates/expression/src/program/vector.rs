@@ -63,9 +63,14 @@ pub(super) struct Truth {
     pub no: Bitmap,
 }
 
-/// A text that is not empty and not too long; the others are null.
+/// A text that is not too long; the others are null.
 pub(super) fn kept(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
-    (!text.is_empty() && text.len() <= LONGEST_TEXT).then_some(text)
+    (text.len() <= LONGEST_TEXT).then_some(text)
+}
+
+/// A text as it leaves an expression: an empty one is null, as an empty field of a file is.
+fn filled(text: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    text.filter(|text| !text.is_empty())
 }
 
 /// Texts, each record's own or by their place in a list.
@@ -298,7 +303,7 @@ impl<'a> Vector<'a> {
                 };
                 Output::Whole((0..truth.yes.len()).map(value).collect())
             }
-            Self::Text(Texts::Plain(texts)) => Output::Text(texts),
+            Self::Text(Texts::Plain(texts)) => Output::Text(texts.into_iter().map(filled).collect()),
             Self::Text(texts @ Texts::Coded { .. }) => {
                 debug_assert_eq!(kind, Type::Text);
                 debug_assert!(texts.len() < NONE as usize);
@@ -316,7 +321,7 @@ fn coded(texts: Texts<'_>) -> Output<'_> {
     let moved: Vec<Option<u32>> = words
         .into_iter()
         .map(|word| {
-            let word = word?;
+            let word = filled(word)?;
             Some(*places.entry(word).or_insert_with_key(|word| {
                 list.push(word.clone());
                 u32::try_from(list.len() - 1).unwrap_or(NONE)

@@ -334,3 +334,7 @@ impl<'a> Listed<'a> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "derived_tests.rs"]
+mod tests;

@@ -25,8 +25,8 @@ use crate::{
 };
 use equipoise_core::wording;
 use equipoise_expression::{
-    Bitmap, Column, Comparison, Constant, Expression, Input, Kind as Type, NULL_CODE, Predicate, Program, Question,
-    Side, Test,
+    Bitmap, Column, Comparison, Constant, Expression, Input, Kind as Type, NULL_CODE, Predicate, Program,
+    Question, Side, Test,
 };
 use std::collections::BTreeMap;
 
@@ -69,7 +69,11 @@ impl Filter {
             let program = Program::condition(condition, &|name| names.known(name));
             programs.push(program.map_err(|error| names.wrong(text, &error))?);
             let name = Side::Column(name_of(programs.len() - 1));
-            Ok::<_, PlanError>(Predicate::Compare(name, Comparison::Equal, Side::Constant(Constant::Whole(1))))
+            Ok::<_, PlanError>(Predicate::Compare(
+                name,
+                Comparison::Equal,
+                Side::Constant(Constant::Whole(1)),
+            ))
         })?;
         let known = Known { facts, types };
         let predicate = known.typed(predicate)?;
@@ -127,7 +131,8 @@ impl Filter {
     /// Which rows pass, given the places of the predicate's cells in a batch.
     fn passing(&self, batch: Batch<'_>, places: &[usize]) -> Bitmap {
         let cells = |place: usize| &batch.cells[places[place]];
-        let bits: Vec<Bitmap> = self.computed.iter().map(|condition| condition.bits(batch.rows, cells)).collect();
+        let bits: Vec<Bitmap> =
+            self.computed.iter().map(|condition| condition.bits(batch.rows, cells)).collect();
         if let (Question::Computed(_), [only]) = (&self.question, bits.as_slice()) {
             return only.clone();
         }
@@ -480,6 +485,82 @@ mod tests {
             );
         }
         assert!(typed("id < town").is_ok() && typed("age is null").is_ok());
+    }
+
+    #[test]
+    fn conditions_that_compute_stand_beside_those_that_do_not() {
+        let passing = |text: &str| -> Vec<usize> {
+            let filter =
+                Filter::plan(text, &facts(), &Types::default()).unwrap_or_else(|error| panic!("{error}"));
+            let ages = [10.0, 20.0, f64::NAN, 40.0, 9_007_199_254_740_992.0];
+            let pays = [5.0, 0.0, 1.0, 80.0, 1.0];
+            let ids = [Some(1), Some(2), Some(3), None, Some(9_007_199_254_740_993)];
+            let towns = [Some("Ayr"), Some("Rome"), None, Some("York"), Some("new")];
+            let cells: Vec<Cells<'_>> = filter
+                .wanted()
+                .iter()
+                .map(|read| match (read.column, read.kind) {
+                    (2, _) => Cells::Texts(&towns),
+                    (_, Kind::Integer) => Cells::Integers(&ids),
+                    (3, _) => Cells::Floats(&pays),
+                    _ => Cells::Floats(&ages),
+                })
+                .collect();
+            let places: Vec<usize> = (0..cells.len()).collect();
+            let bits = filter.passing(Batch { rows: 5, cells: &cells }, &places);
+            (0..5).filter(|&row| bits.get(row)).collect()
+        };
+        for (text, rows) in [
+            ("age / pay > 1", vec![0, 4]),
+            ("not age / pay > 1", vec![3]),
+            ("not (age / pay > 1 and pay > 2)", vec![2, 3, 4]),
+            ("age / pay > 1 or town = 'York'", vec![0, 3, 4]),
+            ("lower(town) = 'ayr' or age - pay between 19 and 21", vec![0, 1]),
+            ("not lower(town) like '%o%' and id <> 1", vec![4]),
+            ("id = 9007199254740993 and length(town) = 3", vec![4]),
+            ("if(age > 15, pay, age) < 20", vec![0, 1, 2, 4]),
+            ("coalesce(age, 0) = 0", vec![2]),
+            ("cast(pay as text) = '80'", vec![3]),
+            ("null is null and pay > 2", vec![0, 3]),
+        ] {
+            assert_eq!(passing(text), rows, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_condition_could_mean_twice_or_not_at_all_is_an_error() {
+        for (text, said) in [
+            (
+                "age > '60'",
+                "`where`: '60' is a number in quotes, and nothing declares whether 'age' holds numbers or texts; write 60 to compare numbers, or `types=age=text` and '60' to compare texts",
+            ),
+            (
+                "town in ('a', '7')",
+                "`where`: '7' is a number in quotes, and nothing declares whether 'town' holds numbers or texts; write 7 to compare numbers, or `types=town=text` and '7' to compare texts",
+            ),
+            ("1 < 2", "`where`: '1 < 2' names no column; compare a column with something, as in age >= 18"),
+            ("true", "`where`: 'true' names no column; compare a column with something, as in age >= 18"),
+            (
+                "age + 1",
+                "`where`: age + 1 is of the type float where a boolean is due; write cast(age + 1 as boolean)",
+            ),
+            (
+                "lower(twn) = 'x'",
+                "`where`: no column is called 'twn'; did you mean 'town'? There are: id, age, town, pay; text stands between single quotes, 'like this'",
+            ),
+        ] {
+            let error = Filter::plan(text, &facts(), &Types::default()).unwrap_err();
+            assert_eq!(error.to_string(), said, "{text}");
+        }
+        let text = [("town".to_string(), "text".to_string())].into();
+        let request = crate::request::Request { types: text, ..crate::request::Request::new("count") };
+        assert!(Filter::plan("town = '7'", &facts(), &Types::plan(&request, &facts()).unwrap()).is_ok());
+        let schema = DataFacts { kinds: vec![Some(Kind::Text); 4], ..facts() };
+        assert!(Filter::plan("town = '7' and lower(town) = '7'", &schema, &Types::default()).is_ok());
+        let numbers = DataFacts { kinds: vec![Some(Kind::Integer); 4], ..facts() };
+        let types = Types::plan(&crate::request::Request::new("count"), &numbers).unwrap();
+        let error = Filter::plan("age > 'old'", &numbers, &types).unwrap_err().to_string();
+        assert_eq!(error, "`where`: column 'age' is of the type integer, which old is not; write a number");
     }
 
     struct Seen(Vec<String>);
