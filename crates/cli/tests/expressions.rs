@@ -34,11 +34,29 @@ fn columns_keys_and_conditions_are_computed() {
     let count = ["count", "flights.csv", "--epsilon", "40"];
     near(&folder.json_words(&[&count[..], &["--where", "arr_delay - dep_delay >= 5"]].concat()), 900.0);
     near(&folder.json_words(&[&count[..], &["--where", "not arr_delay - dep_delay >= 5"]].concat()), 1000.0);
-    near(&folder.json_words(&[&count[..], &["--where", "lower(carrier) = 'aa' and \"dep delay\" / 0 is null"]].concat()), 1334.0);
+    near(
+        &folder.json_words(
+            &[&count[..], &["--where", "lower(carrier) = 'aa' and \"dep delay\" / 0 is null"]].concat(),
+        ),
+        1334.0,
+    );
     near(&folder.json_words(&[&count[..], &["--where", "month(day) between 6 and 8"]].concat()), 501.0);
-    near(&folder.json_words(&["count", "flights.csv", "nullif(arr_delay - dep_delay, 0)", "--epsilon", "40"]), 1700.0);
+    near(
+        &folder.json_words(&["count", "flights.csv", "nullif(arr_delay - dep_delay, 0)", "--epsilon", "40"]),
+        1700.0,
+    );
     near(&folder.json_words(&["count", "flights.csv", "dep delay", "--epsilon", "40"]), 2000.0);
-    let median = ["median", "flights.csv", "arr_delay - dep_delay", "--range", "0,16", "--resolution", "1", "--epsilon", "40"];
+    let median = [
+        "median",
+        "flights.csv",
+        "arr_delay - dep_delay",
+        "--range",
+        "0,16",
+        "--resolution",
+        "1",
+        "--epsilon",
+        "40",
+    ];
     let release = folder.json_words(&median);
     near(&release, 4.0);
     assert_eq!(release["column"], "arr_delay - dep_delay");
@@ -56,12 +74,24 @@ fn columns_keys_and_conditions_are_computed() {
 fn a_question_that_cannot_be_computed_costs_nothing() {
     let folder = flights();
     for (words, line) in [
-        (vec!["count", "flights.csv", "--where", "dep_delay > '60'"], "write 60 to compare numbers, or --type dep_delay=text and '60' to compare texts"),
+        (
+            vec!["count", "flights.csv", "--where", "dep_delay > '60'"],
+            "write 60 to compare numbers, or --type dep_delay=text and '60' to compare texts",
+        ),
         (vec!["count", "flights.csv", "--where", "1 = 1"], "--where: '1 = 1' names no column"),
-        (vec!["count", "flights.csv", "--where", "hour(day) + carrier > 3", "--type", "carrier=text"], "carrier is of the type text, with which + does not compute"),
-        (vec!["median", "flights.csv", "arr_delay - dep_dely"], "no column is called 'dep_dely'; did you mean 'dep_delay'?"),
+        (
+            vec!["count", "flights.csv", "--where", "hour(day) + carrier > 3", "--type", "carrier=text"],
+            "carrier is of the type text, with which + does not compute",
+        ),
+        (
+            vec!["median", "flights.csv", "arr_delay - dep_dely"],
+            "no column is called 'dep_dely'; did you mean 'dep_delay'?",
+        ),
         (vec!["median", "flights.csv", "lower(carrier)"], "median of a text has no meaning"),
-        (vec!["count", "flights.csv", "--group-by", "month(day", "--delta", "1e-6"], "the expression ends where ')' is expected"),
+        (
+            vec!["count", "flights.csv", "--group-by", "month(day", "--delta", "1e-6"],
+            "the expression ends where ')' is expected",
+        ),
         (vec!["count", "flights.csv", "--where", "sum(dep_delay) > 3"], "no function is called 'sum'"),
     ] {
         let said = fails(&folder, &[&words[..], &["--epsilon", "1"]].concat());
@@ -73,7 +103,20 @@ fn a_question_that_cannot_be_computed_costs_nothing() {
 #[test]
 fn a_simulation_knows_what_is_true_of_what_is_computed() {
     let folder = flights();
-    let words = ["simulate", "median", "flights.csv", "arr_delay - dep_delay", "--range", "0,16", "--resolution", "1", "--epsilon", "1", "--trials", "20"];
+    let words = [
+        "simulate",
+        "median",
+        "flights.csv",
+        "arr_delay - dep_delay",
+        "--range",
+        "0,16",
+        "--resolution",
+        "1",
+        "--epsilon",
+        "1",
+        "--trials",
+        "20",
+    ];
     let output = folder.run_words(&words);
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success() && text.contains('4'), "{text}");

@@ -20,8 +20,10 @@ enum Guess {
     Known(Type),
     /// A text between quotes, which may also be a day or a yes.
     Literal,
-    /// A column of no declared type, or null.
+    /// A column of no declared type.
     Unknown,
+    /// Null, which is of any type.
+    Null,
 }
 
 type Bound = Result<Step, ExpressionError>;
@@ -45,7 +47,7 @@ impl<'l> Binder<'l> {
         match self.guess(expression)? {
             Guess::Known(kind) => self.bind(expression, kind),
             Guess::Literal => self.bind(expression, Type::Text),
-            Guess::Unknown => self.bind(expression, wanted),
+            Guess::Unknown | Guess::Null => self.bind(expression, wanted),
         }
     }
 
@@ -85,7 +87,7 @@ impl<'l> Binder<'l> {
             Node::Constant(Constant::Whole(_)) => Guess::Known(Type::Integer),
             Node::Constant(Constant::Real(_)) => Guess::Known(Type::Float),
             Node::Constant(Constant::Text(_)) => Guess::Literal,
-            Node::Null => Guess::Unknown,
+            Node::Null => Guess::Null,
             Node::Negative(one) => Guess::Known(self.number(one)?),
             Node::Arithmetic(left, operator, right) => {
                 Guess::Known(self.arithmetic(expression, left, *operator, right)?.kind)
@@ -116,7 +118,7 @@ impl<'l> Binder<'l> {
             Function::Least | Function::Greatest => match self.common(&all)? {
                 Guess::Known(kind) => kind,
                 Guess::Literal => Type::Text,
-                Guess::Unknown => Type::Float,
+                Guess::Unknown | Guess::Null => Type::Float,
             },
             // The reader makes a case of it.
             Function::If => return self.common(&all[1..]),
@@ -135,10 +137,14 @@ impl<'l> Binder<'l> {
 
     /// The one type of several values.
     fn common(&self, values: &[&Expression]) -> Result<Guess, ExpressionError> {
-        let mut all = Guess::Unknown;
+        let mut all = Guess::Null;
         for value in values {
             all = match (all, self.guess(value)?) {
                 (one, other) if one == other => one,
+                (Guess::Null, one) | (one, Guess::Null) => one,
+                // A whole constant does not make a column of no declared type one of whole numbers.
+                (Guess::Unknown, Guess::Known(Type::Integer))
+                | (Guess::Known(Type::Integer), Guess::Unknown) => Guess::Known(Type::Float),
                 (Guess::Unknown, one) | (one, Guess::Unknown) => one,
                 (Guess::Literal, one) | (one, Guess::Literal) => one,
                 (Guess::Known(one), Guess::Known(other)) => match (one, other) {
@@ -157,7 +163,7 @@ impl<'l> Binder<'l> {
     fn number(&self, expression: &Expression) -> Result<Type, ExpressionError> {
         match self.guess(expression)? {
             Guess::Known(Type::Integer) => Ok(Type::Integer),
-            Guess::Known(Type::Float) | Guess::Unknown => Ok(Type::Float),
+            Guess::Known(Type::Float) | Guess::Unknown | Guess::Null => Ok(Type::Float),
             Guess::Known(kind) => Err(mismatch(expression, kind, Type::Float)),
             Guess::Literal => Err(mismatch(expression, Type::Text, Type::Float)),
         }
@@ -232,7 +238,7 @@ impl<'l> Binder<'l> {
         Ok(match self.common(values)? {
             Guess::Known(kind) => kind,
             Guess::Literal => Type::Text,
-            Guess::Unknown => wanted,
+            Guess::Unknown | Guess::Null => wanted,
         })
     }
 
@@ -248,7 +254,7 @@ impl<'l> Binder<'l> {
         let known = |guess: Guess| match guess {
             Guess::Known(kind) => Some(kind),
             Guess::Literal => Some(Type::Text),
-            Guess::Unknown => None,
+            Guess::Unknown | Guess::Null => None,
         };
         let rule = |left, right, kind| Ok(Rule { left, right, kind });
         let plus_or_minus = matches!(operator, Operator::Plus | Operator::Minus);
@@ -308,7 +314,7 @@ impl<'l> Binder<'l> {
                 Type::Text
             }
             // Columns that are compared with each other are numbers.
-            Guess::Unknown => Type::Float,
+            Guess::Unknown | Guess::Null => Type::Float,
         };
         let mut bound = Vec::new();
         for value in values {
@@ -374,7 +380,7 @@ impl<'l> Binder<'l> {
 
     fn cast(&mut self, whole: &Expression, one: &Expression, kind: Type) -> Bound {
         // A column of no declared type is read as what it is cast to: the source knows how.
-        if self.guess(one)? == Guess::Unknown {
+        if matches!(self.guess(one)?, Guess::Unknown | Guess::Null) {
             return self.bind(one, kind);
         }
         let step = self.natural(one, Type::Text)?;
@@ -396,7 +402,7 @@ impl<'l> Binder<'l> {
         let kind = match self.guess(whole)? {
             Guess::Known(kind) => kind,
             Guess::Literal => Type::Text,
-            Guess::Unknown => wanted,
+            Guess::Unknown | Guess::Null => wanted,
         };
         let step = |what| Ok(Step::new(kind, what));
         match function {
@@ -463,7 +469,7 @@ impl<'l> Binder<'l> {
         let kind = match self.guess(expression)? {
             Guess::Known(kind @ (Type::Date | Type::Timestamp)) => kind,
             Guess::Known(kind) => return Err(mismatch(expression, kind, Type::Date)),
-            Guess::Literal | Guess::Unknown => Type::Timestamp,
+            Guess::Literal | Guess::Unknown | Guess::Null => Type::Timestamp,
         };
         Ok(Box::new(self.bind(expression, kind)?))
     }

@@ -163,11 +163,12 @@ impl Derived {
         let expression = match Expression::parse(text) {
             // Whoever looks for the column says that there is none.
             Ok(name) if name.as_column().is_some() => return Ok(()),
-            _ if is_mistyped(text, &names.facts.columns) => return Ok(()),
-            Ok(expression) => expression,
+            Ok(expression) if names.check(&expression).is_ok() => expression,
+            Ok(_) if is_near(text, &names.facts.columns) => return Ok(()),
+            Ok(expression) => return names.check(&expression),
+            Err(_) if !text.contains(SIGNS) => return Ok(()),
             Err(error) => return Err(names.wrong(text, &error)),
         };
-        names.check(&expression)?;
         if !expression.names().iter().any(|name| names.known(name).is_some()) {
             let problem = format!("'{}' names no column", wording::shown(text));
             return Err(PlanError::about(names.argument, problem).hint("name one, as in \"pay / 12\""));
@@ -246,11 +247,13 @@ impl Derived {
     }
 }
 
-/// Whether a text is more like a mistyped column than like an expression.
-fn is_mistyped(text: &str, columns: &[String]) -> bool {
-    let plain = !text.contains(['(', ')', '+', '*', '/', '%', '<', '>', '=', '|', '\'', '"', '`']);
-    let near = !wording::nearest(text, columns).is_empty();
-    near || (plain && !text.contains('-'))
+/// What no column is expected to have in its name.
+const SIGNS: [char; 13] = ['(', ')', '+', '*', '/', '%', '<', '>', '=', '|', '\'', '"', '`'];
+
+/// Is a text nearly the name of a column?
+fn is_near(text: &str, columns: &[String]) -> bool {
+    let nothing = wording::nearest("", &[] as &[&str]);
+    wording::nearest(text, columns) != nothing
 }
 
 /// The columns and expressions of a list of keys: one column, or parts between commas.
