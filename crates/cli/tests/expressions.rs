@@ -105,6 +105,8 @@ fn a_simulation_knows_what_is_true_of_what_is_computed() {
     let folder = flights();
     let words = [
         "simulate",
+        "--trials",
+        "20",
         "median",
         "flights.csv",
         "arr_delay - dep_delay",
@@ -114,8 +116,6 @@ fn a_simulation_knows_what_is_true_of_what_is_computed() {
         "1",
         "--epsilon",
         "1",
-        "--trials",
-        "20",
     ];
     let output = folder.run_words(&words);
     let text = String::from_utf8(output.stdout).expect("text");

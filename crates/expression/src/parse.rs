@@ -435,7 +435,7 @@ impl Reader {
         let (least, most) = function.row().arguments;
         if !(least..=most).contains(&arguments.len()) {
             let problem = format!("{} has {} arguments here", function.name(), arguments.len());
-            let usage = function.row().usage.replace('`', "");
+            let usage = function.row().usage.replace("; ", " or ");
             return Err(ExpressionError::new(problem).hint(format!("write {usage}")).at(at));
         }
         if function == Function::If {
