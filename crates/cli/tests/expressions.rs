@@ -119,7 +119,7 @@ fn a_simulation_knows_what_is_true_of_what_is_computed() {
     ];
     let output = folder.run_words(&words);
     let text = String::from_utf8(output.stdout).expect("text");
-    assert!(output.status.success() && text.contains('4'), "{text}");
+    assert!(output.status.success() && text.contains("truth      4;"), "{text}");
 }
 
 /// A condition in another spelling is the same condition, under one request id.

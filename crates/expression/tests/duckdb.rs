@@ -115,7 +115,7 @@ fn alike(kind: Type, ours: &str, theirs: &str) -> bool {
         }
         Type::Text => ours == theirs,
         // Whole numbers of theirs may have a point where ours have none.
-        _ => ours == theirs || number::float(ours.as_bytes()) == number::float(theirs.as_bytes()),
+        _ => ours == theirs || number::integer(ours.as_bytes()) == number::integer(theirs.as_bytes()),
     }
 }
 

@@ -14,10 +14,12 @@ fn finite(value: f64) -> f64 {
 
 /// Each number made into another, in place where the list is our own.
 #[inline]
-fn each<'a>(values: Cow<'a, [f64]>, change: impl Fn(f64) -> f64) -> Vector<'a> {
+fn each(values: Cow<'_, [f64]>, change: impl Fn(f64) -> f64) -> Vector<'_> {
     Vector::Real(Cow::Owned(match values {
         Cow::Owned(mut values) => {
-            values.iter_mut().for_each(|value| *value = finite(change(*value)));
+            for value in &mut values {
+                *value = finite(change(*value));
+            }
             values
         }
         Cow::Borrowed(values) => values.iter().map(|&value| finite(change(value))).collect(),
@@ -73,14 +75,14 @@ pub(super) fn with_first(operator: Operator, left: f64, right: Cow<'_, [f64]>) -
 }
 
 /// Two lists of whole numbers, or a day and days.
-pub(super) fn wholes(operator: Operator, left: Wholes, right: Wholes, kind: Type) -> Vector<'static> {
+pub(super) fn wholes(operator: Operator, left: Wholes, right: &Wholes, kind: Type) -> Vector<'static> {
     let mut found = match operator {
-        Operator::Plus => checked(left, &right, i64::overflowing_add),
-        Operator::Minus => checked(left, &right, i64::overflowing_sub),
-        Operator::Times => checked(left, &right, i64::overflowing_mul),
+        Operator::Plus => checked(left, right, i64::overflowing_add),
+        Operator::Minus => checked(left, right, i64::overflowing_sub),
+        Operator::Times => checked(left, right, i64::overflowing_mul),
         // -2^63 % -1 is 0, though the quotient leaves 64 bits; a division of whole numbers is one of floats.
         Operator::Over | Operator::Modulo => {
-            checked(left, &right, |a, b| if b == 0 { (0, true) } else { (a.wrapping_rem(b), false) })
+            checked(left, right, |a, b| if b == 0 { (0, true) } else { (a.wrapping_rem(b), false) })
         }
     };
     if kind == Type::Date {
@@ -94,10 +96,8 @@ pub(super) fn wholes(operator: Operator, left: Wholes, right: Wholes, kind: Type
 fn checked(mut left: Wholes, right: &Wholes, make: impl Fn(i64, i64) -> (i64, bool)) -> Wholes {
     let values = &mut left.values;
     let good = Bitmap::from_blocks(values.len().min(right.values.len()), |range| {
-        let start = range.start;
         let mine = values[range.clone()].iter_mut();
         mine.zip(&right.values[range]).enumerate().fold(0, |word, (place, (a, &b))| {
-            debug_assert!(start < usize::MAX);
             let (value, overflow) = make(*a, b);
             *a = value;
             word | u64::from(!overflow) << place

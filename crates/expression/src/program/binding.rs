@@ -26,6 +26,18 @@ enum Guess {
     Null,
 }
 
+impl Guess {
+    /// How much it says.
+    fn says(self) -> u8 {
+        match self {
+            Self::Null => 0,
+            Self::Unknown => 1,
+            Self::Literal => 2,
+            Self::Known(_) => 3,
+        }
+    }
+}
+
 type Bound = Result<Step, ExpressionError>;
 
 pub(super) struct Binder<'l> {
@@ -141,12 +153,9 @@ impl<'l> Binder<'l> {
         for value in values {
             all = match (all, self.guess(value)?) {
                 (one, other) if one == other => one,
-                (Guess::Null, one) | (one, Guess::Null) => one,
                 // A whole constant does not make a column of no declared type one of whole numbers.
                 (Guess::Unknown, Guess::Known(Type::Integer))
                 | (Guess::Known(Type::Integer), Guess::Unknown) => Guess::Known(Type::Float),
-                (Guess::Unknown, one) | (one, Guess::Unknown) => one,
-                (Guess::Literal, one) | (one, Guess::Literal) => one,
                 (Guess::Known(one), Guess::Known(other)) => match (one, other) {
                     (one, other) if one.is_number() && other.is_number() => Guess::Known(Type::Float),
                     (Type::Date, Type::Timestamp) | (Type::Timestamp, Type::Date) => {
@@ -154,6 +163,8 @@ impl<'l> Binder<'l> {
                     }
                     (one, other) => return Err(unlike(one, other, value.at)),
                 },
+                (one, other) if one.says() >= other.says() => one,
+                (_, other) => other,
             };
         }
         Ok(all)
@@ -310,7 +321,7 @@ impl<'l> Binder<'l> {
             Guess::Known(kind) => kind,
             Guess::Literal => {
                 // Texts with columns of no declared type.
-                self.no_numbers_in_quotes(values)?;
+                no_numbers_in_quotes(values)?;
                 Type::Text
             }
             // Columns that are compared with each other are numbers.
@@ -326,18 +337,6 @@ impl<'l> Binder<'l> {
             });
         }
         Ok(bound)
-    }
-
-    fn no_numbers_in_quotes(&self, values: &[&Expression]) -> Result<(), ExpressionError> {
-        let unknown = values.iter().find(|value| value.as_column().is_some());
-        let quoted = values.iter().find_map(|value| match value.as_constant() {
-            Some(Constant::Text(text)) if reads_as_number(text) => Some((text, value.at)),
-            _ => None,
-        });
-        match (unknown, quoted) {
-            (Some(column), Some((text, at))) => Err(two_spellings(&column.to_string(), text).at(at)),
-            _ => Ok(()),
-        }
     }
 
     fn compare(&mut self, left: &Expression, comparison: Comparison, right: &Expression) -> Bound {
@@ -475,6 +474,19 @@ impl<'l> Binder<'l> {
     }
 }
 
+/// A number in quotes beside a column of no declared type is an error that shows both spellings.
+fn no_numbers_in_quotes(values: &[&Expression]) -> Result<(), ExpressionError> {
+    let unknown = values.iter().find(|value| value.as_column().is_some());
+    let quoted = values.iter().find_map(|value| match value.as_constant() {
+        Some(Constant::Text(text)) if reads_as_number(text) => Some((text, value.at)),
+        _ => None,
+    });
+    match (unknown, quoted) {
+        (Some(column), Some((text, at))) => Err(two_spellings(&column.to_string(), text).at(at)),
+        _ => Ok(()),
+    }
+}
+
 /// Types of both sides of an operator and of what becomes of them.
 struct Rule {
     left: Type,
@@ -546,7 +558,7 @@ fn no_value(text: &str, wanted: Type, at: usize) -> ExpressionError {
         Type::Boolean => "true or false",
         _ => "a number",
     };
-    ExpressionError::new(format!("'{}' stands beside a {wanted}, which it is not", shown(text)))
+    ExpressionError::new(format!("'{}' stands beside {}, which it is not", shown(text), a(wanted)))
         .hint(format!("write {example}"))
         .at(at)
 }
@@ -568,20 +580,25 @@ pub(crate) fn reads_as_number(text: &str) -> bool {
     number::float(text.as_bytes()).is_finite()
 }
 
+/// A type with its article.
+fn a(kind: Type) -> String {
+    format!("{} {kind}", if kind == Type::Integer { "an" } else { "a" })
+}
+
 fn mismatch(expression: &Expression, kind: Type, wanted: Type) -> ExpressionError {
     let what = shown(&expression.to_string());
-    let problem = format!("{what} is of the type {kind} where a {wanted} is due");
+    let problem = format!("{what} is of the type {kind} where {} is due", a(wanted));
     let hint = match (kind, wanted) {
         (Type::Boolean, Type::Float | Type::Integer) => format!("write if({what}, 1, 0)"),
         (kind, wanted) if casts::exists(kind, wanted) => format!("write cast({what} as {wanted})"),
         (_, Type::Boolean) => "compare it with something".to_string(),
-        (_, wanted) => format!("use a {wanted}"),
+        (_, wanted) => format!("use {}", a(wanted)),
     };
     ExpressionError::new(problem).hint(hint).at(expression.at)
 }
 
 fn unlike(one: Type, other: Type, at: usize) -> ExpressionError {
-    ExpressionError::new(format!("a {one} and a {other} do not go together"))
+    ExpressionError::new(format!("{} and {} do not go together", a(one), a(other)))
         .hint("cast one of them, as in cast(x as text)")
         .at(at)
 }
@@ -614,13 +631,9 @@ fn unit(expression: &Expression) -> Result<Unit, ExpressionError> {
 
 /// How many digits stay after the point: a constant, so that no row decides it.
 fn digits_of(expression: &Expression) -> Result<i32, ExpressionError> {
-    match expression.as_constant() {
-        Some(Constant::Whole(digits @ -300..=300)) => Ok(i32::try_from(*digits).unwrap_or(0)),
-        _ => {
-            let problem = format!("{} is no number of digits", shown(&expression.to_string()));
-            Err(ExpressionError::new(problem)
-                .hint("give a whole number, as in round(x, 2)")
-                .at(expression.at))
-        }
+    if let Some(Constant::Whole(digits @ -300..=300)) = expression.as_constant() {
+        return Ok(i32::try_from(*digits).unwrap_or(0));
     }
+    let problem = format!("{} is no number of digits", shown(&expression.to_string()));
+    Err(ExpressionError::new(problem).hint("give a whole number, as in round(x, 2)").at(expression.at))
 }

@@ -78,7 +78,7 @@ fn reals(left: &[f64], comparison: Comparison, right: &[f64]) -> Bitmap {
     match comparison {
         Comparison::Equal => Bitmap::from_pairs(left, right, |a, b| a == b),
         // NaN is a null, and unequal to nothing.
-        Comparison::Unequal => Bitmap::from_pairs(left, right, |a, b| a < b || a > b),
+        Comparison::Unequal => Bitmap::from_pairs(left, right, |a, b| !a.is_nan() && !b.is_nan() && a != b),
         Comparison::Below => Bitmap::from_pairs(left, right, |a, b| a < b),
         Comparison::AtMost => Bitmap::from_pairs(left, right, |a, b| a <= b),
         Comparison::Above => Bitmap::from_pairs(left, right, |a, b| a > b),
@@ -93,9 +93,9 @@ pub(super) fn between(one: &Vector<'_>, low: &Vector<'_>, high: &Vector<'_>, wan
     let mut found = holds(one, from, low);
     let other = holds(one, to, high);
     if wanted {
-        found.intersect(&other)
+        found.intersect(&other);
     } else {
-        found.unite(&other)
+        found.unite(&other);
     }
     found
 }

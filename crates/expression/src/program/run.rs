@@ -33,7 +33,7 @@ impl<'a> Run<'_, 'a> {
             What::Null => Vector::null(step.kind, rows),
             What::Negative(one) => arithmetic::negative(self.vector(one)),
             What::Arithmetic(operator, left, right) => self.arithmetic(step.kind, *operator, left, right),
-            What::Seconds(later, earlier) => times::seconds(self.whole(later), self.whole(earlier)),
+            What::Seconds(later, earlier) => times::seconds(&self.whole(later), &self.whole(earlier)),
             What::Case(branches, other) => {
                 branches.iter().rev().fold(self.vector(other), |value, (condition, taken)| {
                     value.replace(&self.condition(condition, true), self.vector(taken))
@@ -95,7 +95,7 @@ impl<'a> Run<'_, 'a> {
             (_, Some(right)) => arithmetic::with(operator, self.reals(left), right),
             (Some(left), _) => arithmetic::with_first(operator, left, self.reals(right)),
             _ if kind == Type::Float => arithmetic::reals(operator, self.reals(left), self.reals(right)),
-            _ => arithmetic::wholes(operator, self.whole(left), self.whole(right), kind),
+            _ => arithmetic::wholes(operator, self.whole(left), &self.whole(right), kind),
         }
     }
 

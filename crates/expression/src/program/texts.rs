@@ -10,14 +10,14 @@ pub(super) fn substr<'a>(texts: Texts<'a>, from: &Wholes, many: Option<&Wholes>)
     if let (Texts::Coded { .. }, Some(from), Some(many)) =
         (&texts, same(from), many.map_or(Some(None), |many| same(many).map(Some)))
     {
-        return texts.map(|text| part(text, from, many));
+        return texts.map(|text| Some(part(text, from, many)));
     }
     let plain = texts.into_plain().into_iter().enumerate().map(|(row, text)| {
         let many = match many {
             Some(many) => Some(many.get(row)?),
             None => None,
         };
-        part(text?, from.get(row)?, many).and_then(kept)
+        kept(part(text?, from.get(row)?, many))
     });
     Texts::Plain(plain.collect())
 }
@@ -30,7 +30,7 @@ fn same(wholes: &Wholes) -> Option<i64> {
 }
 
 /// Characters are counted from one on; a negative place counts from the end. Places before the first are there to be counted, and empty.
-fn part(text: Cow<'_, str>, from: i64, many: Option<i64>) -> Option<Cow<'_, str>> {
+fn part(text: Cow<'_, str>, from: i64, many: Option<i64>) -> Cow<'_, str> {
     let first = match from {
         0.. => from - 1,
         _ => i64::try_from(text.chars().count()).unwrap_or(i64::MAX).saturating_add(from),
@@ -43,8 +43,8 @@ fn part(text: Cow<'_, str>, from: i64, many: Option<i64>) -> Option<Cow<'_, str>
     let end = many.map_or(text.len(), |many| place(first.saturating_add(many.max(0))));
     let found = start..end.max(start);
     match text {
-        Cow::Borrowed(text) => Some(Cow::Borrowed(&text[found])),
-        Cow::Owned(text) => Some(Cow::Owned(text[found].to_string())),
+        Cow::Borrowed(text) => Cow::Borrowed(&text[found]),
+        Cow::Owned(text) => Cow::Owned(text[found].to_string()),
     }
 }
 

@@ -99,7 +99,7 @@ pub(super) fn truncated(unit: Unit, kind: Type, values: Wholes) -> Wholes {
 }
 
 /// From one moment to another.
-pub(super) fn seconds(later: Wholes, earlier: Wholes) -> Vector<'static> {
+pub(super) fn seconds(later: &Wholes, earlier: &Wholes) -> Vector<'static> {
     let between = |row: usize| {
         let (later, earlier) = (later.get(row)?, earlier.get(row)?);
         Some((i128::from(later) - i128::from(earlier)) as f64 / SECOND as f64)

@@ -205,8 +205,8 @@ impl<'a> Vector<'a> {
                 })
             }
             (Some(Input::Text(texts)), Type::Text) if texts.len() >= rows => {
-                let own = |text: &Option<&'a str>| text.filter(|text| !text.is_empty()).map(Cow::Borrowed);
-                Self::Text(Texts::Plain(texts[..rows].iter().map(own).collect()))
+                let own = |text: Option<&'a str>| text.filter(|text| !text.is_empty()).map(Cow::Borrowed);
+                Self::Text(Texts::Plain(texts[..rows].iter().copied().map(own).collect()))
             }
             (Some(Input::Coded { texts, codes }), Type::Text) if codes.len() >= rows => {
                 let own = |text: &&'a str| Some(Cow::Borrowed(*text)).filter(|text| !text.is_empty());
