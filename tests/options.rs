@@ -11,7 +11,7 @@ const LIBRARIES: [&str; 10] = [
     "crates/engine/src",
     "crates/entropy/src",
     "crates/ledger/src",
-    "crates/predicate/src",
+    "crates/expression/src",
     "crates/robust/src",
     "crates/runner/src",
     "crates/session/src",

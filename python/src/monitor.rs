@@ -17,7 +17,7 @@ use equipoise_core::{
 };
 use equipoise_engine::expand;
 use equipoise_entropy::OsCoins;
-use equipoise_predicate::Bitmap;
+use equipoise_expression::Bitmap;
 use equipoise_session::{
     monitor::{LiveMonitor, Monitor, MonitorPlan, MonitorRequest, OpenError, Outcome, Query, Watched},
     session,

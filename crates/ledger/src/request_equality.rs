@@ -1,9 +1,11 @@
-//! Is this request that request? Numbers are compared as numbers, everything else as text.
+//! Is this request that request? Numbers are compared as numbers, conditions by their one spelling, everything else as text. A column or key
+//! that is an expression is text too: what it means depends on the names of the columns, which are not known here.
 //!
 //! What was typed stays in the ledger as it was typed, so that ledgers of any age compare alike. Names of fields had `-` between their
 //! words in earlier versions, where they have `_` now: both are the same name.
 
 use equipoise_core::ratio::Ratio;
+use equipoise_expression::Expression;
 use serde_json::Value;
 
 /// What holds a number, or several with commas between them. Names of columns and keys of groups are never among them.
@@ -43,6 +45,9 @@ fn one_spelling(question: &mut Value) {
     for (name, value) in fields {
         if let (true, Some(text)) = (NUMBERS.contains(&name.as_str()), value.as_str()) {
             *value = text.split(',').map(one_text).collect::<Vec<_>>().join(",").into();
+        } else if let ("where", Some(Ok(condition))) = (name.as_str(), value.as_str().map(Expression::parse))
+        {
+            *value = condition.to_string().into();
         }
     }
 }
@@ -67,7 +72,13 @@ mod tests {
         for (epsilon, range) in [("1.0", "0,0.5"), ("1e0", "0.0, 0.50"), ("2/2", "0,1/2"), ("+1", "0,5e-1")] {
             assert!(same(&one, &json(epsilon, range, "x > 1")), "{epsilon} {range}");
         }
+        for filter in ["x>1", " X > 1", "(x > 1)"] {
+            assert_eq!(same(&one, &json("1", "0,0.5", filter)), !filter.contains('X'), "{filter}");
+        }
         for other in [
+            json("1", "0,0.5", "x > '1'"),
+            json("1", "0,0.5", "1 < x"),
+            json("1", "0,0.5", "x >"),
             json("1.1", "0,0.5", "x > 1"),
             json("1.000000000000000000001", "0,0.5", "x > 1"),
             json("1", "0,0.25", "x > 1"),

@@ -1,6 +1,7 @@
 //! Columns by name.
 
 use equipoise_core::wording;
+use equipoise_expression::Expression;
 use std::fmt;
 
 /// The place of the one column with this name, or one line that says what there is: which of two is meant nobody can know.
@@ -15,6 +16,17 @@ pub fn place(columns: &[String], name: &str) -> Result<usize, UnknownColumn> {
             columns: columns.iter().take(LISTED).cloned().collect(),
             more: columns.len().saturating_sub(LISTED),
         }),
+    }
+}
+
+/// The same for what somebody typed: a name as it stands, or between `"` or backticks.
+pub(crate) fn named(columns: &[String], typed: &str) -> Result<usize, UnknownColumn> {
+    match place(columns, typed) {
+        Err(error) if !error.several => match Expression::quoted_name(typed) {
+            Some(name) => place(columns, &name),
+            None => Err(error),
+        },
+        found => found,
     }
 }
 

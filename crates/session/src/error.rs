@@ -16,12 +16,14 @@ pub struct PlanError {
     hint: Option<String>,
     /// Did a mechanism get too little of epsilon? Then the text names a share that nobody typed.
     of_a_share: bool,
+    /// Line and column of what was typed.
+    position: Option<(usize, usize)>,
 }
 
 impl PlanError {
     /// What is wrong with no argument in particular.
     pub(crate) fn line(problem: impl Into<String>) -> Self {
-        Self { argument: None, problem: problem.into(), hint: None, of_a_share: false }
+        Self { argument: None, problem: problem.into(), hint: None, of_a_share: false, position: None }
     }
 
     /// What is wrong with an argument of a question, or with its absence.
@@ -40,6 +42,17 @@ impl PlanError {
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// At this line and column of what was typed.
+    #[must_use]
+    pub(crate) fn at(self, position: Option<(usize, usize)>) -> Self {
+        Self { position, ..self }
+    }
+
+    /// The line and column, each from one on, of an expression where it is wrong.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        self.position
     }
 
     /// The column that an argument names is not there, or there twice.
@@ -107,7 +120,7 @@ impl From<ParameterError> for PlanError {
             name => OptionName::named(&name.replace(' ', "_")),
         };
         let (problem, hint) = error.parts();
-        Self { argument, problem, hint: Some(hint), of_a_share }
+        Self { argument, problem, hint: Some(hint), of_a_share, position: None }
     }
 }
 

@@ -27,7 +27,10 @@ impl DataFacts {
     /// The same with the types that the source's schema declares.
     #[must_use]
     pub fn typed_by(self, source: &dyn Source) -> Self {
-        let kinds = (0..self.columns.len()).map(|column| source.declared(column)).collect();
+        // What can only be read as text is text.
+        let text = |column: usize| source.is_only_text(column).then_some(Kind::Text);
+        let kind = |column: usize| source.declared(column).or_else(|| text(column));
+        let kinds = (0..self.columns.len()).map(kind).collect();
         Self { kinds, ..self }
     }
 

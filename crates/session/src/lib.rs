@@ -13,7 +13,6 @@ pub mod caution;
 pub mod columns;
 pub mod error;
 pub mod facts;
-pub mod field;
 mod gather;
 pub mod kind;
 mod lattice;
@@ -39,5 +38,6 @@ mod types;
 pub mod unanswered;
 pub mod votes;
 
+pub use equipoise_expression::field;
 pub use equipoise_ledger::{self as ledger, file_id};
 pub use plan::batch;

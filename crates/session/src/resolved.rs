@@ -7,7 +7,7 @@ use crate::{
     lattice::{AnswerLattice, DIGITS, DIGITS_OF_DIFFERENCES, EXACT, not_a_number},
     need::Need,
     request::Request,
-    rows::{Rows, plan::PerRowBudget},
+    rows::{Rows, derived, plan::PerRowBudget},
     source::{ColumnRead, Kind},
     statistic::{Argument, Column, Mechanism, Only, Statistic},
     types::Types,
@@ -339,7 +339,7 @@ impl<'a> ResolvedRequest<'a> {
     /// The place of the column, where one was named.
     pub fn optional_column(&self) -> Result<Option<usize>, PlanError> {
         let Some(name) = self.request.column.as_deref() else { return Ok(None) };
-        columns::place(&self.facts.columns, name)
+        columns::named(&self.facts.columns, name)
             .map(Some)
             .map_err(|error| PlanError::no_column(Argument::Column, &error))
     }
@@ -369,14 +369,12 @@ pub(crate) fn uses_delta(request: &Request) -> bool {
     (keyed && request.keys.is_empty()) || needs_delta(statistic, mechanism, request)
 }
 
-/// The columns that were named; a text that names none may be several with commas between them.
+/// The columns that were named; a text that names none may be several, or expressions, with commas between them.
 fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanError> {
     let mut places = Vec::new();
     for text in &request.group_by {
-        let names =
-            if facts.columns.contains(text) { vec![text.as_str()] } else { text.split(',').collect() };
-        for name in names {
-            let place = columns::place(&facts.columns, name.trim())
+        for name in derived::keys(&facts.columns, text) {
+            let place = columns::named(&facts.columns, name.trim())
                 .map_err(|error| PlanError::no_column(Argument::GroupBy, &error))?;
             if places.contains(&place) {
                 let name = wording::shown(name.trim());

@@ -1,7 +1,8 @@
 //! Exact audits of whole questions and of what lives on between them, beside those of mechanisms in `equipoise-audit`: units, filters,
-//! groups, what budgets are charged, votes of blocks, and monitors that end and start again.
+//! computed columns, groups, what budgets are charged, votes of blocks, and monitors that end and start again.
 
 mod answers;
+mod computed;
 mod memory;
 mod people;
 
@@ -17,6 +18,7 @@ pub const ALL: &[&Audit] = &[
     &people::UNITS,
     &people::UNIT_GROUPS,
     &people::FILTERS,
+    &computed::EXPRESSIONS,
     &people::ROW_BUDGETS,
     &votes::audits::VOTES,
     &program::audits::PROGRAMS,

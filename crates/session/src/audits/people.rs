@@ -86,16 +86,16 @@ pub(super) static ROW_BUDGETS: Audit = Audit {
 };
 
 const PEOPLE: &str = "three files in which one person has any of 20 lists of up to 3 rows, 3 keys";
-const RECORDS: &str = "all files of two people's records, 3 values";
+pub(super) const RECORDS: &str = "all files of two people's records, 3 values";
 const DRAWN_RECORDS: &str = "all files of two people's records, 3 values, 3 keys";
 
 /// A record: who, and a number or an empty field.
-type Record = (&'static str, Option<i64>);
-type Data = Vec<Record>;
+pub(super) type Record = (&'static str, Option<i64>);
+pub(super) type Data = Vec<Record>;
 
 const VALUES: [Option<i64>; 3] = [None, Some(0), Some(2)];
 
-fn source(data: &[Record]) -> Memory {
+pub(super) fn source(data: &[Record]) -> Memory {
     let numbers = data.iter().map(|(_, value)| value.map_or(f64::NAN, |value| value as f64)).collect();
     Memory::new(numbers, &data.iter().map(|(id, _)| *id).collect::<Vec<_>>())
 }
@@ -109,14 +109,14 @@ fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
     }
 }
 
-fn plan(request: &Request) -> Plan {
+pub(super) fn plan(request: &Request) -> Plan {
     Plan::new(request, &facts(None)).expect("a good request")
 }
 
 /// Keys under which rows of people are drawn. Between them they draw rows and groups in either order.
 const KEYS: [u64; 3] = [1, 2, 4];
 
-fn hands(key: u64) -> ScanKeys {
+pub(super) fn hands(key: u64) -> ScanKeys {
     ScanKeys::new(1, &mut ScriptedWords::new(vec![key; 6]))
 }
 
@@ -158,7 +158,13 @@ fn case(plan: &Plan) -> String {
     words
 }
 
-fn keeps(plan: &Plan, loss: &Approx, adjacency: Adjacency, pairs: &[(Data, Data)], over: &str) -> Measured {
+pub(super) fn keeps(
+    plan: &Plan,
+    loss: &Approx,
+    adjacency: Adjacency,
+    pairs: &[(Data, Data)],
+    over: &str,
+) -> Measured {
     measured(plan, plan.rows(), Claim::promised(loss, adjacency), pairs, over)
 }
 
@@ -203,7 +209,7 @@ fn people(adjacency: Adjacency) -> Vec<(Data, Data)> {
     pairs.into_iter().collect()
 }
 
-fn request(statistic: &str, eps: &str, adjacency: Adjacency) -> Request {
+pub(super) fn request(statistic: &str, eps: &str, adjacency: Adjacency) -> Request {
     Request { epsilon: Some(eps.into()), adjacency: Some(adjacency.to_string()), ..Request::new(statistic) }
 }
 
@@ -211,7 +217,7 @@ fn of_people(rows: u64, request: Request) -> Request {
     Request { unit: Some("town".into()), max_rows_per_unit: Some(rows.to_string()), ..request }
 }
 
-fn on_a_small_grid(request: Request) -> Request {
+pub(super) fn on_a_small_grid(request: Request) -> Request {
     Request {
         column: Some("salary".into()),
         range: Some("0,2".into()),
@@ -220,11 +226,11 @@ fn on_a_small_grid(request: Request) -> Request {
     }
 }
 
-fn exact(request: Request) -> Request {
+pub(super) fn exact(request: Request) -> Request {
     Request { mechanism: Some("stable".into()), delta: Some("0.1".into()), ..request }
 }
 
-fn filtered(filter: &str, request: Request) -> Request {
+pub(super) fn filtered(filter: &str, request: Request) -> Request {
     Request { filter: Some(filter.into()), ..request }
 }
 
@@ -330,7 +336,7 @@ fn files(most: usize) -> Vec<Data> {
 }
 
 /// Pairs in which one record comes or goes, or another stands in its place.
-fn records(most: usize, adjacency: Adjacency) -> Vec<(Data, Data)> {
+pub(super) fn records(most: usize, adjacency: Adjacency) -> Vec<(Data, Data)> {
     let mut pairs = BTreeSet::new();
     for file in files(most) {
         for place in 0..file.len() {

@@ -59,7 +59,10 @@ impl<'a> ScanResult<'a> {
         let mut found = ScanResult::default();
         let mut scanned: Vec<Need> = Vec::new();
         for need in needs {
-            let resident = need.wanted().filter(|_| matches!(need, Need::Floats(_)) && rows.are_all());
+            let lent = |wanted: &ColumnRead| {
+                matches!(need, Need::Floats(_)) && rows.are_all() && rows.derived().is_of_file(wanted.column)
+            };
+            let resident = need.wanted().filter(lent);
             match (need, resident.and_then(|wanted| source.resident(wanted))) {
                 (Need::Floats(_), Some(rows)) => found.lend_floats(need, rows),
                 _ if scanned.contains(need) => {}

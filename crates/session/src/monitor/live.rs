@@ -24,7 +24,7 @@ use crate::{
     unanswered::Unanswered,
 };
 use equipoise_entropy::OsCoins;
-use equipoise_predicate::Bitmap;
+use equipoise_expression::Bitmap;
 
 /// A monitor that has been paid for and lives in memory.
 pub struct LiveMonitor {

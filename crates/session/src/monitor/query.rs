@@ -9,7 +9,7 @@ use crate::{
     source::{ColumnRead, Kind, Source},
 };
 use equipoise_core::{ratio::Ratio, wording};
-use equipoise_predicate::{Kind as Type, Predicate, Question};
+use equipoise_expression::{Kind as Type, Predicate, Question};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -270,7 +270,7 @@ mod tests {
                 "no column is called 'salry'; did you mean 'salary'?",
             ),
             (r#"{"sum": "wage", "threshold": 1}"#, "no column is called 'wage'"),
-            (r#"{"where": "salary >", "threshold": 1}"#, "where: the predicate ends where a column"),
+            (r#"{"where": "salary >", "threshold": 1}"#, "where: the expression ends where a column"),
             (r#"{"where": "town = 'a' or town > 3", "threshold": 1}"#, "where: column 'town' holds text"),
         ] {
             let error = bound(line, true).expect_err(line).to_string();

@@ -9,7 +9,7 @@
 use super::query::Bound;
 use crate::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
 use equipoise_core::monitor::threshold_monitor::Contributions;
-use equipoise_predicate::{Bitmap, Column, NULL_CODE};
+use equipoise_expression::{Bitmap, Column, NULL_CODE};
 use std::collections::HashMap;
 
 /// How many columns are held at once.

@@ -19,7 +19,7 @@ use crate::{
     planned::PlanSummary,
     promise::{Promise, Spent},
     request::Request,
-    rows::{Rows, plan::charged_by_row},
+    rows::{Rows, derived::Derived, plan::charged_by_row},
     source::{ColumnRead, Kind, Source},
     statistic::Argument,
     task::{Answering, Expected},
@@ -56,13 +56,15 @@ impl Plan {
             return Err(PlanError::about_option("weight", "a weight is for the questions of a batch")
                 .hint("leave it out"));
         }
+        let (derived, facts) = &Derived::plan([request], facts)?;
         let (part, shared) =
             Part::new(request, facts).map_err(|error| enough::of_question(request, facts, error))?;
-        Ok(Self::of(request.to_json(), false, vec![part], shared, facts))
+        Ok(Self::of(request.to_json(), false, vec![part], shared.with(derived), facts))
     }
 
     /// Understand several questions, which share one scan and one charge.
     pub fn batch(batch: &Batch, facts: &DataFacts) -> Result<Self, PlanError> {
+        let (derived, facts) = &Derived::plan(&batch.questions, facts)?;
         let mut parts = Vec::new();
         let mut shared = None;
         for (number, request) in batch.priced(facts)?.iter().enumerate() {
@@ -79,7 +81,7 @@ impl Plan {
             shared = Some(common);
         }
         let shared = shared.expect("a batch has a question");
-        Ok(Self::of(batch.to_json(), true, parts, shared, facts))
+        Ok(Self::of(batch.to_json(), true, parts, shared.with(derived), facts))
     }
 
     fn of(asked: String, batch: bool, parts: Vec<Part>, shared: Shared, facts: &DataFacts) -> Self {
@@ -243,8 +245,10 @@ impl Plan {
     /// The columns that it will read, each once, and how: for sources that prepare them.
     pub fn wanted(&self) -> Vec<ColumnRead> {
         let needs = self.needs();
-        let mut wanted: Vec<ColumnRead> =
+        let wanted: Vec<ColumnRead> =
             needs.iter().flat_map(Need::all_wanted).chain(self.rows().wanted()).collect();
+        // What is computed is made of columns of the source.
+        let mut wanted = self.rows().derived().of_file(&wanted);
         wanted.sort_unstable();
         wanted.dedup();
         wanted

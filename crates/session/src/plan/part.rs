@@ -6,7 +6,7 @@ use crate::{
     promise::Spent,
     request::Request,
     resolved::{self, ResolvedRequest},
-    rows::Rows,
+    rows::{Rows, derived::Derived},
     statistic::Column,
     task::{Answering, Expected, Task, candidates},
 };
@@ -33,6 +33,13 @@ pub(super) struct Shared {
     pub(super) adjacency: Adjacency,
     pub(super) unit: Unit,
     pub(super) rows: Rows,
+}
+
+impl Shared {
+    /// The same with columns that are computed.
+    pub(super) fn with(self, derived: &Derived) -> Self {
+        Self { rows: self.rows.with_derived(derived.clone()), ..self }
+    }
 }
 
 impl Part {

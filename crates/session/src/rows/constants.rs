@@ -12,7 +12,7 @@ use crate::{
     types::Types,
 };
 use equipoise_core::{ratio::Ratio, wording};
-use equipoise_predicate::{Constant, Predicate, Side};
+use equipoise_expression::{Constant, Predicate, Side};
 
 /// What is known of columns by name.
 pub(super) struct Known<'a> {
@@ -149,7 +149,9 @@ impl Known<'_> {
     fn plain(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
         let column = self.facts.columns.iter().position(|column| column == name);
         let kind = column.and_then(|column| self.types.of(column)).filter(|kind| *kind != Kind::Text);
-        let (Some(kind), Constant::Text(text)) = (kind, &constant) else { return Ok(constant) };
+        let (Some(kind), Constant::Text(text)) = (kind, &constant) else {
+            return self.unambiguous(name, constant);
+        };
         let real = Some(number::float(text.as_bytes())).filter(|real| real.is_finite()).map(Constant::Real);
         number::integer(text.as_bytes()).map(Constant::Whole).or(real).ok_or_else(|| {
             let (name, text) = (wording::shown(name), wording::shown(text));
@@ -159,6 +161,30 @@ impl Known<'_> {
             )
             .hint("write a number")
         })
+    }
+}
+
+impl Known<'_> {
+    /// What digits in quotes mean nobody can know where nothing declares what a column holds: `delay > '60'` would compare texts, in which
+    /// 9 comes after 60.
+    fn unambiguous(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
+        let column = self.facts.columns.iter().position(|column| column == name);
+        let declared = |column: usize| self.types.said(column).or_else(|| self.facts.kind(column));
+        match &constant {
+            Constant::Text(text)
+                if column.is_some_and(|column| declared(column).is_none())
+                    && number::float(text.as_bytes()).is_finite() =>
+            {
+                let (name, text) = (wording::shown(name), wording::shown(text.trim()));
+                let problem = format!(
+                    "`where`: '{text}' is a number in quotes, and nothing declares whether '{name}' holds numbers or texts"
+                );
+                Err(PlanError::about(Argument::Where, problem).hint(format!(
+                    "write {text} to compare numbers, or `types={name}=text` and '{text}' to compare texts"
+                )))
+            }
+            _ => Ok(constant),
+        }
     }
 }
 

@@ -6,10 +6,15 @@
 //! has none, and rows are never looked at to find one. The constants that a column is compared with fix it:
 //! text, and the column is read as text; numbers, and it is read as floats. Where a whole constant is beyond 2^53, which floats
 //! cannot tell apart, it is read both ways: a whole number of 64 bits is compared as one, any other number as a float. Two columns that are compared with each other only are numbers. A
-//! column that is only asked whether it is null is read as text. What a record does not have, or has in another form, is null,
+//! column that is only asked whether it is null is read as text. A condition that computes something is an expression of its own
+//! ([`derived`](super::derived)), in which a column of no declared type is read as what it is used for. What a record does not have, or has in another form, is null,
 //! and a null passes no comparison.
 
-use super::{constants::Known, first};
+use super::{
+    constants::Known,
+    derived::{Names, input},
+    first, place_of,
+};
 use crate::{
     columns,
     error::PlanError,
@@ -18,7 +23,11 @@ use crate::{
     statistic::Argument,
     types::Types,
 };
-use equipoise_predicate::{Bitmap, Column, Constant, Kind as Type, NULL_CODE, Predicate, Question, Side};
+use equipoise_core::wording;
+use equipoise_expression::{
+    Bitmap, Column, Comparison, Constant, Expression, Input, Kind as Type, NULL_CODE, Predicate, Program,
+    Question, Side, Test,
+};
 use std::collections::BTreeMap;
 
 /// A predicate whose columns are known.
@@ -27,6 +36,23 @@ pub(crate) struct Filter {
     question: Question,
     /// The columns by the places that the question knows them by.
     wanted: Vec<ColumnRead>,
+    /// Conditions that compute something; the question knows their answers by the places behind the columns.
+    computed: Vec<Condition>,
+}
+
+/// A condition that computes something.
+#[derive(Clone, Debug)]
+struct Condition {
+    program: Program,
+    /// The places of its cells among those of the filter.
+    places: Vec<usize>,
+    /// Whether the records are wanted of which it is true, or those of which it is false.
+    wanted: bool,
+}
+
+/// The name of a condition that computes something, which no column has.
+fn name_of(condition: usize) -> String {
+    format!("\u{0}{condition}")
 }
 
 impl Filter {
@@ -35,10 +61,25 @@ impl Filter {
         let wrong = |error: &dyn std::fmt::Display| {
             PlanError::line(error.to_string()).within_argument(Argument::Where)
         };
+        let names = Names { facts, types, argument: Argument::Where };
+        let expression = Expression::parse(text).map_err(|error| names.wrong(text, &error))?;
+        let mut programs = Vec::new();
+        let predicate = Predicate::of(&expression, &mut |condition: &Expression| {
+            names.check(condition)?;
+            let program = Program::condition(condition, &|name| names.known(name));
+            programs.push(program.map_err(|error| names.wrong(text, &error))?);
+            let name = Side::Column(name_of(programs.len() - 1));
+            Ok::<_, PlanError>(Predicate::Compare(
+                name,
+                Comparison::Equal,
+                Side::Constant(Constant::Whole(1)),
+            ))
+        })?;
         let known = Known { facts, types };
-        let predicate = known.typed(Predicate::parse(text).map_err(|error| wrong(&error))?)?;
+        let predicate = known.typed(predicate)?;
         let mut types = BTreeMap::new();
         type_columns(&predicate, &mut types);
+        types.retain(|name, _| !name.starts_with('\u{0}'));
         let mut wanted = Vec::new();
         let mut places = BTreeMap::new();
         let mut wholes = BTreeMap::new();
@@ -51,18 +92,35 @@ impl Filter {
                 (None, Found::Text | Found::Nothing) => (Kind::Text, Type::Text),
                 (None, Found::Number | Found::Large) => (Kind::Float, Type::Real),
             };
-            places.insert(name, (wanted.len(), bound));
+            places.insert(name.to_string(), (wanted.len(), bound));
             wanted.push(ColumnRead { column, kind });
             if kind == Kind::Float && found == Found::Large {
-                wholes.insert(name, (wanted.len(), Type::Whole));
+                wholes.insert(name.to_string(), (wanted.len(), Type::Whole));
                 wanted.push(ColumnRead { column, kind: Kind::Integer });
             }
+        }
+        let mut computed: Vec<Condition> = programs
+            .into_iter()
+            .map(|program| {
+                let places =
+                    Names::reads(&program).into_iter().map(|read| place_of(read, &mut wanted)).collect();
+                Condition { program, places, wanted: true }
+            })
+            .collect();
+        if wanted.is_empty() {
+            return Err(wrong(&format!("'{}' names no column", wording::shown(text.trim())))
+                .hint("compare a column with something, as in age >= 18"));
+        }
+        for condition in 0..computed.len() {
+            places.insert(name_of(condition), (wanted.len() + condition, Type::Whole));
         }
         let question = |whole_first: bool| {
             let place = |name: &str| wholes.get(name).filter(|_| whole_first).or_else(|| places.get(name));
             predicate.bind(|name| place(name).copied()).map_err(|error| wrong(&error))
         };
-        Ok(Self { question: whole_or_real(question(true)?, question(false)?), wanted })
+        let question = whole_or_real(question(true)?, question(false)?);
+        let question = by_bits(question, wanted.len(), &mut computed);
+        Ok(Self { question, wanted, computed })
     }
 
     /// The cells that the predicate looks at.
@@ -72,9 +130,55 @@ impl Filter {
 
     /// Which rows pass, given the places of the predicate's cells in a batch.
     fn passing(&self, batch: Batch<'_>, places: &[usize]) -> Bitmap {
-        let held: Vec<Held<'_>> = places.iter().map(|&place| Held::new(&batch.cells[place])).collect();
-        let columns: Vec<Column<'_>> = held.iter().map(Held::column).collect();
-        self.question.evaluate(&columns, batch.rows)
+        let cells = |place: usize| &batch.cells[places[place]];
+        let bits: Vec<Bitmap> =
+            self.computed.iter().map(|condition| condition.bits(batch.rows, cells)).collect();
+        if let (Question::Computed(_), [only]) = (&self.question, bits.as_slice()) {
+            return only.clone();
+        }
+        let held: Vec<Held<'_>> = (0..places.len()).map(|place| self.held(place, cells(place))).collect();
+        let columns = held.iter().map(Held::column).chain(bits.iter().map(Column::Bits));
+        self.question.evaluate(&columns.collect::<Vec<_>>(), batch.rows)
+    }
+
+    /// Cells in the form that the question reads; nothing where only computed conditions read them.
+    fn held<'a>(&self, place: usize, cells: &Cells<'a>) -> Held<'a> {
+        if asks_about(&self.question, place) { Held::new(cells) } else { Held::Floats(&[]) }
+    }
+}
+
+impl Condition {
+    /// The records that are wanted.
+    fn bits<'a>(&self, rows: usize, cells: impl Fn(usize) -> &'a Cells<'a>) -> Bitmap {
+        let inputs: Vec<Input<'_>> = self.places.iter().map(|&place| input(cells(place))).collect();
+        self.program.holds(&inputs, rows, self.wanted)
+    }
+}
+
+/// Does a question look at the column of this place?
+fn asks_about(question: &Question, place: usize) -> bool {
+    match question {
+        Question::And(parts) | Question::Or(parts) => parts.iter().any(|part| asks_about(part, place)),
+        Question::Test(column, _) | Question::Null(column, _) => *column == place,
+        Question::Columns(left, _, right) => *left == place || *right == place,
+        Question::Always(_) | Question::Computed(_) => false,
+    }
+}
+
+/// The same question, with the conditions that compute something as bits of the records that are wanted. Negations have been pushed down
+/// to them, so that each is wanted true or false.
+fn by_bits(question: Question, columns: usize, computed: &mut [Condition]) -> Question {
+    let mut all = |parts: Vec<Question>| -> Vec<Question> {
+        parts.into_iter().map(|part| by_bits(part, columns, computed)).collect()
+    };
+    match question {
+        Question::And(parts) => Question::And(all(parts)),
+        Question::Or(parts) => Question::Or(all(parts)),
+        Question::Test(place, Test::Whole(1, 1, inside)) if place >= columns => {
+            computed[place - columns].wanted = inside;
+            Question::Computed(place)
+        }
+        other => other,
     }
 }
 
@@ -381,6 +485,82 @@ mod tests {
             );
         }
         assert!(typed("id < town").is_ok() && typed("age is null").is_ok());
+    }
+
+    #[test]
+    fn conditions_that_compute_stand_beside_those_that_do_not() {
+        let passing = |text: &str| -> Vec<usize> {
+            let filter =
+                Filter::plan(text, &facts(), &Types::default()).unwrap_or_else(|error| panic!("{error}"));
+            let ages = [10.0, 20.0, f64::NAN, 40.0, 9_007_199_254_740_992.0];
+            let pays = [5.0, 0.0, 1.0, 80.0, 1.0];
+            let ids = [Some(1), Some(2), Some(3), None, Some(9_007_199_254_740_993)];
+            let towns = [Some("Ayr"), Some("Rome"), None, Some("York"), Some("new")];
+            let cells: Vec<Cells<'_>> = filter
+                .wanted()
+                .iter()
+                .map(|read| match (read.column, read.kind) {
+                    (2, _) => Cells::Texts(&towns),
+                    (_, Kind::Integer) => Cells::Integers(&ids),
+                    (3, _) => Cells::Floats(&pays),
+                    _ => Cells::Floats(&ages),
+                })
+                .collect();
+            let places: Vec<usize> = (0..cells.len()).collect();
+            let bits = filter.passing(Batch { rows: 5, cells: &cells }, &places);
+            (0..5).filter(|&row| bits.get(row)).collect()
+        };
+        for (text, rows) in [
+            ("age / pay > 1", vec![0, 4]),
+            ("not age / pay > 1", vec![3]),
+            ("not (age / pay > 1 and pay > 2)", vec![1, 2, 3, 4]),
+            ("age / pay > 1 or town = 'York'", vec![0, 3, 4]),
+            ("lower(town) = 'ayr' or age - pay between 19 and 21", vec![0, 1]),
+            ("not lower(town) like '%o%' and pay <> 5", vec![4]),
+            ("id = 9007199254740993 and length(town) = 3", vec![4]),
+            ("if(age > 15, pay, age) < 20", vec![0, 1, 4]),
+            ("coalesce(age, 0) = 0", vec![2]),
+            ("cast(cast(pay as float) as text) = '80'", vec![3]),
+            ("null is null and pay > 2", vec![0, 3]),
+        ] {
+            assert_eq!(passing(text), rows, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_condition_could_mean_twice_or_not_at_all_is_an_error() {
+        for (text, said) in [
+            (
+                "age > '60'",
+                "`where`: '60' is a number in quotes, and nothing declares whether 'age' holds numbers or texts; write 60 to compare numbers, or `types=age=text` and '60' to compare texts",
+            ),
+            (
+                "town in ('a', '7')",
+                "`where`: '7' is a number in quotes, and nothing declares whether 'town' holds numbers or texts; write 7 to compare numbers, or `types=town=text` and '7' to compare texts",
+            ),
+            ("1 < 2", "`where`: '1 < 2' names no column; compare a column with something, as in age >= 18"),
+            ("true", "`where`: 'true' names no column; compare a column with something, as in age >= 18"),
+            (
+                "age + 1",
+                "`where`: age + 1 is of the type float where a boolean is due; write cast(age + 1 as boolean)",
+            ),
+            (
+                "lower(twn) = 'x'",
+                "`where`: no column is called 'twn'; did you mean 'town'? There are: id, age, town, pay; text stands between single quotes, 'like this'",
+            ),
+        ] {
+            let error = Filter::plan(text, &facts(), &Types::default()).unwrap_err();
+            assert_eq!(error.to_string(), said, "{text}");
+        }
+        let text = [("town".to_string(), "text".to_string())].into();
+        let request = crate::request::Request { types: text, ..crate::request::Request::new("count") };
+        assert!(Filter::plan("town = '7'", &facts(), &Types::plan(&request, &facts()).unwrap()).is_ok());
+        let schema = DataFacts { kinds: vec![Some(Kind::Text); 4], ..facts() };
+        assert!(Filter::plan("town = '7' and lower(town) = '7'", &schema, &Types::default()).is_ok());
+        let numbers = DataFacts { kinds: vec![Some(Kind::Integer); 4], ..facts() };
+        let types = Types::plan(&crate::request::Request::new("count"), &numbers).unwrap();
+        let error = Filter::plan("age > 'old'", &numbers, &types).unwrap_err().to_string();
+        assert_eq!(error, "`where`: column 'age' is of the type integer, which old is not; write a number");
     }
 
     struct Seen(Vec<String>);

@@ -9,7 +9,8 @@
 //!
 //! # Why
 //!
-//! 1. The filter looks at one record at a time, so a record that comes or goes does so after it, or not at all.
+//! 1. The filter and the columns that are computed ([`derived`]) look at one record at a time, so a record that comes or goes does so
+//!    after them, or not at all.
 //! 2. A person is all records with one id, in the canonical form of [`id`]. A record without an id is nobody's and is
 //!    dropped on its own.
 //! 3. Which of a person's rows are kept is a function of that person's rows and of a key ([`bound`]), which is drawn for every scan
@@ -35,6 +36,7 @@
 pub(crate) mod bound;
 pub(crate) mod cells;
 mod constants;
+pub(crate) mod derived;
 pub(crate) mod encode;
 pub(crate) mod filter;
 pub(crate) mod id;
@@ -50,15 +52,18 @@ use crate::{
     unanswered::Unanswered,
 };
 use bound::Bound;
+use derived::Derived;
 use equipoise_core::coins::Words;
 use filter::Filter;
 use rank::RunKey;
+use std::sync::Arc;
 
 /// Which rows count. Chosen from public words; the default is all of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     filter: Option<Filter>,
     bound: Option<Bound>,
+    derived: Arc<Derived>,
 }
 
 /// Threads and keys of one scan.
@@ -87,7 +92,18 @@ impl Rows {
 
     /// The same without a bound on a person's rows: all that the filter lets through. For truths of public rows.
     pub fn unbounded(&self) -> Self {
-        Self { filter: self.filter.clone(), bound: None }
+        Self { bound: None, ..self.clone() }
+    }
+
+    /// The same with computed columns behind those of the source.
+    #[must_use]
+    pub fn with_derived(self, derived: Derived) -> Self {
+        Self { derived: Arc::new(derived), ..self }
+    }
+
+    /// The columns that are computed.
+    pub fn derived(&self) -> &Derived {
+        &self.derived
     }
 
     /// How many rows of one person are let through at most.
@@ -142,7 +158,7 @@ impl Rows {
         wanted: &[ColumnRead],
         visitors: &mut [&mut dyn Visitor],
     ) -> Result<(), Lost> {
-        let Some(filter) = &self.filter else { return source.scan(wanted, visitors) };
+        let Some(filter) = &self.filter else { return self.derived.scan(source, wanted, visitors) };
         let mut all = wanted.to_vec();
         let places: Vec<usize> = filter.wanted().iter().map(|&one| place_of(one, &mut all)).collect();
         let mut sieves: Vec<filter::Sieve<'_>> = visitors
@@ -151,7 +167,7 @@ impl Rows {
             .collect();
         let mut sieving: Vec<&mut dyn Visitor> =
             sieves.iter_mut().map(|sieve| sieve as &mut dyn Visitor).collect();
-        source.scan(&all, &mut sieving)
+        self.derived.scan(source, &all, &mut sieving)
     }
 }
 

@@ -42,7 +42,7 @@ impl Rows {
                 })
             }
         };
-        Ok((Self { filter, bound }, unit))
+        Ok((Self { filter, bound, ..Self::default() }, unit))
     }
 
     /// From `--max-groups-per-unit`: the rows of a person lie in at most so many groups, which agree in the keys, and the

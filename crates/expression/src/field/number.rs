@@ -28,6 +28,15 @@ pub fn integer(field: &[u8]) -> Option<i64> {
     if negative { Some(value) } else { value.checked_neg() }
 }
 
+/// The one text of a float that is a number: its shortest digits, with an exponent where it is far from one. Both zeros are one text.
+pub fn text(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) {
+        format!("{}", value + 0.0)
+    } else {
+        format!("{value:e}")
+    }
+}
+
 /// Without spaces and tabs at either end.
 pub(crate) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = field {

@@ -29,7 +29,7 @@ pub fn timestamp(field: &[u8]) -> Option<i64> {
 const MINUTES_A_DAY: i64 = 24 * 60;
 
 /// Days since 1970 from a year, month and day, by counting in years that begin in March and in their 400-year cycles.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (cycle, of_cycle) = (year.div_euclid(400), year.rem_euclid(400));
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -38,7 +38,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The year, month and day of days since 1970: the inverse.
-fn year_month_day(days: i64) -> (i64, i64, i64) {
+pub(crate) fn year_month_day(days: i64) -> (i64, i64, i64) {
     let days = days.saturating_add(719_468);
     let (cycle, day_of_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let of_cycle =
@@ -137,7 +137,10 @@ fn offset(text: &[u8]) -> Option<i64> {
 
 /// Digits and nothing else, few enough for 64 bits.
 fn digits(text: &[u8]) -> Option<i64> {
-    let step = |value: i64, &byte: &u8| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0'));
+    let step = |value: i64, &byte: &u8| {
+        let digit = byte.is_ascii_digit().then(|| i64::from(byte - b'0'))?;
+        value.checked_mul(10)?.checked_add(digit)
+    };
     text.iter().try_fold(0, step)
 }
 

@@ -73,6 +73,41 @@ impl Bitmap {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// A bit for each pair of values; as many as the shorter list has.
+    #[inline]
+    pub(crate) fn from_pairs<T>(left: &[T], right: &[T], test: impl Fn(&T, &T) -> bool) -> Self {
+        let len = left.len().min(right.len());
+        Self::from_blocks(len, |range| {
+            let bit = |word: u64, (place, (left, right)): (usize, (&T, &T))| {
+                word | u64::from(test(left, right)) << place
+            };
+            // As in `from_test`: blocks of a fixed length are compared several at a time.
+            match (<&[T; 64]>::try_from(&left[range.clone()]), <&[T; 64]>::try_from(&right[range.clone()])) {
+                (Ok(left), Ok(right)) => left.iter().zip(right).enumerate().fold(0, bit),
+                _ => left[range.clone()].iter().zip(&right[range]).enumerate().fold(0, bit),
+            }
+        })
+    }
+
+    /// The bits that are not set.
+    #[must_use]
+    pub(crate) fn opposite(&self) -> Self {
+        let mut map = Self { words: self.words.iter().map(|word| !word).collect(), len: self.len };
+        map.trim();
+        map
+    }
+
+    /// The other's bits where a bit of the first is set, one's own elsewhere.
+    #[must_use]
+    pub(crate) fn replaced(&self, taken: &Self, other: &Self) -> Self {
+        let mut mine = self.clone();
+        mine.intersect(&taken.opposite());
+        let mut others = other.clone();
+        others.intersect(taken);
+        mine.unite(&others);
+        mine
+    }
+
     /// Keep the bits that are set in both. Records that the other does not have count as not set.
     pub fn intersect(&mut self, other: &Self) {
         let others = other.words.iter().chain(std::iter::repeat(&0));

@@ -1,8 +1,8 @@
 //! A predicate meets the columns of a data set: names become places, constants take the kind of their column.
 
 use crate::{
-    PredicateError,
-    parse::{Comparison, Constant, Predicate, Side},
+    ExpressionError,
+    predicate::{Comparison, Constant, Predicate, Side},
     shown,
 };
 
@@ -45,6 +45,8 @@ pub enum Question {
     Columns(usize, Comparison, usize),
     /// The column is null, or, where false, is not.
     Null(usize, bool),
+    /// The answer that was computed already, as bits at this place.
+    Computed(usize),
 }
 
 /// A test of one value.
@@ -105,17 +107,17 @@ impl Comparison {
 
 impl Predicate {
     /// Find the columns: `lookup` gives the place and the kind of a name, or nothing. Errors are one line.
-    pub fn bind(&self, lookup: impl Fn(&str) -> Option<(usize, Kind)>) -> Result<Question, PredicateError> {
+    pub fn bind(&self, lookup: impl Fn(&str) -> Option<(usize, Kind)>) -> Result<Question, ExpressionError> {
         bind(self, false, &|name: &str| {
-            lookup(name).ok_or_else(|| PredicateError(format!("no column is called '{}'", shown(name))))
+            lookup(name).ok_or_else(|| ExpressionError::new(format!("no column is called '{}'", shown(name))))
         })
     }
 }
 
-type Lookup<'a> = &'a dyn Fn(&str) -> Result<(usize, Kind), PredicateError>;
+type Lookup<'a> = &'a dyn Fn(&str) -> Result<(usize, Kind), ExpressionError>;
 
-fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Question, PredicateError> {
-    let all = |parts: &[Predicate]| -> Result<Vec<Question>, PredicateError> {
+fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Question, ExpressionError> {
+    let all = |parts: &[Predicate]| -> Result<Vec<Question>, ExpressionError> {
         parts.iter().map(|part| bind(part, negated, lookup)).collect()
     };
     Ok(match predicate {
@@ -145,7 +147,7 @@ fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Ques
                 (Side::Column(left), Side::Column(right)) => {
                     let ((a, kind), (b, other)) = (lookup(left)?, lookup(right)?);
                     if kind.is_number() != other.is_number() {
-                        return Err(PredicateError(format!(
+                        return Err(ExpressionError::new(format!(
                             "column '{}' holds {} and column '{}' holds {}; compare like with like",
                             shown(left),
                             kind.name(),
@@ -157,7 +159,9 @@ fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Ques
                 }
                 (Side::Constant(left), Side::Constant(right)) => {
                     let order = order_of(left, right).ok_or_else(|| {
-                        PredicateError("a number and a text are compared; compare like with like".to_string())
+                        ExpressionError::new(
+                            "a number and a text are compared; compare like with like".to_string(),
+                        )
                     })?;
                     Question::Always(comparison.holds(order))
                 }
@@ -166,9 +170,9 @@ fn bind(predicate: &Predicate, negated: bool, lookup: Lookup<'_>) -> Result<Ques
     })
 }
 
-fn unlike(kind: Kind, name: &str) -> PredicateError {
+fn unlike(kind: Kind, name: &str) -> ExpressionError {
     let write = if kind.is_number() { "a number" } else { "text between ' and '" };
-    PredicateError(format!("column '{}' holds {}; compare it with {write}", shown(name), kind.name()))
+    ExpressionError::new(format!("column '{}' holds {}; compare it with {write}", shown(name), kind.name()))
 }
 
 fn compare(
@@ -176,18 +180,21 @@ fn compare(
     name: &str,
     comparison: Comparison,
     constant: &Constant,
-) -> Result<Question, PredicateError> {
-    let test = match (kind, constant) {
+) -> Result<Question, ExpressionError> {
+    let test = against(kind, comparison, constant).ok_or_else(|| unlike(kind, name))?;
+    Ok(Question::Test(column, test))
+}
+
+/// The test that values of a kind pass which compare so with a constant; none where they cannot be compared.
+pub(crate) fn against(kind: Kind, comparison: Comparison, constant: &Constant) -> Option<Test> {
+    Some(match (kind, constant) {
         (Kind::Text, Constant::Text(text)) => Test::Text(comparison, text.clone()),
         (Kind::Real, Constant::Real(value)) => Test::Real(comparison, *value),
-        (Kind::Real, Constant::Whole(value)) => {
-            return Ok(Question::Test(column, real_against(comparison, *value)));
-        }
+        (Kind::Real, Constant::Whole(value)) => real_against(comparison, *value),
         (Kind::Whole, Constant::Whole(value)) => whole(comparison, *value),
         (Kind::Whole, Constant::Real(value)) => whole_against(comparison, *value),
-        _ => return Err(unlike(kind, name)),
-    };
-    Ok(Question::Test(column, test))
+        _ => return None,
+    })
 }
 
 /// The whole numbers that compare so.
@@ -276,13 +283,19 @@ fn within(
     name: &str,
     constants: &[Constant],
     inside: bool,
-) -> Result<Question, PredicateError> {
+) -> Result<Question, ExpressionError> {
+    let test = among(kind, constants, inside).ok_or_else(|| unlike(kind, name))?;
+    Ok(Question::Test(column, test))
+}
+
+/// The test that values of a kind pass which are one of these constants, or none of them; nothing where they cannot be compared.
+pub(crate) fn among(kind: Kind, constants: &[Constant], inside: bool) -> Option<Test> {
     let (mut wholes, mut reals, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for constant in constants {
-        match compare((column, kind), name, Comparison::Equal, constant)? {
-            Question::Test(_, Test::Whole(first, last, true)) if first == last => wholes.push(first),
-            Question::Test(_, Test::Real(_, value)) => reals.push(value),
-            Question::Test(_, Test::Text(_, text)) => texts.push(text),
+        match against(kind, Comparison::Equal, constant)? {
+            Test::Whole(first, last, true) if first == last => wholes.push(first),
+            Test::Real(_, value) => reals.push(value),
+            Test::Text(_, text) => texts.push(text),
             // No value of the column equals it.
             _ => {}
         }
@@ -290,10 +303,9 @@ fn within(
     wholes.sort_unstable();
     reals.sort_unstable_by(f64::total_cmp);
     texts.sort_unstable();
-    let test = match kind {
+    Some(match kind {
         Kind::Whole => Test::WholeIn(wholes, inside),
         Kind::Real => Test::RealIn(reals, inside),
         Kind::Text => Test::TextIn(texts, inside),
-    };
-    Ok(Question::Test(column, test))
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     bind::Kind,
-    parse::{Constant, Predicate, Side},
+    predicate::{Constant, Predicate, Side},
 };
 use std::collections::BTreeMap;
 

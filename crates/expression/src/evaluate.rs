@@ -35,6 +35,8 @@ pub enum Column<'a> {
     },
     /// Text as it stands.
     Words(&'a [Option<&'a str>]),
+    /// Answers that were computed already: ones and zeros.
+    Bits(&'a Bitmap),
 }
 
 /// One value of a record.
@@ -72,6 +74,7 @@ impl<'a> Column<'a> {
                 word.map(|word| Value::Text(word))
             }
             Self::Words(words) => words.get(row).copied().flatten().map(Value::Text),
+            Self::Bits(bits) => (row < bits.len()).then(|| Value::Whole(i64::from(bits.get(row)))),
         };
         value.unwrap_or(Value::Null)
     }
@@ -86,6 +89,7 @@ impl Question {
             Self::Always(answer) => *answer,
             Self::Null(column, wanted) => value(*column).is_null() == *wanted,
             Self::Test(column, test) => test.passes(value(*column)),
+            Self::Computed(column) => value(*column) == Value::Whole(1),
             Self::Columns(left, comparison, right) => {
                 order(value(*left), value(*right)).is_some_and(|order| comparison.holds(order))
             }
@@ -116,6 +120,10 @@ impl Question {
                 let fast = columns.get(*place).and_then(|column| test.evaluate(column, rows));
                 fast.unwrap_or_else(|| by_row(rows, |row| test.passes(at(*place, row))))
             }
+            Self::Computed(place) => match columns.get(*place) {
+                Some(Column::Bits(bits)) if bits.len() == rows => (*bits).clone(),
+                _ => Bitmap::filled(rows, false),
+            },
             Self::Null(..) | Self::Columns(..) => by_row(rows, |row| self.holds(&|place| at(place, row))),
         }
     }
@@ -146,7 +154,19 @@ fn among<T: PartialOrd>(list: &[T], value: &T) -> bool {
 }
 
 impl Test {
-    fn passes(&self, value: Value<'_>) -> bool {
+    /// What holds where this does not and there is a value.
+    pub(crate) fn negated(&self) -> Self {
+        match self {
+            Self::Whole(first, last, inside) => Self::Whole(*first, *last, !inside),
+            Self::Real(comparison, value) => Self::Real(comparison.negated(), *value),
+            Self::Text(comparison, text) => Self::Text(comparison.negated(), text.clone()),
+            Self::RealIn(list, inside) => Self::RealIn(list.clone(), !inside),
+            Self::WholeIn(list, inside) => Self::WholeIn(list.clone(), !inside),
+            Self::TextIn(list, inside) => Self::TextIn(list.clone(), !inside),
+        }
+    }
+
+    pub(crate) fn passes(&self, value: Value<'_>) -> bool {
         match (self, value) {
             (Self::Whole(first, last, inside), Value::Whole(value)) => {
                 (*first..=*last).contains(&value) == *inside
@@ -187,6 +207,7 @@ impl Test {
                     None,
                 )
             }
+            Column::Bits(_) => return None,
         };
         if let Some(present) = present {
             answers.intersect(present);
@@ -194,7 +215,7 @@ impl Test {
         Some(answers)
     }
 
-    fn wholes(&self, values: &[i64]) -> Option<Bitmap> {
+    pub(crate) fn wholes(&self, values: &[i64]) -> Option<Bitmap> {
         match self {
             &Self::Whole(first, last, inside) => {
                 Some(Bitmap::from_test(values, |&x| (first..=last).contains(&x) == inside))
@@ -204,8 +225,8 @@ impl Test {
         }
     }
 
-    fn reals(&self, values: &[f64]) -> Option<Bitmap> {
-        use crate::parse::Comparison::{Above, AtLeast, AtMost, Below, Equal, Unequal};
+    pub(crate) fn reals(&self, values: &[f64]) -> Option<Bitmap> {
+        use crate::predicate::Comparison::{Above, AtLeast, AtMost, Below, Equal, Unequal};
         match self {
             #[expect(clippy::float_cmp, reason = "the user asks for equality")]
             &Self::Real(comparison, c) => Some(match comparison {
@@ -234,7 +255,7 @@ mod tests {
     const SCHEMA: [(&str, Kind); 4] =
         [("whole", Kind::Whole), ("real", Kind::Real), ("text", Kind::Text), ("other", Kind::Real)];
 
-    fn bind(text: &str) -> Result<Question, crate::PredicateError> {
+    fn bind(text: &str) -> Result<Question, crate::ExpressionError> {
         let place = |name: &str| SCHEMA.iter().position(|(known, _)| *known == name);
         Predicate::parse(text)?.bind(|name| place(name).map(|place| (place, SCHEMA[place].1)))
     }
