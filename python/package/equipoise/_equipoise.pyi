@@ -21,6 +21,7 @@ __all__ = [
     "Squares",
     "Threshold",
     "Watch",
+    "answer_words",
     "audit",
     "audits",
     "calibrate",
