@@ -208,7 +208,7 @@ pub const TABLE: &[Row] = &[
         "all are null",
         (1, MANY),
     ),
-    row(Function::Abs, ("abs", "abs(a)"), "the distance from 0", "a is null, or is -2^63", (1, 1)),
+    row(Function::Abs, ("abs", "abs(a)"), "the distance from 0", "a is null, infinite, or -2^63", (1, 1)),
     row(
         Function::Floor,
         ("floor", "floor(a)"),
