@@ -31,7 +31,7 @@ TABLE = """
 COPY (
   SELECT (hash(i) % 20000) / 100.0 - 40 AS dep_delay, CASE WHEN i % 50 = 0 THEN NULL ELSE (hash(i + 7) % 30000) / 100.0 - 60 END AS arr_delay,
          (hash(i + 1) % 400)::DOUBLE AS air_time, (hash(i + 2) % 3000)::BIGINT AS distance,
-         ['AA', 'UA', 'DL', 'WN', 'AS', 'B6', 'NK'][1 + hash(i + 3) % 7] AS carrier, DATE '2013-01-01' + (hash(i + 4) % 365)::INTEGER AS day
+         ['AA', 'UA', 'DL', 'WN', 'AS', 'B6', 'NK'][1 + (hash(i + 3) % 7)::BIGINT] AS carrier, DATE '2013-01-01' + (hash(i + 4) % 365)::INTEGER AS day
   FROM range({rows}) t(i)
 ) TO '{path}' (FORMAT parquet)
 """
