@@ -168,7 +168,7 @@ fn paragraph(
             "Its answers were given one by one, to questions that are not written down here.".to_string()
         }
         Some(Release { groups: Some(groups), .. }) => format!(
-            "Answers for {} groups were released, each with its error; groups that are not among them stay unsaid.",
+            "Answers for {} groups were released, each with its error; groups that are not among them are not released.",
             groups.len()
         ),
         Some(release) => format!(

@@ -151,7 +151,7 @@ fn no_key_is_a_refusal() {
     let folder = Folder::new("town\nAyr\nBath\n");
     let output = folder.run("histogram data.csv town --epsilon 1 --delta 1e-13");
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("no key was told"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no key was released"));
 }
 
 #[test]

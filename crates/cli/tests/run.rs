@@ -228,7 +228,7 @@ fn blocks_that_fail_are_no_answer() {
     );
     assert!(text.contains("blocks without an answer count as 70"), "{text}");
     assert!(
-        text.contains("blocks     40; how many answered is not told, because a default was stated"),
+        text.contains("blocks     40; how many answered is not released, because a default was stated"),
         "{text}"
     );
     assert!(!text.contains("true value"), "{text}");

@@ -60,7 +60,7 @@ fn a_simulation_shows_every_number_and_text_of_the_answers() {
         shown("simulate --trials 20 histogram data.csv town --epsilon 1000 --delta 1e-6"),
         "histogram by town, epsilon 1000 (simulated; nothing was charged or released)\n\
          \x20 trials     20, 0 refused\n\
-         \x20        told      median  nine of ten between  truth  bars held\n\
+         \x20        released  median  nine of ten between  truth  bars held\n\
          \x20  Ayr   20 of 20  500     500 and 500          500    20 of 20\n\
          \x20  Bath  20 of 20  500     500 and 500          500    20 of 20\n\
          \x20 bars       each says that it holds (95 % confidence)\n"
@@ -69,7 +69,7 @@ fn a_simulation_shows_every_number_and_text_of_the_answers() {
         shown("simulate --trials 20 quantile data.csv value 0.25,0.5 --epsilon 1000"),
         "quantile of value, epsilon 1000 (simulated; nothing was charged or released)\n\
          \x20 trials     20, 0 refused\n\
-         \x20                 told      median  nine of ten between  truth  bars held\n\
+         \x20                 released  median  nine of ten between  truth  bars held\n\
          \x20  quantile 0.25  20 of 20  12      12 and 12            12     20 of 20\n\
          \x20  quantile 0.5   20 of 20  24      24 and 24            24     20 of 20\n\
          \x20 bars       each says that it holds (95 % confidence)\n"
@@ -96,7 +96,7 @@ fn a_simulation_shows_every_number_and_text_of_the_answers() {
     folder.write("few.csv", format!("town\n{}Bath\n", "Ayr\n".repeat(300)));
     // A key of a single row is told with a probability of at most delta.
     let unsaid = shown("simulate --trials 5 histogram few.csv town --epsilon 1000 --delta 1e-20");
-    assert!(unsaid.contains("unsaid     1 key that rows have was told in no trial"), "{unsaid}");
+    assert!(unsaid.contains("missing    1 key that rows have was released in no trial"), "{unsaid}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_batch_is_simulated_and_drawn() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let picture = svg(&folder.path("out.svg"));
-    for part in ["question 2: count: nine answers of ten", "Ayr", "told in 20 of 20"] {
+    for part in ["question 2: count: nine answers of ten", "Ayr", "released in 20 of 20"] {
         assert!(picture.contains(part), "{part}");
     }
     let shown = json(&folder, "simulate --trials 20 --json batch questions.json data.csv");

@@ -112,8 +112,8 @@ fn one(series: &Series, many: usize) -> Line {
     let spread = series.spread();
     let told = series.values.len();
     let note = match series.refused {
-        0 => format!("told in {told} of {many}"),
-        refused => format!("told {told}, refused {refused} of {many}"),
+        0 => format!("released in {told} of {many}"),
+        refused => format!("released {told}, refused {refused} of {many}"),
     };
     Line {
         label: if series.name.starts_with("quantile") { series.label(false) } else { series.label(true) },
@@ -199,7 +199,7 @@ mod tests {
         assert!(svg.contains("simulated, not released") && !svg.contains("nine answers of ten"), "{svg}");
         let groups = ["Ayr", "Bath"].map(|key| series("count", Some(json!(key)), vec![json!(5), json!(9)]));
         let svg = drawn(groups.to_vec());
-        for part in ["Ayr", "Bath", "count: nine answers of ten", "told in 2 of", "circle"] {
+        for part in ["Ayr", "Bath", "count: nine answers of ten", "released in 2 of", "circle"] {
             assert!(svg.contains(part), "{part}: {svg}");
         }
         assert!(drawn(Vec::new()).contains("no trial had an answer"));

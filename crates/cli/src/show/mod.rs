@@ -179,7 +179,7 @@ pub(crate) fn blocks_words(blocks: &Blocks) -> String {
                 percent(*confidence)
             )
         }
-        _ => format!("{count}; how many answered is not told, because a default was stated"),
+        _ => format!("{count}; how many answered is not released, because a default was stated"),
     }
 }
 

@@ -40,14 +40,14 @@ pub(crate) fn simulation(plan: &Plan, simulation: &Simulation) {
         }
     }
     if let Some(unsaid) = simulation.unsaid.filter(|&unsaid| unsaid > 0) {
-        println!("  unsaid     {}", unsaid_words(unsaid));
+        println!("  missing    {}", unsaid_words(unsaid));
     }
 }
 
 fn unsaid_words(keys: u64) -> String {
     match keys {
-        1 => "1 key that rows have was told in no trial".to_string(),
-        many => format!("{many} keys that rows have were told in no trial"),
+        1 => "1 key that rows have was released in no trial".to_string(),
+        many => format!("{many} keys that rows have were released in no trial"),
     }
 }
 
@@ -144,9 +144,9 @@ fn table(series: &[&Series], trials: usize) {
     let texts_only = series[0].frequent;
     let drawn = series.iter().any(|series| series.all_rows.is_some());
     let mut header = if texts_only {
-        vec!["", "told", "answers"]
+        vec!["", "released", "answers"]
     } else {
-        vec!["", "told", "median", "nine of ten between"]
+        vec!["", "released", "median", "nine of ten between"]
     };
     header.extend(if drawn { vec!["truth of all rows", "of rows drawn"] } else { vec!["truth"] });
     let limited = series.iter().any(|series| !series.moved.is_empty());

@@ -117,9 +117,9 @@ impl GroupedStatistic {
     fn told_from_words(&self) -> String {
         match &self.keys {
             Keys::Found { told_from: Some(rows), .. } => {
-                format!("a key is told in 19 cases of 20 when at least {rows} rows have it")
+                format!("a key is released in 19 cases of 20 when at least {rows} rows have it")
             }
-            _ => "no key is told in 19 cases of 20 at this delta".to_string(),
+            _ => "no key is released in 19 cases of 20 at this delta".to_string(),
         }
     }
 

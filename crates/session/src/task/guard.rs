@@ -183,7 +183,7 @@ impl MinimumRows {
             Self::Public { .. } => "the number of rows is".to_string(),
             Self::Bought { .. } => format!("{} is", self.counted()),
         };
-        format!("each is told where {rows} at least {each} in turn{}", self.not_believed())
+        format!("each is released where {rows} at least {each} in turn{}", self.not_believed())
     }
 
     fn counted(&self) -> String {

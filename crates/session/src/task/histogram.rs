@@ -64,7 +64,7 @@ struct Found {
     within: i64,
     /// A noisy count below this may be that of a key that was only just told.
     just_told: i64,
-    /// From this many rows on a key is told in 19 cases of 20.
+    /// From this many rows on a key is released in 19 cases of 20.
     told_from: u64,
 }
 
@@ -123,7 +123,7 @@ impl Answering for Histogram {
                 format!("each count is off by at most {within}; every stated key has one")
             }
             Keys::Found(found) => format!(
-                "each count is off by at most {within}; {}; rarer keys stay unsaid",
+                "each count is off by at most {within}; {}; rarer keys are not released",
                 found.told_from_words()
             ),
         };
@@ -164,7 +164,7 @@ impl Answering for Histogram {
                 };
                 let advice = || {
                     format!(
-                        "no key was told: {}; raise epsilon or delta, group by fewer columns, or state the `keys`",
+                        "no key was released: {}; raise epsilon or delta, group by fewer columns, or state the `keys`",
                         found.told_from_words()
                     )
                 };
@@ -231,7 +231,7 @@ impl Found {
     }
 
     fn told_from_words(&self) -> String {
-        format!("a key is told in 19 cases of 20 when at least {} rows have it", self.told_from)
+        format!("a key is released in 19 cases of 20 when at least {} rows have it", self.told_from)
     }
 }
 
