@@ -40,6 +40,17 @@ pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 /// The year, month and day of days since 1970: the inverse.
 pub(crate) fn year_month_day(days: i64) -> (i64, i64, i64) {
     let days = days.saturating_add(719_468);
+    // Days that somebody lived to see: the same in half as many bits, several times faster.
+    if let Ok(days @ 0..0x4000_0000) = u32::try_from(days) {
+        let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);
+        let of_cycle =
+            (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
+        let day_of_year = day_of_cycle - (365 * of_cycle + of_cycle / 4 - of_cycle / 100);
+        let from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+        let month = (from_march + 2) % 12 + 1;
+        return (i64::from(cycle * 400 + of_cycle + u32::from(month <= 2)), month.into(), day.into());
+    }
     let (cycle, day_of_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let of_cycle =
         (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;

@@ -74,9 +74,30 @@ pub(super) fn with_first(operator: Operator, left: f64, right: Cow<'_, [f64]>) -
     }
 }
 
+/// Whole numbers, or days, and a constant.
+pub(super) fn wholes_with(operator: Operator, left: Wholes, right: i64, kind: Type) -> Vector<'static> {
+    let found = match operator {
+        Operator::Plus => left.map(|value| value.checked_add(right)),
+        Operator::Minus => left.map(|value| value.checked_sub(right)),
+        Operator::Times => left.map(|value| value.checked_mul(right)),
+        Operator::Over | Operator::Modulo if right == 0 => left.map(|_| None),
+        Operator::Over | Operator::Modulo => left.map(|value| Some(value.wrapping_rem(right))),
+    };
+    Vector::Whole(days_or_numbers(found, kind))
+}
+
+/// The same numbers; of days those that there are.
+fn days_or_numbers(mut found: Wholes, kind: Type) -> Wholes {
+    if kind == Type::Date {
+        let near = |day: &i64| (-FARTHEST_DAY..=FARTHEST_DAY).contains(day);
+        found.present.intersect(&Bitmap::from_test(&found.values, near));
+    }
+    found
+}
+
 /// Two lists of whole numbers, or a day and days.
 pub(super) fn wholes(operator: Operator, left: Wholes, right: &Wholes, kind: Type) -> Vector<'static> {
-    let mut found = match operator {
+    let found = match operator {
         Operator::Plus => checked(left, right, i64::overflowing_add),
         Operator::Minus => checked(left, right, i64::overflowing_sub),
         Operator::Times => checked(left, right, i64::overflowing_mul),
@@ -85,11 +106,7 @@ pub(super) fn wholes(operator: Operator, left: Wholes, right: &Wholes, kind: Typ
             checked(left, right, |a, b| if b == 0 { (0, true) } else { (a.wrapping_rem(b), false) })
         }
     };
-    if kind == Type::Date {
-        let near = |day: &i64| (-FARTHEST_DAY..=FARTHEST_DAY).contains(day);
-        found.present.intersect(&Bitmap::from_test(&found.values, near));
-    }
-    Vector::Whole(found)
+    Vector::Whole(days_or_numbers(found, kind))
 }
 
 /// Both numbers made into one, which is null where it overflows.

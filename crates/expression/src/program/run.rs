@@ -95,7 +95,10 @@ impl<'a> Run<'_, 'a> {
             (_, Some(right)) => arithmetic::with(operator, self.reals(left), right),
             (Some(left), _) => arithmetic::with_first(operator, left, self.reals(right)),
             _ if kind == Type::Float => arithmetic::reals(operator, self.reals(left), self.reals(right)),
-            _ => arithmetic::wholes(operator, self.whole(left), &self.whole(right), kind),
+            _ => match right.what {
+                What::Whole(right) => arithmetic::wholes_with(operator, self.whole(left), right, kind),
+                _ => arithmetic::wholes(operator, self.whole(left), &self.whole(right), kind),
+            },
         }
     }
 

@@ -108,9 +108,20 @@ impl Wholes {
         self.present.get(row).then(|| self.values[row])
     }
 
-    /// Each number that is there, made into another one or none.
-    pub fn map(self, change: impl Fn(i64) -> Option<i64>) -> Self {
-        Self::of(self.values.len(), |row| self.get(row).and_then(&change))
+    /// Each number made into another one or none. Those that are not there are changed too, which nobody sees: without a look at each
+    /// bit it is faster.
+    #[inline]
+    pub fn map(mut self, change: impl Fn(i64) -> Option<i64>) -> Self {
+        let values = &mut self.values;
+        let good = Bitmap::from_blocks(values.len(), |range| {
+            values[range].iter_mut().enumerate().fold(0, |word, (place, value)| {
+                let changed = change(*value);
+                *value = changed.unwrap_or_default();
+                word | u64::from(changed.is_some()) << place
+            })
+        });
+        self.present.intersect(&good);
+        self
     }
 
     pub fn options(&self) -> Vec<Option<i64>> {
@@ -199,10 +210,15 @@ impl<'a> Vector<'a> {
             (Some(Input::Whole(values)), Type::Integer | Type::Date | Type::Timestamp)
                 if values.len() >= rows =>
             {
-                Self::Whole(Wholes {
-                    values: values[..rows].iter().map(|value| value.unwrap_or_default()).collect(),
-                    present: Bitmap::from_test(&values[..rows], Option::is_some),
-                })
+                let mut own = vec![0; rows];
+                let present = Bitmap::from_blocks(rows, |range| {
+                    let pairs = own[range.clone()].iter_mut().zip(&values[range]).enumerate();
+                    pairs.fold(0, |word, (place, (own, value))| {
+                        *own = value.unwrap_or_default();
+                        word | u64::from(value.is_some()) << place
+                    })
+                });
+                Self::Whole(Wholes { values: own, present })
             }
             (Some(Input::Text(texts)), Type::Text) if texts.len() >= rows => {
                 let own = |text: Option<&'a str>| text.filter(|text| !text.is_empty()).map(Cow::Borrowed);
