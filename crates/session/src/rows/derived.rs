@@ -157,7 +157,12 @@ impl Derived {
 
     fn add(&mut self, text: &str, statistic: Option<Statistic>, names: &Names<'_>) -> Result<(), PlanError> {
         let known = self.columns.iter().any(|column| column.name == text);
-        if known || columns::named(&names.facts.columns, text).is_ok() {
+        let is_name = match columns::named(&names.facts.columns, text) {
+            Ok(_) => true,
+            // Whoever looks for the column says that there are several: none of them is computed.
+            Err(error) => error.several,
+        };
+        if known || is_name {
             return Ok(());
         }
         let expression = match Expression::parse(text) {

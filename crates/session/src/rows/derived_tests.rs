@@ -176,3 +176,14 @@ fn computed_cells_stand_beside_those_of_the_file_in_any_kind() {
         assert_eq!(found, [values.map(String::from).to_vec(), left.clone()], "{column} as {kind}");
     }
 }
+
+/// Of two columns of one name none is guessed at, nor is the name computed where it reads as an expression.
+#[test]
+fn a_name_that_two_columns_have_is_not_computed() {
+    for name in ["left - 1", "1", "left"] {
+        let columns = vec![name.to_string(), "left".into(), name.to_string()];
+        let facts = DataFacts { name: "flights".into(), columns, registered: None, kinds: Vec::new() };
+        let error = Plan::new(&asked("median", Some(name), &[]), &facts).unwrap_err().to_string();
+        assert!(error.contains(&format!("more than one column is called '{name}'")), "{error}");
+    }
+}
