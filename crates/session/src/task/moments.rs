@@ -185,10 +185,13 @@ impl Moments {
             (_, Some(0)) => Err(PlanError::about(Argument::Rows, "no rows have no mean")
                 .hint("state `rows` as a whole number above 0")),
             (RangeBy::Searched(searched), Some(rows))
-                if i64::try_from(rows).is_ok_and(|rows| rows < searched.told) =>
+                if i64::try_from(rows)
+                    .is_ok_and(|rows| rows < searched.enough(self.moment == Moment::Sum)) =>
             {
-                let problem =
-                    format!("{rows} rows are too few: a range is found from about {} rows on", searched.told);
+                let problem = format!(
+                    "{rows} rows are too few: a range is found from about {} rows on",
+                    searched.enough(self.moment == Moment::Sum)
+                );
                 Err(PlanError::about(Argument::Range, problem).hint("raise epsilon, or declare `range`"))
             }
             _ => Ok(self),
@@ -383,7 +386,7 @@ impl Moments {
             {
                 Some(format!(
                     "too few rows: a range is found from about {} rows on; raise epsilon, or declare `range`",
-                    searched.told
+                    searched.enough(is_sum)
                 ))
             }
             RangeBy::Searched(_) if is_sum => None,
@@ -571,9 +574,9 @@ impl Answering for Moments {
                 let most = shares.fold(0.0, f64::max);
                 format!(
                     "a range is searched privately and released with the answer; {noise} is at most {:.3} times {of}{per_row} \
-                     ({most:.3} with few rows); refused when a noisy count of the rows is below {}",
+                     ({most:.3} with few rows); refused where noisy counts tell of fewer than about {} rows",
                     self.noise_parts(self.largest()),
-                    searched.told
+                    searched.enough(self.moment == Moment::Sum)
                 )
             }
         };

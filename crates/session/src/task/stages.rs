@@ -56,6 +56,11 @@ pub(super) struct Stage {
 }
 
 impl Searched {
+    /// From how many rows on there is an answer, about: a sum tells no number of rows of its own.
+    pub fn enough(&self, is_sum: bool) -> i64 {
+        if is_sum { self.needed } else { self.told }
+    }
+
     /// Find a range for rows that lie in these cells.
     pub fn run<C: Coins>(&self, cells: &Cells, coins: &mut C) -> SharedRange {
         let rows = self.count.noisy(cells.rows(), coins);
