@@ -99,7 +99,8 @@ impl Books {
                 .map_err(|error| errors::ledger(&error))?;
             let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
             let facts = DataFacts { kinds, ..facts };
-            let plan = Plan::new(&request, &facts).map_err(errors::plan)?;
+            let plan = Plan::new(&request, &facts)
+                .map_err(|error| errors::plan_but(&error, Plan::mended(&request, &facts, &error)))?;
             Ok(Planned { plan, columns })
         })
     }

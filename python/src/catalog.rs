@@ -11,6 +11,7 @@ use equipoise_session::{
     audits::all,
     bar::{ErrorBar, rounded},
     caution,
+    next::NextStep,
     release::Promise,
 };
 use pyo3::prelude::*;
@@ -96,6 +97,13 @@ pub fn answer_words(value: &str, error: &str) -> PyResult<(String, String)> {
     let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
     let words = error.as_ref().map_or(String::new(), |error| error.words(&value));
     Ok((rounded(&value, error.as_ref()), words))
+}
+
+/// A question that would do after a refusal, as it is typed in Python.
+#[pyfunction]
+pub fn next_call(step: &str) -> PyResult<String> {
+    let step: NextStep = serde_json::from_str(step).map_err(errors::request)?;
+    Ok(step.written(Surface::Python, "data"))
 }
 
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.

@@ -1,7 +1,9 @@
 //! Errors as the exceptions of the package: one class for each thing that a caller can do about it.
 
+use equipoise_core::wording::Surface;
 use equipoise_session::{
     ledger::{ChargeError, LedgerError, Limit, RegisterError},
+    next::NextStep,
     plan::PlanError,
     release::Remaining,
     session::PayError,
@@ -36,8 +38,14 @@ pub fn request(error: impl Display) -> PyErr {
 /// The same where it is known about which argument, and what to do.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 pub fn plan(error: PlanError) -> PyErr {
+    plan_but(&error, None)
+}
+
+/// The same with a question that can be planned, where there is one.
+pub fn plan_but(error: &PlanError, step: Option<NextStep>) -> PyErr {
     let argument = error.argument().map(|option| option.keyword);
-    RequestError::new_err((error.to_string(), argument, error.next_step().map(str::to_string)))
+    let call = step.map(|step| step.written(Surface::Python, "data"));
+    RequestError::new_err((error.to_string(), argument, error.next_step().map(str::to_string), call))
 }
 
 /// The data is of a kind that the question cannot read; nothing was charged.

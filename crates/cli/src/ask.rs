@@ -5,9 +5,9 @@ use crate::{
     args::{BatchOptions, Books, QuestionCommand, Showing},
     fail,
     interrupt::{Stage, reached},
-    plot, progress, show, unplanned,
+    plot, progress, show, unplanned, unplanned_with,
 };
-use equipoise_core::wording;
+use equipoise_core::wording::{self, OptionName, Surface};
 use equipoise_engine::{
     OpenOptions,
     books::{self, Account},
@@ -15,9 +15,12 @@ use equipoise_engine::{
 };
 use equipoise_session::{
     batch::Batch,
+    earlier::EarlierCounts,
     ledger::{Fault, Ledger, LedgerError},
+    next::NextStep,
     plan::{DataFacts, Plan, PlanError},
     release::Release,
+    request::Request,
     session::{self, Paid, Session},
     source::Source,
     unanswered::Unanswered,
@@ -30,7 +33,7 @@ use std::{
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let QuestionCommand { request, file, books, showing } = command;
-    let asked = Asked { file, books, showing, questions: None };
+    let asked = Asked { file, books, showing, questions: None, request: Some(request) };
     let plan = |facts: &DataFacts| Plan::new(request, facts);
     let words =
         Words { text: request.to_json(), delimiter: request.delimiter.as_deref(), header: request.header };
@@ -45,7 +48,7 @@ pub(crate) fn batch(options: &BatchOptions) -> Exit {
 fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let (batch, file) = questions(options)?;
     let (books, showing) = (&options.books, &options.showing);
-    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions) };
+    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions), request: None };
     let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
     let words = Words {
         text: batch.to_json(),
@@ -75,6 +78,8 @@ struct Asked<'a> {
     showing: &'a Showing,
     /// The file of a batch.
     questions: Option<&'a Path>,
+    /// The one question, where it is one.
+    request: Option<&'a Request>,
 }
 
 /// What was said: the text that is charged, and how CSV is read.
@@ -91,7 +96,7 @@ fn answer(
     plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
 ) -> Result<Exit, Exit> {
     reached(Stage::Planning);
-    let &Asked { file, books, showing, questions } = asked;
+    let &Asked { file, books, showing, questions, request } = asked;
     let source = open(file, words.delimiter, words.header)?;
     let account = account(file, books)?;
     let (path, name) = (&account.ledger, &account.name);
@@ -103,19 +108,26 @@ fn answer(
     if let (Some(known), Some(id)) = (&known, id) {
         let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
         if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
-            return Ok(shown(&release, showing));
+            return Ok(shown(&release, asked));
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
-    let plan = plan(&facts).map_err(|error| unplanned(&error))?;
+    let plan = plan(&facts).map_err(|error| {
+        let step = request.and_then(|request| Plan::mended(request, &facts, &error));
+        unplanned_but(&error, step.as_ref(), file, books)
+    })?;
     plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
     if showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(unopened)?),
             None => None,
         };
-        show::plan(&plan, balance.as_ref(), showing.json);
+        show::plan(&plan, balance.as_ref(), showing);
         return Ok(Exit::Done);
+    }
+    if let (Some(known), Some(changed), false) = (&known, changed_at(file), showing.anyway) {
+        let counts = EarlierCounts::of(known, name, books.analyst.as_deref(), &changed).map_err(unopened)?;
+        counts.check(&plan).map_err(|few| unplanned_but(&few.error, few.step.as_ref(), file, books))?;
     }
     drop(known);
     reached(Stage::Charging);
@@ -131,12 +143,17 @@ fn answer(
         }
     };
     reached(Stage::Recorded);
-    Ok(shown(&release, showing))
+    Ok(shown(&release, asked))
 }
 
 /// Show a release, in words or JSON and as a picture.
-fn shown(release: &Release, showing: &Showing) -> Exit {
+fn shown(release: &Release, asked: &Asked<'_>) -> Exit {
+    let showing = asked.showing;
     let exit = show::release(release, showing.json);
+    if let Some(step) = release.next_step.as_ref().filter(|_| !showing.json) {
+        println!("  next       {}", command(step, asked.file, asked.books));
+        println!("             {}, for {}", step.why, show::amount(&step.charge));
+    }
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
         if let Err(error) = plot::release(&release.to_json(), path) {
@@ -144,6 +161,31 @@ fn shown(release: &Release, showing: &Showing) -> Exit {
         }
     }
     exit
+}
+
+/// A question as it is typed, about this file and charged where this one is.
+pub(crate) fn command(step: &NextStep, file: &Path, books: &Books) -> String {
+    let mut command = step.written(Surface::CommandLine, &file.to_string_lossy());
+    let ledger = books.ledger.as_ref().map(|path| path.to_string_lossy().into_owned());
+    for (flag, value) in [("--ledger", &ledger), ("--analyst", &books.analyst), ("--name", &books.name)] {
+        if let Some(value) = value {
+            command = format!("{command} {flag} {}", OptionName::for_a_shell(value));
+        }
+    }
+    wording::line(&if books.apart { command + " --apart" } else { command })
+}
+
+/// Why a request cannot be planned, and the whole command that can, where there is one.
+fn unplanned_but(error: &PlanError, step: Option<&NextStep>, file: &Path, books: &Books) -> Exit {
+    let command = step.map(|step| command(step, file, books));
+    unplanned_with(error, step.zip(command.as_deref()))
+}
+
+/// When a file was changed last, as ledgers write times; nothing for what is not one file.
+fn changed_at(file: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(equipoise_session::ledger::utc(since.as_secs()))
 }
 
 /// Where a question about this file is charged.

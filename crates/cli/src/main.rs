@@ -43,7 +43,7 @@ mod standing;
 
 use clap::Parser;
 use equipoise_core::wording::{self, Surface};
-use equipoise_session::plan::PlanError;
+use equipoise_session::{next::NextStep, plan::PlanError};
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, Signal};
 use std::{
@@ -113,6 +113,11 @@ pub(crate) fn fail(error: &dyn fmt::Display, code: u8) -> Exit {
 /// The same for a request that cannot be planned: JSON has the argument by its name and the next step as fields too, where
 /// they are known.
 pub(crate) fn unplanned(error: &PlanError) -> Exit {
+    unplanned_with(error, None)
+}
+
+/// The same with a whole question that can be planned, and how it is typed.
+pub(crate) fn unplanned_with(error: &PlanError, step: Option<(&NextStep, &str)>) -> Exit {
     let mut fields = serde_json::Map::new();
     if let Some(argument) = error.argument() {
         fields.insert("argument".to_string(), argument.name.into());
@@ -120,7 +125,16 @@ pub(crate) fn unplanned(error: &PlanError) -> Exit {
     if let Some(hint) = error.next_step() {
         fields.insert("hint".to_string(), typed(hint).into());
     }
-    told(&typed(&error.to_string()), Exit::Usage as u8, fields)
+    if let Some((step, command)) = step {
+        let mut step = serde_json::to_value(step).expect("a step is JSON");
+        step["command"] = command.into();
+        fields.insert("next_step".to_string(), step);
+    }
+    let exit = told(&typed(&error.to_string()), Exit::Usage as u8, fields);
+    if let (Some((step, command)), false) = (step, as_json()) {
+        eprintln!("  try: {command}   ({})", show::amount(&step.charge));
+    }
+    exit
 }
 
 fn told(line: &str, code: u8, fields: serde_json::Map<String, serde_json::Value>) -> Exit {

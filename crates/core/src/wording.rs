@@ -2,7 +2,7 @@
 
 mod surface;
 
-pub use surface::{Form, OPTIONS, OptionName, Surface, on, option_with, unmarked, with_hint};
+pub use surface::{Form, OPTIONS, OptionName, Surface, on, option_with, options_in, unmarked, with_hint};
 
 use std::{borrow::Cow, fmt::Write, ops::RangeInclusive};
 
@@ -105,15 +105,19 @@ pub fn line(text: &str) -> String {
 
 /// "; did you mean '…'?" where one of the names is at most two slips away, however it is capitalised, else "."
 pub fn nearest<N: AsRef<str>>(typed: &str, names: &[N]) -> String {
+    match nearest_of(typed, names) {
+        Some(name) => format!("; did you mean '{}'?", shown(name)),
+        None => ".".to_string(),
+    }
+}
+
+/// The one of the names that is at most two slips away, however it is capitalised.
+pub fn nearest_of<'a, N: AsRef<str>>(typed: &str, names: &'a [N]) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let slips = |name: &&str| edit_distance(&typed, &name.to_lowercase());
-    match names.iter().map(AsRef::as_ref).min_by_key(slips) {
-        // Not a name that shares nothing with a short word.
-        Some(name) if slips(&name) <= 2.min(typed.chars().count().saturating_sub(1)) => {
-            format!("; did you mean '{}'?", shown(name))
-        }
-        _ => ".".to_string(),
-    }
+    let nearest = names.iter().map(AsRef::as_ref).min_by_key(slips)?;
+    // Not a name that shares nothing with a short word.
+    (slips(&nearest) <= 2.min(typed.chars().count().saturating_sub(1))).then_some(nearest)
 }
 
 /// A problem that ends where [`nearest`] found nothing, and what was probably meant, with a space behind it, where it did.

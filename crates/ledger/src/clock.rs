@@ -8,7 +8,7 @@ pub(super) fn now() -> String {
 }
 
 /// Seconds since 1970 as a date and a time of day. Leap seconds are not counted, as everywhere in POSIX.
-fn at(seconds: u64) -> String {
+pub fn at(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)

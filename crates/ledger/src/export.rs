@@ -73,6 +73,27 @@ impl Ledger {
         }
     }
 
+    /// The latest releases of a data set to this analyst, the last first, at most so many and none that is long.
+    pub fn latest_records(
+        &self,
+        data_set: &str,
+        analyst: Option<&str>,
+        most: u32,
+    ) -> Result<Vec<Recorded>, LedgerError> {
+        let ledger = self.path().is_some().then(|| self.id().to_string());
+        let sql = format!(
+            "SELECT {ROW} FROM entries INDEXED BY entries_by_analyst \
+             WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 AND length(body) < ?4 ORDER BY number DESC LIMIT ?5"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let analyst = analyst.unwrap_or_default();
+            let rows =
+                statement.query_map(params![kind::RECORD, data_set, analyst, SHORT, most], store::row)?;
+            rows.map(|row| charge::recorded(row?, ledger.clone())).collect()
+        })
+    }
+
     /// How many characters the longest name of an analyst has.
     pub fn longest_analyst(&self) -> Result<usize, LedgerError> {
         let sql = "SELECT coalesce(max(length(analyst)), 0) FROM entries INDEXED BY entries_by_analyst \
@@ -124,6 +145,9 @@ impl Ledger {
         exported(self, &last, &accounts, out).map(|_| ())
     }
 }
+
+/// Releases of one number are shorter than this, in characters.
+const SHORT: i64 = 1 << 14;
 
 /// So many bytes of entries are read at a time, or one entry.
 const PAGE: usize = 1 << 20;

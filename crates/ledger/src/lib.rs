@@ -86,6 +86,7 @@ mod verify;
 pub use balance::{Account, Balance, Charges};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
+pub use clock::at as utc;
 pub use compare_accountants::{Line, Standing};
 pub use cost::Cost;
 pub use entry::{Entry, Event};

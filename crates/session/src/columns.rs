@@ -12,6 +12,7 @@ pub fn place(columns: &[String], name: &str) -> Result<usize, UnknownColumn> {
         (found, _) => Err(UnknownColumn {
             typed: name.to_string(),
             several: found.is_some(),
+            nearest: wording::nearest_of(name, columns).map(str::to_string),
             hint: wording::nearest(name, columns),
             columns: columns.iter().take(LISTED).cloned().collect(),
             more: columns.len().saturating_sub(LISTED),
@@ -40,7 +41,8 @@ pub struct UnknownColumn {
     pub typed: String,
     /// Is it the name of more than one column?
     pub several: bool,
-    /// What was probably meant, in words.
+    /// What was probably meant, and in words.
+    nearest: Option<String>,
     hint: String,
     /// The first columns there are.
     pub columns: Vec<String>,
@@ -56,6 +58,11 @@ impl fmt::Display for UnknownColumn {
 }
 
 impl UnknownColumn {
+    /// The name that was probably meant.
+    pub(crate) fn nearest(&self) -> Option<&str> {
+        self.nearest.as_deref().filter(|_| !self.several)
+    }
+
     /// What is wrong, and what there is.
     pub fn parts(&self) -> (String, String) {
         let typed = wording::shown(&self.typed);

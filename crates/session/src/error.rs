@@ -18,12 +18,21 @@ pub struct PlanError {
     of_a_share: bool,
     /// Line and column of what was typed.
     position: Option<(usize, usize)>,
+    /// What was probably meant.
+    meant: Option<(Argument, String)>,
 }
 
 impl PlanError {
     /// What is wrong with no argument in particular.
     pub(crate) fn line(problem: impl Into<String>) -> Self {
-        Self { argument: None, problem: problem.into(), hint: None, of_a_share: false, position: None }
+        Self {
+            argument: None,
+            problem: problem.into(),
+            hint: None,
+            of_a_share: false,
+            position: None,
+            meant: None,
+        }
     }
 
     /// What is wrong with an argument of a question, or with its absence.
@@ -50,6 +59,17 @@ impl PlanError {
         Self { position, ..self }
     }
 
+    /// An argument with this value is probably what was meant, or would do.
+    #[must_use]
+    pub(crate) fn meaning(self, argument: Argument, value: Option<impl Into<String>>) -> Self {
+        Self { meant: value.map(|value| (argument, value.into())), ..self }
+    }
+
+    /// What was probably meant.
+    pub(crate) fn meant(&self) -> Option<(Argument, &str)> {
+        self.meant.as_ref().map(|(argument, value)| (*argument, value.as_str()))
+    }
+
     /// The line and column, each from one on, of an expression where it is wrong.
     pub fn position(&self) -> Option<(usize, usize)> {
         self.position
@@ -58,7 +78,7 @@ impl PlanError {
     /// The column that an argument names is not there, or there twice.
     pub(crate) fn no_column(argument: Argument, error: &UnknownColumn) -> Self {
         let (problem, hint) = error.parts();
-        Self::about(argument, problem).hint(hint)
+        Self::about(argument, problem).hint(hint).meaning(argument, error.nearest())
     }
 
     /// A name that is not among those known.
@@ -67,8 +87,12 @@ impl PlanError {
         let problem = format!("no {what} is called '{}'", wording::shown(name));
         let (problem, meant) = wording::and_nearest(&problem, &nearest);
         let names: Vec<String> = known.iter().map(ToString::to_string).collect();
-        Self { argument: OptionName::named(what), ..Self::line(problem) }
-            .hint(format!("{meant}There are: {}", list(&names)))
+        let error = Self { argument: OptionName::named(what), ..Self::line(problem) }
+            .hint(format!("{meant}There are: {}", list(&names)));
+        match Argument::named(what) {
+            Some(argument) => error.meaning(argument, wording::nearest_of(name, known)),
+            None => error,
+        }
     }
 
     /// The same error, found in what this text names.
@@ -120,7 +144,7 @@ impl From<ParameterError> for PlanError {
             name => OptionName::named(&name.replace(' ', "_")),
         };
         let (problem, hint) = error.parts();
-        Self { argument, problem, hint: Some(hint), of_a_share, position: None }
+        Self { argument, hint: Some(hint), of_a_share, ..Self::line(problem) }
     }
 }
 

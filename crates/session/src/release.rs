@@ -6,6 +6,7 @@ use crate::{
     answer::{Answer, BatchAnswer, Group, Named, item_of},
     bar::ErrorBar,
     ledger::{Charge, Receipt},
+    next::NextStep,
     planned::PlanSummary,
 };
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,9 @@ pub struct Release {
     /// After a refusal: what to do, from public facts only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// After a refusal, of all or of some: a whole question that would do, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_step: Option<NextStep>,
     /// What of its promise protects little, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -117,6 +121,7 @@ impl Release {
             groups,
             answers: several.map(|several| named(several, plan.column.as_deref())),
             advice: advice.filter(|_| outcome == Outcome::Refused),
+            next_step: None,
             warnings: plan.warnings.clone(),
             spent: Spent::from(balance.spent()),
             remaining: balance.remaining().as_ref().map(Remaining::from),

@@ -133,6 +133,31 @@ impl Request {
         *field = text;
     }
 
+    /// An argument as one text, as the command line takes it; none for flags and types.
+    pub(crate) fn text(&self, argument: Argument) -> Option<String> {
+        match argument {
+            Argument::Column => self.column.clone(),
+            Argument::Fraction => self.fraction.clone(),
+            Argument::Epsilon => self.epsilon.clone(),
+            Argument::Delta => self.delta.clone(),
+            Argument::Adjacency => self.adjacency.clone(),
+            Argument::Mechanism => self.mechanism.clone(),
+            Argument::TargetError => self.target_error.clone(),
+            Argument::Confidence => self.confidence.clone(),
+            Argument::Where => self.filter.clone(),
+            Argument::Unit => self.unit.clone(),
+            Argument::MaxRowsPerUnit => self.max_rows_per_unit.clone(),
+            Argument::MaxGroupsPerUnit => self.max_groups_per_unit.clone(),
+            Argument::Range => self.range.clone(),
+            Argument::Resolution => self.resolution.clone(),
+            Argument::Rows => self.rows.clone(),
+            Argument::Among => Some(self.among.join(",")),
+            Argument::GroupBy => Some(self.group_by.join(",")),
+            Argument::Keys => Some(self.keys.join(",")),
+            Argument::Interval | Argument::Types => None,
+        }
+    }
+
     /// Give an argument that is a list of texts; nothing for others.
     pub fn set_texts(&mut self, argument: Argument, texts: Vec<String>) {
         match argument {

@@ -271,7 +271,10 @@ fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
         };
         Release { answers: Some(items), ..Release::of(&summary, answer, charge) }
     } else {
-        Release::of(&summary, answers.remove(0), charge)
+        let answer = answers.remove(0);
+        // Of what is paid for: how long it takes tells no more than the answer does.
+        let next_step = plan.instead(&answer);
+        Release { next_step, ..Release::of(&summary, answer, charge) }
     };
     Release { warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }

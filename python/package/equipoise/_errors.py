@@ -19,18 +19,23 @@ class RequestError(EquipoiseError, ValueError):
     """A request that cannot be answered as it stands. Nothing was charged.
 
     ``argument`` is the keyword that is wrong or missing, and ``hint`` what to do about it, where there is one of each.
+    ``call`` is the whole call that was probably meant, where what the hint says makes it one that can be answered.
     """
 
     argument: str | None
     hint: str | None
+    call: str | None
 
-    def __init__(self, message: str = "", argument: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str = "", argument: str | None = None, hint: str | None = None, call: str | None = None
+    ) -> None:
         super().__init__(message)
         self.argument = argument
+        self.call = call
         self.hint = None if hint is None else visible(in_python(hint))
 
-    def __reduce__(self) -> tuple[type[RequestError], tuple[str, str | None, str | None]]:
-        return type(self), (str(self), self.argument, self.hint)
+    def __reduce__(self) -> tuple[type[RequestError], tuple[str, str | None, str | None, str | None]]:
+        return type(self), (str(self), self.argument, self.hint, self.call)
 
 
 class DataError(EquipoiseError, TypeError):

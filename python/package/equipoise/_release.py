@@ -133,6 +133,14 @@ class Release:
         return None if advice is None else in_python(advice)
 
     @property
+    def next_step(self) -> dict[str, Any] | None:
+        """After a refusal: a whole question that would do, where there is one: its ``call``, ``why``, ``request`` and ``charge``."""
+        step = self._parts.get("next_step")
+        if step is None:
+            return None
+        return {**step, "call": _equipoise.next_call(json.dumps(step)), "why": in_python(step["why"])}
+
+    @property
     def guarantee(self) -> dict[str, str]:
         """What is promised to the people in the data: epsilon, delta, adjacency and unit."""
         return dict(self._parts["guarantee"])
@@ -207,7 +215,9 @@ class Release:
             privacy += f", delta={short(promise['delta'])}"
         where = f"{privacy}, {promise['adjacency']}, {self.mechanism}"
         if self.refused:
-            return visible(f"<{self.statistic} refused ({where}): {self.advice}>")
+            step = self.next_step
+            then = f"; next: {step['call']}" if step else ""
+            return visible(f"<{self.statistic} refused ({where}): {self.advice}{then}>")
         if self.error is None:
             return visible(f"<{self.statistic} {_shown(self.value)} ({where})>")
         value, bar = self._words()

@@ -56,6 +56,7 @@ pub(crate) struct Books {
 /// How the answer is shown.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line, each on its own")]
 pub(crate) struct Showing {
     /// Print one JSON object
     #[arg(long)]
@@ -63,6 +64,12 @@ pub(crate) struct Showing {
     /// Print the plan, its price and the error to expect; read no rows and charge nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// With --dry-run: also the mechanisms that cannot be used, and what each would need
+    #[arg(long, requires = "dry_run")]
+    pub explain: bool,
+    /// Ask although an earlier count shows that there are too few rows
+    #[arg(long)]
+    pub anyway: bool,
     /// Draw the answer, its error bar and the budget as a picture too
     #[arg(long, value_name = "OUT.svg")]
     pub plot: Option<PathBuf>,

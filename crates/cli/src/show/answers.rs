@@ -6,7 +6,7 @@ use super::{percent, printable, question, summary};
 use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Condition, ErrorBar, rounded},
+    bar::{Condition, ErrorBar, Ranks, rounded},
     release::{Outcome, Release},
 };
 use serde_json::Value;
@@ -117,11 +117,24 @@ pub(super) fn show(shown: &Shown<'_>) {
         }
     }
     if let Some(error) = shown.error {
-        let rows = shown.rows.map_or(String::new(), |rows| format!("; about {} rows", rows.max(0)));
+        let rows = shown.rows.map_or(String::new(), |rows| rows_words(rows, error));
         println!("  error      {}{rows}", error.words(shown.value));
     }
     if let Some(advice) = shown.advice {
         println!("  advice     {}", typed(advice));
+    }
+}
+
+/// About how many rows there are, and which share of them an error in ranks is.
+fn rows_words(rows: i64, error: &ErrorBar) -> String {
+    let rows = rows.max(0);
+    match error.in_ranks() {
+        Some(Ranks::One(rank)) if rows > 0 => {
+            let share = 100.0 * *rank as f64 / rows as f64;
+            let digits = usize::from(share < 10.0);
+            format!("; about {rows} rows, so {share:.digits$} % of them at most")
+        }
+        _ => format!("; about {rows} rows"),
     }
 }
 

@@ -6,7 +6,7 @@ mod summary;
 
 pub(crate) use simulation::{simulation, simulation_title};
 
-use crate::{Exit, typed};
+use crate::{Exit, args::Showing, typed};
 use equipoise_core::{ratio::Ratio, wording};
 pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
@@ -20,9 +20,9 @@ use equipoise_session::{
 use serde_json::{Value, json};
 
 /// Print a plan; nothing of it depends on rows.
-pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
+pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
     let summary = plan.summary();
-    if as_json {
+    if showing.json {
         println!("{:#}", planned(&summary, balance));
         return;
     }
@@ -45,7 +45,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
         if let Some(likely) = &summary.likely {
             println!("  likely     {}", likely_words(likely));
         }
-        for other in &summary.runners_up {
+        for other in summary.runners_up.iter().filter(|other| other.possible || showing.explain) {
             let likely = other.likely.map_or(String::new(), |likely| format!("{}; ", likely_words(&likely)));
             println!("  instead    --mechanism {}: {likely}{}", other.mechanism, typed(&other.expected));
         }
@@ -55,14 +55,27 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, as_json: bool) {
     println!("  charge     {}", amount(charge));
     match (balance, remaining) {
         (Some(balance), Some(left)) => {
+            let left: Remaining = (&left).into();
             println!(
-                "  budget     {} spent, {} left",
+                "  budget     {} spent, {} left{}",
                 amount(&balance.spent().into()),
-                left_words(&(&left).into())
+                left_words(&left),
+                after(&left, charge)
             );
         }
         (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
         (None, _) => println!("  budget     nothing spent, no limit"),
+    }
+}
+
+/// What is left after a charge, where the limit is an epsilon and plain sums tell.
+fn after(left: &Remaining, charge: &Spent) -> String {
+    let number = |text: &str| text.parse::<Ratio>().ok();
+    let left = left.epsilon.as_deref().and_then(number).zip(number(&charge.epsilon));
+    match left {
+        None => String::new(),
+        Some((left, charge)) if charge > left => "; this would be over it".to_string(),
+        Some((left, charge)) => format!(", {} after this", (left - charge).to_short_down(6, 12)),
     }
 }
 

@@ -105,6 +105,13 @@ impl Calibrated {
         Ok(units_up(&others, beta)? / self.eps.ratio())
     }
 
+    /// By how many rows the last end costs more than this one, rounded up by less than a float can tell. Where no row lies beyond the last
+    /// end, no more than these and [`Calibrated::accuracy`] together lie beyond the named one, with the confidence of that.
+    pub fn dearer_than(&self, named: usize) -> f64 {
+        let last = self.prices.last().copied().unwrap_or_default();
+        last.saturating_sub(self.prices[named]) as f64 / PARTS as f64
+    }
+
     /// The index of the named end.
     pub fn run<C: Coins>(&self, beyond: &[u64], coins: &mut C) -> usize {
         coins.sample(&self.law(beyond))

@@ -61,7 +61,7 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 43] = [
+pub const OPTIONS: [OptionName; 44] = [
     // What a question takes.
     same("column", Form::Place),
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
@@ -97,6 +97,7 @@ pub const OPTIONS: [OptionName; 43] = [
     words("request_id", "request-id", Form::Text),
     // What is shown.
     words("dry_run", "dry-run", Form::Yes),
+    same("anyway", Form::Yes),
     // Monitors.
     words("budget_per_unit", "budget-per-unit", Form::Number),
     same("sums", Form::Yes),
@@ -121,8 +122,18 @@ impl OptionName {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
+    /// A text as one word of a shell.
+    pub fn for_a_shell(text: &str) -> String {
+        for_a_shell(text, Form::Text).into_owned()
+    }
+
+    /// A text as Python writes it.
+    pub fn for_python(text: &str) -> String {
+        quoted(text)
+    }
+
     /// As it is typed on a surface, without a value or with one.
-    fn written(&self, surface: Surface, value: Option<&str>) -> String {
+    pub fn written(&self, surface: Surface, value: Option<&str>) -> String {
         match (surface, self.form) {
             (Surface::CommandLine, Form::Place) => self.name.to_uppercase(),
             (Surface::CommandLine, form) => match value {
@@ -191,6 +202,12 @@ pub fn on(surface: Surface, text: &str) -> String {
     }
     written.push_str(rest);
     written
+}
+
+/// The options that a text of ours names, and their values.
+pub fn options_in(text: &str) -> Vec<(&'static OptionName, Option<&str>)> {
+    // What stands between backticks is every second piece; one that is alone changes which, and then no name fits.
+    text.split('`').filter_map(option_in).collect()
 }
 
 /// The option between two backticks, and its value.

@@ -40,6 +40,9 @@ pub(super) struct Flat {
     /// Rows, or the answers of blocks, beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
+    /// At most so many rows lie outside of that range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outside: Option<u64>,
     /// The same for each number of an answer that is a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ranges: Option<Vec<[f64; 2]>>,
@@ -95,6 +98,7 @@ impl From<ErrorBar> for Flat {
         for condition in bar.conditions {
             match condition {
                 Condition::LimitedTo(range) => flat.range = Some(range),
+                Condition::Outside(rows) => flat.outside = Some(rows),
                 Condition::EachLimitedTo(ranges) => flat.ranges = Some(ranges),
                 Condition::EmptyAs(number) => flat.empty_as = Some(number),
                 Condition::EmptyLowest => flat.empty_lowest = true,
@@ -155,6 +159,7 @@ impl TryFrom<Flat> for ErrorBar {
         let bar = Self { shape, confidence: flat.confidence, of, conditions: Vec::new() };
         let bar = bar
             .on(flat.range.map(Condition::LimitedTo))
+            .on(flat.outside.map(Condition::Outside))
             .on(flat.ranges.map(Condition::EachLimitedTo))
             .on(flat.empty_as.map(Condition::EmptyAs))
             .on(flat.empty_lowest.then_some(Condition::EmptyLowest))

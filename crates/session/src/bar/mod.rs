@@ -102,6 +102,8 @@ pub enum GapUnit {
 pub enum Condition {
     /// Rows, or the answers of blocks, beyond this range count as its nearest end.
     LimitedTo([f64; 2]),
+    /// At most so many rows lie outside of that range, with the confidence of the bar but apart from it.
+    Outside(u64),
     /// The same for each number of an answer that is a list.
     EachLimitedTo(Vec<[f64; 2]>),
     /// Rows without a value count as this.
@@ -120,12 +122,13 @@ impl Condition {
     fn order(&self) -> u8 {
         match self {
             Self::LimitedTo(_) => 0,
-            Self::EachLimitedTo(_) => 1,
-            Self::EmptyAs(_) => 2,
-            Self::EmptyLowest => 3,
-            Self::StatedRows(_) => 4,
-            Self::RoundedTo(_) => 5,
-            Self::Given(_) => 6,
+            Self::Outside(_) => 1,
+            Self::EachLimitedTo(_) => 2,
+            Self::EmptyAs(_) => 3,
+            Self::EmptyLowest => 4,
+            Self::StatedRows(_) => 5,
+            Self::RoundedTo(_) => 6,
+            Self::Given(_) => 7,
         }
     }
 }

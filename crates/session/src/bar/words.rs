@@ -88,11 +88,10 @@ impl ErrorBar {
         let Some((first, others)) = bars.split_first() else { return Vec::new() };
         let common = |condition: &&Condition| others.iter().all(|bar| bar.conditions.contains(condition));
         let words = |condition: &Condition| match condition {
-            Condition::LimitedTo([low, high]) => Some(format!(
-                "rows are limited to {} to {}; rows outside count as the nearest end",
-                alone(*low),
-                alone(*high)
-            )),
+            Condition::LimitedTo([low, high]) => {
+                let clause = first.clause(condition).unwrap_or_default();
+                Some(format!("rows are limited to {} to {}; {clause}", alone(*low), alone(*high)))
+            }
             condition => first.clause(condition),
         };
         first.conditions.iter().filter(common).filter_map(words).collect()
@@ -103,9 +102,16 @@ impl ErrorBar {
         match condition {
             // What was limited stands among the clauses, where the bar is about the answers of blocks.
             Condition::LimitedTo(_) => {
-                self.of.is_none().then(|| "rows outside count as the nearest end".to_string())
+                let outside = self.conditions.iter().find_map(|condition| match condition {
+                    Condition::Outside(rows) => {
+                        Some(format!("at most {rows} rows lie outside ({}), and", percent(self.confidence)))
+                    }
+                    _ => None,
+                });
+                let outside = outside.unwrap_or_else(|| "rows outside".to_string());
+                self.of.is_none().then(|| format!("{outside} count as the nearest end"))
             }
-            Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
+            Condition::Outside(_) | Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
             Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
             Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),
             Condition::RoundedTo(digits) => Some(format!("rows {}", rounded_to(*digits))),

@@ -31,10 +31,12 @@ pub(super) fn of_question(request: &Request, facts: &DataFacts, error: PlanError
             Argument::Epsilon,
             format!("epsilon {typed} is too small for {statistic} with {rows}:"),
         )
-        .hint(format!("{enough} is enough, or {fewer}")),
+        .hint(format!("{enough} is enough, or {fewer}"))
+        .meaning(Argument::Epsilon, Some(enough.to_string())),
         (Some(enough), None) => {
             PlanError::about(Argument::Epsilon, format!("epsilon {typed} is too small for {statistic}:"))
                 .hint(format!("{enough} is enough"))
+                .meaning(Argument::Epsilon, Some(enough.to_string()))
         }
         (None, Some((rows, fewer))) => PlanError::about(
             Argument::MaxRowsPerUnit,

@@ -6,6 +6,7 @@
 
 pub mod batch;
 mod enough;
+mod instead;
 mod part;
 mod target;
 

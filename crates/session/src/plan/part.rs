@@ -23,7 +23,7 @@ pub struct Part {
     pub(super) task: Task,
     pub(super) cost: Approx,
     runners_up: Vec<RunnerUp>,
-    facts: DataFacts,
+    pub(super) facts: DataFacts,
     /// What it costs for each row that comes or goes among those that take part.
     pub(super) of_row: Approx,
 }

@@ -48,6 +48,16 @@ pub(crate) struct Clip {
     pub middle: f64,
 }
 
+/// A range that was found, and what can be told of the rows outside of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub clip: Clip,
+    /// By how many rows the farthest ends cost more than those that were named.
+    beyond: f64,
+    /// Among how many ends each was chosen.
+    ends: usize,
+}
+
 /// Where a search begins.
 #[derive(Clone, Debug)]
 pub(crate) enum Start {
@@ -106,7 +116,7 @@ impl Search {
     }
 
     /// A range for rows that lie in these cells.
-    pub fn run<C: Coins>(&self, rows: &Cells, coins: &mut C) -> Clip {
+    pub fn run<C: Coins>(&self, rows: &Cells, coins: &mut C) -> Found {
         let cells = self.lattice.cells;
         let (first, last) = match &self.start {
             Start::Zero => (0.0, 0.0),
@@ -120,16 +130,33 @@ impl Search {
         let rungs = self.rungs(first, last);
         let prices: Vec<f64> = rungs.iter().map(|rung| rung.price).collect();
         let end = self.end(&prices);
+        let mut saved = 0.0;
         let mut name = |cell: &dyn Fn(f64) -> i64, beyond: &dyn Fn(i64) -> u64| {
             // Where floats end, a farther reach ends where the one before it does.
             let ends: Vec<i64> = rungs.iter().map(|rung| cell(rung.reach)).collect();
             let counts: Vec<u64> = ends.iter().map(|&end| beyond(end)).collect();
-            ends[end.run(&counts, coins)]
+            let named = end.run(&counts, coins);
+            saved += end.dearer_than(named);
+            ends[named]
         };
         let above = name(&|reach| cells.cell(finite(last + reach)), &|cell| rows.after(cell));
         let below = name(&|reach| cells.cell(finite(first - reach)), &|cell| rows.before(cell));
         let (low, high) = (cells.edge(below), cells.edge(above + 1));
-        Clip { low, high, middle: low / 2.0 + high / 2.0 }
+        let clip = Clip { low, high, middle: low / 2.0 + high / 2.0 };
+        Found { clip, beyond: saved, ends: rungs.len() }
+    }
+
+    /// At most so many rows lie outside of a range that was found, except with this probability. The farthest end has none beyond it, so
+    /// that the named one has no more than what it saved and what the choice among the ends may be off by.
+    pub fn outside(&self, found: &Found, failure: &Ratio) -> Option<u64> {
+        let each = failure / &Ratio::from(2u64);
+        let off = self.end(&vec![0.0; found.ends]).accuracy(&each).ok()?.to_f64();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "floats beyond 2^64 become it"
+        )]
+        Some((found.beyond + 2.0 * off * (1.0 + 1e-9)).ceil() as u64)
     }
 
     fn end(&self, prices: &[f64]) -> far_end::Calibrated {
@@ -154,7 +181,12 @@ impl Search {
             _ => return self.some(zero_rungs()),
         };
         let unit = finite(high - low);
-        let price = |rung: i32| slope * std::f64::consts::LN_2 / 2.0 * f64::from(rung);
+        let price = |rung: i32| {
+            let steep = slope * std::f64::consts::LN_2 / 2.0 * f64::from(rung.min(STEEP));
+            steep
+                + f64::from((rung - STEEP).clamp(0, NEAR - STEEP)) * 0.2
+                + f64::from((rung - NEAR).max(0)) * 0.02
+        };
         // Half powers of two as far as most ranges go, then eight octaves at a time to the end of the floats.
         let near = (0..NEAR).map(|rung| unit * 2f64.powf(f64::from(rung) / 2.0));
         let far = (1..).map(|rung| unit * 2f64.powi(NEAR / 2 + 8 * rung));
@@ -181,10 +213,13 @@ struct Rung {
 
 /// So many reaches grow by the root of two.
 const NEAR: i32 = 48;
+/// So many of them cost more each time; those beyond hardly do, because an end there is named only where rows lie beyond all of these,
+/// and what the farthest end costs bounds how many rows may lie outside.
+const STEEP: i32 = 32;
 
 /// Reaches from zero: a thousandth, and twice as far each time. The first thousand times cost little, because most columns are
-/// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, and its root from a million
-/// on, so that large numbers are found with few rows too.
+/// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, its root from a million
+/// on, so that large numbers are found with few rows too, and hardly anything from 2^40 on.
 fn zero_rungs() -> impl Iterator<Item = Rung> {
     const FIRST: i32 = -10;
     let octaves = (FIRST..=64).chain((96..1024).step_by(32)).chain([1024]);
@@ -192,7 +227,7 @@ fn zero_rungs() -> impl Iterator<Item = Rung> {
         let doublings = f64::from(i32::try_from(rung).expect("a few") + FIRST);
         let small = f64::from((octave - FIRST).min(-FIRST)) / 10.0;
         let large = doublings.clamp(0.0, 20.0) * 0.85;
-        let larger = (doublings - 20.0).max(0.0) * 0.425;
+        let larger = (doublings - 20.0).clamp(0.0, 20.0) * 0.425 + (doublings - 40.0).max(0.0) * 0.02;
         Rung { reach: finite(2f64.powi(octave)), price: small + large + larger }
     })
 }
@@ -246,21 +281,21 @@ mod tests {
         for start in starts("4") {
             let search = Search::new(start, eps("4"), FINE).unwrap();
             let rows: Vec<f64> = (0..2000).map(|i| 1000.0 + f64::from(i % 500)).collect();
-            let clip = search.run(&counted(&rows, FINE), &mut coins);
+            let Found { clip, .. } = search.run(&counted(&rows, FINE), &mut coins);
             assert!(clip.low <= 1002.0 && clip.high >= 1497.0 && clip.high < 20_000.0, "{clip:?}");
             // One row far away does not move an end.
             let far: Vec<f64> = rows.iter().copied().chain([1e12, -1e200]).collect();
-            let clip = search.run(&counted(&far, FINE), &mut coins);
+            let Found { clip, .. } = search.run(&counted(&far, FINE), &mut coins);
             assert!(clip.low > -2000.0 && clip.high >= 1497.0 && clip.high < 20_000.0, "{clip:?}");
             // Most rows are zero, the others lie far from there.
             let zeros: Vec<f64> =
                 (0..2000).map(|i| if i % 10 == 0 { 5e4 + f64::from(i) } else { 0.0 }).collect();
-            let clip = search.run(&counted(&zeros, FINE), &mut coins);
+            let Found { clip, .. } = search.run(&counted(&zeros, FINE), &mut coins);
             assert!(clip.low > -1.0 && clip.high >= 5.2e4 && clip.high < 1e6, "{clip:?}");
             for odd in
                 [vec![], vec![f64::INFINITY; 9], vec![f64::MAX, f64::MIN], vec![0.0; 50], vec![-5e-324; 3]]
             {
-                let clip = search.run(&counted(&odd, FINE), &mut coins);
+                let Found { clip, .. } = search.run(&counted(&odd, FINE), &mut coins);
                 assert!(
                     clip.low.is_finite() && clip.high.is_finite() && clip.low < clip.high,
                     "{odd:?} {clip:?}"
@@ -282,7 +317,7 @@ mod tests {
         let found = |codes: &[i64]| {
             let rows: Vec<f64> = codes.iter().map(number).collect();
             let cells = counted(&rows, COARSE);
-            enumerate(&"1e-30".parse().unwrap(), |tape| format!("{:?}", search.run(&cells, tape)))
+            enumerate(&"1e-30".parse().unwrap(), |tape| format!("{:?}", search.run(&cells, tape).clip))
         };
         let at: Ratio = at.parse().unwrap();
         neighbouring_pairs(&[0, 1, 2, 3], 3, adjacency)
@@ -325,5 +360,43 @@ mod tests {
             let measured = worst(&start, end, at, adjacency);
             assert!(measured.lower() > caught, "{start:?} {end} {adjacency}: {}", measured.to_f64());
         }
+    }
+
+    #[test]
+    fn no_more_rows_lie_outside_than_is_told_as_often_as_is_told() {
+        // Tails of all lengths, ties, and one row that lies far off.
+        let power =
+            |exponent: f64| (1..=3000).map(move |rank| (3000.0 / f64::from(rank)).powf(exponent)).collect();
+        let laws: [Vec<f64>; 6] = [
+            power(0.5),
+            power(2.0),
+            (0..3000).map(|row| f64::from(row % 7)).collect(),
+            (0..3000).map(|row| if row == 0 { 1e12 } else { 500.0 + f64::from(row) }).collect(),
+            // As many where floats end as are worth the farthest end, and a few more.
+            (0..3000).map(|row| if row < 150 { 1e308 } else { 500.0 }).collect(),
+            (0..3000).map(|row| if row < 220 { 1e308 } else { 500.0 }).collect(),
+        ];
+        let failure = Ratio::new(1, 5);
+        let (mut told, mut runs) = (0, 0);
+        for rows in &laws {
+            for start in starts("0.05") {
+                let search = Search::new(start, eps("0.14"), FINE).unwrap();
+                let cells = counted(rows, FINE);
+                for key in 0..100 {
+                    let found = search.run(&cells, &mut FixedWords(key));
+                    let outside =
+                        rows.iter().filter(|&&row| row < found.clip.low || row >= found.clip.high).count();
+                    told += usize::from(outside as u64 <= search.outside(&found, &failure).unwrap());
+                    runs += 1;
+                }
+            }
+        }
+        assert!(told * 5 >= runs * 4, "{told} of {runs}");
+        // The farthest ends hold all rows, and then only the choice among ends counts.
+        let search = Search::new(Start::Zero, eps("1"), FINE).unwrap();
+        let all = Found { clip: Clip { low: f64::MIN, high: f64::MAX, middle: 0.0 }, beyond: 0.0, ends: 105 };
+        let most = search.outside(&all, &Ratio::new(1, 20)).unwrap();
+        // Twice the logarithm of 104 other ends over a fortieth each.
+        assert_eq!(most, 17);
     }
 }

@@ -206,6 +206,10 @@ impl Answering for GroupedStatistic {
         self.task.likely()
     }
 
+    fn rows_needed(&self) -> Option<u64> {
+        self.task.rows_needed()
+    }
+
     fn no_prediction(&self) -> String {
         self.task.no_prediction()
     }

@@ -195,17 +195,35 @@ impl MinimumRows {
         }
     }
 
-    /// What to do after a refusal.
-    pub fn advice(&self, rank_error: u64, needed: u64, instead: &str) -> String {
+    /// How many of the rows have a value, to stand behind "too few rows". A row has one or none, so that rows without are counted with
+    /// the noise that those with are, for the same price: whoever comes or goes moves one of both numbers.
+    pub fn seen<C: Coins>(&self, counted: &Counted, without: u64, coins: &mut C) -> String {
+        match self {
+            Self::Bought { noise, .. } => {
+                let without = noise.run_whole(i64::try_from(without).unwrap_or(i64::MAX), coins);
+                with_a_value(counted.known, without)
+            }
+            Self::Public { .. } | Self::Declared(_) => String::new(),
+        }
+    }
+
+    /// What to do after a refusal; `seen` is what the rows were seen to hold.
+    pub fn advice(&self, seen: &str, rank_error: u64, needed: u64, instead: &str) -> String {
         let or_state = match self {
             Self::Bought { stated: Stated::Helps, .. } => ", or state `rows` where their number is public",
             _ => "",
         };
         format!(
-            "too few rows: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
+            "too few rows{seen}: the answer may be off by {rank_error} ranks, which takes at least {needed} rows; \
              raise epsilon, or declare `range` and `resolution`{or_state}{instead}"
         )
     }
+}
+
+/// How many of all rows have a value, by two noisy numbers.
+pub(super) fn with_a_value(with: i64, without: i64) -> String {
+    let (with, without) = (with.max(0), without.max(0));
+    format!(" (about {with} of about {} have a value)", with.saturating_add(without))
 }
 
 /// What a share buys the number of rows with, and what is left.

@@ -43,6 +43,8 @@ pub(super) struct Measured {
     pub centre: Bar,
     pub farthest: Bar,
     pub clip: Clip,
+    /// At most so many rows lie outside of it, where that is known.
+    pub outside: Option<u64>,
     /// The ends of the range as doubles that hold it: those of a whole type may be none.
     pub ends: [f64; 2],
 }

@@ -113,6 +113,11 @@ pub(crate) trait Answering {
         None
     }
 
+    /// From how many rows on all of it is released, about, where public facts tell.
+    fn rows_needed(&self) -> Option<u64> {
+        None
+    }
+
     /// Why there is no prediction, and what to do.
     fn no_prediction(&self) -> String {
         "the answer is exact or refused, so no error can be aimed at; give `epsilon`".to_string()
@@ -252,6 +257,10 @@ impl Answering for Task {
 
     fn likely(&self) -> Option<PredictedError> {
         dispatch!(self, task => task.likely())
+    }
+
+    fn rows_needed(&self) -> Option<u64> {
+        dispatch!(self, task => task.rows_needed())
     }
 
     fn no_prediction(&self) -> String {

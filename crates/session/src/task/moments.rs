@@ -20,6 +20,7 @@ use super::{
     divisor::{Divisor, Known},
     exact::Exact,
     frame::{Frame, steps_of, sum},
+    guard,
     measured::{Measured, NoisyRows, NoisySum},
     noise::Noise,
     stages::{self, Searched, SharedRange, failures, share},
@@ -39,8 +40,8 @@ use crate::{
     statistic::Statistic,
 };
 #[cfg(test)]
-use equipoise_core::{adjacency::Adjacency, ratio::Ratio};
-use equipoise_core::{coins::Coins, loss::Loss};
+use equipoise_core::ratio::Ratio;
+use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Loss};
 
 /// One row moves a sum by at most this many steps.
 const STEPS: i64 = 1 << 30;
@@ -87,6 +88,8 @@ pub(crate) struct Moments {
     confidence: f64,
     /// How many rows there are, where that was stated.
     stated_rows: Option<u64>,
+    /// Are rows without a value counted after a refusal? Replacing one moves both numbers, which is not paid for.
+    tells_empty: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -175,6 +178,7 @@ impl Moments {
             confidence: said.confidence(),
             cost,
             stated_rows: said.rows()?,
+            tells_empty: said.adjacency() == Adjacency::AddRemove,
         }
         .with_rows_enough()
     }
@@ -249,7 +253,7 @@ impl Moments {
         let count = counted_bar(self.confidence, rows.about, rows.within);
         let count = Answer::released(rows.about.into(), count);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
-            Ok(measured) => self.released(take(measured), &measured.clip),
+            Ok(measured) => self.released(take(measured), measured),
             Err(refused) => refused.clone(),
         };
         let mean = answer(&|measured| measured.mean());
@@ -267,15 +271,15 @@ impl Moments {
         // Records that are not numbers do not take part.
         let numbers = gathered.values(&self.need);
         let found;
-        let (clip, sums, counted) = match &self.range {
-            RangeBy::Declared(clip, sums) => (*clip, &**sums, None),
+        let (clip, outside, sums, counted) = match &self.range {
+            RangeBy::Declared(clip, sums) => (*clip, None, &**sums, None),
             RangeBy::Searched(searched) => {
                 found = match shared {
                     Some(shared) => shared.clone(),
                     None => searched.run(&Cells::of(numbers, FINE.cells), coins),
                 };
                 // A group has no more rows than all of them.
-                (found.clip, &searched.stages[found.stage].sums, Some(found.rows))
+                (found.clip, found.outside, &searched.stages[found.stage].sums, Some(found.rows))
             }
         };
         let frame = self.frame(&clip);
@@ -294,7 +298,16 @@ impl Moments {
             self.in_shares(bar, self.square_steps, rows.most(), whole.is_none().then_some((&frame, &clip)))
         });
         if let Some(refused) = self.too_few(shared.is_some(), counted, rows.about) {
-            return (Err(Answer::refused(refused)), rows);
+            let about = if self.moment == Moment::Sum { counted } else { Some(rows.about) };
+            let seen = match &self.range {
+                RangeBy::Searched(searched) if self.tells_empty && shared.is_none() => {
+                    let without = searched.count.noisy(numbers.count(true) - numbers.count(false), coins);
+                    guard::with_a_value(about.unwrap_or_default(), without)
+                }
+                _ => String::new(),
+            };
+            let answer = Answer::refused(refused.replacen("too few rows", &format!("too few rows{seen}"), 1));
+            return (Err(answer.with_rows(about.filter(|_| self.divisor.is_noisy()))), rows);
         }
         let rounded = self.exact.is_none().then_some((&frame, &clip));
         let first = self.in_shares(noisy.bar(), self.steps, rows.most(), rounded);
@@ -310,6 +323,7 @@ impl Moments {
             centre,
             farthest,
             clip,
+            outside,
             ends: [bar(clip.low).low, bar(clip.high).high],
         };
         (Ok(measured), rows)
@@ -399,12 +413,12 @@ impl Moments {
 
     /// A sum of a whole type is a value of that type: where sums are exact, all of its digits are.
     fn released_sum(&self, measured: &Measured) -> Answer {
-        let (bar, clip) = (measured.sum(), &measured.clip);
+        let bar = measured.sum();
         let kind = self.sum_kind();
         if !kind.is_whole() {
-            return self.released(bar, clip);
+            return self.released(bar, measured);
         }
-        let answer = self.released(bar, clip);
+        let answer = self.released(bar, measured);
         let [low, value, high] = if self.exact.is_some() {
             let at = |moved: i64| kind.value(measured.noisy.saturating_add(moved));
             let within = self.largest().within;
@@ -421,7 +435,8 @@ impl Moments {
         }
     }
 
-    fn released(&self, bar: Bar, clip: &Clip) -> Answer {
+    fn released(&self, bar: Bar, measured: &Measured) -> Answer {
+        let clip = &measured.clip;
         // A share of yes lies between none and all.
         let bar = if self.kind == Kind::Boolean && self.moment == Moment::Mean {
             bar.between(0.0, 1.0)
@@ -436,7 +451,8 @@ impl Moments {
             Divisor::Public => Some(Condition::EmptyAs(clip.middle)),
             Divisor::Stated(rows) => Some(Condition::StatedRows(rows)),
         };
-        let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited).on(divided);
+        let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited);
+        let error = error.on(measured.outside.map(Condition::Outside)).on(divided);
         Answer::number(bar.value, error)
     }
 
@@ -493,6 +509,13 @@ impl Answering for Moments {
 
     fn answer_type(&self) -> Option<String> {
         (self.moment == Moment::Sum && self.kind.is_whole()).then(|| self.sum_kind().to_string())
+    }
+
+    fn rows_needed(&self) -> Option<u64> {
+        match &self.range {
+            RangeBy::Declared(..) => None,
+            RangeBy::Searched(searched) => u64::try_from(searched.enough(self.moment == Moment::Sum)).ok(),
+        }
     }
 
     fn predicted(&self) -> Option<f64> {
@@ -618,7 +641,7 @@ impl Answering for Moments {
                     Moment::Variance => measured.variance(),
                     _ => measured.mean(),
                 };
-                self.released(bar, &measured.clip)
+                self.released(bar, &measured)
             }
             Err(refused) => refused,
         };

@@ -256,18 +256,20 @@ impl Quantiles {
                     let error = self.with_interval(ranks, interval.as_deref());
                     Answer::released(self.value(&[place]), error)
                 } else {
-                    Answer::refused(guard.advice(*rank_error, *needed, self.shape.instead()))
+                    let seen = guard.seen(&counted, without_a_value(rows), coins);
+                    Answer::refused(guard.advice(&seen, *rank_error, *needed, self.shape.instead()))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
             Kind::Several { mechanism, guard, rank_errors, needed, ends } => {
-                let counted = guard.count(self.counted(rows), coins);
+                let values = rows;
+                let counted = guard.count(self.counted(values), coins);
                 // Windows come from rows as they are where they can, without a copy of the column.
                 let all = (!mechanism.by_windows() || !self.space.is_plain())
-                    .then(|| rows.places(&self.space, self.adjacency));
+                    .then(|| values.places(&self.space, self.adjacency));
                 let draw = |one: &inverse_sensitivity::Calibrated, coins: &mut C| match &all {
                     Some(all) => one.run_integers(all, coins),
-                    None => self.draw(one, rows, coins),
+                    None => self.draw(one, values, coins),
                 };
                 let places = match mechanism {
                     ManyQuantiles::Halves(halves) => {
@@ -292,7 +294,8 @@ impl Quantiles {
                     Answer::released(left_out(self.value(&places), &enough), error)
                 } else {
                     let (error, rows) = first_told(rank_errors, needed, self.shape);
-                    Answer::refused(guard.advice(error, rows, self.shape.instead()))
+                    let seen = guard.seen(&counted, without_a_value(values), coins);
+                    Answer::refused(guard.advice(&seen, error, rows, self.shape.instead()))
                 };
                 answer.with_rows(counted.noisy_rows)
             }
@@ -394,6 +397,14 @@ impl Answering for Quantiles {
         }
     }
 
+    fn rows_needed(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::One { needed, .. } => Some(*needed),
+            Kind::Several { needed, .. } => Some(largest(needed)),
+            Kind::Stable { .. } => None,
+        }
+    }
+
     fn expected(&self) -> Expected {
         let Expected { error, words } = self.foreseen();
         let empty = match self.adjacency {
@@ -410,6 +421,11 @@ impl Answering for Quantiles {
     fn needs(&self) -> Vec<Need> {
         vec![self.need()]
     }
+}
+
+/// How many rows have no value.
+fn without_a_value(rows: Values<'_, '_>) -> u64 {
+    rows.count(true).saturating_sub(rows.count(false))
 }
 
 /// A quantile with noise that follows the rows.

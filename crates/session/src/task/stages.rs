@@ -34,6 +34,8 @@ const SPLITS: [Split; 4] = [
 const ENOUGH: f64 = 55.0;
 /// The same by the number that the sums tell, which is off by less than 10 nearly always.
 const TOLD: f64 = 70.0;
+/// How many rows may lie outside is told where it is at most one in so many.
+const TOLD_OUTSIDE: i64 = 5;
 /// A range that is searched, and the sums over it.
 #[derive(Clone, Debug)]
 pub(super) struct Searched {
@@ -45,6 +47,8 @@ pub(super) struct Searched {
     pub needed: i64,
     /// And from so many on that the sums tell of.
     pub told: i64,
+    /// How often more rows may lie outside than is told.
+    failure: Ratio,
 }
 
 /// One split of epsilon between the search and the sums.
@@ -65,7 +69,13 @@ impl Searched {
     pub fn run<C: Coins>(&self, cells: &Cells, coins: &mut C) -> SharedRange {
         let rows = self.count.noisy(cells.rows(), coins);
         let stage = self.stages.iter().rposition(|stage| rows >= stage.from_rows).unwrap_or_default();
-        SharedRange { clip: self.stages[stage].search.run(cells, coins), stage, rows }
+        let search = &self.stages[stage].search;
+        let found = search.run(cells, coins);
+        // Where most rows may lie outside it says nothing.
+        let outside = search.outside(&found, &self.failure);
+        let outside = outside
+            .filter(|&outside| i64::try_from(outside).is_ok_and(|outside| outside <= rows / TOLD_OUTSIDE));
+        SharedRange { clip: found.clip, outside, stage, rows }
     }
 }
 
@@ -73,6 +83,8 @@ impl Searched {
 #[derive(Clone, Debug)]
 pub(crate) struct SharedRange {
     pub(super) clip: Clip,
+    /// At most so many rows lie outside of it, where that is told.
+    pub(super) outside: Option<u64>,
     pub(super) stage: usize,
     pub(super) rows: i64,
 }
@@ -122,5 +134,11 @@ pub(super) fn search(
     // A small share of a small epsilon may be too little for a median: then more rows do not change the split.
     let mut stages = vec![stage(&SPLITS[0])?];
     stages.extend(SPLITS[1..].iter().map_while(|split| stage(split).ok()));
-    Ok(Searched { count, stages, needed: rows(ENOUGH * doubled), told: rows(TOLD * doubled) })
+    Ok(Searched {
+        count,
+        stages,
+        needed: rows(ENOUGH * doubled),
+        told: rows(TOLD * doubled),
+        failure: said.failure().clone(),
+    })
 }

@@ -107,6 +107,10 @@ impl Answering for Summary {
         ANSWERS
     }
 
+    fn rows_needed(&self) -> Option<u64> {
+        self.moments.rows_needed().max(self.quantiles.rows_needed())
+    }
+
     fn no_prediction(&self) -> String {
         "a summary has several errors; give `epsilon`".to_string()
     }

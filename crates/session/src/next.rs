@@ -1,0 +1,147 @@
+//! The next step after a refusal, or after a request that cannot be planned: a whole question that would do, with its price.
+
+use crate::{
+    promise::Spent,
+    request::Request,
+    statistic::{Argument, Column, Statistic, Value},
+};
+use equipoise_core::wording::{OptionName, Surface};
+use serde::{Deserialize, Serialize};
+
+/// A question that can be asked instead, made of public facts and of what was released.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NextStep {
+    /// Why it would do, as a clause.
+    pub why: String,
+    /// The whole question.
+    pub request: Request,
+    /// What the ledger would be charged.
+    pub charge: Spent,
+}
+
+impl NextStep {
+    /// As it is typed: a command line, or a call of Python. `data` is what the data is called there; the rest of a command line
+    /// (which ledger, whose question) is for whoever knows it.
+    pub fn written(&self, surface: Surface, data: &str) -> String {
+        let request = &self.request;
+        let name = &request.statistic;
+        let places = by_place(request);
+        let options = Argument::ALL.into_iter().filter_map(|argument| option(request, argument, surface));
+        let reading = reading(request, surface);
+        match surface {
+            Surface::CommandLine => {
+                let places = places.iter().map(|(_, place)| OptionName::for_a_shell(place));
+                let data = OptionName::for_a_shell(data);
+                let words = ["equipoise".to_string(), name.clone(), data].into_iter();
+                words.chain(places).chain(options).chain(reading).collect::<Vec<_>>().join(" ")
+            }
+            Surface::Python => {
+                let place = |(argument, text): &(Argument, String)| match argument {
+                    Argument::Fraction => format!("[{text}]"),
+                    _ => OptionName::for_python(text),
+                };
+                let words = [data.to_string()].into_iter().chain(places.iter().map(place));
+                format!("eq.{name}({})", words.chain(options).chain(reading).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// What the command line and Python know by its place: the column, and which quantiles.
+fn by_place(request: &Request) -> Vec<(Argument, String)> {
+    let column = match Statistic::named(&request.statistic).map(|statistic| statistic.spec().column) {
+        Some(Column::Keys) if request.column.is_none() => Some(request.group_by.join(",")),
+        _ => request.column.clone(),
+    };
+    let places = [(Argument::Column, column), (Argument::Fraction, request.fraction.clone())];
+    places.into_iter().filter_map(|(argument, text)| Some((argument, text?))).collect()
+}
+
+/// An option that was given, as it is typed.
+fn option(request: &Request, argument: Argument, surface: Surface) -> Option<String> {
+    if matches!(argument, Argument::Column | Argument::Fraction) || !request.says(argument) {
+        return None;
+    }
+    let is_key = || {
+        let spec = Statistic::named(&request.statistic).map(Statistic::spec);
+        spec.is_some_and(|spec| spec.column == Column::Keys) && request.column.is_none()
+    };
+    if argument == Argument::GroupBy && is_key() {
+        return None;
+    }
+    let option = argument.option();
+    match argument.value() {
+        Value::Flag => Some(option.written(surface, None)),
+        Value::ByColumn => Some(match surface {
+            Surface::CommandLine => {
+                let each = |(column, kind): (&String, &String)| {
+                    option.written(surface, Some(&format!("{column}={kind}")))
+                };
+                request.types.iter().map(each).collect::<Vec<_>>().join(" ")
+            }
+            Surface::Python => {
+                let each = |(column, kind): (&String, &String)| {
+                    format!("{}: {}", OptionName::for_python(column), OptionName::for_python(kind))
+                };
+                let types = request.types.iter().map(each).collect::<Vec<_>>().join(", ");
+                format!("{}={{{types}}}", option.keyword)
+            }
+        }),
+        _ => Some(option.written(surface, Some(&request.text(argument)?))),
+    }
+}
+
+/// How a file of text is read, where that was said; Python reads data that is there.
+fn reading(request: &Request, surface: Surface) -> Vec<String> {
+    if surface == Surface::Python {
+        return Vec::new();
+    }
+    let option = |name| OptionName::named(name).expect("an option of reading");
+    let delimiter = request.delimiter.as_deref().map(|text| option("delimiter").written(surface, Some(text)));
+    let header = (request.header == Some(false)).then(|| option("no_header").written(surface, None));
+    delimiter.into_iter().chain(header).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn step(request: Request) -> NextStep {
+        let charge = Spent { epsilon: "1".to_string(), delta: "0".to_string() };
+        NextStep { why: String::new(), request, charge }
+    }
+
+    #[test]
+    fn a_whole_question_is_written_as_it_is_typed() {
+        let request = Request {
+            column: Some("gross pay".into()),
+            fraction: Some("0.1,0.9".into()),
+            filter: Some("town = 'Ayr'".into()),
+            range: Some("0,500".into()),
+            interval: Some(true),
+            group_by: vec!["town".into(), "year".into()],
+            types: BTreeMap::from([("hired".to_string(), "date".to_string())]),
+            epsilon: Some("2".into()),
+            delimiter: Some(";".into()),
+            header: Some(false),
+            unit: Some("person".into()),
+            ..Request::new("quantile")
+        };
+        assert_eq!(
+            step(request.clone()).written(Surface::CommandLine, "my pay.csv"),
+            r"equipoise quantile 'my pay.csv' 'gross pay' 0.1,0.9 --where 'town = '\''Ayr'\''' --unit person --epsilon 2 --range 0,500 --interval --group-by town,year --type hired=date --delimiter ';' --no-header"
+        );
+        assert_eq!(
+            step(request).written(Surface::Python, "data"),
+            r#"eq.quantile(data, 'gross pay', [0.1,0.9], where="town = 'Ayr'", privacy_unit='person', epsilon=2, range=(0, 500), interval=True, group_by=['town', 'year'], types={'hired': 'date'})"#
+        );
+        let keys =
+            Request { group_by: vec!["town".into()], epsilon: Some("1".into()), ..Request::new("histogram") };
+        assert_eq!(
+            step(keys.clone()).written(Surface::CommandLine, "a.csv"),
+            "equipoise histogram a.csv town --epsilon 1"
+        );
+        assert_eq!(step(keys).written(Surface::Python, "data"), "eq.histogram(data, 'town', epsilon=1)");
+    }
+}

@@ -1,0 +1,213 @@
+//! What would do where a question was refused, or where a request cannot be planned.
+//!
+//! Everything here is made of what was typed, of public facts, and of numbers that a release has paid for.
+
+use super::{DataFacts, Part, Plan, PlanError};
+use crate::{
+    answer::Answer,
+    next::NextStep,
+    promise::{Outcome, Spent},
+    request::Request,
+    statistic::{Argument, Statistic, Value},
+    task::Answering,
+};
+use equipoise_core::{ratio::Ratio, solve, wording};
+
+/// Nobody is advised to spend more.
+const MOST_EPSILON: u64 = 10;
+/// Epsilons from ten to this power on are tried.
+const LEAST_POWER: i64 = -4;
+/// A noisy number of rows may be off by a tenth, and is noisy again when the question is asked anew.
+const MARGIN: (u64, u64) = (9, 10);
+
+impl Plan {
+    /// A question that would do where this one was refused, as far as the answer tells.
+    pub(crate) fn instead(&self, answer: &Answer) -> Option<NextStep> {
+        if self.batch {
+            return None;
+        }
+        let part = &self.parts[0];
+        let rows = refused_rows(answer);
+        if rows.is_none() && answer.outcome() == Outcome::Released {
+            return None;
+        }
+        rows.and_then(|rows| with_more_epsilon(part, rows))
+            .or_else(|| by_other_means(part).filter(|_| answer.outcome() == Outcome::Refused))
+    }
+
+    /// From how many rows on all of it is released, about; of a batch nothing is said.
+    pub(crate) fn rows_needed(&self) -> Option<u64> {
+        if self.batch { None } else { self.parts[0].task.rows_needed() }
+    }
+
+    /// The same question with the least epsilon for which so many rows are enough.
+    pub(crate) fn with_more_epsilon(&self, rows: u64) -> Option<NextStep> {
+        with_more_epsilon(&self.parts[0], rows)
+    }
+
+    /// The request that is meant where this one cannot be planned, if what the error says to do makes it a plan.
+    pub fn mended(request: &Request, facts: &DataFacts, error: &PlanError) -> Option<NextStep> {
+        let planned = |request: Request| {
+            let plan = Plan::new(&request, facts).ok()?;
+            Some(NextStep { why: String::new(), request, charge: Spent::from(plan.charge()) })
+        };
+        error.fixes().into_iter().find_map(|(argument, value)| {
+            let mut mended = request.clone();
+            match argument.value() {
+                Value::Texts | Value::Flag | Value::ByColumn => return None,
+                _ => mended.set_text(argument, Some(value)),
+            }
+            planned(mended)
+        })
+    }
+}
+
+/// About how many rows there are where an answer was refused for having too few: of groups, what half of the refused ones have.
+fn refused_rows(answer: &Answer) -> Option<u64> {
+    let count = |rows: Option<i64>| Some(u64::try_from(rows?.max(0)).unwrap_or(0));
+    if let Some(groups) = &answer.groups {
+        let refused = groups.iter().filter(|group| group.outcome == Outcome::Refused);
+        let mut rows: Vec<u64> = refused.filter_map(|group| count(group.rows)).collect();
+        rows.sort_unstable();
+        return rows.get(rows.len() / 2).copied();
+    }
+    if let Some(several) = &answer.several {
+        let refused = several.iter().map(|named| &named.answer);
+        return refused
+            .filter(|one| one.outcome() == Outcome::Refused)
+            .filter_map(|one| count(one.rows))
+            .min();
+    }
+    count(answer.rows).filter(|_| answer.outcome() == Outcome::Refused)
+}
+
+/// The same with the least epsilon of one digit for which so many rows are enough.
+fn with_more_epsilon(part: &Part, rows: u64) -> Option<NextStep> {
+    let needed = |eps: &Ratio| {
+        let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
+        let (part, _) = Part::new(&request, &part.facts).ok()?;
+        part.task.rows_needed()
+    };
+    let (part_of, of) = MARGIN;
+    let enough = |eps: &Ratio| needed(eps).is_some_and(|needed| needed <= rows.saturating_mul(part_of) / of);
+    let eps = solve::smallest_of_digits(1, LEAST_POWER..1, enough)?;
+    // What is asked for already was not enough.
+    let before: Ratio = part.request.epsilon.as_deref()?.parse().ok()?;
+    if eps <= before || eps > Ratio::from(MOST_EPSILON) {
+        return None;
+    }
+    let needed = needed(&eps)?;
+    let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
+    let there = if part.group_by.is_empty() { "there are" } else { "half of the refused groups have" };
+    priced(request, part, format!("{there} about {rows} rows, and {needed} are enough at this epsilon"))
+}
+
+/// Another question or mechanism, for the same epsilon.
+fn by_other_means(part: &Part) -> Option<NextStep> {
+    let request = &part.request;
+    let statistic = Statistic::named(&request.statistic)?;
+    match (statistic, part.mechanism()) {
+        (Statistic::Mode, _) => {
+            let request = Request {
+                statistic: Statistic::Select.name().to_string(),
+                mechanism: None,
+                ..request.clone()
+            };
+            priced(request, part, "it names a value that nearly most rows have".to_string())
+        }
+        (Statistic::Median | Statistic::Quantile, "stable") => {
+            let request = Request { mechanism: None, delta: None, ..request.clone() };
+            priced(request, part, "it needs no rows that agree, only enough of them".to_string())
+        }
+        _ => None,
+    }
+}
+
+fn priced(request: Request, part: &Part, why: String) -> Option<NextStep> {
+    let plan = Plan::new(&request, &part.facts).ok()?;
+    Some(NextStep { why, request, charge: Spent::from(plan.charge()) })
+}
+
+impl PlanError {
+    /// The arguments that its hint says to give, each with a value that can be typed as it stands; what was probably meant first.
+    pub(crate) fn fixes(&self) -> Vec<(Argument, String)> {
+        let meant = self.meant().map(|(argument, value)| (argument, value.to_string()));
+        let hinted = wording::options_in(self.next_step().unwrap_or_default());
+        let hinted = hinted.into_iter().filter_map(|(option, value)| {
+            let value = value.filter(|value| !value.contains(|c: char| c.is_ascii_uppercase()))?;
+            Some((Argument::named(option.name)?, value.to_string()))
+        });
+        meant.into_iter().chain(hinted).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn facts() -> DataFacts {
+        let columns = ["salary", "town"].map(String::from).to_vec();
+        DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
+    }
+
+    fn asked(statistic: &str, epsilon: &str) -> Request {
+        Request { column: Some("salary".into()), epsilon: Some(epsilon.into()), ..Request::new(statistic) }
+    }
+
+    fn refused(rows: i64) -> Answer {
+        Answer::refused("too few rows").with_rows(Some(rows))
+    }
+
+    #[test]
+    fn what_is_advised_after_a_refusal_takes_fewer_rows_than_there_are() {
+        for (statistic, epsilon) in
+            [("median", "0.01"), ("iqr", "0.02"), ("mean", "0.01"), ("sum", "0.01"), ("summary", "0.05")]
+        {
+            let plan = Plan::new(&asked(statistic, epsilon), &facts()).unwrap();
+            assert!(plan.rows_needed().unwrap() > 2000, "{statistic}");
+            let step = plan.instead(&refused(2000)).unwrap_or_else(|| panic!("{statistic}"));
+            let better = Plan::new(&step.request, &facts()).unwrap();
+            assert!(better.rows_needed().unwrap() <= 1800, "{statistic}: {step:?}");
+            assert_eq!(step.charge, Spent::from(better.charge()));
+            assert!(plan.instead(&refused(1)).is_none(), "{statistic}: nothing helps a single row");
+            let answered = Answer::released(json!(1), crate::bar::ErrorBar::exact()).with_rows(Some(2000));
+            assert_eq!(plan.instead(&answered), None, "{statistic}");
+        }
+    }
+
+    #[test]
+    fn other_means_are_named_where_rows_do_not_tell() {
+        let mode = Request { delta: Some("1e-6".into()), ..asked("mode", "1") };
+        let step = Plan::new(&mode, &facts()).unwrap().instead(&Answer::refused("no value leads")).unwrap();
+        assert_eq!(
+            (step.request.statistic.as_str(), step.request.delta.as_deref()),
+            ("select", Some("1e-6"))
+        );
+        let stable =
+            Request { delta: Some("1e-6".into()), mechanism: Some("stable".into()), ..asked("median", "1") };
+        let step = Plan::new(&stable, &facts()).unwrap().instead(&Answer::refused("too few")).unwrap();
+        assert_eq!(
+            (step.request.mechanism, step.request.delta, step.charge.delta.as_str()),
+            (None, None, "0")
+        );
+    }
+
+    #[test]
+    fn a_wrong_request_is_mended_by_what_its_error_says_if_that_makes_a_plan() {
+        let mended = |request: Request| {
+            let error = Plan::new(&request, &facts()).unwrap_err();
+            Plan::mended(&request, &facts(), &error).map(|step| step.request)
+        };
+        let column = Request { column: Some("salry".into()), ..asked("median", "1") };
+        assert_eq!(mended(column), Some(asked("median", "1")));
+        let no_delta = asked("mode", "1");
+        assert_eq!(mended(no_delta.clone()), Some(Request { delta: Some("1e-6".into()), ..no_delta }));
+        let no_epsilon = Request { epsilon: None, ..asked("median", "1") };
+        assert_eq!(mended(no_epsilon), Some(asked("median", "1")));
+        assert_eq!(mended(asked("median", "1e-9")).unwrap().epsilon.as_deref(), Some("0.0002"));
+        // Placeholders are not values, and a mechanism that would fail for another reason is not advised.
+        assert_eq!(mended(Request { range: Some("9,1".into()), ..asked("median", "1") }), None);
+        assert_eq!(mended(Request { mechanism: Some("smoth".into()), ..asked("median", "1") }), None);
+    }
+}
