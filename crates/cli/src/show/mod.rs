@@ -75,7 +75,7 @@ fn after(left: &Remaining, charge: &Spent) -> String {
     match left {
         None => String::new(),
         Some((left, charge)) if charge > left => "; this would be over it".to_string(),
-        Some((left, charge)) => format!(", {} after this", (left - charge).to_short_down(6, 12)),
+        Some((left, charge)) => format!(", epsilon {} after this", (left - charge).to_short_down(6, 12)),
     }
 }
 
