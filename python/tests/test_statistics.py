@@ -217,7 +217,7 @@ def test_a_mean_says_what_its_rows_were_limited_to_and_shows_the_digits_that_cou
     # At epsilon 1 the mean of 20,000 rows is off by a few units: no digit behind the second of its bar is worth reading.
     release = eq.mean(VALUES, epsilon=1)
     assert release.error is not None and "with rows limited to" in repr(release)
-    assert "rows outside count as the nearest end" in repr(release) and "rows limited to" in release._repr_html_()
+    assert "count as the nearest end" in repr(release) and "rows limited to" in release._repr_html_()
     shown = repr(release).split()[1].rstrip(":")
     assert float(shown) == pytest.approx(release.value, abs=0.02 * (release.interval[1] - release.interval[0]))
     assert len(shown) <= 9 < len(str(release.value))

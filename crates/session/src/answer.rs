@@ -233,6 +233,23 @@ impl Answer {
         Self { error: self.error.map(|error| error.on(condition)), ..self }
     }
 
+    /// The same with a condition on every bar, where there is one.
+    pub fn on(mut self, condition: Option<&Condition>) -> Self {
+        let Some(condition) = condition else { return self };
+        let on =
+            |error: &mut Option<ErrorBar>| *error = error.take().map(|error| error.on(condition.clone()));
+        on(&mut self.error);
+        for group in self.groups.iter_mut().flatten() {
+            on(&mut group.error);
+            group.answers.iter_mut().flatten().for_each(|item| on(&mut item.error));
+        }
+        self.several = self.several.map(|several| {
+            let one = |named: Named| Named { answer: named.answer.on(Some(condition)), ..named };
+            several.into_iter().map(one).collect()
+        });
+        self
+    }
+
     /// The same with the noisy number of rows.
     pub fn with_rows(self, rows: Option<i64>) -> Self {
         Self { rows, ..self }

@@ -19,6 +19,7 @@
 
 use crate::{
     answer::{Answer, BatchAnswer, Group, MOST_TOLD, item_of},
+    bar::Condition,
     caution,
     gather::ScanResult,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
@@ -258,8 +259,10 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
     Ok(DataFacts { name: name.to_string(), columns: columns.to_vec(), registered, kinds: Vec::new() })
 }
 
-fn release(plan: &Plan, mut answers: Vec<Answer>, charge: &Charge) -> Release {
+fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
     let summary = plan.summary();
+    let drawn = plan.rows_per_unit().map(Condition::Drawn);
+    let mut answers: Vec<Answer> = answers.into_iter().map(|answer| answer.on(drawn.as_ref())).collect();
     let whole = if plan.is_batch() {
         let items: Vec<BatchAnswer> =
             plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();

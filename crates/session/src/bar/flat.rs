@@ -40,6 +40,12 @@ pub(super) struct Flat {
     /// Rows, or the answers of blocks, beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
+    /// It is about at most so many rows of each person, drawn at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drawn_rows: Option<u64>,
+    /// No interval is of use below so many rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    interval_needs: Option<u64>,
     /// At most so many rows lie outside of that range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<u64>,
@@ -98,6 +104,8 @@ impl From<ErrorBar> for Flat {
         for condition in bar.conditions {
             match condition {
                 Condition::LimitedTo(range) => flat.range = Some(range),
+                Condition::Drawn(rows) => flat.drawn_rows = Some(rows),
+                Condition::NoInterval(rows) => flat.interval_needs = Some(rows),
                 Condition::Outside(rows) => flat.outside = Some(rows),
                 Condition::EachLimitedTo(ranges) => flat.ranges = Some(ranges),
                 Condition::EmptyAs(number) => flat.empty_as = Some(number),
@@ -159,6 +167,8 @@ impl TryFrom<Flat> for ErrorBar {
         let bar = Self { shape, confidence: flat.confidence, of, conditions: Vec::new() };
         let bar = bar
             .on(flat.range.map(Condition::LimitedTo))
+            .on(flat.drawn_rows.map(Condition::Drawn))
+            .on(flat.interval_needs.map(Condition::NoInterval))
             .on(flat.outside.map(Condition::Outside))
             .on(flat.ranges.map(Condition::EachLimitedTo))
             .on(flat.empty_as.map(Condition::EmptyAs))
@@ -211,6 +221,17 @@ mod tests {
             (
                 ErrorBar::rank(0.95, 47).on(Condition::EmptyLowest),
                 r#"{"confidence":0.95,"kind":"rank","rank":47,"empty_lowest":true}"#,
+            ),
+            (
+                ErrorBar::noise(0.95, 1.0, 2.0)
+                    .on(Condition::Outside(40))
+                    .on(Condition::LimitedTo([0.0, 7.0]))
+                    .on(Condition::Drawn(3)),
+                r#"{"confidence":0.95,"kind":"noise","low":1.0,"high":2.0,"range":[0.0,7.0],"drawn_rows":3,"outside":40}"#,
+            ),
+            (
+                ErrorBar::rank(0.95, 31).on(Condition::NoInterval(90)),
+                r#"{"confidence":0.95,"kind":"rank","rank":31,"interval_needs":90}"#,
             ),
             (
                 ErrorBar::rank(0.95, 31).on(Condition::RoundedTo(7)),

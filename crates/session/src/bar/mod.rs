@@ -100,6 +100,10 @@ pub enum GapUnit {
 /// On what condition a bar holds, or what it does not cover.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
+    /// At most so many rows of each person take part, drawn at random: the bar is about them.
+    Drawn(u64),
+    /// An interval was bought, and from about so many rows on it would be of use.
+    NoInterval(u64),
     /// Rows, or the answers of blocks, beyond this range count as its nearest end.
     LimitedTo([f64; 2]),
     /// At most so many rows lie outside of that range, with the confidence of the bar but apart from it.
@@ -121,14 +125,16 @@ pub enum Condition {
 impl Condition {
     fn order(&self) -> u8 {
         match self {
-            Self::LimitedTo(_) => 0,
-            Self::Outside(_) => 1,
-            Self::EachLimitedTo(_) => 2,
-            Self::EmptyAs(_) => 3,
-            Self::EmptyLowest => 4,
-            Self::StatedRows(_) => 5,
-            Self::RoundedTo(_) => 6,
-            Self::Given(_) => 7,
+            Self::Drawn(_) => 0,
+            Self::NoInterval(_) => 1,
+            Self::LimitedTo(_) => 2,
+            Self::Outside(_) => 3,
+            Self::EachLimitedTo(_) => 4,
+            Self::EmptyAs(_) => 5,
+            Self::EmptyLowest => 6,
+            Self::StatedRows(_) => 7,
+            Self::RoundedTo(_) => 8,
+            Self::Given(_) => 9,
         }
     }
 }

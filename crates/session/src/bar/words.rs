@@ -111,6 +111,13 @@ impl ErrorBar {
                 let outside = outside.unwrap_or_else(|| "rows outside".to_string());
                 self.of.is_none().then(|| format!("{outside} count as the nearest end"))
             }
+            Condition::Drawn(1) => Some("about one row of each person, drawn at random".to_string()),
+            Condition::Drawn(rows) => {
+                Some(format!("about at most {rows} rows of each person, drawn at random"))
+            }
+            Condition::NoInterval(rows) => {
+                Some(format!("no useful interval at this epsilon; about {rows} rows would be enough"))
+            }
             Condition::Outside(_) | Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
             Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
             Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),

@@ -98,7 +98,8 @@ fn with_more_epsilon(part: &Part, rows: u64) -> Option<NextStep> {
     }
     let needed = needed(&eps)?;
     let request = Request { epsilon: Some(eps.to_string()), ..part.request.clone() };
-    let there = if part.group_by.is_empty() { "there are" } else { "the middle one of the refused groups has" };
+    let there =
+        if part.group_by.is_empty() { "there are" } else { "the middle one of the refused groups has" };
     priced(request, part, format!("{there} about {rows} rows, and {needed} are enough at this epsilon"))
 }
 

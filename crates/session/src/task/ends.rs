@@ -8,6 +8,7 @@
 //!    hold together with the stated confidence; and each costs one part in 2k of the epsilon for them.
 //! 3. Where every end is on its side, it still is when the lower and the upper ends are sorted, as the true ones are.
 
+use super::guard;
 use crate::{error::PlanError, lattice::AnswerLattice, resolved::ResolvedRequest};
 use equipoise_core::{
     loss::{Eps, Loss},
@@ -21,6 +22,9 @@ use equipoise_core::{
 pub(super) struct IntervalEnds {
     low: Vec<Calibrated>,
     high: Vec<Calibrated>,
+    /// From how many rows on each interval is of use: an end aims as far away as it may be off, and lies among the rows where there are
+    /// twice as many on its side.
+    needed: Vec<u64>,
 }
 
 impl IntervalEnds {
@@ -40,18 +44,24 @@ impl IntervalEnds {
         let quantiles = fractions.iter().map(Quantile::new).collect::<Result<Vec<_>, _>>()?;
         // One calibration serves all, because only their quantiles differ.
         let first = of(quantiles[0].into())?;
-        let (mut low, mut high) = (Vec::new(), Vec::new());
-        for quantile in quantiles {
+        let (mut low, mut high, mut needed) = (Vec::new(), Vec::new(), Vec::new());
+        for (quantile, fraction) in quantiles.into_iter().zip(fractions) {
             let off = first.at(quantile.into()).accuracy(&failure)?.cast_signed();
+            needed.push(guard::needed(off.unsigned_abs().saturating_mul(2), fraction));
             low.push(first.at(Target::shifted(quantile, -off)));
             high.push(first.at(Target::shifted(quantile, off)));
         }
-        Ok(Self { low, high })
+        Ok(Self { low, high, needed })
     }
 
     pub fn cost(&self) -> Loss {
         let costs = self.low.iter().chain(&self.high).map(Calibrated::cost);
         costs.reduce(|sum, cost| sum.compose(&cost)).expect("two ends of one quantile at least")
+    }
+
+    /// From how many rows on each interval is of use.
+    pub fn needed(&self) -> &[u64] {
+        &self.needed
     }
 
     /// The places of both ends of each interval.

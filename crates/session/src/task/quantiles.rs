@@ -8,7 +8,7 @@ use super::{
     each::Each,
     ends::IntervalEnds,
     even::EvenRows,
-    guard::{self, MinimumRows},
+    guard::{self, Counted, MinimumRows},
     sensitivity_noise::SensitivityNoise,
 };
 use crate::{
@@ -253,7 +253,10 @@ impl Quantiles {
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
                     let ranks = self.covered(guard, ErrorBar::rank(self.confidence, *rank_error));
-                    let error = self.with_interval(ranks, interval.as_deref());
+                    let error = match useless(ends.as_ref(), &counted) {
+                        None => self.with_interval(ranks, interval.as_deref()),
+                        useless => ranks.on(useless),
+                    };
                     Answer::released(self.value(&[place]), error)
                 } else {
                     let seen = guard.seen(&counted, without_a_value(rows), coins);
@@ -289,8 +292,18 @@ impl Quantiles {
                 };
                 let answer = if told {
                     let ranks = self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors));
-                    let error = self.with_interval(ranks, interval.as_deref());
-                    let error = error.map_ends(|ends| left_out(ends, &enough));
+                    let error = match useless(ends.as_ref(), &counted) {
+                        Some(useless) if self.shape == Shape::Difference => ranks.on(useless),
+                        _ => self.with_interval(ranks, interval.as_deref()),
+                    };
+                    let narrow: Vec<bool> = match &ends {
+                        Some(ends) => {
+                            let narrow = ends.needed().iter().map(|&needed| counted.at_least(needed));
+                            narrow.zip(&enough).map(|(narrow, &told)| narrow && told).collect()
+                        }
+                        None => enough.clone(),
+                    };
+                    let error = error.map_ends(|ends| left_out(ends, &narrow));
                     Answer::released(left_out(self.value(&places), &enough), error)
                 } else {
                     let (error, rows) = first_told(rank_errors, needed, self.shape);
@@ -421,6 +434,12 @@ impl Answering for Quantiles {
     fn needs(&self) -> Vec<Need> {
         vec![self.need()]
     }
+}
+
+/// What to say where an interval was bought and there are too few rows for one that is of use: it would reach to where numbers end.
+fn useless(ends: Option<&IntervalEnds>, counted: &Counted) -> Option<Condition> {
+    let needed = largest(ends?.needed());
+    (!counted.at_least(needed)).then_some(Condition::NoInterval(needed))
 }
 
 /// How many rows have no value.

@@ -5,6 +5,7 @@ use super::{
     *,
 };
 use crate::{
+    gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
 };
@@ -115,4 +116,31 @@ fn a_median_in_a_list_is_told_with_its_own_error() {
     let alone = planned("0.5", "1").0[0];
     assert!(alone * 5 <= ranks[2] && ranks[2] < alone * 6, "{alone} {ranks:?}");
     assert!(words.starts_with(&format!("each within {}, ", ranks[0])), "{words}");
+}
+
+/// An interval of too few rows reached from 1e-214 to 6e168 and read like an answer.
+#[test]
+fn an_interval_that_is_of_no_use_is_said_to_be_none() {
+    let drawn = |statistic: &str, rows: usize, fraction: Option<&str>| {
+        let fraction = fraction.map(str::to_string);
+        let request = Request { interval: Some(true), fraction, ..request(statistic) };
+        let plan = Plan::new(&request, &facts()).unwrap();
+        let memory = Memory::new((0..rows).map(|row| 500.0 + row as f64).collect(), &vec!["a"; rows]);
+        let gathered = all_rows(&memory, &plan.needs(), 1);
+        serde_json::to_value(plan.task().answer(&gathered, &mut FixedWords(7)).error.unwrap()).unwrap()
+    };
+    for (statistic, few, many) in [("median", 250, 2000), ("iqr", 1500, 20_000)] {
+        let error = drawn(statistic, few, None);
+        let needed = error["interval_needs"].as_u64().unwrap_or_else(|| panic!("{statistic}: {error}"));
+        assert!(
+            error.get("low").is_none() && needed > few as u64 && needed <= many as u64,
+            "{statistic}: {error}"
+        );
+        let error = drawn(statistic, many, None);
+        assert!(error["low"].is_number() && error.get("interval_needs").is_none(), "{statistic}: {error}");
+    }
+    // Of several each on its own: there are rows enough around the middle.
+    let error = drawn("quantile", 3000, Some("0.05,0.5"));
+    assert_eq!(error["low"][0], serde_json::Value::Null, "{error}");
+    assert!(error["low"][1].is_number() && error["high"][1].is_number(), "{error}");
 }
