@@ -181,15 +181,11 @@ impl Search {
             _ => return self.some(zero_rungs()),
         };
         let unit = finite(high - low);
-        let price = |rung: i32| {
-            let steep = slope * std::f64::consts::LN_2 / 2.0 * f64::from(rung.min(STEEP));
-            steep
-                + f64::from((rung - STEEP).clamp(0, NEAR - STEEP)) * 0.2
-                + f64::from((rung - NEAR).max(0)) * 0.02
-        };
-        // Half powers of two as far as most ranges go, then eight octaves at a time to the end of the floats.
+        let price = |rung: i32| slope * std::f64::consts::LN_2 / 2.0 * f64::from(rung);
+        // Half powers of two as far as most ranges go, then ever more octaves at a time to the end of the floats: what the farthest end
+        // costs bounds how many rows may lie outside, so that there are few.
         let near = (0..NEAR).map(|rung| unit * 2f64.powf(f64::from(rung) / 2.0));
-        let far = (1..).map(|rung| unit * 2f64.powi(NEAR / 2 + 8 * rung));
+        let far = (1..8).map(|rung| unit * 2f64.powi(NEAR / 2 + 8 * ((1 << rung) - 1)));
         let last = |reach: &f64| reach.is_finite() && *reach < f64::MAX / 256.0;
         let reaches = [0.0].into_iter().chain(near.chain(far).take_while(last)).chain([f64::MAX]);
         let rungs = reaches.enumerate().map(|(rung, reach)| Rung {
@@ -213,21 +209,18 @@ struct Rung {
 
 /// So many reaches grow by the root of two.
 const NEAR: i32 = 48;
-/// So many of them cost more each time; those beyond hardly do, because an end there is named only where rows lie beyond all of these,
-/// and what the farthest end costs bounds how many rows may lie outside.
-const STEEP: i32 = 32;
 
 /// Reaches from zero: a thousandth, and twice as far each time. The first thousand times cost little, because most columns are
-/// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, its root from a million
-/// on, so that large numbers are found with few rows too, and hardly anything from 2^40 on.
+/// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, and its root from a million
+/// on, so that large numbers are found with few rows too.
 fn zero_rungs() -> impl Iterator<Item = Rung> {
     const FIRST: i32 = -10;
-    let octaves = (FIRST..=64).chain((96..1024).step_by(32)).chain([1024]);
+    let octaves = (FIRST..=64).chain([128, 256, 512, 1024]);
     octaves.enumerate().map(|(rung, octave)| {
         let doublings = f64::from(i32::try_from(rung).expect("a few") + FIRST);
         let small = f64::from((octave - FIRST).min(-FIRST)) / 10.0;
         let large = doublings.clamp(0.0, 20.0) * 0.85;
-        let larger = (doublings - 20.0).clamp(0.0, 20.0) * 0.425 + (doublings - 40.0).max(0.0) * 0.02;
+        let larger = (doublings - 20.0).max(0.0) * 0.425;
         Rung { reach: finite(2f64.powi(octave)), price: small + large + larger }
     })
 }
@@ -394,9 +387,9 @@ mod tests {
         assert!(told * 5 >= runs * 4, "{told} of {runs}");
         // The farthest ends hold all rows, and then only the choice among ends counts.
         let search = Search::new(Start::Zero, eps("1"), FINE).unwrap();
-        let all = Found { clip: Clip { low: f64::MIN, high: f64::MAX, middle: 0.0 }, beyond: 0.0, ends: 105 };
+        let all = Found { clip: Clip { low: f64::MIN, high: f64::MAX, middle: 0.0 }, beyond: 0.0, ends: 79 };
         let most = search.outside(&all, &Ratio::new(1, 20)).unwrap();
-        // Twice the logarithm of 104 other ends over a fortieth each.
+        // Twice the logarithm of 78 other ends over a fortieth each.
         assert_eq!(most, 17);
     }
 }
