@@ -103,7 +103,7 @@ fn answer(
     if let (Some(known), Some(id)) = (&known, id) {
         let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
         if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
-            return Ok(shown(&release, showing));
+            return Ok(shown(release, showing));
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
@@ -131,12 +131,12 @@ fn answer(
         }
     };
     reached(Stage::Recorded);
-    Ok(shown(&release, showing))
+    Ok(shown(release, showing))
 }
 
 /// Show a release, in words or JSON and as a picture.
-fn shown(release: &Release, showing: &Showing) -> Exit {
-    let exit = show::release(release, showing.json);
+pub(crate) fn shown(mut release: Release, showing: &Showing) -> Exit {
+    let exit = show::release(&mut release, showing);
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
         if let Err(error) = plot::release(&release.to_json(), path) {
