@@ -108,7 +108,7 @@ fn answer(
     if let (Some(known), Some(id)) = (&known, id) {
         let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
         if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
-            return Ok(shown(&release, asked));
+            return Ok(shown(release, asked));
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
@@ -143,17 +143,23 @@ fn answer(
         }
     };
     reached(Stage::Recorded);
-    Ok(shown(&release, asked))
+    Ok(shown(release, asked))
+}
+
+/// Show a release with the next step after a refusal.
+fn shown(release: Release, asked: &Asked<'_>) -> Exit {
+    let step = release.next_step.clone().filter(|_| !asked.showing.json);
+    let exit = shown_as(release, asked.showing);
+    if let Some(step) = step {
+        println!("  next       {}", command(&step, asked.file, asked.books));
+        println!("             {}, for {}", step.why, show::amount(&step.charge));
+    }
+    exit
 }
 
 /// Show a release, in words or JSON and as a picture.
-fn shown(release: &Release, asked: &Asked<'_>) -> Exit {
-    let showing = asked.showing;
-    let exit = show::release(release, showing.json);
-    if let Some(step) = release.next_step.as_ref().filter(|_| !showing.json) {
-        println!("  next       {}", command(step, asked.file, asked.books));
-        println!("             {}, for {}", step.why, show::amount(&step.charge));
-    }
+pub(crate) fn shown_as(mut release: Release, showing: &Showing) -> Exit {
+    let exit = show::release(&mut release, showing);
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
         if let Err(error) = plot::release(&release.to_json(), path) {

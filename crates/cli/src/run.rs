@@ -3,10 +3,10 @@
 use crate::{
     Exit,
     args::{Books, Showing},
-    ask::{account, delimiter, existing, internal, unopened, usage},
+    ask::{account, delimiter, existing, internal, shown_as, unopened, usage},
     fail,
     interrupt::{Stage, reached},
-    progress, show, typed, unplanned,
+    plot, progress, show, typed, unplanned,
 };
 use clap::{Args, ValueEnum};
 use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
@@ -167,6 +167,9 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let source = open(options)?;
     let account = account(&options.file, &options.books)?;
     let (path, name) = (&account.ledger, &account.name);
+    if let Some(picture) = &options.showing.plot {
+        plot::check(picture, &[&options.file, path]).map_err(usage)?;
+    }
     let known = existing(path)?;
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?;
     let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(unopened)?;
@@ -214,7 +217,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
         }
     };
     reached(Stage::Recorded);
-    Ok(show::release(&release, options.showing.json))
+    Ok(shown_as(release, &options.showing))
 }
 
 impl Format {

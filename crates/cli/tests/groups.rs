@@ -125,13 +125,13 @@ fn a_summary_by_group_has_all_answers_for_each_group() {
     let text = String::from_utf8(folder.run(line).stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "summary of value by town");
-    let heads: Vec<&str> = lines[1].split_whitespace().collect();
-    assert_eq!(heads, ["town", "count", "mean", "standard-deviation", "0.05", "0.25", "0.5", "0.75", "0.95"]);
-    assert!(
-        lines[2].starts_with("   Ayr ") && lines[3].contains(" to ") && lines[3].contains(" ranks"),
-        "{text}"
-    );
-    assert!(lines[6].starts_with("  error      below each answer"), "{text}");
+    let row = |place: usize| lines[place].split_whitespace().collect::<Vec<_>>();
+    assert_eq!(row(1), ["town", "statistic", "answer", "error"]);
+    assert!(lines[2].starts_with("   Ayr   count ") && lines[2].contains(" to "), "{text}");
+    let names: Vec<&str> = (3..10).map(|place| row(place)[0]).collect();
+    assert_eq!(names, ["mean", "standard-deviation", "0.05", "0.25", "0.5", "0.75", "0.95"]);
+    assert!(lines[7].ends_with(" ranks") && lines[10].starts_with("   Bath  count "), "{text}");
+    assert!(lines[18].starts_with("  error      with each answer"), "{text}");
     let stated = folder.json("summary data.csv value --group-by town --keys Ayr --epsilon 400 --interval");
     assert_eq!((&stated["guarantee"]["delta"], keys(&stated)), (&"0".into(), vec!["Ayr".into()]));
     assert_eq!(stated["groups"][0]["answers"][3]["error"]["kind"], "interval");

@@ -1,6 +1,7 @@
 //! Options of questions about a file.
 
 use super::QuestionCommand;
+use crate::show::Order;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -73,6 +74,27 @@ pub(crate) struct Showing {
     /// Draw the answer, its error bar and the budget as a picture too
     #[arg(long, value_name = "OUT.svg")]
     pub plot: Option<PathBuf>,
+    /// Show groups by their answers, the largest first (or --sort=smallest), instead of by key; JSON keeps its order
+    #[arg(long, value_name = "ORDER", num_args = 0..=1, require_equals = true, default_missing_value = "largest", hide_possible_values = true)]
+    sort: Option<Order>,
+    /// Show so many groups; JSON has all [default: 40]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    show: Option<u32>,
+}
+
+/// So many groups fit a screen.
+const SCREENFUL: usize = 40;
+
+impl Showing {
+    /// In which order groups are shown.
+    pub(crate) fn order(&self) -> Order {
+        self.sort.unwrap_or_default()
+    }
+
+    /// How many groups a table shows.
+    pub(crate) fn most(&self) -> usize {
+        self.show.map_or(SCREENFUL, |most| usize::try_from(most).unwrap_or(usize::MAX))
+    }
 }
 
 #[derive(Args, Debug)]

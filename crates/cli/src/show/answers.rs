@@ -2,8 +2,11 @@
 
 use crate::typed;
 
-use super::{percent, printable, question, summary};
-use comfy_table::{Table, presets::NOTHING};
+use super::{
+    Layout,
+    grid::{Grid, Laid},
+    percent, printable, question, summary,
+};
 use equipoise_session::{
     answer::{BatchAnswer, Group},
     bar::{Condition, ErrorBar, Ranks, rounded},
@@ -60,20 +63,21 @@ fn measure(value_type: Option<&str>) -> &'static str {
     }
 }
 
-/// How many groups a table shows.
-const LONGEST_TABLE: usize = 10_000;
-
 /// What the quantiles of a summary are called.
 const SUMMARY: &str = "quantiles 0.05 0.25 0.5 0.75 0.95";
 
-pub(super) fn show(shown: &Shown<'_>) {
+pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
     let question = question(shown.statistic, shown.column, shown.group_by);
     match (shown.groups, shown.outcome) {
         (Some(groups), outcome) if !groups.is_empty() => {
             println!("{question}{}", if outcome == Outcome::Refused { ": refused" } else { "" });
-            println!("{}", table(shown, &groups[..groups.len().min(LONGEST_TABLE)]));
-            if groups.len() > LONGEST_TABLE {
-                println!("  and {} more groups, which --json shows", groups.len() - LONGEST_TABLE);
+            let laid = table(shown, &groups[..groups.len().min(layout.most)], layout.width);
+            println!("{}", laid.lines.join("\n"));
+            if groups.len() > layout.most {
+                println!("  … {} more, use --json, or --show {}", groups.len() - layout.most, groups.len());
+            }
+            if laid.cut {
+                println!("  … stands where a text is too long for this width; --json has all of it");
             }
         }
         (_, Outcome::Refused) => println!("{question}: refused"),
@@ -93,7 +97,7 @@ pub(super) fn show(shown: &Shown<'_>) {
             let answers = groups.iter().flat_map(|group| group.answers.iter().flatten());
             let rounded = rounding(answers.filter_map(|item| item.error.as_ref()));
             println!(
-                "  error      below each answer; each holds on its own, and the quantiles of a group all at once ({} \
+                "  error      with each answer; each holds on its own, and the quantiles of a group all at once ({} \
                  confidence){rounded}; --json has all digits, and the ranges that rows were moved into",
                 percent(confidence)
             );
@@ -150,46 +154,94 @@ fn rounding<'a>(mut errors: impl Iterator<Item = &'a ErrorBar>) -> String {
     digits.map_or(String::new(), |digits| format!("; rows rounded to at least {digits} significant digits"))
 }
 
-/// Groups as a table: a column for each part of the key, the answer, and its error in short.
-fn table(shown: &Shown<'_>, groups: &[Group]) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING);
+/// Groups as a table: a column for each part of the key, the answer, and its error in short. Where that is too wide, the
+/// numbers of a list stand one below another, and so do the statistics of a summary.
+fn table(shown: &Shown<'_>, groups: &[Group], width: usize) -> Laid {
+    let is_summary = groups.iter().any(|group| group.answers.is_some());
+    let (wide, tall) = if is_summary {
+        (summaries(shown, groups, false), true)
+    } else {
+        (lists(shown, groups, false), false)
+    };
+    let laid = wide.laid(width);
+    if laid.fits && !laid.cut {
+        return laid;
+    }
+    let narrow = if tall { summaries(shown, groups, true) } else { lists(shown, groups, true) };
+    narrow.laid(width)
+}
+
+/// The heads of the key columns, which may be cut.
+fn key_heads<'a>(shown: &Shown<'a>) -> impl Iterator<Item = (String, bool)> + use<'a> {
+    shown.group_by.iter().map(|name| (printable(name), true))
+}
+
+/// Groups with an answer each; `tall` has the numbers of a list one below another.
+fn lists(shown: &Shown<'_>, groups: &[Group], tall: bool) -> Grid {
     let answer = match shown.measure {
         "" => "answer".to_string(),
         measure => format!("answer in{measure}"),
     };
-    let columns = match groups.iter().find_map(|group| group.answers.as_deref()) {
-        Some(answers) => summary::columns(answers),
-        None => vec![answer, "error".into()],
-    };
-    let head = shown.group_by.iter().map(|name| printable(name)).chain(columns);
-    // Indented like everything else, in the first column.
-    table.set_header(head.enumerate().map(|(place, text)| indented(place, &text)));
+    // An answer that is a text out of the rows may be long too.
+    let texts = groups.iter().any(|group| group.value.is_string());
+    let heads = [(answer, texts), ("error".to_string(), false)];
+    let mut grid = Grid::new(key_heads(shown).chain(heads));
     for group in groups {
-        let keys: Vec<String> = match &group.key {
-            Value::Array(keys) => keys.iter().map(key).collect(),
-            one => vec![key(one)],
-        };
-        if let Some(answers) = &group.answers {
-            let cells = keys.into_iter().chain(summary::cells(answers));
-            table.add_row(cells.enumerate().map(|(place, text)| indented(place, &text)));
-            continue;
-        }
-        let (answer, error) = match (group.outcome, &group.error) {
-            (Outcome::Released, error) => {
-                let error = error.as_ref().map_or(String::new(), |error| error.short_words(&group.value));
-                (rounded(&group.value, group.error.as_ref()), error)
+        let (answer, error) = match (group.outcome, &group.error, &group.value) {
+            (Outcome::Refused, ..) => ("refused".to_string(), String::new()),
+            (Outcome::Released, Some(error), Value::Array(values)) if tall => {
+                let each = values.iter().enumerate().map(|(place, value)| match value {
+                    Value::Null => ("too few rows".to_string(), " ".to_string()),
+                    value => {
+                        let error = error.at(place);
+                        (rounded(value, Some(&error)), error.short_words(value))
+                    }
+                });
+                let (answers, errors): (Vec<String>, Vec<String>) = each.unzip();
+                (answers.join("\n"), errors.join("\n"))
             }
-            (Outcome::Refused, _) => ("refused".to_string(), String::new()),
+            (Outcome::Released, error, value) => {
+                let words = error.as_ref().map_or(String::new(), |error| error.short_words(value));
+                (rounded(value, error.as_ref()), words)
+            }
         };
-        let cells = keys.into_iter().chain([answer, error]);
-        table.add_row(cells.enumerate().map(|(place, text)| indented(place, &text)));
+        grid.row(keys(group).into_iter().chain([answer, error]));
     }
-    table
+    grid
 }
 
-fn indented(place: usize, text: &str) -> String {
-    if place == 0 { format!("  {text}") } else { text.to_string() }
+/// Groups with a summary each; `tall` has its statistics one below another.
+fn summaries(shown: &Shown<'_>, groups: &[Group], tall: bool) -> Grid {
+    let first = groups.iter().find_map(|group| group.answers.as_deref()).unwrap_or_default();
+    if !tall {
+        let heads = summary::columns(first).into_iter().map(|name| (name, false));
+        let mut grid = Grid::new(key_heads(shown).chain(heads));
+        for group in groups {
+            grid.row(
+                keys(group).into_iter().chain(summary::cells(group.answers.as_deref().unwrap_or_default())),
+            );
+        }
+        return grid;
+    }
+    let heads = ["statistic", "answer", "error"].map(|head| (head.to_string(), false));
+    let mut grid = Grid::new(key_heads(shown).chain(heads));
+    for group in groups {
+        let answers = group.answers.as_deref().unwrap_or_default();
+        let cells = summary::cells(answers);
+        let (values, errors): (Vec<&str>, Vec<&str>) =
+            cells.iter().map(|cell| cell.split_once('\n').unwrap_or((cell, " "))).unzip();
+        let cells = [summary::columns(answers).join("\n"), values.join("\n"), errors.join("\n")];
+        grid.row(keys(group).into_iter().chain(cells));
+    }
+    grid
+}
+
+/// The parts of a group's key.
+fn keys(group: &Group) -> Vec<String> {
+    match &group.key {
+        Value::Array(keys) => keys.iter().map(key).collect(),
+        one => vec![key(one)],
+    }
 }
 
 fn key(key: &Value) -> String {

@@ -1,9 +1,12 @@
 //! Plans and releases in words, or as one JSON object.
 
 mod answers;
+mod grid;
+mod order;
 mod simulation;
 mod summary;
 
+pub(crate) use order::Order;
 pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::{Exit, args::Showing, typed};
@@ -98,29 +101,42 @@ pub(crate) fn warn(warnings: &[String]) {
     }
 }
 
-/// Print a release; the exit code tells an answer from a refusal.
-pub(crate) fn release(release: &Release, as_json: bool) -> Exit {
+/// How much of a table is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// So many groups.
+    most: usize,
+    /// So wide.
+    width: usize,
+}
+
+/// Print a release; the exit code tells an answer from a refusal. Its groups are brought into the order in which words and
+/// pictures show them; JSON has all of them as they were released.
+pub(crate) fn release(release: &mut Release, showing: &Showing) -> Exit {
     let exit = match release.outcome {
         Outcome::Released => Exit::Done,
         Outcome::Refused => Exit::Refused,
     };
-    if as_json {
+    if showing.json {
         println!("{}", release.to_lines());
+        order::sort(release, showing.order());
         return exit;
     }
+    order::sort(release, showing.order());
+    let layout = Layout { most: showing.most(), width: grid::width() };
     warn(&release.warnings);
     match &release.answers {
         Some(answers) if release.statistic == "batch" => {
             println!("{} of {} questions answered", released(answers), answers.len());
             for item in answers {
-                answers::show(&item.into());
+                answers::show(&item.into(), layout);
                 if let Some(cost) = &item.cost {
                     println!("  cost       {}; {}", amount(cost), item.mechanism);
                 }
             }
             println!("in all");
         }
-        _ => answers::show(&release.into()),
+        _ => answers::show(&(&*release).into(), layout),
     }
     if let Some(blocks) = &release.blocks {
         println!("  blocks     {}", blocks_words(blocks));
