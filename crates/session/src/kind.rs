@@ -47,6 +47,15 @@ impl Kind {
         matches!(self, Self::Date | Self::Timestamp)
     }
 
+    /// How a value of it becomes a condition, as an example.
+    pub(crate) fn compared(self) -> &'static str {
+        match self {
+            Self::Text => "= 'text'",
+            Self::Date | Self::Timestamp => ">= '2026-01-01'",
+            _ => "> 60",
+        }
+    }
+
     /// How many whole numbers one unit of it takes: of a moment a second, of a decimal one.
     pub(crate) fn units(self) -> i64 {
         match self {

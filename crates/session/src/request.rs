@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What to compute: count, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
+    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -137,6 +137,9 @@ impl<'a> ResolvedRequest<'a> {
     /// How the values of a column are read where they are numbers; an error where this statistic cannot use its type.
     pub fn numbers(&self, column: usize) -> Result<Need, PlanError> {
         let summed = self.statistic.spec().column == Column::Summed;
+        if self.statistic.spec().column == Column::Condition {
+            return self.condition(column);
+        }
         let instead = match self.kind(column) {
             Some(Kind::Text) => "mode, histogram or select",
             Some(kind) if kind.is_time() && summed => "median, quantile, iqr, mode, histogram or select",
@@ -150,6 +153,19 @@ impl<'a> ResolvedRequest<'a> {
             format!("{statistic} of a {kind} has no meaning, and '{name}' is one"),
         )
         .hint(format!("ask for {instead}")))
+    }
+
+    /// Yes and no of each record: what a condition says, or a column whose type is no other.
+    fn condition(&self, column: usize) -> Result<Need, PlanError> {
+        match self.kind(column).or(self.facts.kind(column)) {
+            None | Some(Kind::Boolean) => Ok(Need::Wholes(ColumnRead { column, kind: Kind::Boolean })),
+            Some(kind) => {
+                let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
+                let problem = format!("{statistic} takes a condition, and '{name}' is a {kind}");
+                Err(PlanError::about(Argument::Column, problem)
+                    .hint(format!("compare it, as in \"{name} {}\"", kind.compared())))
+            }
+        }
     }
 
     /// The keys that were stated as public.

@@ -38,6 +38,29 @@ class Statistics:
         """How many records there are, or how many have a field that is not empty; keywords as of :func:`equipoise.count`."""
         return self._plan("count", locals())
 
+    def share(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        rows: Number | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The share of records of which a condition is true, or a column says yes; keywords as of :func:`equipoise.share`."""
+        return self._plan("share", locals())
+
     def sum(
         self,
         column: str | None = None,
@@ -330,6 +353,27 @@ class GroupStatistics:
     ) -> Query:
         """How many records there are, or how many have a field that is not empty; keywords as of :func:`equipoise.count`."""
         return self._plan("count", locals())
+
+    def share(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        rows: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The share of records of which a condition is true, or a column says yes; keywords as of :func:`equipoise.share`."""
+        return self._plan("share", locals())
 
     def sum(
         self,

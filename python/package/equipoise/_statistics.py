@@ -16,7 +16,7 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["count", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram", "select", "summary", "quantiles"]
+__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram", "select", "summary", "quantiles"]
 
 #: Keywords as the words of a request, and what they are.
 WORDS: dict[str, tuple[str, str]] = {
@@ -116,6 +116,89 @@ def count(
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("count", locals())
+
+
+def share(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    rows: Number | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """The share of records of which a condition is true, or a column says yes.
+
+    Yes and no are counted apart, each with noise for all of epsilon. Rows of which the condition is neither true nor false,
+    because something in it is null, take no part.
+
+    >>> import equipoise as eq
+    >>> release = eq.share({"delay": list(range(1000))}, "delay >= 900", epsilon=2)
+    >>> abs(release.value - 0.1) < 0.05  # off by 50 rows with a chance of e^-100
+    True
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``rows``
+        How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
+        noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("share", locals())
 
 
 def sum(

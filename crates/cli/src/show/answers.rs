@@ -5,7 +5,9 @@ use crate::typed;
 use super::{
     Layout,
     grid::{Grid, Laid},
-    percent, printable, question, summary,
+    percent,
+    percent::{PERCENT, Percents},
+    printable, question, summary,
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
@@ -15,16 +17,17 @@ use equipoise_session::{
 use serde_json::Value;
 
 /// What a release and one answer of a batch share.
+#[derive(Clone)]
 pub(super) struct Shown<'a> {
     statistic: &'a str,
     column: Option<&'a str>,
     group_by: &'a [String],
     outcome: Outcome,
-    value: &'a Value,
-    measure: &'static str,
-    error: Option<&'a ErrorBar>,
+    pub(super) value: &'a Value,
+    pub(super) measure: &'static str,
+    pub(super) error: Option<&'a ErrorBar>,
     rows: Option<i64>,
-    groups: Option<&'a [Group]>,
+    pub(super) groups: Option<&'a [Group]>,
     answers: Option<&'a [BatchAnswer]>,
     advice: Option<&'a str>,
 }
@@ -59,6 +62,7 @@ fn measure(value_type: Option<&str>) -> &'static str {
     match value_type {
         Some("days") => " days",
         Some("seconds") => " seconds",
+        Some("share") => PERCENT,
         _ => "",
     }
 }
@@ -67,6 +71,8 @@ fn measure(value_type: Option<&str>) -> &'static str {
 const SUMMARY: &str = "quantiles 0.05 0.25 0.5 0.75 0.95";
 
 pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
+    let percents = Percents::of(shown);
+    let shown = &percents.as_ref().map_or(shown.clone(), |percents| percents.shown(shown));
     let question = question(shown.statistic, shown.column, shown.group_by);
     match (shown.groups, shown.outcome) {
         (Some(groups), outcome) if !groups.is_empty() => {

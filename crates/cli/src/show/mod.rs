@@ -3,6 +3,7 @@
 mod answers;
 mod grid;
 mod order;
+mod percent;
 mod simulation;
 mod summary;
 
@@ -191,7 +192,8 @@ fn likely_words(likely: &PredictedError) -> String {
 
 /// What was asked, in short.
 fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> String {
-    let of = column.map_or(String::new(), |column| format!(" of {}", printable(column)));
+    let of = if statistic == "share" { "of rows where" } else { "of" };
+    let of = column.map_or(String::new(), |column| format!(" {of} {}", printable(column)));
     let names: Vec<String> = group_by.iter().map(|name| printable(name)).collect();
     let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };
     format!("{statistic}{of}{by}")

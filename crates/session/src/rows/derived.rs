@@ -181,13 +181,26 @@ impl Derived {
         let numbers = statistic.is_some_and(|statistic| {
             matches!(statistic.spec().column, statistic::Column::Summed | statistic::Column::Ordered)
         });
-        let wanted = if numbers { Type::Float } else { Type::Text };
+        let condition =
+            statistic.is_some_and(|statistic| statistic.spec().column == statistic::Column::Condition);
+        let wanted = match (numbers, condition) {
+            (true, _) => Type::Float,
+            (_, true) => Type::Boolean,
+            _ => Type::Text,
+        };
         let program = Program::bind(&expression, &|name| names.known(name), Some(wanted))
             .map_err(|error| names.wrong(text, &error))?;
         if numbers && program.kind() == Type::Text {
             let (statistic, text) = (statistic.expect("of numbers"), wording::shown(text));
             let problem = format!("{statistic} of a text has no meaning, and '{text}' is one");
             return Err(PlanError::about(names.argument, problem).hint("ask for mode, histogram or select"));
+        }
+        if condition && program.kind() != Type::Boolean {
+            let (statistic, kind) = (statistic.expect("of conditions"), kind_of(program.kind()));
+            let text = wording::shown(text);
+            let problem = format!("{statistic} takes a condition, and '{text}' is of the type {kind}");
+            let example = format!("compare it, as in \"{text} {}\"", kind.compared());
+            return Err(PlanError::about(names.argument, problem).hint(example));
         }
         let reads = Names::reads(&program);
         self.columns.push(Computed { name: text.to_string(), program, reads });

@@ -14,6 +14,8 @@ use std::fmt;
 pub enum Statistic {
     /// How many records there are, or how many have a value.
     Count,
+    /// The share of records of which a condition is true.
+    Share,
     /// The sum of a column.
     Sum,
     /// Its mean.
@@ -90,6 +92,8 @@ pub enum Only {
 pub enum Column {
     /// None, or one whose fields are counted.
     Optional,
+    /// A condition about each record, or a column of yes and no.
+    Condition,
     /// Numbers that can be added.
     Summed,
     /// Numbers, days or moments, in order.
@@ -127,8 +131,9 @@ pub enum Truth {
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Count,
+        Self::Share,
         Self::Sum,
         Self::Mean,
         Self::Variance,

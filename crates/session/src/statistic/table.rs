@@ -60,6 +60,29 @@ True",
         truth: Truth::Count,
     },
     Spec {
+        statistic: Statistic::Share,
+        name: "share",
+        about: "The share of records of which a condition is true, or a column says yes",
+        examples: "Examples:
+  equipoise share flights.csv \"dep_delay > 60\" --epsilon 0.1
+  equipoise share people.csv \"town = 'Ayr' and age >= 18\" --group-by year --epsilon 1 --delta 1e-6
+  equipoise share people.csv member --epsilon 0.1
+
+Yes and no are counted apart, each with noise for all of epsilon. Rows of which the condition is neither true nor false, because
+something in it is null, take no part.",
+        python: "Yes and no are counted apart, each with noise for all of epsilon. Rows of which the condition is neither true nor false,
+because something in it is null, take no part.
+
+>>> import equipoise as eq
+>>> release = eq.share({\"delay\": list(range(1000))}, \"delay >= 900\", epsilon=2)
+>>> abs(release.value - 0.1) < 0.05  # off by 50 rows with a chance of e^-100
+True",
+        column: Column::Condition,
+        takes: &[Rows, GroupBy, Keys],
+        mechanisms: NOISE,
+        truth: Truth::Mean,
+    },
+    Spec {
         statistic: Statistic::Sum,
         name: "sum",
         about: "The sum of a column of numbers",

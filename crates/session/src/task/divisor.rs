@@ -37,6 +37,8 @@ impl Known {
     pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         Ok(match (said.adjacency(), said.rows()?) {
             _ if said.statistic() == Statistic::Summary => Self::No,
+            // Rows of which a condition is unknown have no share, and how many there are is nobody's to know.
+            (Adjacency::Replace, _) if said.statistic() == Statistic::Share => Self::No,
             (Adjacency::Replace, _) => Self::Public,
             (Adjacency::AddRemove, Some(rows)) if said.takes_all_rows() => Self::Stated(rows),
             _ => Self::No,

@@ -39,7 +39,7 @@ use equipoise_core::{
 /// A quantile takes three times as many as a key, a sum or mean over a range that all groups share hardly more.
 fn keys_share(statistic: Statistic) -> Ratio {
     let hundredths = match statistic {
-        Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => 45,
+        Statistic::Share | Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => 45,
         _ => 25,
     };
     Ratio::new(hundredths, 100)

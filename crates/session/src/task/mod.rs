@@ -37,6 +37,8 @@ mod sums;
 mod texts;
 #[cfg(test)]
 mod typed_audits;
+#[cfg(test)]
+mod vocabulary_audits;
 
 use crate::{
     answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need, planned::PredictedError,
@@ -179,7 +181,7 @@ impl Task {
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
             Statistic::Mode => Self::Mode(mode::Mode::plan(said)?),
-            Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => {
+            Statistic::Share | Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => {
                 Self::Moments(Box::new(moments::Moments::plan(said)?))
             }
             Statistic::Iqr if said.mechanism() == Some(scale::NAME) => {

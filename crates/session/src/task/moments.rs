@@ -51,6 +51,11 @@ const DECLARED_SUM: [u64; 2] = [1, 99];
 /// What doubles lose on the way from a row to its steps, in parts of the farthest row or of the farthest end.
 const FLOATING: f64 = 1.0 / (1u64 << 49) as f64;
 
+/// What is said of rows that are neither among those counted as yes nor among those counted as no.
+const UNKNOWN: &str = "rows of which it is unknown take no part";
+/// What the answer is where it is a part of one, which people read in percent.
+const SHARE: &str = "share";
+
 /// Which moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
@@ -59,24 +64,14 @@ enum Moment {
     Variance,
 }
 
-impl Moment {
-    fn statistic(self) -> Statistic {
-        match self {
-            Self::Sum => Statistic::Sum,
-            Self::Mean => Statistic::Mean,
-            Self::Variance => Statistic::Variance,
-        }
-    }
-}
-
 /// A sum, mean or variance of one column.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     need: Need,
     kind: Kind,
     moment: Moment,
-    /// Whether the root of the variance is released, which costs nothing more.
-    root: bool,
+    /// What was asked for: of a variance the root may be released, which costs nothing more, and of yes and no the mean is a share.
+    statistic: Statistic,
     /// Steps from the centre to the farthest row, and to the farthest square.
     steps: i64,
     square_steps: i64,
@@ -107,10 +102,10 @@ impl Moments {
     pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
-        let kind = said.kind(column).unwrap_or(Kind::Float);
+        let kind = need.wanted().map_or(Kind::Float, |wanted| wanted.kind);
         let moment = match said.statistic() {
             Statistic::Sum => Moment::Sum,
-            Statistic::Mean => Moment::Mean,
+            Statistic::Mean | Statistic::Share => Moment::Mean,
             _ => Moment::Variance,
         };
         // A yes or no has public ends.
@@ -169,7 +164,7 @@ impl Moments {
             need,
             kind,
             moment,
-            root: said.statistic() == Statistic::Std,
+            statistic: said.statistic(),
             steps,
             square_steps,
             exact,
@@ -235,6 +230,14 @@ impl Moments {
     /// The number of rows that the predicted error takes for granted.
     fn condition(&self) -> Option<u64> {
         self.stated_rows.filter(|_| self.moment != Moment::Sum && self.predicted().is_some())
+    }
+
+    fn is_root(&self) -> bool {
+        self.statistic == Statistic::Std
+    }
+
+    fn is_share(&self) -> bool {
+        self.statistic == Statistic::Share
     }
 
     /// A sum of rows in a declared range is never refused.
@@ -451,8 +454,9 @@ impl Moments {
             Divisor::Public => Some(Condition::EmptyAs(clip.middle)),
             Divisor::Stated(rows) => Some(Condition::StatedRows(rows)),
         };
+        let unknown = self.is_share().then(|| Condition::Given(UNKNOWN.to_string()));
         let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited);
-        let error = error.on(measured.outside.map(Condition::Outside)).on(divided);
+        let error = error.on(measured.outside.map(Condition::Outside)).on(divided).on(unknown);
         Answer::number(bar.value, error)
     }
 
@@ -508,7 +512,11 @@ impl Answering for Moments {
     }
 
     fn answer_type(&self) -> Option<String> {
-        (self.moment == Moment::Sum && self.kind.is_whole()).then(|| self.sum_kind().to_string())
+        match self.moment {
+            Moment::Sum if self.kind.is_whole() => Some(self.sum_kind().to_string()),
+            _ if self.is_share() => Some(SHARE.to_string()),
+            _ => None,
+        }
     }
 
     fn rows_needed(&self) -> Option<u64> {
@@ -542,13 +550,13 @@ impl Answering for Moments {
                 let squares = (parts(*second, self.square_steps) + rows_within) / rows;
                 let variance = (squares + mean * (2.0 + mean)) * farthest.powi(2);
                 // Two roots lie at most the root of the distance of their squares apart.
-                if self.root { variance.sqrt() } else { variance }
+                if self.is_root() { variance.sqrt() } else { variance }
             }
         })
     }
 
     fn no_prediction(&self) -> String {
-        let statistic = if self.root { Statistic::Std } else { self.moment.statistic() };
+        let statistic = self.statistic;
         format!("the error of a {statistic} depends on {}", self.unknown())
     }
 
@@ -581,10 +589,9 @@ impl Answering for Moments {
                 let given = self
                     .condition()
                     .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
-                let whose = if self.root && self.predicted().is_none() { "its square is " } else { "" };
-                format!(
-                    "{whose}off by at most {error:.6}{per_row}{given}; rows beyond the range are moved into it; {refused}"
-                )
+                let whose = if self.is_root() && self.predicted().is_none() { "its square is " } else { "" };
+                let rows = if self.is_share() { UNKNOWN } else { "rows beyond the range are moved into it" };
+                format!("{whose}off by at most {error:.6}{per_row}{given}; {rows}; {refused}")
             }
             RangeBy::Searched(searched) => {
                 let of = match self.moment {
@@ -592,7 +599,7 @@ impl Answering for Moments {
                     Moment::Mean => "half of its width",
                     Moment::Variance => "the square of half of its width",
                 };
-                let noise = if self.root { "the noise of its square" } else { "the noise" };
+                let noise = if self.is_root() { "the noise of its square" } else { "the noise" };
                 let shares = searched.stages.iter().map(|stage| self.noise_parts(&stage.sums));
                 let most = shares.fold(0.0, f64::max);
                 format!(
@@ -637,7 +644,7 @@ impl Answering for Moments {
             Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
             Ok(measured) => {
                 let bar = match self.moment {
-                    Moment::Variance if self.root => measured.variance().sqrt(),
+                    Moment::Variance if self.is_root() => measured.variance().sqrt(),
                     Moment::Variance => measured.variance(),
                     _ => measured.mean(),
                 };
