@@ -41,6 +41,9 @@ pub struct Request {
     /// Whether half of epsilon buys an interval of values that holds the true quantile, or one for each of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<bool>,
+    /// Whether bars are about the population that the rows were drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<bool>,
     /// The number of rows, where the data holder states it. Means and variances over a declared range are divided by it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub rows: Option<String>,
@@ -126,7 +129,12 @@ impl Request {
             Argument::Range => &mut self.range,
             Argument::Resolution => &mut self.resolution,
             Argument::Rows => &mut self.rows,
-            Argument::Interval | Argument::Among | Argument::GroupBy | Argument::Keys | Argument::Types => {
+            Argument::Interval
+            | Argument::Population
+            | Argument::Among
+            | Argument::GroupBy
+            | Argument::Keys
+            | Argument::Types => {
                 return;
             }
         };
@@ -154,7 +162,16 @@ impl Request {
             Argument::Among => Some(self.among.join(",")),
             Argument::GroupBy => Some(self.group_by.join(",")),
             Argument::Keys => Some(self.keys.join(",")),
-            Argument::Interval | Argument::Types => None,
+            Argument::Interval | Argument::Population | Argument::Types => None,
+        }
+    }
+
+    /// Give an argument that is yes or not given; nothing for others.
+    pub fn set_flag(&mut self, argument: Argument, given: bool) {
+        match argument {
+            Argument::Interval => self.interval = given.then_some(true),
+            Argument::Population => self.population = given.then_some(true),
+            _ => {}
         }
     }
 
@@ -186,6 +203,7 @@ impl Request {
             Argument::Range => self.range.is_some(),
             Argument::Resolution => self.resolution.is_some(),
             Argument::Interval => self.interval == Some(true),
+            Argument::Population => self.population == Some(true),
             Argument::Rows => self.rows.is_some(),
             Argument::Among => !self.among.is_empty(),
             Argument::GroupBy => !self.group_by.is_empty(),

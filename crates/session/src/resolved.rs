@@ -178,6 +178,11 @@ impl<'a> ResolvedRequest<'a> {
         &self.request.among
     }
 
+    /// Are bars about the population that the rows were drawn from?
+    pub fn population(&self) -> bool {
+        self.request.population == Some(true)
+    }
+
     /// Was an interval of values asked for?
     pub fn interval(&self) -> bool {
         self.request.interval == Some(true)

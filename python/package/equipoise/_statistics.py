@@ -34,6 +34,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "range": ("range", "numbers"),
     "resolution": ("resolution", "number"),
     "interval": ("interval", "flag"),
+    "population": ("population", "flag"),
     "rows": ("rows", "number"),
     "among": ("among", "texts"),
     "group_by": ("group_by", "texts"),
@@ -132,6 +133,7 @@ def share(
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
+    population: bool | None = None,
     rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -178,6 +180,9 @@ def share(
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``population``
+        Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its
+        own.
     ``rows``
         How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
         noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
@@ -298,6 +303,7 @@ def mean(
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
+    population: bool | None = None,
     rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -345,6 +351,9 @@ def mean(
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
+    ``population``
+        Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its
+        own.
     ``rows``
         How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
         noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
@@ -551,6 +560,7 @@ def median(
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     interval: bool | None = None,
+    population: bool | None = None,
     rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -603,6 +613,9 @@ def median(
         where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``population``
+        Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its
+        own.
     ``rows``
         How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
         noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.
@@ -644,6 +657,7 @@ def quantile(
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     interval: bool | None = None,
+    population: bool | None = None,
     rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -696,6 +710,9 @@ def quantile(
         where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``population``
+        Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its
+        own.
     ``rows``
         How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
         noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.

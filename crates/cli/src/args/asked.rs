@@ -127,7 +127,7 @@ fn said(statistic: Statistic, given: &ArgMatches) -> Request {
         let text = || given.get_one::<String>(argument.name()).cloned();
         let texts = || given.get_many::<String>(argument.name()).into_iter().flatten().cloned().collect();
         match argument.value() {
-            Value::Flag => request.interval = given.get_flag(argument.name()).then_some(true),
+            Value::Flag => request.set_flag(argument, given.get_flag(argument.name())),
             Value::ByColumn => {
                 let types = given.get_many::<(String, String)>(argument.name());
                 request.types = by_column(types.into_iter().flatten());

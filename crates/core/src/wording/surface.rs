@@ -61,7 +61,7 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 44] = [
+pub const OPTIONS: [OptionName; 45] = [
     // What a question takes.
     same("column", Form::Place),
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
@@ -78,6 +78,7 @@ pub const OPTIONS: [OptionName; 44] = [
     same("range", Form::Numbers),
     same("resolution", Form::Number),
     same("interval", Form::Yes),
+    same("population", Form::Yes),
     same("rows", Form::Number),
     same("among", Form::Texts),
     words("group_by", "group-by", Form::Texts),

@@ -46,6 +46,9 @@ pub(super) struct Flat {
     /// No interval is of use below so many rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     interval_needs: Option<u64>,
+    /// It is about the population that the rows were drawn from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    population: bool,
     /// At most so many rows lie outside of that range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<u64>,
@@ -112,6 +115,7 @@ impl From<ErrorBar> for Flat {
                 Condition::EmptyLowest => flat.empty_lowest = true,
                 Condition::StatedRows(rows) => flat.stated_rows = Some(rows),
                 Condition::RoundedTo(digits) => flat.significant_digits = Some(digits),
+                Condition::Population => flat.population = true,
                 Condition::Given(clause) => given.push(clause),
             }
         }
@@ -174,7 +178,8 @@ impl TryFrom<Flat> for ErrorBar {
             .on(flat.empty_as.map(Condition::EmptyAs))
             .on(flat.empty_lowest.then_some(Condition::EmptyLowest))
             .on(flat.stated_rows.map(Condition::StatedRows))
-            .on(flat.significant_digits.map(Condition::RoundedTo));
+            .on(flat.significant_digits.map(Condition::RoundedTo))
+            .on(flat.population.then_some(Condition::Population));
         Ok(given.into_iter().flatten().fold(bar, |bar, clause| bar.on(Condition::Given(clause))))
     }
 }

@@ -118,6 +118,8 @@ pub enum Condition {
     StatedRows(u64),
     /// Rows were rounded to at least so many significant digits, each on its own: the bar is about the rounded rows.
     RoundedTo(u32),
+    /// It is about the population that the rows were drawn from, each on its own.
+    Population,
     /// Anything else that was done on the way, as a clause.
     Given(String),
 }
@@ -134,7 +136,8 @@ impl Condition {
             Self::EmptyLowest => 6,
             Self::StatedRows(_) => 7,
             Self::RoundedTo(_) => 8,
-            Self::Given(_) => 9,
+            Self::Population => 9,
+            Self::Given(_) => 10,
         }
     }
 }

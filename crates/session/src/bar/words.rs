@@ -122,6 +122,9 @@ impl ErrorBar {
             Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
             Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),
             Condition::RoundedTo(digits) => Some(format!("rows {}", rounded_to(*digits))),
+            Condition::Population => {
+                Some("for the population that the rows were drawn from, each on its own".to_string())
+            }
             Condition::Given(clause) => Some(printable(clause)),
         }
     }

@@ -91,7 +91,12 @@ impl Part {
 
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> Expected {
-        self.task.expected()
+        let Expected { error, words } = self.task.expected();
+        let more = match self.request.population {
+            Some(true) => "; then wider by what the rows differ by chance from their population",
+            _ => "",
+        };
+        Expected { error, words: words + more }
     }
 
     /// How far off the answer will be in the column's unit, if the rows lie evenly over a declared range.

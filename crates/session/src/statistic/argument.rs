@@ -35,6 +35,8 @@ pub enum Argument {
     Resolution,
     /// Whether an interval of values is bought.
     Interval,
+    /// Whether bars are about the population that the rows were drawn from.
+    Population,
     /// The number of rows, as stated.
     Rows,
     /// Public candidates.
@@ -83,7 +85,7 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Column,
         Self::Fraction,
         Self::Where,
@@ -99,6 +101,7 @@ impl Argument {
         Self::Range,
         Self::Resolution,
         Self::Interval,
+        Self::Population,
         Self::Rows,
         Self::Among,
         Self::GroupBy,
@@ -140,6 +143,7 @@ impl Argument {
             Self::Range => "range",
             Self::Resolution => "resolution",
             Self::Interval => "interval",
+            Self::Population => "population",
             Self::Rows => "rows",
             Self::Among => "among",
             Self::GroupBy => "group_by",
@@ -181,7 +185,7 @@ impl Argument {
             | Self::Resolution
             | Self::Rows => Value::Number,
             Self::Fraction | Self::Range => Value::Numbers,
-            Self::Interval => Value::Flag,
+            Self::Interval | Self::Population => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
             Self::Types => Value::ByColumn,
         }
@@ -202,7 +206,7 @@ impl Argument {
             Self::MaxGroupsPerUnit => "G",
             Self::Range => "LO,HI",
             Self::Resolution => "STEP",
-            Self::Interval => "",
+            Self::Interval | Self::Population => "",
             Self::Rows => "N",
             Self::Among => "VALUE,..",
             Self::GroupBy => "COLUMN,..",
@@ -222,7 +226,9 @@ impl Argument {
             | Self::Mechanism
             | Self::TargetError
             | Self::Confidence => Heading::Privacy,
-            Self::Range | Self::Resolution | Self::Interval | Self::Rows | Self::Among => Heading::Values,
+            Self::Range | Self::Resolution | Self::Interval | Self::Population | Self::Rows | Self::Among => {
+                Heading::Values
+            }
             Self::GroupBy | Self::Keys => Heading::Groups,
             Self::Types => Heading::Reading,
         }
@@ -270,6 +276,9 @@ impl Argument {
             }
             Self::Interval => {
                 "Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each"
+            }
+            Self::Population => {
+                "Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its own"
             }
             Self::Rows => {
                 "How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a noisy count, of \

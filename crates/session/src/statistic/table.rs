@@ -1,10 +1,12 @@
 //! The rows of the table.
 
 use super::{
-    Argument::{self, Among, Fraction, GroupBy, Interval, Keys, Range, Resolution, Rows},
+    Argument::{self, Among, Fraction, GroupBy, Interval, Keys, Population, Range, Resolution, Rows},
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
 
+/// What ranked answers of one quantile or several take.
+const QUANTILES: &[Argument] = &[Range, Resolution, Interval, Population, Rows, GroupBy, Keys];
 /// What ranked answers take.
 const RANKED: &[Argument] = &[Range, Resolution, Interval, Rows, GroupBy, Keys];
 
@@ -78,7 +80,7 @@ because something in it is null, take no part.
 >>> abs(release.value - 0.1) < 0.05  # off by 50 rows with a chance of e^-100
 True",
         column: Column::Condition,
-        takes: &[Rows, GroupBy, Keys],
+        takes: &[Population, Rows, GroupBy, Keys],
         mechanisms: NOISE,
         truth: Truth::Mean,
     },
@@ -116,7 +118,7 @@ True",
 >>> eq.mean([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).refused
 False",
         column: Column::Summed,
-        takes: &[Range, Rows, GroupBy, Keys],
+        takes: &[Range, Population, Rows, GroupBy, Keys],
         mechanisms: NOISE,
         truth: Truth::Mean,
     },
@@ -165,7 +167,7 @@ Exit codes: 0 released, 3 refused, 4 over the budget, 2 wrong request (nothing c
 >>> release.refused  # a noisy count of 1,000 rows would have to fall below 200 at epsilon 0.05
 False",
         column: Column::Ordered,
-        takes: RANKED,
+        takes: QUANTILES,
         mechanisms: ONE_QUANTILE,
         truth: Truth::Median,
     },
@@ -180,7 +182,7 @@ False",
 >>> eq.quantile(list(range(10_000)), [0.25, 0.5, 0.75], epsilon=2).refused
 False",
         column: Column::Ordered,
-        takes: &[Fraction, Range, Resolution, Interval, Rows, GroupBy, Keys],
+        takes: &[Fraction, Range, Resolution, Interval, Population, Rows, GroupBy, Keys],
         mechanisms: ONE_QUANTILE,
         truth: Truth::Quantiles,
     },

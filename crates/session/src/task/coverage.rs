@@ -625,3 +625,50 @@ fn means_without_bounds_are_as_good_as_promised() {
         assert!(median <= most && refused <= 12, "epsilon {eps}: {median}, {refused} refused");
     }
 }
+
+/// Bars about a population hold for its law, of which each trial has other rows.
+#[test]
+fn bars_about_a_population_hold_for_its_law() {
+    let mut words = FixedWords(11);
+    for (statistic, range) in [("mean", Some("0,4")), ("mean", None), ("median", None)] {
+        let request = Request {
+            range: range.map(str::to_string),
+            population: Some(true),
+            confidence: Some("0.8".into()),
+            column: Some("salary".into()),
+            epsilon: Some("4".into()),
+            ..Request::new(statistic)
+        };
+        let task = plan(&request);
+        let mut held = 0;
+        for trial in 0..200 {
+            // The square of a uniform number, times four: its median is 1, its mean 4/3.
+            let rows: Vec<f64> = (0..400).map(|_| 4.0 * uniform(&mut words).powi(2)).collect();
+            let memory = Memory::new(rows.clone(), &vec!["a"; rows.len()]);
+            let gathered = all_rows(&memory, &task.needs(), 1);
+            let answer = task.answer(&gathered, &mut FixedWords(trial));
+            let (value, error) = (answer.value.unwrap(), answer.error.unwrap());
+            held += usize::from(match error.in_ranks() {
+                None => {
+                    let [low, high] = error.numeric_ends().unwrap();
+                    // Rows above the range that was found count as its end, and so they do in the law.
+                    let end = error.limited_to().unwrap()[1].min(4.0);
+                    let root = (end / 4.0).sqrt();
+                    let truth = 4.0 * root.powi(3) / 3.0 + end * (1.0 - root);
+                    low <= truth && truth <= high
+                }
+                Some(ranks) => {
+                    let ranks = usize::try_from(ranks.each()[0]).unwrap();
+                    let mut sorted = rows;
+                    sorted.sort_by(f64::total_cmp);
+                    let place = sorted.partition_point(|&row| row < value.as_f64().unwrap());
+                    // The law's median lies between the rows so many places before and after the answer.
+                    let low = place.checked_sub(ranks).map_or(f64::MIN, |place| sorted[place]);
+                    let high = sorted.get(place + ranks).copied().unwrap_or(f64::MAX);
+                    low <= 1.0 && 1.0 <= high
+                }
+            });
+        }
+        assert!(held >= 160, "{statistic} {range:?}: {held} of 200");
+    }
+}

@@ -61,6 +61,11 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
+    /// As a number of rows.
+    pub fn known(&self) -> u64 {
+        u64::try_from(self.known).unwrap_or(0)
+    }
+
     pub fn at_least(&self, needed: u64) -> bool {
         u64::try_from(self.known).is_ok_and(|known| known >= needed)
     }

@@ -27,6 +27,7 @@ mod measured;
 mod mode;
 mod moments;
 mod noise;
+mod population;
 mod quantiles;
 mod scale;
 mod select;

@@ -23,6 +23,7 @@ use super::{
     guard,
     measured::{Measured, NoisyRows, NoisySum},
     noise::Noise,
+    population::Population,
     stages::{self, Searched, SharedRange, failures, share},
     sums::{Moved, Sums},
 };
@@ -39,9 +40,7 @@ use crate::{
     statistic::Argument,
     statistic::Statistic,
 };
-#[cfg(test)]
-use equipoise_core::ratio::Ratio;
-use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Loss};
+use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Loss, ratio::Ratio};
 
 /// One row moves a sum by at most this many steps.
 const STEPS: i64 = 1 << 30;
@@ -81,6 +80,7 @@ pub(crate) struct Moments {
     range: RangeBy,
     divisor: Divisor,
     confidence: f64,
+    population: Option<Population>,
     /// How many rows there are, where that was stated.
     stated_rows: Option<u64>,
     /// Are rows without a value counted after a refusal? Replacing one moves both numbers, which is not paid for.
@@ -100,6 +100,11 @@ impl Moments {
 
     /// The same with so many steps from the middle of the range to its end; few can be enumerated.
     pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
+        let confidence = said.confidence();
+        // Half of what may fail is for the rows, where a population is meant.
+        let half = said.failure() / &Ratio::from(2u64);
+        let population = said.population().then(|| Population::new(&half, 0));
+        let said = &if population.is_some() { said.with_failure(half) } else { said.clone() };
         let column = said.column()?;
         let need = said.numbers(column)?;
         let kind = need.wanted().map_or(Kind::Float, |wanted| wanted.kind);
@@ -170,7 +175,8 @@ impl Moments {
             exact,
             range,
             divisor,
-            confidence: said.confidence(),
+            confidence,
+            population,
             cost,
             stated_rows: said.rows()?,
             tells_empty: said.adjacency() == Adjacency::AddRemove,
@@ -440,6 +446,15 @@ impl Moments {
 
     fn released(&self, bar: Bar, measured: &Measured) -> Answer {
         let clip = &measured.clip;
+        let bar = match (&self.population, &self.range) {
+            (None, _) => bar,
+            (Some(population), RangeBy::Declared(..)) => {
+                population.mean(bar, measured.count.low, measured.ends)
+            }
+            (Some(population), RangeBy::Searched(_)) => {
+                population.mean_of_found(bar, measured.count.low, measured.ends)
+            }
+        };
         // A share of yes lies between none and all.
         let bar = if self.kind == Kind::Boolean && self.moment == Moment::Mean {
             bar.between(0.0, 1.0)
@@ -457,6 +472,7 @@ impl Moments {
         let unknown = self.is_share().then(|| Condition::Given(UNKNOWN.to_string()));
         let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited);
         let error = error.on(measured.outside.map(Condition::Outside)).on(divided).on(unknown);
+        let error = error.on(self.population.as_ref().map(|_| Condition::Population));
         Answer::number(bar.value, error)
     }
 

@@ -9,6 +9,7 @@ use super::{
     ends::IntervalEnds,
     even::EvenRows,
     guard::{self, Counted, MinimumRows},
+    population::Population,
     sensitivity_noise::SensitivityNoise,
 };
 use crate::{
@@ -52,6 +53,7 @@ pub(crate) struct Quantiles {
     shape: Shape,
     confidence: f64,
     likely: Option<PredictedError>,
+    population: Option<Population>,
 }
 
 #[derive(Clone, Debug)]
@@ -154,6 +156,15 @@ impl Quantiles {
         shape: Shape,
     ) -> Result<Self, PlanError> {
         let several = fractions.len() > 1;
+        let confidence = said.confidence();
+        let parts = |of: u64| said.failure() / &Ratio::from(of);
+        let quarter = parts(4);
+        if said.population() && (said.interval() || said.mechanism() == Some(STABLE)) {
+            return Err(PlanError::about(Argument::Population, "a population is for bars in ranks")
+                .hint("leave out `interval` and `mechanism`"));
+        }
+        // Half of what may fail is for the rows and their number, where a population is meant.
+        let said = &if said.population() { said.with_failure(parts(2)) } else { said.clone() };
         if said.interval() && said.mechanism() == Some(STABLE) {
             return Err(no_interval());
         }
@@ -163,8 +174,14 @@ impl Quantiles {
             _ => plan_one(said, &space, &fractions[0])?,
         };
         let likely = likely(said, &space, &kind, shape)?;
-        let (adjacency, confidence) = (said.adjacency(), said.confidence());
-        Ok(Self { need, adjacency, space, kind, shape, confidence, likely })
+        let population = match &kind {
+            Kind::One { guard, .. } | Kind::Several { guard, .. } if said.population() => {
+                Some(Population::new(&quarter, guard.margin(&quarter)?))
+            }
+            _ => None,
+        };
+        let adjacency = said.adjacency();
+        Ok(Self { need, adjacency, space, kind, shape, confidence, likely, population })
     }
 
     pub fn need(&self) -> Need {
@@ -179,7 +196,7 @@ impl Quantiles {
                     None => "",
                 };
                 Expected {
-                    error: Some(self.covered(guard, ErrorBar::rank(self.confidence, *rank_error))),
+                    error: Some(self.of_rows(guard, ErrorBar::rank(self.confidence, *rank_error))),
                     words: format!(
                         "within {rank_error} ranks{}{}{interval}; {}",
                         self.rounding_words(),
@@ -210,7 +227,7 @@ impl Quantiles {
                     None => String::new(),
                 };
                 Expected {
-                    error: Some(self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors))),
+                    error: Some(self.of_rows(guard, ErrorBar::ranks(self.confidence, rank_errors))),
                     words: format!(
                         "{each} within {within} ranks{}{}{interval}; {told}",
                         self.rounding_words(),
@@ -241,7 +258,18 @@ impl Quantiles {
 
     /// The same bar, with all that it takes for granted.
     fn covered(&self, guard: &MinimumRows, bar: ErrorBar) -> ErrorBar {
+        let of = self.population.as_ref().map(|_| Condition::Population);
+        self.of_rows(guard, bar).on(of)
+    }
+
+    /// The same about the rows alone.
+    fn of_rows(&self, guard: &MinimumRows, bar: ErrorBar) -> ErrorBar {
         guard.conditioned(bar).on(self.rounding())
+    }
+
+    /// How many ranks more the rows may be off from their population, where one is meant.
+    fn sampled(&self, counted: &Counted) -> u64 {
+        self.population.as_ref().map_or(0, |population| population.ranks(counted.known()))
     }
 
     fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
@@ -252,7 +280,8 @@ impl Quantiles {
                 let place = self.draw(mechanism, rows, coins);
                 let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
                 let answer = if counted.at_least(*needed) {
-                    let ranks = self.covered(guard, ErrorBar::rank(self.confidence, *rank_error));
+                    let off = rank_error.saturating_add(self.sampled(&counted));
+                    let ranks = self.covered(guard, ErrorBar::rank(self.confidence, off));
                     let error = match useless(ends.as_ref(), &counted) {
                         None => self.with_interval(ranks, interval.as_deref()),
                         useless => ranks.on(useless),
@@ -291,7 +320,9 @@ impl Quantiles {
                     _ => !enough.contains(&false),
                 };
                 let answer = if told {
-                    let ranks = self.covered(guard, ErrorBar::ranks(self.confidence, rank_errors));
+                    let more = self.sampled(&counted);
+                    let off: Vec<u64> = rank_errors.iter().map(|error| error.saturating_add(more)).collect();
+                    let ranks = self.covered(guard, ErrorBar::ranks(self.confidence, &off));
                     let error = match useless(ends.as_ref(), &counted) {
                         Some(useless) if self.shape == Shape::Difference => ranks.on(useless),
                         _ => self.with_interval(ranks, interval.as_deref()),
@@ -449,6 +480,10 @@ fn without_a_value(rows: Values<'_, '_>) -> u64 {
 
 /// A quantile with noise that follows the rows.
 pub(super) fn plan_noised(said: &ResolvedRequest) -> Result<SensitivityNoise, PlanError> {
+    if said.population() {
+        return Err(PlanError::about(Argument::Population, "a population is for bars in ranks")
+            .hint("leave out `population` or `mechanism`"));
+    }
     let (fractions, _) = fractions(said)?;
     if said.interval() {
         return Err(no_interval());
