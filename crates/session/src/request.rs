@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
+    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram, select or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,6 +41,15 @@ pub struct Request {
     /// Whether half of epsilon buys an interval of values that holds the true quantile, or one for each of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<bool>,
+    /// How many bins of one length a histogram has over its range.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub bins: Option<String>,
+    /// How wide the bins of a histogram are.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub width: Option<String>,
+    /// At which points a distribution function is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub at: Option<String>,
     /// The number of rows, where the data holder states it. Means and variances over a declared range are divided by it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub rows: Option<String>,
@@ -126,6 +135,9 @@ impl Request {
             Argument::Range => &mut self.range,
             Argument::Resolution => &mut self.resolution,
             Argument::Rows => &mut self.rows,
+            Argument::Bins => &mut self.bins,
+            Argument::Width => &mut self.width,
+            Argument::At => &mut self.at,
             Argument::Interval | Argument::Among | Argument::GroupBy | Argument::Keys | Argument::Types => {
                 return;
             }
@@ -162,6 +174,9 @@ impl Request {
             Argument::Resolution => self.resolution.is_some(),
             Argument::Interval => self.interval == Some(true),
             Argument::Rows => self.rows.is_some(),
+            Argument::Bins => self.bins.is_some(),
+            Argument::Width => self.width.is_some(),
+            Argument::At => self.at.is_some(),
             Argument::Among => !self.among.is_empty(),
             Argument::GroupBy => !self.group_by.is_empty(),
             Argument::Keys => !self.keys.is_empty(),

@@ -37,6 +37,12 @@ pub enum Argument {
     Interval,
     /// The number of rows, as stated.
     Rows,
+    /// How many bins.
+    Bins,
+    /// How wide bins are.
+    Width,
+    /// At which points.
+    At,
     /// Public candidates.
     Among,
     /// By which columns answers are grouped.
@@ -83,7 +89,7 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::Column,
         Self::Fraction,
         Self::Where,
@@ -100,6 +106,9 @@ impl Argument {
         Self::Resolution,
         Self::Interval,
         Self::Rows,
+        Self::Bins,
+        Self::Width,
+        Self::At,
         Self::Among,
         Self::GroupBy,
         Self::Keys,
@@ -141,6 +150,9 @@ impl Argument {
             Self::Resolution => "resolution",
             Self::Interval => "interval",
             Self::Rows => "rows",
+            Self::Bins => "bins",
+            Self::Width => "width",
+            Self::At => "at",
             Self::Among => "among",
             Self::GroupBy => "group_by",
             Self::Keys => "keys",
@@ -179,8 +191,10 @@ impl Argument {
             | Self::MaxRowsPerUnit
             | Self::MaxGroupsPerUnit
             | Self::Resolution
+            | Self::Bins
+            | Self::Width
             | Self::Rows => Value::Number,
-            Self::Fraction | Self::Range => Value::Numbers,
+            Self::Fraction | Self::Range | Self::At => Value::Numbers,
             Self::Interval => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
             Self::Types => Value::ByColumn,
@@ -203,7 +217,9 @@ impl Argument {
             Self::Range => "LO,HI",
             Self::Resolution => "STEP",
             Self::Interval => "",
-            Self::Rows => "N",
+            Self::Rows | Self::Bins => "N",
+            Self::Width => "W",
+            Self::At => "POINT,..",
             Self::Among => "VALUE,..",
             Self::GroupBy => "COLUMN,..",
             Self::Keys => "KEY,..",
@@ -222,7 +238,14 @@ impl Argument {
             | Self::Mechanism
             | Self::TargetError
             | Self::Confidence => Heading::Privacy,
-            Self::Range | Self::Resolution | Self::Interval | Self::Rows | Self::Among => Heading::Values,
+            Self::Range
+            | Self::Resolution
+            | Self::Interval
+            | Self::Rows
+            | Self::Bins
+            | Self::Width
+            | Self::At
+            | Self::Among => Heading::Values,
             Self::GroupBy | Self::Keys => Heading::Groups,
             Self::Types => Heading::Reading,
         }
@@ -275,6 +298,14 @@ impl Argument {
                 "How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a noisy count, of \
                  quantiles, and of means and variances with `range`; the error bar then holds if it is right"
             }
+            Self::Bins => {
+                "Count numbers in so many bins of one length over `range`; what lies below and above is counted too"
+            }
+            Self::Width => {
+                "Count numbers between multiples of this, in days for dates and seconds for timestamps: over `range`, or where enough rows are, \
+                 which takes a delta"
+            }
+            Self::At => "The points, of the column's type and in growing order, as 0,15,60",
             Self::Among => "The candidates, where they are public; needs no delta",
             Self::GroupBy => {
                 "Answer for each group of records that agree in these columns; finding the groups needs a delta"
