@@ -37,3 +37,34 @@ def test_a_column_of_numbers_is_no_condition() -> None:
         import pyarrow as pa
 
         eq.share(pa.table({"delay": [1.0, 2.0]}), "delay", epsilon=1)
+
+
+def test_bins_of_numbers() -> None:
+    bins = eq.histogram(FLIGHTS, "delay", bins=2, range=(0, 40), **SURE)
+    counts = {group["key"]: group["value"] for group in bins.groups}
+    assert counts == {"below 0": 0, "0 .. 20": 80, "20 .. 40": 40, "above 40": 40}
+    found = eq.histogram(FLIGHTS, "delay", width=50, delta=1e-6, **SURE)
+    assert [(group["key"], group["value"]) for group in found.groups] == [("0 .. 50", 120), ("50 .. 100", 40)]
+
+
+def test_ends_lie_inside() -> None:
+    rows = list(range(2000))
+    largest, least = eq.max(rows, **SURE), eq.min(rows, **SURE)
+    assert 1990 <= largest.value <= 1999 and 0 <= least.value <= 9
+    assert eq.max([1, 2, 3], epsilon=0.5).refused
+    by = eq.max(FLIGHTS, "delay", group_by="carrier", keys=["AA", "UA"], range=(0, 100), resolution=1, **SURE)
+    assert {group["key"]: group["value"] for group in by.groups} == {"AA": 10, "UA": 90}
+
+
+def test_values_and_people_are_counted() -> None:
+    assert eq.distinct(FLIGHTS, "carrier", **SURE).value == 2
+    people = {"person": [1, 1, 2, 3] * 50}
+    assert eq.distinct(people, privacy_unit="person", **SURE).value == 3
+
+
+def test_a_distribution_at_points() -> None:
+    shares = eq.ecdf(FLIGHTS, "delay", at=[0, 10.5, 100], **SURE)
+    values = [group["value"] for group in shares.groups]
+    assert values == pytest.approx([0.25, 0.5, 1.0], abs=0.02)
+    with pytest.raises(eq.RequestError, match="at which points"):
+        eq.ecdf(FLIGHTS, "delay", epsilon=1)

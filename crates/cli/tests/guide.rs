@@ -103,6 +103,12 @@ fn the_five_minute_guide_runs() {
     assert!((0..3).any(|_| agrees_with("guide.md")), "a refusal is an answer again and again");
 }
 
+/// At these epsilons the counts of 5,000 rows are refused with a probability below e^-100.
+#[test]
+fn the_page_of_statistics_runs() {
+    assert!(agrees_with("statistics.md"));
+}
+
 /// No command of it hangs on coins.
 #[test]
 fn the_guide_to_robust_answers_runs() {

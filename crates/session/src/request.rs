@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, mode, histogram, select or summary.
+    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram, select or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,6 +44,15 @@ pub struct Request {
     /// Whether bars are about the population that the rows were drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<bool>,
+    /// How many bins of one length a histogram has over its range.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub bins: Option<String>,
+    /// How wide the bins of a histogram are.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub width: Option<String>,
+    /// At which points a distribution function is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub at: Option<String>,
     /// The number of rows, where the data holder states it. Means and variances over a declared range are divided by it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub rows: Option<String>,
@@ -129,6 +138,9 @@ impl Request {
             Argument::Range => &mut self.range,
             Argument::Resolution => &mut self.resolution,
             Argument::Rows => &mut self.rows,
+            Argument::Bins => &mut self.bins,
+            Argument::Width => &mut self.width,
+            Argument::At => &mut self.at,
             Argument::Interval
             | Argument::Population
             | Argument::Among
@@ -159,6 +171,9 @@ impl Request {
             Argument::Range => self.range.clone(),
             Argument::Resolution => self.resolution.clone(),
             Argument::Rows => self.rows.clone(),
+            Argument::Bins => self.bins.clone(),
+            Argument::Width => self.width.clone(),
+            Argument::At => self.at.clone(),
             Argument::Among => Some(self.among.join(",")),
             Argument::GroupBy => Some(self.group_by.join(",")),
             Argument::Keys => Some(self.keys.join(",")),
@@ -205,6 +220,9 @@ impl Request {
             Argument::Interval => self.interval == Some(true),
             Argument::Population => self.population == Some(true),
             Argument::Rows => self.rows.is_some(),
+            Argument::Bins => self.bins.is_some(),
+            Argument::Width => self.width.is_some(),
+            Argument::At => self.at.is_some(),
             Argument::Among => !self.among.is_empty(),
             Argument::GroupBy => !self.group_by.is_empty(),
             Argument::Keys => !self.keys.is_empty(),

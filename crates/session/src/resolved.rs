@@ -71,7 +71,9 @@ impl<'a> ResolvedRequest<'a> {
         let keys = group_by.iter().map(|&column| types.key(column)).collect();
         let rows = rows.bounded_by_group(request, keys)?;
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
-        let moves_alike = statistic == Statistic::Count && group_by.is_empty();
+        // So does a number of values, and the number of rows beyond an end.
+        let alike = [Statistic::Count, Statistic::Distinct, Statistic::Min, Statistic::Max];
+        let moves_alike = alike.contains(&statistic) && group_by.is_empty();
         let terms = PerRowBudget::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
         Ok(Self {
             request,
@@ -256,6 +258,26 @@ impl<'a> ResolvedRequest<'a> {
         self.request.range.as_deref()
     }
 
+    /// How many bins of one length, where they were asked for.
+    pub fn bins(&self) -> Option<&'a str> {
+        self.request.bins.as_deref()
+    }
+
+    /// How wide bins are, where that was said.
+    pub fn width(&self) -> Option<&'a str> {
+        self.request.width.as_deref()
+    }
+
+    /// At which points, where they were stated.
+    pub fn at(&self) -> Option<&'a str> {
+        self.request.at.as_deref()
+    }
+
+    /// Is there a bound on the groups of a person?
+    pub fn limits_groups(&self) -> bool {
+        self.request.says(Argument::MaxGroupsPerUnit)
+    }
+
     /// Was a step declared, so that all values are as far apart?
     pub fn has_step(&self) -> bool {
         self.request.resolution.as_deref().is_some_and(|resolution| resolution != EXACT)
@@ -329,9 +351,12 @@ impl<'a> ResolvedRequest<'a> {
         }
         let grouped = self.request.says(Argument::GroupBy);
         let refused = |argument: Argument| match argument {
-            // The column of a histogram is what it groups by.
-            Argument::GroupBy if self.statistic == Statistic::Histogram => false,
+            // The column of a histogram or an ecdf is what it groups by.
+            Argument::GroupBy if self.statistic.spec().column == Column::Keys => false,
             Argument::Rows if grouped => true,
+            Argument::Range if self.statistic == Statistic::Histogram => {
+                !self.request.says(Argument::Bins) && !self.request.says(Argument::Width)
+            }
             Argument::Keys if !grouped => self.statistic != Statistic::Histogram,
             argument => !self.statistic.takes(argument),
         };
@@ -354,6 +379,25 @@ impl<'a> ResolvedRequest<'a> {
             let names = list(&self.facts.columns);
             PlanError::about(Argument::Column, format!("{} of which column?", self.statistic()))
                 .hint(format!("There are: {names}"))
+        })
+    }
+
+    /// The place of the column, or of the one that names people where none was named.
+    fn column_or_unit(&self) -> Result<usize, PlanError> {
+        match (self.optional_column()?, &self.unit) {
+            (None, Unit::Column(name)) => columns::named(&self.facts.columns, name)
+                .map_err(|error| PlanError::no_column(Argument::Unit, &error)),
+            (Some(column), _) => Ok(column),
+            (None, _) => self.column(),
+        }
+    }
+
+    /// How values are read where only their number counts: whole numbers as what they are, which is faster than their texts.
+    pub fn distinct_values(&self) -> Result<ColumnRead, PlanError> {
+        let column = self.column_or_unit()?;
+        Ok(match self.kind(column) {
+            Some(kind @ (Kind::Integer | Kind::Date | Kind::Boolean)) => ColumnRead { column, kind },
+            _ => self.key(column),
         })
     }
 
@@ -386,8 +430,13 @@ fn needs_delta(statistic: Statistic, mechanism: Option<&str>, request: &Request)
 pub(crate) fn uses_delta(request: &Request) -> bool {
     let Ok(statistic) = statistic(request) else { return false };
     let keyed = !request.group_by.is_empty() || statistic.spec().column == Column::Keys;
+    // Bins between public ends are public keys.
+    let bins = match statistic {
+        Statistic::Histogram => request.says(Argument::Range),
+        statistic => statistic == Statistic::Ecdf,
+    };
     let mechanism = request.mechanism.as_deref().filter(|&name| name != AUTO);
-    (keyed && request.keys.is_empty()) || needs_delta(statistic, mechanism, request)
+    (keyed && request.keys.is_empty() && !bins) || needs_delta(statistic, mechanism, request)
 }
 
 /// The columns that were named; a text that names none may be several, or expressions, with commas between them.

@@ -239,6 +239,97 @@ class Statistics:
         """The interquartile range of a column of numbers, without bounds; keywords as of :func:`equipoise.iqr`."""
         return self._plan("iqr", locals())
 
+    def min(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        resolution: Number | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The least value of a column that more than a few rows lie at or below, never below the true one; keywords as of :func:`equipoise.min`."""
+        return self._plan("min", locals())
+
+    def max(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        resolution: Number | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The largest value of a column that more than a few rows lie at or above, never above the true one; keywords as of :func:`equipoise.max`."""
+        return self._plan("max", locals())
+
+    def distinct(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """How many different values a column has, or with a unit how many people there are; keywords as of :func:`equipoise.distinct`."""
+        return self._plan("distinct", locals())
+
+    def ecdf(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        at: Number | Sequence[Number] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """Which share of the rows is not above stated points: the empirical distribution function; keywords as of :func:`equipoise.ecdf`."""
+        return self._plan("ecdf", locals())
+
     def mode(
         self,
         column: str | None = None,
@@ -275,11 +366,14 @@ class Statistics:
         privacy_unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        bins: Number | None = None,
+        width: Number | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
-        """How many records each value of a column has; rare values are not released; keywords as of :func:`equipoise.histogram`."""
+        """How many records each value or bin of a column has; rare values are not released; keywords as of :func:`equipoise.histogram`."""
         return self._plan("histogram", locals())
 
     def select(
@@ -542,6 +636,70 @@ class GroupStatistics:
     ) -> Query:
         """The interquartile range of a column of numbers, without bounds; keywords as of :func:`equipoise.iqr`."""
         return self._plan("iqr", locals())
+
+    def min(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        resolution: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The least value of a column that more than a few rows lie at or below, never below the true one; keywords as of :func:`equipoise.min`."""
+        return self._plan("min", locals())
+
+    def max(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        resolution: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The largest value of a column that more than a few rows lie at or above, never above the true one; keywords as of :func:`equipoise.max`."""
+        return self._plan("max", locals())
+
+    def distinct(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """How many different values a column has, or with a unit how many people there are; keywords as of :func:`equipoise.distinct`."""
+        return self._plan("distinct", locals())
 
     def mode(
         self,

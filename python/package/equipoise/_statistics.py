@@ -16,7 +16,7 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "mode", "histogram", "select", "summary", "quantiles"]
+__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "distinct", "ecdf", "mode", "histogram", "select", "summary", "quantiles"]
 
 #: Keywords as the words of a request, and what they are.
 WORDS: dict[str, tuple[str, str]] = {
@@ -36,6 +36,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "interval": ("interval", "flag"),
     "population": ("population", "flag"),
     "rows": ("rows", "number"),
+    "bins": ("bins", "number"),
+    "width": ("width", "number"),
+    "at": ("at", "numbers"),
     "among": ("among", "texts"),
     "group_by": ("group_by", "texts"),
     "keys": ("keys", "texts"),
@@ -826,6 +829,331 @@ def iqr(
     return ask("iqr", locals())
 
 
+def min(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    resolution: Number | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """The least value of a column that more than a few rows lie at or below, never below the true one.
+
+    The least value itself is one person's. The answer is at least that, with at most so many rows below it as the error says.
+
+    >>> import equipoise as eq
+    >>> release = eq.min(list(range(10_000)), epsilon=1)
+    >>> release.refused  # a noisy count of 10,000 rows would have to fall below 200 at epsilon 0.05
+    False
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
+    ``resolution``
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
+        where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("min", locals())
+
+
+def max(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    resolution: Number | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """The largest value of a column that more than a few rows lie at or above, never above the true one.
+
+    The largest value itself is one person's. The answer is at most that, with at most so many rows above it as the error says.
+
+    >>> import equipoise as eq
+    >>> release = eq.max(list(range(10_000)), epsilon=1)
+    >>> release.refused  # a noisy count of 10,000 rows would have to fall below 200 at epsilon 0.05
+    False
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
+    ``resolution``
+        Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
+        where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("max", locals())
+
+
+def distinct(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """How many different values a column has, or with a unit how many people there are.
+
+    Empty fields are no value. With ``privacy_unit`` and no column, people are counted.
+
+    >>> import equipoise as eq
+    >>> release = eq.distinct(["Bern", "Basel", "Chur"] * 100, epsilon=2)
+    >>> abs(release.value - 3) < 50  # off by 50 with a chance of e^-100
+    True
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("distinct", locals())
+
+
+def ecdf(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    at: Number | Sequence[Number] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """Which share of the rows is not above stated points: the empirical distribution function.
+
+    The shares are ``groups`` of the release, and the bars of all points hold at once.
+
+    >>> import equipoise as eq
+    >>> release = eq.ecdf(list(range(1000)), epsilon=2, at=[99, 499])
+    >>> [group["key"] for group in release.groups]
+    ['up to 99', 'up to 499']
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``at``
+        The points, of the column's type and in growing order, as 0,15,60.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("ecdf", locals())
+
+
 def mode(
     data: Any,
     column: str | None = None,
@@ -915,6 +1243,9 @@ def histogram(
     privacy_unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    bins: Number | None = None,
+    width: Number | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
     alpha: Number | None = None,
@@ -924,7 +1255,7 @@ def histogram(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """How many records each value of a column has; rare values are not released.
+    """How many records each value or bin of a column has; rare values are not released.
 
     The counts are ``groups`` of the release. Values are found privately, which takes a delta, or stated as ``keys``.
 
@@ -932,6 +1263,9 @@ def histogram(
     >>> release = eq.histogram(["a"] * 600 + ["b"] * 400, epsilon=1, keys=["a", "b", "c"])
     >>> [group["key"] for group in release.groups]
     ['a', 'b', 'c']
+    >>> ages = eq.histogram(list(range(100)), epsilon=1, bins=2, range=(0, 100))
+    >>> [group["key"] for group in ages.groups]
+    ['below 0', '0 .. 50', '50 .. 100', 'above 100']
 
     Keywords:
 
@@ -958,6 +1292,14 @@ def histogram(
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
+    ``bins``
+        Count numbers in so many bins of one length over ``range``; what lies below and above is counted too.
+    ``width``
+        Count numbers between multiples of this, in days for dates and seconds for timestamps: over ``range``, or
+        where enough rows are, which takes a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
     ``types``

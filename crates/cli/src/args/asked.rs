@@ -187,7 +187,7 @@ mod tests {
                 let matches = program.clone().try_get_matches_from(&line);
                 let matches = matches.unwrap_or_else(|error| panic!("{line:?}: {error}"));
                 let asked = QuestionCommand::from_arg_matches(&matches).expect("a question");
-                let is_key = argument == Argument::Column && statistic == Statistic::Histogram;
+                let is_key = argument == Argument::Column && statistic.spec().column == Column::Keys;
                 let arrived = if is_key { Argument::GroupBy } else { argument };
                 assert!(asked.request.says(arrived), "{statistic} {}", argument.name());
             }

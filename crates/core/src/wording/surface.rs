@@ -61,7 +61,7 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 45] = [
+pub const OPTIONS: [OptionName; 48] = [
     // What a question takes.
     same("column", Form::Place),
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
@@ -80,6 +80,9 @@ pub const OPTIONS: [OptionName; 45] = [
     same("interval", Form::Yes),
     same("population", Form::Yes),
     same("rows", Form::Number),
+    same("bins", Form::Number),
+    same("width", Form::Number),
+    same("at", Form::Numbers),
     same("among", Form::Texts),
     words("group_by", "group-by", Form::Texts),
     same("keys", Form::Texts),

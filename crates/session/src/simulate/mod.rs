@@ -259,6 +259,13 @@ impl<'g> Known<'g> {
                     known.insert(text(new[place]), Arc::new(question.facts(group)));
                 });
             }
+            _ if question.binned.is_some() => {
+                let counts = question.truths_of_bins(self.gathered);
+                for key in new {
+                    let label = key.and_then(Value::as_str).unwrap_or_default();
+                    known.insert(text(key), Arc::new(Facts::of_truth(counts.get(label).cloned())));
+                }
+            }
             _ => {
                 for key in new {
                     known.insert(text(key), Arc::new(question.facts(self.gathered)));

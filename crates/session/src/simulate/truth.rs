@@ -10,7 +10,7 @@ use crate::{
     source::{ColumnRead, Kind},
     statistic::Argument,
     statistic::{Statistic, Truth},
-    task::{Answering, SUMMARY},
+    task::{Answering, SUMMARY, Task},
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio, stability::Quantile};
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ pub(super) struct Question {
     /// What each of them is, where it is no plain number or text.
     pub types: Vec<Option<String>>,
     look: Look,
+    /// The task that counts in bins or up to points, where it does.
+    pub binned: Option<Task>,
 }
 
 /// What is looked at in the rows.
@@ -58,6 +60,12 @@ pub(super) enum Measure {
     Quantile(Quantile),
     /// The third quartile less the first.
     Spread,
+    /// The least row.
+    Least,
+    /// The largest row.
+    Largest,
+    /// How many different texts there are.
+    Distinct,
     /// The most frequent text.
     Frequent,
 }
@@ -97,6 +105,12 @@ impl Question {
                 let among = said.among().iter().map(same).collect();
                 Look::Texts { wanted: said.key(column), kind, among, with_empty }
             }
+            Measure::Distinct => {
+                let wanted = said.distinct_values()?;
+                Look::Texts { wanted, kind: None, among: Vec::new(), with_empty: false }
+            }
+            // Bins and points are looked at by their task.
+            _ if matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)) => Look::Count(Need::Records),
             Measure::Count if statistic != Statistic::Summary => {
                 let column = said.optional_column()?;
                 Look::Count(column.map_or(Need::Records, |column| Need::Present(said.key(column))))
@@ -104,8 +118,10 @@ impl Question {
             _ => {
                 let column = said.column()?;
                 let ranks = |(_, measure): &(String, Measure)| {
-                    matches!(measure, Measure::Quantile(_) | Measure::Spread)
+                    matches!(measure, Measure::Quantile(_) | Measure::Spread) || measure.is_end()
                 };
+                // Rows without a value lie at neither end.
+                let adjacency = if measures[0].1.is_end() { Adjacency::AddRemove } else { adjacency };
                 // Ranks are those of the rows as they were rounded: the row of a rank is the same row, rounded.
                 let ranked = measures.iter().any(ranks).then(|| said.lattice(column)).transpose()?;
                 Look::Numbers { need: said.numbers(column)?, ranked: ranked.map(|space| (space, adjacency)) }
@@ -113,13 +129,20 @@ impl Question {
         };
         let value_type = |(_, measure): &(String, Measure)| match (&look, measure) {
             // A summary has answers of several types.
-            (Look::Numbers { ranked: Some((space, _)), .. }, Measure::Quantile(_)) => {
-                space.kind().map(|kind| kind.to_string())
-            }
+            (
+                Look::Numbers { ranked: Some((space, _)), .. },
+                Measure::Quantile(_) | Measure::Least | Measure::Largest,
+            ) => space.kind().map(|kind| kind.to_string()),
             _ => part.answer_type(),
         };
         let types = measures.iter().map(value_type).collect();
-        Ok(Self { by, measures, types, look })
+        let binned = matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)).then(|| part.task().clone());
+        Ok(Self { by, measures, types, look, binned })
+    }
+
+    /// What is true of each bin or point.
+    pub fn truths_of_bins(&self, gathered: &ScanResult<'_>) -> BTreeMap<String, Value> {
+        self.binned.as_ref().and_then(|task| task.truths_of_bins(gathered)).unwrap_or_default()
     }
 
     /// What is counted in each group to find its key.
@@ -132,15 +155,7 @@ impl Question {
 
     /// Look at the rows that were gathered, of all or of one group.
     pub fn facts(&self, gathered: &ScanResult<'_>) -> Facts {
-        let mut facts = Facts {
-            count: 0,
-            empty: 0,
-            numbers: Vec::new(),
-            whole_sum: None,
-            places: Vec::new(),
-            texts: BTreeMap::new(),
-            truths: Vec::new(),
-        };
+        let mut facts = Facts::of_truth(None);
         match &self.look {
             Look::Count(Need::Present(wanted)) => facts.count = gathered.present(wanted.column),
             Look::Count(_) => facts.count = gathered.records(),
@@ -202,6 +217,13 @@ impl Question {
                 let [low, high] = quartiles();
                 Some(space.distance(place(low)?, place(high)?))
             }
+            (Measure::Least, Look::Numbers { ranked: Some((space, _)), .. }) => {
+                Some(space.value(*facts.places.first()?))
+            }
+            (Measure::Largest, Look::Numbers { ranked: Some((space, _)), .. }) => {
+                Some(space.value(*facts.places.last()?))
+            }
+            (Measure::Distinct, _) => Some(json!(facts.texts.len())),
             (Measure::Frequent, Look::Texts { kind, .. }) => {
                 let most = facts.most()?;
                 let (text, _) = facts.texts.iter().find(|(_, count)| **count == most)?;
@@ -292,6 +314,18 @@ impl Question {
             })
         };
         match (measure, ranks) {
+            (Measure::Least | Measure::Largest, Ranks::One(off)) => {
+                let off = usize::try_from(*off).ok()?;
+                let (least, most) = (*facts.places.first()?, *facts.places.last()?);
+                let range = space.range();
+                Some(if measure == Measure::Largest {
+                    let low = facts.places.iter().rev().nth(off).copied().unwrap_or(range.lo());
+                    (space.value(low), space.value(most))
+                } else {
+                    let high = facts.places.get(off).copied().unwrap_or(range.hi());
+                    (space.value(least), space.value(high))
+                })
+            }
             (Measure::Quantile(quantile), Ranks::One(off)) => {
                 let off = i64::try_from(*off).ok()?;
                 Some((space.value(at(quantile, -off)?), space.value(at(quantile, off)?)))
@@ -308,12 +342,29 @@ impl Question {
 }
 
 impl Measure {
+    fn is_end(self) -> bool {
+        matches!(self, Self::Least | Self::Largest)
+    }
+
     fn is_moment(self) -> bool {
         matches!(self, Self::Sum | Self::Mean | Self::Variance | Self::Deviation)
     }
 }
 
 impl Facts {
+    /// Those of rows of which nothing else is looked at.
+    pub fn of_truth(truth: Option<Value>) -> Self {
+        Self {
+            count: 0,
+            empty: 0,
+            numbers: Vec::new(),
+            whole_sum: None,
+            places: Vec::new(),
+            texts: BTreeMap::new(),
+            truths: vec![truth],
+        }
+    }
+
     fn most(&self) -> Option<u64> {
         self.texts.values().copied().max()
     }
@@ -336,6 +387,9 @@ fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measur
         Truth::Median => one(quantile("0.5")?.1),
         Truth::Quantiles => fractions.split(',').map(|fraction| quantile(fraction.trim())).collect(),
         Truth::Spread => one(Measure::Spread),
+        Truth::Least => one(Measure::Least),
+        Truth::Largest => one(Measure::Largest),
+        Truth::Distinct => one(Measure::Distinct),
         Truth::Frequent => one(Measure::Frequent),
         Truth::Summary => {
             let sums = [

@@ -39,6 +39,12 @@ pub enum Argument {
     Population,
     /// The number of rows, as stated.
     Rows,
+    /// How many bins.
+    Bins,
+    /// How wide bins are.
+    Width,
+    /// At which points.
+    At,
     /// Public candidates.
     Among,
     /// By which columns answers are grouped.
@@ -85,7 +91,7 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::Column,
         Self::Fraction,
         Self::Where,
@@ -103,6 +109,9 @@ impl Argument {
         Self::Interval,
         Self::Population,
         Self::Rows,
+        Self::Bins,
+        Self::Width,
+        Self::At,
         Self::Among,
         Self::GroupBy,
         Self::Keys,
@@ -145,6 +154,9 @@ impl Argument {
             Self::Interval => "interval",
             Self::Population => "population",
             Self::Rows => "rows",
+            Self::Bins => "bins",
+            Self::Width => "width",
+            Self::At => "at",
             Self::Among => "among",
             Self::GroupBy => "group_by",
             Self::Keys => "keys",
@@ -183,8 +195,10 @@ impl Argument {
             | Self::MaxRowsPerUnit
             | Self::MaxGroupsPerUnit
             | Self::Resolution
+            | Self::Bins
+            | Self::Width
             | Self::Rows => Value::Number,
-            Self::Fraction | Self::Range => Value::Numbers,
+            Self::Fraction | Self::Range | Self::At => Value::Numbers,
             Self::Interval | Self::Population => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
             Self::Types => Value::ByColumn,
@@ -207,7 +221,9 @@ impl Argument {
             Self::Range => "LO,HI",
             Self::Resolution => "STEP",
             Self::Interval | Self::Population => "",
-            Self::Rows => "N",
+            Self::Rows | Self::Bins => "N",
+            Self::Width => "W",
+            Self::At => "POINT,..",
             Self::Among => "VALUE,..",
             Self::GroupBy => "COLUMN,..",
             Self::Keys => "KEY,..",
@@ -226,9 +242,15 @@ impl Argument {
             | Self::Mechanism
             | Self::TargetError
             | Self::Confidence => Heading::Privacy,
-            Self::Range | Self::Resolution | Self::Interval | Self::Population | Self::Rows | Self::Among => {
-                Heading::Values
-            }
+            Self::Range
+            | Self::Resolution
+            | Self::Interval
+            | Self::Population
+            | Self::Rows
+            | Self::Bins
+            | Self::Width
+            | Self::At
+            | Self::Among => Heading::Values,
             Self::GroupBy | Self::Keys => Heading::Groups,
             Self::Types => Heading::Reading,
         }
@@ -284,6 +306,14 @@ impl Argument {
                 "How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a noisy count, of \
                  quantiles, and of means and variances with `range`; the error bar then holds if it is right"
             }
+            Self::Bins => {
+                "Count numbers in so many bins of one length over `range`; what lies below and above is counted too"
+            }
+            Self::Width => {
+                "Count numbers between multiples of this, in days for dates and seconds for timestamps: over `range`, or where enough rows are, \
+                 which takes a delta"
+            }
+            Self::At => "The points, of the column's type and in growing order, as 0,15,60",
             Self::Among => "The candidates, where they are public; needs no delta",
             Self::GroupBy => {
                 "Answer for each group of records that agree in these columns; finding the groups needs a delta"

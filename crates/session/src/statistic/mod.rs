@@ -30,6 +30,14 @@ pub enum Statistic {
     Quantile,
     /// The third quartile less the first.
     Iqr,
+    /// The least value, from inside.
+    Min,
+    /// The largest value, from inside.
+    Max,
+    /// How many different values there are.
+    Distinct,
+    /// Which share of the rows is not above stated points.
+    Ecdf,
     /// The most frequent value, exact or refused.
     Mode,
     /// How many records each value has.
@@ -123,6 +131,12 @@ pub enum Truth {
     Quantiles,
     /// The third quartile less the first.
     Spread,
+    /// The least row.
+    Least,
+    /// The largest row.
+    Largest,
+    /// How many different values there are.
+    Distinct,
     /// The most frequent value.
     Frequent,
     /// Count, mean, standard deviation and quantiles.
@@ -131,7 +145,7 @@ pub enum Truth {
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::Count,
         Self::Share,
         Self::Sum,
@@ -141,6 +155,10 @@ impl Statistic {
         Self::Median,
         Self::Quantile,
         Self::Iqr,
+        Self::Min,
+        Self::Max,
+        Self::Distinct,
+        Self::Ecdf,
         Self::Mode,
         Self::Histogram,
         Self::Select,

@@ -1,7 +1,9 @@
 //! The rows of the table.
 
 use super::{
-    Argument::{self, Among, Fraction, GroupBy, Interval, Keys, Population, Range, Resolution, Rows},
+    Argument::{
+        self, Among, At, Bins, Fraction, GroupBy, Interval, Keys, Population, Range, Resolution, Rows, Width,
+    },
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
 
@@ -36,6 +38,8 @@ const ONE_QUANTILE: &[Mechanism] = &[
     on_a_grid(approximate("released-scale")),
     on_a_grid(approximate("propose-test-release")),
 ];
+/// What the ends of a column take.
+const ENDS: &[Argument] = &[Range, Resolution, GroupBy, Keys];
 const CHOICE: &[Mechanism] = &[pure("permute-and-flip"), pure("exponential"), pure("noisy-max")];
 
 /// One row for each of [`Statistic::ALL`], in its order.
@@ -203,6 +207,90 @@ False",
         truth: Truth::Spread,
     },
     Spec {
+        statistic: Statistic::Min,
+        name: "min",
+        about: "The least value of a column that more than a few rows lie at or below, never below the true one",
+        examples: "Examples:
+  equipoise min people.csv age --epsilon 1
+  equipoise min people.csv hired --type hired=date --epsilon 1
+
+The least value itself is one person's. The answer is at least that, with at most so many rows below it as the error says; with
+--range and --resolution fewer values are possible, and fewer rows lie below it.",
+        python: "The least value itself is one person's. The answer is at least that, with at most so many rows below it as the error says.
+
+>>> import equipoise as eq
+>>> release = eq.min(list(range(10_000)), epsilon=1)
+>>> release.refused  # a noisy count of 10,000 rows would have to fall below 200 at epsilon 0.05
+False",
+        column: Column::Ordered,
+        takes: ENDS,
+        mechanisms: &[pure("shifted-inverse")],
+        truth: Truth::Least,
+    },
+    Spec {
+        statistic: Statistic::Max,
+        name: "max",
+        about: "The largest value of a column that more than a few rows lie at or above, never above the true one",
+        examples: "Examples:
+  equipoise max people.csv age --epsilon 1
+  equipoise max people.csv age --range 0,120 --resolution 1 --group-by town --epsilon 4 --delta 1e-6
+
+The largest value itself is one person's. The answer is at most that, with at most so many rows above it as the error says; with
+--range and --resolution fewer values are possible, and fewer rows lie above it.",
+        python: "The largest value itself is one person's. The answer is at most that, with at most so many rows above it as the error says.
+
+>>> import equipoise as eq
+>>> release = eq.max(list(range(10_000)), epsilon=1)
+>>> release.refused  # a noisy count of 10,000 rows would have to fall below 200 at epsilon 0.05
+False",
+        column: Column::Ordered,
+        takes: ENDS,
+        mechanisms: &[pure("shifted-inverse")],
+        truth: Truth::Largest,
+    },
+    Spec {
+        statistic: Statistic::Distinct,
+        name: "distinct",
+        about: "How many different values a column has, or with a unit how many people there are",
+        examples: "Examples:
+  equipoise distinct people.csv town --epsilon 1
+  equipoise distinct visits.csv --unit person --epsilon 0.1
+  equipoise distinct people.csv town --group-by year --epsilon 1 --delta 1e-6
+
+Empty fields are no value. With --unit, the values of the rows that take part are counted, one row of each person unless
+--max-rows-per-unit says more.",
+        python: "Empty fields are no value. With ``privacy_unit`` and no column, people are counted.
+
+>>> import equipoise as eq
+>>> release = eq.distinct([\"Bern\", \"Basel\", \"Chur\"] * 100, epsilon=2)
+>>> abs(release.value - 3) < 50  # off by 50 with a chance of e^-100
+True",
+        column: Column::Any,
+        takes: &[GroupBy, Keys],
+        mechanisms: NOISE,
+        truth: Truth::Distinct,
+    },
+    Spec {
+        statistic: Statistic::Ecdf,
+        name: "ecdf",
+        about: "Which share of the rows is not above stated points: the empirical distribution function",
+        examples: "Examples:
+  equipoise ecdf flights.csv dep_delay --at 0,15,60 --epsilon 1
+  equipoise ecdf people.csv hired --at 2010-01-01,2020-01-01 --type hired=date --epsilon 1
+
+The bars of all points hold at once. For the points that stated shares of the rows lie below, ask for quantile.",
+        python: "The shares are ``groups`` of the release, and the bars of all points hold at once.
+
+>>> import equipoise as eq
+>>> release = eq.ecdf(list(range(1000)), epsilon=2, at=[99, 499])
+>>> [group[\"key\"] for group in release.groups]
+['up to 99', 'up to 499']",
+        column: Column::Keys,
+        takes: &[At],
+        mechanisms: &[pure("laplace")],
+        truth: Truth::Mean,
+    },
+    Spec {
         statistic: Statistic::Mode,
         name: "mode",
         about: "The most frequent value of a column, exact, or a refusal where it leads by too little",
@@ -219,19 +307,24 @@ False",
     Spec {
         statistic: Statistic::Histogram,
         name: "histogram",
-        about: "How many records each value of a column has; rare values are not released",
+        about: "How many records each value or bin of a column has; rare values are not released",
         examples: "Examples:
   equipoise histogram people.csv town --epsilon 1 --delta 1e-6
   equipoise histogram people.csv town,year --epsilon 1 --delta 1e-6
-  equipoise histogram people.csv member --keys yes,no --epsilon 1",
+  equipoise histogram people.csv member --keys yes,no --epsilon 1
+  equipoise histogram people.csv salary --bins 20 --range 0,100000 --epsilon 1
+  equipoise histogram people.csv salary --width 5000 --epsilon 1 --delta 1e-6",
         python: "The counts are ``groups`` of the release. Values are found privately, which takes a delta, or stated as ``keys``.
 
 >>> import equipoise as eq
 >>> release = eq.histogram([\"a\"] * 600 + [\"b\"] * 400, epsilon=1, keys=[\"a\", \"b\", \"c\"])
 >>> [group[\"key\"] for group in release.groups]
-['a', 'b', 'c']",
+['a', 'b', 'c']
+>>> ages = eq.histogram(list(range(100)), epsilon=1, bins=2, range=(0, 100))
+>>> [group[\"key\"] for group in ages.groups]
+['below 0', '0 .. 50', '50 .. 100', 'above 100']",
         column: Column::Keys,
-        takes: &[Keys],
+        takes: &[Keys, Range, Bins, Width],
         mechanisms: &[pure("laplace")],
         truth: Truth::Count,
     },

@@ -59,7 +59,7 @@ enum Keys {
 
 /// Keys that enough rows have.
 #[derive(Clone, Debug)]
-struct Found {
+pub(super) struct Found {
     noise: noisy_distance::Calibrated,
     within: i64,
     /// A noisy count below this may be that of a key that was only just told.
@@ -156,12 +156,8 @@ impl Answering for Histogram {
                     return Answer::too_many_groups();
                 }
                 told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
-                let group = |(key, noisy): &(Key, i64)| {
-                    // What is told is at least one, so that the upper end lies above.
-                    let low = if *noisy < found.just_told { 1 } else { noisy.saturating_sub(found.within) };
-                    let bar = self.bar(low.max(1) as f64, noisy.saturating_add(found.within) as f64);
-                    Answer::released(json!(noisy), bar).into_group(key)
-                };
+                let group =
+                    |(key, noisy): &(Key, i64)| found.released(self.confidence, *noisy).into_group(key);
                 let advice = || {
                     format!(
                         "no key was released: {}; raise epsilon or delta, group by fewer columns, or state the `keys`",
@@ -194,7 +190,7 @@ impl Found {
     /// The bars hold for the keys that are told. A key at or above the threshold is told at least every second
     /// time, so a bar that fails half as often does. The noisy count of a key below it is the threshold and a
     /// geometric number more: a bar that begins at one row, unless that number is unlikely, holds.
-    fn plan(said: &ResolvedRequest, eps: &Eps, delta: &Ratio) -> Result<Self, PlanError> {
+    pub fn plan(said: &ResolvedRequest, eps: &Eps, delta: &Ratio) -> Result<Self, PlanError> {
         if delta.is_zero() {
             return Err(needs_delta());
         }
@@ -218,7 +214,7 @@ impl Found {
     }
 
     /// The noisy count of a key that some row has, unless it stays unsaid.
-    fn told<C: Coins>(&self, count: i64, coins: &mut C) -> Option<i64> {
+    pub fn told<C: Coins>(&self, count: i64, coins: &mut C) -> Option<i64> {
         // A key whose rows are all empty in the counted column is nobody's.
         let rows = u64::try_from(count).ok().filter(|&rows| rows > 0)?;
         let seen = self.noise.run((), Slack::rows_to_change(rows, Adjacency::AddRemove), coins);
@@ -230,7 +226,20 @@ impl Found {
         }
     }
 
-    fn told_from_words(&self) -> String {
+    /// A noisy count that was told, with its bar.
+    pub fn released(&self, confidence: f64, noisy: i64) -> Answer {
+        // What is told is at least one, so that the upper end lies above.
+        let low = if noisy < self.just_told { 1 } else { noisy.saturating_sub(self.within) };
+        let high = noisy.saturating_add(self.within) as f64;
+        Answer::released(json!(noisy), ErrorBar::noise(confidence, low.max(1) as f64, high))
+    }
+
+    /// How far off a count may be.
+    pub fn within(&self) -> i64 {
+        self.within
+    }
+
+    pub fn told_from_words(&self) -> String {
         format!("a key is released in 19 cases of 20 when at least {} rows have it", self.told_from)
     }
 }

@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod audits;
 pub(crate) mod bar;
+mod bins;
 pub(crate) mod candidates;
 mod choice;
 mod clip;
@@ -14,11 +15,15 @@ mod count;
 mod coverage;
 #[cfg(test)]
 mod cut_bars;
+mod distinct;
 mod divisor;
 mod each;
+mod ecdf;
+mod edges;
 mod ends;
 mod even;
 mod exact;
+mod extreme;
 mod frame;
 mod groups;
 mod guard;
@@ -46,7 +51,9 @@ use crate::{
     resolved::ResolvedRequest, source::ColumnRead, statistic::Statistic,
 };
 use equipoise_core::{coins::Coins, loss::Loss};
+use serde_json::Value;
 use stages::SharedRange;
+use std::collections::BTreeMap;
 pub(crate) use summary::SUMMARY;
 
 /// What a statistic does once its mechanism is calibrated from public facts.
@@ -130,7 +137,11 @@ pub(crate) trait Answering {
 /// A mechanism with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
+    Bins(Box<bins::Bins>),
     Count(count::Count),
+    Distinct(distinct::Distinct),
+    Ecdf(Box<ecdf::Ecdf>),
+    Extreme(Box<extreme::Extreme>),
     Groups(Box<groups::GroupedStatistic>),
     Histogram(Box<histogram::Histogram>),
     Mode(mode::Mode),
@@ -155,7 +166,11 @@ pub struct Expected {
 macro_rules! dispatch {
     ($task:expr, $one:ident => $call:expr) => {
         match $task {
+            Task::Bins($one) => $call,
             Task::Count($one) => $call,
+            Task::Distinct($one) => $call,
+            Task::Ecdf($one) => $call,
+            Task::Extreme($one) => $call,
             Task::Groups($one) => $call,
             Task::Histogram($one) => $call,
             Task::Mode($one) => $call,
@@ -175,10 +190,16 @@ impl Task {
         said.check_arguments()?;
         let grouped = !said.group_by().is_empty();
         Ok(match said.statistic() {
+            Statistic::Ecdf => Self::Ecdf(Box::new(ecdf::Ecdf::plan(said)?)),
+            Statistic::Histogram if bins::Bins::are_said(said) => {
+                Self::Bins(Box::new(bins::Bins::plan(said)?))
+            }
             Statistic::Histogram => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             Statistic::Count if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             _ if grouped => Self::Groups(Box::new(groups::GroupedStatistic::plan(said)?)),
             Statistic::Count => Self::Count(count::Count::plan(said)?),
+            Statistic::Distinct => Self::Distinct(distinct::Distinct::plan(said)?),
+            Statistic::Min | Statistic::Max => Self::Extreme(Box::new(extreme::Extreme::plan(said)?)),
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
             Statistic::Mode => Self::Mode(mode::Mode::plan(said)?),
@@ -197,6 +218,17 @@ impl Task {
                 Self::Quantiles(Box::new(quantiles::Quantiles::plan(said)?))
             }
         })
+    }
+}
+
+impl Task {
+    /// How many rows lie in each bin, or which share up to each point, without noise, where that was asked for.
+    pub fn truths_of_bins(&self, gathered: &ScanResult<'_>) -> Option<BTreeMap<String, Value>> {
+        match self {
+            Self::Bins(bins) => Some(bins.truths(gathered)),
+            Self::Ecdf(ecdf) => Some(ecdf.truths(gathered)),
+            _ => None,
+        }
     }
 }
 

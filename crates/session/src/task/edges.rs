@@ -1,0 +1,359 @@
+//! Public edges between which rows are counted, and how many rows lie between them.
+//!
+//! Which bin a row lies in depends on the row and on public words alone, so that one row is in one bin or in none. Edges are the numbers that
+//! are shown: a row that equals an edge as it is written lies behind it.
+
+use crate::{
+    bar,
+    error::PlanError,
+    lattice::{float_ends, whole_ends},
+    rows::values::Values,
+    source::Kind,
+    statistic::Argument,
+};
+use equipoise_core::{ratio::Ratio, wording};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// So many bins at most: more are no picture any more.
+pub(super) const MOST: u64 = 10_000;
+/// Beyond this many widths from zero rows lie in the first or last bin that there is.
+const FARTHEST: f64 = (1u64 << 53) as f64;
+
+/// Edges in their order, each above the one before.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Edges {
+    Floats(Vec<f64>),
+    /// Of a whole type, as the whole numbers inside.
+    Wholes(Kind, Vec<i64>),
+}
+
+/// Which of two bins a row on the edge between them lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnEdge {
+    /// In the one behind; only on the last edge, in the last bin.
+    Behind,
+    /// In the one before.
+    Before,
+}
+
+/// Multiples of a width, all that there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Multiples {
+    /// Of this over that: 0.1 is 1 over 10, so that the third multiple is 0.3 and not next to it.
+    Floats { over: f64, under: f64 },
+    /// Of so many whole numbers of a type.
+    Wholes(Kind, i64),
+}
+
+impl Edges {
+    /// So many bins of one length between the ends of a range.
+    pub fn bins(kind: Kind, range: &str, bins: &str) -> Result<Self, PlanError> {
+        let wrong = || not_accepted(Argument::Bins, bins, "give a whole number from 1 to 10000, such as 20");
+        let many: u64 = bins.trim().parse().map_err(|_| wrong())?;
+        if !(1..=MOST).contains(&many) {
+            return Err(wrong());
+        }
+        let part = |place: u64| Ratio::from(place) / Ratio::from(many);
+        let edges = if kind.is_whole() {
+            let (low, high) = whole_ends(kind, range)?;
+            let length = Ratio::from(high) - Ratio::from(low);
+            // Of the values of the type, those from the next whole number on lie behind an edge.
+            let edge = |place| (Ratio::from(low) + &(&length * &part(place))).ceil_i64();
+            (0..=many).map(edge).collect::<Option<_>>().map(|edges| Self::Wholes(kind, edges))
+        } else {
+            let (low, high) = float_ends(range)?;
+            let (exact_low, exact_high) =
+                Ratio::from_f64_shortest(low).zip(Ratio::from_f64_shortest(high)).ok_or_else(wrong)?;
+            let length = &exact_high - &exact_low;
+            let digit = last_digit(&(&length / &Ratio::from(many)));
+            let edge = |place: u64| match place {
+                0 => Some(low),
+                place if place == many => Some(high),
+                place => {
+                    let digits = ((&exact_low + &(&length * &part(place))) / digit.clone()).round_i64()?;
+                    Some((Ratio::from(digits) * &digit).to_f64())
+                }
+            };
+            (0..=many).map(edge).collect::<Option<_>>().map(Self::Floats)
+        };
+        edges.filter(Self::are_in_order).ok_or_else(|| {
+            not_accepted(Argument::Bins, bins, "the range has too few values for so many bins")
+        })
+    }
+
+    /// The multiples of a width around a range.
+    pub fn multiples(kind: Kind, range: &str, width: &str) -> Result<Self, PlanError> {
+        let steps = Multiples::of(kind, width)?;
+        let (first, last) = match steps {
+            Multiples::Wholes(kind, width) => {
+                let (low, high) = whole_ends(kind, range)?;
+                let last = high.div_euclid(width) + i64::from(high.rem_euclid(width) > 0);
+                (low.div_euclid(width), last.max(low.div_euclid(width) + 1))
+            }
+            Multiples::Floats { .. } => {
+                let (low, high) = float_ends(range)?;
+                let last = steps.of_number(high);
+                (steps.of_number(low), if steps.number(last) < high { last + 1 } else { last })
+            }
+        };
+        let few = u64::try_from(last.saturating_sub(first)).is_ok_and(|bins| bins <= MOST);
+        let edges = match steps {
+            _ if !few => None,
+            Multiples::Floats { .. } => {
+                Some(Self::Floats((first..=last).map(|place| steps.number(place)).collect()))
+            }
+            Multiples::Wholes(kind, width) => {
+                let edges = (first..=last).map(|place| place.checked_mul(width)).collect::<Option<_>>();
+                edges.map(|edges| Self::Wholes(kind, edges))
+            }
+        };
+        let accepted = "the range has more than 10000 of them; give a larger one";
+        edges.filter(Self::are_in_order).ok_or_else(|| not_accepted(Argument::Width, width, accepted))
+    }
+
+    /// Stated points of a type.
+    pub fn points(kind: Kind, texts: &str) -> Result<Self, PlanError> {
+        let points: Vec<&str> = texts.split(',').map(str::trim).collect();
+        let wholes = || points.iter().map(|text| kind.read(text)).collect::<Option<Vec<i64>>>();
+        let floats = || {
+            points.iter().map(|text| Some(text.parse::<Ratio>().ok()?.to_f64())).collect::<Option<Vec<f64>>>()
+        };
+        let edges = if kind.is_whole() {
+            wholes().map(|points| Self::Wholes(kind, points))
+        } else {
+            floats().map(Self::Floats)
+        };
+        let few = points.len() as u64 <= MOST;
+        let accepted = format!("give at most {MOST} values of the type {kind}, in growing order");
+        edges
+            .filter(|edges| few && edges.are_in_order())
+            .ok_or_else(|| not_accepted(Argument::At, texts, &accepted))
+    }
+
+    fn are_in_order(&self) -> bool {
+        match self {
+            Self::Floats(edges) => {
+                edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite())
+            }
+            Self::Wholes(_, edges) => edges.windows(2).all(|pair| pair[0] < pair[1]),
+        }
+    }
+
+    /// How many edges there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Floats(edges) => edges.len(),
+            Self::Wholes(_, edges) => edges.len(),
+        }
+    }
+
+    /// How many rows lie before the first edge, between edges, and behind the last one. Rows without a number lie nowhere.
+    pub fn counts(&self, values: Values<'_, '_>, on_edge: OnEdge) -> Vec<u64> {
+        let mut counts = vec![0; self.len() + 1];
+        match self {
+            Self::Floats(edges) => values.each_number(|some| {
+                let numbers = some.iter().filter(|number| !number.is_nan());
+                numbers.for_each(|number| counts[place(edges, number, on_edge)] += 1);
+            }),
+            Self::Wholes(_, edges) => values.each_whole(|some| {
+                some.iter().for_each(|whole| counts[place(edges, whole, on_edge)] += 1);
+            }),
+        }
+        counts
+    }
+
+    /// An edge as text.
+    pub fn text(&self, place: usize) -> String {
+        match self {
+            Self::Floats(edges) => bar::value(&json!(edges[place])),
+            Self::Wholes(kind, edges) => kind.write(edges[place]),
+        }
+    }
+
+    /// What each of the counts is of, in words.
+    pub fn labels(&self) -> Vec<String> {
+        let last = self.len() - 1;
+        let between = (0..last).map(|place| between(&self.text(place), &self.text(place + 1)));
+        let below = format!("below {}", self.text(0));
+        [below].into_iter().chain(between).chain([format!("above {}", self.text(last))]).collect()
+    }
+}
+
+/// How many edges lie before a value.
+fn place<T: PartialOrd>(edges: &[T], value: &T, on_edge: OnEdge) -> usize {
+    match on_edge {
+        OnEdge::Before => edges.partition_point(|edge| edge < value),
+        OnEdge::Behind if edges.last() == Some(value) => edges.len() - 1,
+        OnEdge::Behind => edges.partition_point(|edge| edge <= value),
+    }
+}
+
+impl Multiples {
+    /// Multiples of a width in the column's unit: days, seconds, or numbers.
+    pub fn of(kind: Kind, width: &str) -> Result<Self, PlanError> {
+        let accepted = match kind {
+            Kind::Date => "give a whole number of days, such as 7",
+            Kind::Timestamp => "give seconds, such as 3600",
+            Kind::Float => "give a number above 0 with at most 15 digits, such as 500",
+            _ => "give a number above 0 that is a value of the column's type, such as 10",
+        };
+        let wrong = || not_accepted(Argument::Width, width, accepted);
+        let exact: Ratio = width.trim().parse().map_err(|_| wrong())?;
+        let whole = |number: &Ratio| number.floor_i64().filter(|_| number.is_integer());
+        if kind.is_whole() {
+            let wholes = whole(&(exact * &Ratio::from(kind.units()))).filter(|&wholes| wholes > 0);
+            return wholes.map(|wholes| Self::Wholes(kind, wholes)).ok_or_else(wrong);
+        }
+        // A decimal of at most 15 digits is a whole number below 2^53 over a power of ten below it.
+        let mut under = Ratio::one();
+        for _ in 0..16 {
+            if let Some(over) = whole(&(&exact * &under))
+                && (1..1_000_000_000_000_000).contains(&over)
+            {
+                return Ok(Self::Floats { over: over as f64, under: under.to_f64() });
+            }
+            under = under * &Ratio::from(10u64);
+        }
+        Err(wrong())
+    }
+
+    /// The multiple with this number: the double next to it.
+    fn number(self, place: i64) -> f64 {
+        match self {
+            Self::Floats { over, under } => place as f64 * over / under,
+            Self::Wholes(kind, width) => kind.number(place.saturating_mul(width)),
+        }
+    }
+
+    /// The last multiple that is not above a number.
+    #[expect(clippy::cast_possible_truncation, reason = "clamped to 2^53")]
+    fn of_number(self, number: f64) -> i64 {
+        let Self::Floats { over, under } = self else { unreachable!("of floats") };
+        let near = (number / over * under).floor().clamp(-FARTHEST, FARTHEST) as i64;
+        // Division may be off by one where a row lies on an edge.
+        match near {
+            near if self.number(near) > number => near - 1,
+            near if self.number(near + 1) <= number => near + 1,
+            near => near,
+        }
+        .clamp(-(1 << 53), 1 << 53)
+    }
+
+    /// How many rows lie behind each multiple, up to the next one.
+    pub fn counts(self, values: Values<'_, '_>) -> BTreeMap<i64, u64> {
+        let mut counts = std::collections::HashMap::new();
+        match self {
+            Self::Floats { .. } => values.each_number(|some| {
+                let numbers = some.iter().filter(|number| !number.is_nan());
+                numbers.for_each(|&number| *counts.entry(self.of_number(number)).or_default() += 1);
+            }),
+            Self::Wholes(_, width) => values.each_whole(|some| {
+                some.iter().for_each(|whole| *counts.entry(whole.div_euclid(width)).or_default() += 1);
+            }),
+        }
+        // In the order of the numbers, so that coins which are replayed meet the same bin.
+        counts.into_iter().collect()
+    }
+
+    /// The bin behind a multiple in words.
+    pub fn label(self, place: i64) -> String {
+        let text = |place: i64| match self {
+            Self::Floats { .. } => bar::value(&json!(self.number(place))),
+            Self::Wholes(kind, width) => kind.write(place.saturating_mul(width)),
+        };
+        between(&text(place), &text(place.saturating_add(1)))
+    }
+}
+
+fn between(low: &str, high: &str) -> String {
+    format!("{low} .. {high}")
+}
+
+/// The power of ten that edges of bins of this length are rounded to: a thousandth of it or less.
+fn last_digit(length: &Ratio) -> Ratio {
+    let ten = Ratio::from(10u64);
+    let wanted = length / &Ratio::from(1000u64);
+    let mut digit = Ratio::one();
+    while digit > wanted {
+        digit = digit / ten.clone();
+    }
+    while &digit * &ten <= wanted {
+        digit = digit * &ten;
+    }
+    digit
+}
+
+fn not_accepted(argument: Argument, text: &str, accepted: &str) -> PlanError {
+    let problem = format!("{} {} is not accepted:", argument.name(), wording::shown(text));
+    PlanError::about(argument, problem).hint(accepted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::{numbers::Numbers, values::Wholes};
+
+    #[test]
+    fn edges_by_hand() {
+        let floats = |range, bins| Edges::bins(Kind::Float, range, bins).unwrap();
+        assert_eq!(floats("0,1000", "4"), Edges::Floats(vec![0.0, 250.0, 500.0, 750.0, 1000.0]));
+        // Edges are rounded to what people read, and counted as they are read.
+        assert_eq!(floats("0,1", "3"), Edges::Floats(vec![0.0, 0.3333, 0.6667, 1.0]));
+        assert_eq!(floats("0.5,1e9", "2"), Edges::Floats(vec![0.5, 500_000_000.0, 1e9]));
+        let wholes = Edges::bins(Kind::Integer, "0,10", "4").unwrap();
+        assert_eq!(wholes, Edges::Wholes(Kind::Integer, vec![0, 3, 5, 8, 10]));
+        let tenths = Edges::multiples(Kind::Float, "0.15,0.4", "0.1").unwrap();
+        assert_eq!(tenths, Edges::Floats(vec![0.1, 0.2, 0.3, 0.4]));
+        assert_eq!(tenths.labels(), ["below 0.1", "0.1 .. 0.2", "0.2 .. 0.3", "0.3 .. 0.4", "above 0.4"]);
+        let weeks = Edges::multiples(Kind::Date, "1970-01-02,1970-01-20", "7").unwrap();
+        assert_eq!(
+            weeks.labels()[1..4],
+            ["1970-01-01 .. 1970-01-08", "1970-01-08 .. 1970-01-15", "1970-01-15 .. 1970-01-22"]
+        );
+        let cents = Edges::multiples(Kind::Decimal { digits: 2 }, "-1,1", "0.75").unwrap();
+        assert_eq!(cents, Edges::Wholes(Kind::Decimal { digits: 2 }, vec![-150, -75, 0, 75, 150]));
+    }
+
+    #[test]
+    fn rows_on_edges_lie_where_it_is_said() {
+        let rows = Numbers::InMemory(vec![-0.1, 0.1, 0.2, 0.3, 0.4, 0.41, f64::NAN, f64::INFINITY].into());
+        let values = Values::Floats(&rows);
+        let edges = Edges::multiples(Kind::Float, "0.1,0.4", "0.1").unwrap();
+        // The last bin has its own end.
+        assert_eq!(edges.counts(values, OnEdge::Behind), [1, 1, 1, 2, 2]);
+        assert_eq!(edges.counts(values, OnEdge::Before), [2, 1, 1, 1, 2]);
+        let steps = Multiples::of(Kind::Float, "0.1").unwrap();
+        let counts: Vec<(String, u64)> = steps
+            .counts(values)
+            .into_iter()
+            .take(5)
+            .map(|(place, count)| (steps.label(place), count))
+            .collect();
+        let expected =
+            [("-0.1 .. 0", 1), ("0.1 .. 0.2", 1), ("0.2 .. 0.3", 1), ("0.3 .. 0.4", 1), ("0.4 .. 0.5", 2)];
+        assert_eq!(counts, expected.map(|(label, count)| (label.to_string(), count)));
+        let days = Wholes { numbers: Numbers::InMemory(vec![-1, 0, 6, 7].into()), nulls: 3 };
+        let weeks = Multiples::of(Kind::Date, "7").unwrap();
+        let counts = weeks.counts(Values::Wholes(Kind::Date, Some(&days)));
+        assert_eq!(counts, [(-1, 1), (0, 2), (1, 1)].into());
+    }
+
+    #[test]
+    fn impossible_edges_say_what_to_do() {
+        for (edges, line) in [
+            (
+                Edges::bins(Kind::Float, "0,1", "0"),
+                "bins 0 is not accepted: give a whole number from 1 to 10000",
+            ),
+            (Edges::bins(Kind::Integer, "0,3", "7"), "the range has too few values for so many bins"),
+            (Edges::bins(Kind::Float, "1,0", "7"), "give LO,HI"),
+            (Edges::multiples(Kind::Float, "0,1e9", "1"), "the range has more than 10000 of them"),
+            (Edges::multiples(Kind::Date, "2020-01-01,2020-12-31", "0.5"), "give a whole number of days"),
+            (Edges::multiples(Kind::Float, "0,1", "-1"), "give a number above 0"),
+        ] {
+            let error = edges.unwrap_err().to_string();
+            assert!(error.contains(line), "{error}");
+        }
+    }
+}
