@@ -7,7 +7,7 @@ use crate::{
     lattice::{AnswerLattice, DIGITS, DIGITS_OF_DIFFERENCES, EXACT, not_a_number},
     need::Need,
     request::Request,
-    rows::{Rows, derived, plan::PerRowBudget},
+    rows::{Rows, bound::ALL_GROUPS, derived, plan::PerRowBudget},
     source::{ColumnRead, Kind},
     statistic::{Argument, Column, Mechanism, Only, Statistic},
     types::Types,
@@ -69,7 +69,10 @@ impl<'a> ResolvedRequest<'a> {
         let (rows, unit) = Rows::plan(request, facts)?;
         let types = Types::plan(request, facts)?;
         let keys = group_by.iter().map(|&column| types.key(column)).collect();
-        let rows = rows.bounded_by_group(request, keys)?;
+        let rows = match counted_values(statistic, request, facts, &types) {
+            Some(values) => rows.once_for_each_value(values, Rows::stated_groups(request)?),
+            None => rows.bounded_by_group(request, keys)?,
+        };
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
         let moves_alike = statistic == Statistic::Count && group_by.is_empty();
         let terms = PerRowBudget::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
@@ -232,6 +235,21 @@ impl<'a> ResolvedRequest<'a> {
     }
 
     pub fn range(&self) -> Option<&'a str> {
+    /// Does each person count once for each value, so that counts are of people?
+    pub fn counts_people(&self) -> bool {
+        self.rows.counts_people()
+    }
+
+    /// How many values of the column one unit may have at most; nothing where there is no bound on them.
+    pub fn values_per_unit(&self) -> Option<u64> {
+        match self.rows.bound() {
+            Some(bound) if self.rows.counts_people() => {
+                bound.groups.as_ref().map(|groups| groups.most).filter(|&most| most != ALL_GROUPS)
+            }
+            _ => Some(1),
+        }
+    }
+
         self.request.range.as_deref()
     }
 
@@ -371,6 +389,25 @@ pub(crate) fn uses_delta(request: &Request) -> bool {
 
 /// The columns that were named; a text that names none may be several, or expressions, with commas between them.
 fn group_by(request: &Request, facts: &DataFacts) -> Result<Vec<usize>, PlanError> {
+/// The column of which each person counts once for each value: where values are counted, no bound on rows was stated, and either no key can
+/// show who has it (candidates are stated, or the whole answer passes a gate) or there is a bound on values.
+fn counted_values(
+    statistic: Statistic,
+    request: &Request,
+    facts: &DataFacts,
+    types: &Types,
+) -> Option<ColumnRead> {
+    let by_row = request.max_rows_per_unit.is_some() || !request.group_by.is_empty();
+    let unit = facts.unit(request.unit.as_deref()).ok()?;
+    if statistic.spec().column != Column::Any || unit == Unit::Row || by_row {
+        return None;
+    }
+    let found = statistic == Statistic::Select && request.among.is_empty();
+    // A column that does not exist is an error of the question, later.
+    let column = columns::named(&facts.columns, request.column.as_deref()?).ok()?;
+    (found == request.max_groups_per_unit.is_some()).then(|| types.key(column))
+}
+
     let mut places = Vec::new();
     for text in &request.group_by {
         for name in derived::keys(&facts.columns, text) {

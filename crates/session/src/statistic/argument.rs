@@ -243,7 +243,8 @@ impl Argument {
                 "With a unit: how many rows of each person take part, drawn at random [default: 1]"
             }
             Self::MaxGroupsPerUnit => {
-                "With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each"
+                "With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a select of found \
+                 values, for how many of them"
             }
             Self::Epsilon => "The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little",
             Self::Delta => {

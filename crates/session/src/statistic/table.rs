@@ -181,9 +181,16 @@ False",
         statistic: Statistic::Mode,
         name: "mode",
         about: "The most frequent value of a column, exact, or a refusal where it leads by too little",
-        examples: "Example:
-  equipoise mode people.csv town --epsilon 1 --delta 1e-6",
-        python: ">>> import equipoise as eq
+        examples: "Examples:
+  equipoise mode people.csv town --epsilon 1 --delta 1e-6
+  equipoise mode visits.csv condition --unit person --epsilon 1 --delta 1e-6
+
+With --unit, all rows of a person take part and each person counts once for each value, unless --max-rows-per-unit
+draws rows.",
+        python: "With a privacy unit, all rows of a person take part and each person counts once for each value, unless
+``max_rows_per_unit`` draws rows.
+
+>>> import equipoise as eq
 >>> eq.mode([\"Bern\"] * 900 + [\"Basel\"] * 100, epsilon=1, delta=1e-6).value
 'Bern'",
         column: Column::Any,
@@ -219,9 +226,13 @@ False",
   equipoise select people.csv town --epsilon 1 --delta 1e-6
 
 With --among for epsilon alone, by permute-and-flip (also --mechanism exponential or noisy-max); without,
-candidates that enough rows have are found first, which needs a delta. For the exact most frequent value or a refusal, use mode.",
+candidates that enough rows have are found first, which needs a delta. For the exact most frequent value or a refusal, use mode.
+With --unit and --among, all rows of a person take part and each person counts once for each value, unless
+--max-rows-per-unit draws rows; without --among, for as many values as --max-groups-per-unit says.",
         python: "Among stated values it always answers, where :func:`mode` may refuse; among frequent ones, found for a delta, it refuses where
-none is frequent enough. It may name a value that is not quite the most frequent.
+none is frequent enough. It may name a value that is not quite the most frequent. With a privacy unit and ``among``, all rows of
+a person take part and each person counts once for each value, unless ``max_rows_per_unit`` draws rows; without ``among``, for as
+many values as ``max_groups_per_unit`` says.
 
 >>> import equipoise as eq
 >>> eq.select([\"Bern\"] * 900 + [\"Basel\"] * 100, epsilon=1, among=[\"Basel\", \"Bern\"]).value  # wrong once in e^400
