@@ -50,11 +50,17 @@ fn exact(adjacency: Adjacency) -> Request {
     Request { statistic: "mode".into(), delta: Some("0.1".into()), ..mode }
 }
 
+/// The two values that the most people have, of stated ones or of all.
+fn top(request: Request) -> Request {
+    Request { statistic: "top".into(), k: Some("2".into()), ..request }
+}
+
 fn requests(adjacency: Adjacency) -> Vec<Request> {
     let stated =
         ["permute-and-flip", "exponential", "noisy-max"].map(|mechanism| among(mechanism, "2", adjacency));
+    let tops = [top(among("permute-and-flip", "2", adjacency)), top(exact(adjacency))];
     let found = [exact(adjacency), found(1, adjacency), found(2, adjacency)];
-    stated.into_iter().chain(found).collect()
+    stated.into_iter().chain(found).chain(tops).collect()
 }
 
 fn unit_values() -> Vec<Measured> {
@@ -79,6 +85,17 @@ fn unit_values() -> Vec<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use equipoise_core::ratio::Ratio;
+
+    /// Two choices at half of epsilon each lose all of it.
+    #[test]
+    fn a_top_of_two_that_promises_one_choice_is_caught() {
+        for adjacency in Adjacency::ALL {
+            let plan = plan(&top(among("permute-and-flip", "2", adjacency)));
+            let claim = Claim::new(Ratio::one(), Ratio::zero(), adjacency);
+            assert!(measured(&plan, plan.rows(), claim, &people(adjacency), PEOPLE).refuted());
+        }
+    }
 
     /// A person is one step, or two who are replaced; a single row is one step, or two where another value may go for it.
     #[test]

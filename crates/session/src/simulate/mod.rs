@@ -180,7 +180,7 @@ impl Seen {
                             name: name.clone(),
                             key: key.clone(),
                             value_type: question.types[place].clone(),
-                            frequent: *measure == Measure::Frequent,
+                            frequent: matches!(measure, Measure::Frequent | Measure::Top),
                             ..Series::default()
                         }
                     });
@@ -368,8 +368,8 @@ fn many_of(statistic: &str) -> usize {
 
 fn numbers(value: Option<&Value>, error: Option<&ErrorBar>, many: usize) -> Vec<Told> {
     match value {
-        // What a list does not tell is null.
-        Some(Value::Array(values)) => {
+        // What a list does not tell is null. A set of texts is one answer.
+        Some(Value::Array(values)) if many > 1 => {
             let one = |(place, value): (usize, &Value)| Told {
                 value: (!value.is_null()).then(|| value.clone()),
                 error: error.map(|error| error.at(place)),

@@ -9,6 +9,8 @@ pub enum Argument {
     Column,
     /// Which quantiles.
     Fraction,
+    /// How many of the most frequent values.
+    K,
     /// The privacy loss.
     Epsilon,
     /// By how much any set of outcomes may be likelier than that.
@@ -83,9 +85,10 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Column,
         Self::Fraction,
+        Self::K,
         Self::Where,
         Self::Unit,
         Self::MaxRowsPerUnit,
@@ -127,6 +130,7 @@ impl Argument {
         match self {
             Self::Column => "column",
             Self::Fraction => "fraction",
+            Self::K => "k",
             Self::Epsilon => "epsilon",
             Self::Delta => "delta",
             Self::Adjacency => "adjacency",
@@ -179,7 +183,8 @@ impl Argument {
             | Self::MaxRowsPerUnit
             | Self::MaxGroupsPerUnit
             | Self::Resolution
-            | Self::Rows => Value::Number,
+            | Self::Rows
+            | Self::K => Value::Number,
             Self::Fraction | Self::Range => Value::Numbers,
             Self::Interval => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
@@ -192,6 +197,7 @@ impl Argument {
         match self {
             Self::Column | Self::Unit => "COLUMN",
             Self::Fraction => "FRACTION",
+            Self::K => "K",
             Self::Epsilon | Self::TargetError => "E",
             Self::Delta => "D",
             Self::Adjacency => "WHICH",
@@ -214,7 +220,7 @@ impl Argument {
     /// Under which heading the help shows it.
     pub fn heading(self) -> Heading {
         match self {
-            Self::Column | Self::Fraction => Heading::Asked,
+            Self::Column | Self::Fraction | Self::K => Heading::Asked,
             Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit => Heading::Rows,
             Self::Epsilon
             | Self::Delta
@@ -233,6 +239,7 @@ impl Argument {
         match self {
             Self::Column => "The column",
             Self::Fraction => "Which quantiles: 0.9, or several as 0.25,0.5,0.75",
+            Self::K => "How many of the most frequent values",
             Self::Where => {
                 "Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true"
             }

@@ -34,6 +34,8 @@ pub enum Statistic {
     Histogram,
     /// A value that nearly most records have.
     Select,
+    /// The values that the most records have.
+    Top,
     /// Count, mean, standard deviation and quantiles for one price.
     Summary,
 }
@@ -83,6 +85,10 @@ pub enum Only {
     OneQuantile,
     /// Where answers are not grouped.
     NoGroups,
+    /// Where candidates are stated.
+    Stated,
+    /// Where they are found.
+    Found,
 }
 
 /// What the column of a statistic is.
@@ -121,13 +127,15 @@ pub enum Truth {
     Spread,
     /// The most frequent value.
     Frequent,
+    /// The most frequent values.
+    Top,
     /// Count, mean, standard deviation and quantiles.
     Summary,
 }
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Count,
         Self::Sum,
         Self::Mean,
@@ -139,6 +147,7 @@ impl Statistic {
         Self::Mode,
         Self::Histogram,
         Self::Select,
+        Self::Top,
         Self::Summary,
     ];
 

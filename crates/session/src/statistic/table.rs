@@ -1,7 +1,7 @@
 //! The rows of the table.
 
 use super::{
-    Argument::{self, Among, Fraction, GroupBy, Interval, Keys, Range, Resolution, Rows},
+    Argument::{self, Among, Fraction, GroupBy, Interval, K, Keys, Range, Resolution, Rows},
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
 
@@ -33,6 +33,17 @@ const ONE_QUANTILE: &[Mechanism] = &[
     on_a_grid(pure("smooth")),
     on_a_grid(approximate("released-scale")),
     on_a_grid(approximate("propose-test-release")),
+];
+const fn only(only: Only, mechanism: Mechanism) -> Mechanism {
+    Mechanism { only, ..mechanism }
+}
+
+/// Among stated values one after another is chosen; found ones pass a gate together.
+const TOP: &[Mechanism] = &[
+    only(Only::Stated, pure("permute-and-flip")),
+    only(Only::Stated, pure("exponential")),
+    only(Only::Stated, pure("noisy-max")),
+    only(Only::Found, approximate("stable")),
 ];
 const CHOICE: &[Mechanism] = &[pure("permute-and-flip"), pure("exponential"), pure("noisy-max")];
 
@@ -241,6 +252,32 @@ many values as ``max_groups_per_unit`` says.
         takes: &[Among, GroupBy, Keys],
         mechanisms: CHOICE,
         truth: Truth::Frequent,
+    },
+    Spec {
+        statistic: Statistic::Top,
+        name: "top",
+        about: "The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal",
+        examples: "Examples:
+  equipoise top people.csv town 3 --among Arden,Brook,Clay,Dale,Elsfield --epsilon 1
+  equipoise top people.csv town 3 --epsilon 1 --delta 1e-6
+
+With --among one value after another is chosen, for epsilon over K each, nearly by how frequent they are. Without, the exact set
+is released, in the order of its texts, where its last value leads the next one by enough, which needs a delta. For the counts
+of the values ask afterwards, at a price of its own: equipoise histogram people.csv town --keys Arden,Brook,Dale --epsilon 1.
+With --unit, all rows of a person take part and each person counts once for each value, unless --max-rows-per-unit draws rows.",
+        python: "Among stated values it always answers, nearly in the order of how frequent they are; without ``among``, which takes a delta, the exact
+set is released in the order of its texts, or refused where its last value leads the next one by too little. With a privacy unit,
+all rows of a person take part and each person counts once for each value, unless ``max_rows_per_unit`` draws rows. For the counts of the
+values ask :func:`histogram` with ``keys`` afterwards, at a price of its own.
+
+>>> import equipoise as eq
+>>> towns = [\"Bern\"] * 900 + [\"Basel\"] * 500 + [\"Biel\"] * 100
+>>> eq.top(towns, 2, epsilon=1, delta=1e-6).value  # refused once in e^300
+['Basel', 'Bern']",
+        column: Column::Any,
+        takes: &[K, Among, GroupBy, Keys],
+        mechanisms: TOP,
+        truth: Truth::Top,
     },
     Spec {
         statistic: Statistic::Summary,

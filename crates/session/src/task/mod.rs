@@ -35,6 +35,7 @@ mod stages;
 mod summary;
 mod sums;
 mod texts;
+mod top;
 #[cfg(test)]
 mod typed_audits;
 
@@ -132,6 +133,7 @@ pub(crate) enum Task {
     Scale(Box<scale::Scale>),
     Select(Box<select::Select>),
     Summary(Box<summary::Summary>),
+    Top(Box<top::Top>),
 }
 
 /// What can be told of an answer before any data is read.
@@ -157,6 +159,7 @@ macro_rules! dispatch {
             Task::Scale($one) => $call,
             Task::Select($one) => $call,
             Task::Summary($one) => $call,
+            Task::Top($one) => $call,
         }
     };
 }
@@ -173,6 +176,7 @@ impl Task {
             Statistic::Count => Self::Count(count::Count::plan(said)?),
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
+            Statistic::Top => Self::Top(Box::new(top::Top::plan(said)?)),
             Statistic::Mode => Self::Mode(mode::Mode::plan(said)?),
             Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => {
                 Self::Moments(Box::new(moments::Moments::plan(said)?))
