@@ -51,11 +51,17 @@ fn keywords(statistic: Statistic) -> Vec<Argument> {
     keywords
 }
 
+/// What stands before the column: which quantiles, how many values.
+fn asked(statistic: Statistic) -> impl Iterator<Item = Argument> {
+    let asked = |argument: &Argument| argument.heading() == Heading::Asked && *argument != Argument::Column;
+    statistic.arguments().filter(asked)
+}
+
 /// The signature between the brackets, and what a session leaves out of it.
 fn signature(statistic: Statistic, first: &str, left_out: &[Argument], books: &str) -> String {
     let mut text = format!("    {first},\n");
-    if statistic.takes(Argument::Fraction) {
-        writeln!(text, "    {}: {},", Argument::Fraction.keyword(), annotation(Argument::Fraction)).unwrap();
+    for argument in asked(statistic) {
+        writeln!(text, "    {}: {},", argument.keyword(), annotation(argument)).unwrap();
     }
     text.push_str("    column: str | None = None,\n    *,\n");
     for argument in keywords(statistic).into_iter().filter(|argument| !left_out.contains(argument)) {
@@ -95,8 +101,7 @@ fn documentation(statistic: Statistic) -> String {
         writeln!(text, "{indent}{line}").unwrap();
     }
     text.push_str("\n    Keywords:\n\n");
-    let fraction = statistic.takes(Argument::Fraction).then_some(Argument::Fraction);
-    for argument in fraction.into_iter().chain(keywords(statistic)) {
+    for argument in asked(statistic).chain(keywords(statistic)) {
         writeln!(text, "    ``{}``", argument.keyword()).unwrap();
         text.push_str(&wrapped(&format!("{}.", with_keywords(argument.help())), "        "));
     }

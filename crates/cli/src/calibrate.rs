@@ -54,6 +54,7 @@ fn warnings(words: &[String]) -> Vec<String> {
         unit: "row".to_string(),
         max_rows_per_unit: None,
         max_groups_per_unit: None,
+        once_for_each_value: false,
     };
     caution::warnings(&promise, caution::Rows::stated(said("rows").as_deref()))
 }

@@ -9,12 +9,13 @@ use equipoise_expression::Expression;
 use serde_json::Value;
 
 /// What holds a number, or several with commas between them. Names of columns and keys of groups are never among them.
-const NUMBERS: [&str; 12] = [
+const NUMBERS: [&str; 13] = [
     "blocks",
     "confidence",
     "delta",
     "epsilon",
     "fraction",
+    "k",
     "max_groups_per_unit",
     "max_rows_per_unit",
     "range",
@@ -115,7 +116,7 @@ mod tests {
             "delimiter": "7", "header": false, "group_by": ["7"], "keys": ["7"], "among": ["7"], "target_error": "7",
             "types": {"7": "7"}, "weight": "7", "where": "7", "unit": "7", "max_rows_per_unit": "7",
             "max_groups_per_unit": "7", "confidence": "7", "blocks": "7", "programs": [["7"]], "output": "7",
-            "options": ["7"], "missing": "7", "function": "7", "anything": "7"}"#,
+            "options": ["7"], "missing": "7", "function": "7", "k": "7", "anything": "7"}"#,
         )
         .unwrap();
         let whole = Value::Object(fields.clone()).to_string();
@@ -128,6 +129,7 @@ mod tests {
             "delta",
             "epsilon",
             "fraction",
+            "k",
             "max_groups_per_unit",
             "max_rows_per_unit",
             "range",

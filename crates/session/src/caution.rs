@@ -119,6 +119,7 @@ mod tests {
             unit: unit.into(),
             max_rows_per_unit: None,
             max_groups_per_unit: None,
+            once_for_each_value: false,
         }
     }
 

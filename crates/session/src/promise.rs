@@ -1,7 +1,10 @@
 //! What is promised and what it costs, in exact numbers: what plans, receipts and releases share.
 
-use crate::ledger::Limit;
-use equipoise_core::loss::{Amount, Approx};
+use crate::{ledger::Limit, rows::plan::values_words};
+use equipoise_core::{
+    loss::{Amount, Approx},
+    wording,
+};
 use serde::{Deserialize, Serialize};
 
 /// Whether there is an answer.
@@ -31,6 +34,17 @@ pub struct Promise {
     /// In how many groups they lie at most, where that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_groups_per_unit: Option<u64>,
+    /// Whether each unit counted once for each value that it has, or for each of so many values as groups are said.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once_for_each_value: bool,
+}
+
+impl Promise {
+    /// That each unit counted once for each value, in words; nothing where rows were counted.
+    pub fn values_words(&self) -> Option<String> {
+        self.once_for_each_value
+            .then(|| values_words(&wording::visible(&self.unit), self.max_groups_per_unit))
+    }
 }
 
 /// A privacy loss in exact numbers: decimals, or a fraction such as `1/3` where no decimal ends.

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram, select or summary.
+    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram, select, top or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,6 +20,9 @@ pub struct Request {
     /// Which quantiles, such as 0.9 or 0.25,0.5,0.75.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub fraction: Option<String>,
+    /// How many of the most frequent values.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub k: Option<String>,
     /// The privacy loss.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub epsilon: Option<String>,
@@ -125,6 +128,7 @@ impl Request {
         let field = match argument {
             Argument::Column => &mut self.column,
             Argument::Fraction => &mut self.fraction,
+            Argument::K => &mut self.k,
             Argument::Epsilon => &mut self.epsilon,
             Argument::Delta => &mut self.delta,
             Argument::Adjacency => &mut self.adjacency,
@@ -174,6 +178,7 @@ impl Request {
             Argument::Bins => self.bins.clone(),
             Argument::Width => self.width.clone(),
             Argument::At => self.at.clone(),
+            Argument::K => self.k.clone(),
             Argument::Among => Some(self.among.join(",")),
             Argument::GroupBy => Some(self.group_by.join(",")),
             Argument::Keys => Some(self.keys.join(",")),
@@ -205,6 +210,7 @@ impl Request {
         match argument {
             Argument::Column => self.column.is_some(),
             Argument::Fraction => self.fraction.is_some(),
+            Argument::K => self.k.is_some(),
             Argument::Epsilon => self.epsilon.is_some(),
             Argument::Delta => self.delta.is_some(),
             Argument::Adjacency => self.adjacency.is_some(),

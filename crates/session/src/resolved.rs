@@ -7,7 +7,7 @@ use crate::{
     lattice::{AnswerLattice, DIGITS, DIGITS_OF_DIFFERENCES, EXACT, not_a_number},
     need::Need,
     request::Request,
-    rows::{Rows, derived, plan::PerRowBudget},
+    rows::{Rows, bound::ALL_GROUPS, derived, plan::PerRowBudget},
     source::{ColumnRead, Kind},
     statistic::{Argument, Column, Mechanism, Only, Statistic},
     types::Types,
@@ -69,7 +69,10 @@ impl<'a> ResolvedRequest<'a> {
         let (rows, unit) = Rows::plan(request, facts)?;
         let types = Types::plan(request, facts)?;
         let keys = group_by.iter().map(|&column| types.key(column)).collect();
-        let rows = rows.bounded_by_group(request, keys)?;
+        let rows = match counted_values(statistic, request, facts, &types) {
+            Some(values) => rows.once_for_each_value(values, Rows::stated_groups(request)?),
+            None => rows.bounded_by_group(request, keys)?,
+        };
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
         // So does a number of values, and the number of rows beyond an end.
         let alike = [Statistic::Count, Statistic::Distinct, Statistic::Min, Statistic::Max];
@@ -185,6 +188,23 @@ impl<'a> ResolvedRequest<'a> {
         self.request.population == Some(true)
     }
 
+    /// How many of the most frequent values were asked for.
+    pub fn k(&self) -> Result<usize, PlanError> {
+        const MOST: usize = 1000;
+        let accepted = format!("a whole number from 1 to {MOST}, such as 10");
+        let Some(text) = self.request.k.as_deref() else {
+            return Err(PlanError::about(Argument::K, "how many of the most frequent values?")
+                .hint(format!("Give `k`: {accepted}")));
+        };
+        text.parse().ok().filter(|k| (1..=MOST).contains(k)).ok_or_else(|| {
+            PlanError::about(
+                Argument::K,
+                format!("{} of the most frequent values are not accepted:", wording::shown(text)),
+            )
+            .hint(format!("give {accepted}"))
+        })
+    }
+
     /// Was an interval of values asked for?
     pub fn interval(&self) -> bool {
         self.request.interval == Some(true)
@@ -199,10 +219,13 @@ impl<'a> ResolvedRequest<'a> {
     pub fn mechanisms(&self) -> impl Iterator<Item = Mechanism> {
         let several = self.request.fraction.as_deref().is_some_and(|fractions| fractions.contains(','));
         let grouped = !self.request.group_by.is_empty();
+        let stated = !self.request.among.is_empty();
         self.statistic.spec().mechanisms.iter().copied().filter(move |mechanism| match mechanism.only {
             Only::All => true,
             Only::OneQuantile => !several,
             Only::NoGroups => !grouped,
+            Only::Stated => stated,
+            Only::Found => !stated,
         })
     }
 
@@ -233,6 +256,21 @@ impl<'a> ResolvedRequest<'a> {
     /// Do all rows take part, each on its own?
     pub fn takes_all_rows(&self) -> bool {
         self.rows.are_all()
+    }
+
+    /// Does each person count once for each value, so that counts are of people?
+    pub fn counts_people(&self) -> bool {
+        self.rows.counts_people()
+    }
+
+    /// How many values of the column one unit may have at most; nothing where there is no bound on them.
+    pub fn values_per_unit(&self) -> Option<u64> {
+        match self.rows.bound() {
+            Some(bound) if self.rows.counts_people() => {
+                bound.groups.as_ref().map(|groups| groups.most).filter(|&most| most != ALL_GROUPS)
+            }
+            _ => Some(1),
+        }
     }
 
     /// The probability with which an error bar may fail.
@@ -414,6 +452,25 @@ impl<'a> ResolvedRequest<'a> {
 pub(crate) fn statistic(request: &Request) -> Result<Statistic, PlanError> {
     Statistic::named(&request.statistic)
         .ok_or_else(|| PlanError::unknown("statistic", &request.statistic, &Statistic::names()))
+}
+
+/// The column of which each person counts once for each value: where values are counted, no bound on rows was stated, and either no key can
+/// show who has it (candidates are stated, or the whole answer passes a gate) or there is a bound on values.
+fn counted_values(
+    statistic: Statistic,
+    request: &Request,
+    facts: &DataFacts,
+    types: &Types,
+) -> Option<ColumnRead> {
+    let by_row = request.max_rows_per_unit.is_some() || !request.group_by.is_empty();
+    let unit = facts.unit(request.unit.as_deref()).ok()?;
+    if statistic.spec().column != Column::Any || unit == Unit::Row || by_row {
+        return None;
+    }
+    let found = statistic == Statistic::Select && request.among.is_empty();
+    // A column that does not exist is an error of the question, later.
+    let column = columns::named(&facts.columns, request.column.as_deref()?).ok()?;
+    (found == request.max_groups_per_unit.is_some()).then(|| types.key(column))
 }
 
 fn needs_delta(statistic: Statistic, mechanism: Option<&str>, request: &Request) -> bool {

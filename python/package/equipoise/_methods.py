@@ -399,6 +399,30 @@ class Statistics:
         """A value that nearly most records have: among stated candidates, or found ones; keywords as of :func:`equipoise.select`."""
         return self._plan("select", locals())
 
+    def top(
+        self,
+        k: Number,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        among: Sequence[str] | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal; keywords as of :func:`equipoise.top`."""
+        return self._plan("top", locals())
+
     def summary(
         self,
         column: str | None = None,
@@ -741,6 +765,28 @@ class GroupStatistics:
     ) -> Query:
         """A value that nearly most records have: among stated candidates, or found ones; keywords as of :func:`equipoise.select`."""
         return self._plan("select", locals())
+
+    def top(
+        self,
+        k: Number,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        among: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal; keywords as of :func:`equipoise.top`."""
+        return self._plan("top", locals())
 
     def summary(
         self,

@@ -16,11 +16,12 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "distinct", "ecdf", "mode", "histogram", "select", "summary", "quantiles"]
+__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "distinct", "ecdf", "mode", "histogram", "select", "top", "summary", "quantiles"]
 
 #: Keywords as the words of a request, and what they are.
 WORDS: dict[str, tuple[str, str]] = {
     "q": ("fraction", "numbers"),
+    "k": ("k", "number"),
     "where": ("where", "text"),
     "privacy_unit": ("unit", "text"),
     "max_rows_per_unit": ("max_rows_per_unit", "number"),
@@ -101,7 +102,8 @@ def count(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -182,7 +184,8 @@ def share(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``population``
         Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its
         own.
@@ -267,7 +270,8 @@ def sum(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -350,7 +354,8 @@ def mean(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -436,7 +441,8 @@ def variance(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -519,7 +525,8 @@ def std(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -607,7 +614,8 @@ def median(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -704,7 +712,8 @@ def quantile(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -797,7 +806,8 @@ def iqr(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -888,7 +898,8 @@ def min(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -974,7 +985,8 @@ def max(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -1058,7 +1070,8 @@ def distinct(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -1135,7 +1148,8 @@ def ecdf(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``at``
         The points, of the column's type and in growing order, as 0,15,60.
     ``types``
@@ -1180,6 +1194,9 @@ def mode(
 ) -> Release:
     """The most frequent value of a column, exact, or a refusal where it leads by too little.
 
+    With a privacy unit, all rows of a person take part and each person counts once for each value, unless
+    ``max_rows_per_unit`` draws rows.
+
     >>> import equipoise as eq
     >>> eq.mode(["Bern"] * 900 + ["Basel"] * 100, epsilon=1, delta=1e-6).value
     'Bern'
@@ -1208,7 +1225,8 @@ def mode(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -1291,7 +1309,8 @@ def histogram(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -1346,7 +1365,9 @@ def select(
     """A value that nearly most records have: among stated candidates, or found ones.
 
     Among stated values it always answers, where :func:`mode` may refuse; among frequent ones, found for a delta, it refuses where
-    none is frequent enough. It may name a value that is not quite the most frequent.
+    none is frequent enough. It may name a value that is not quite the most frequent. With a privacy unit and ``among``, all rows of
+    a person take part and each person counts once for each value, unless ``max_rows_per_unit`` draws rows; without ``among``, for as
+    many values as ``max_groups_per_unit`` says.
 
     >>> import equipoise as eq
     >>> eq.select(["Bern"] * 900 + ["Basel"] * 100, epsilon=1, among=["Basel", "Bern"]).value  # wrong once in e^400
@@ -1376,7 +1397,8 @@ def select(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``among``
         The candidates, where they are public; needs no delta.
     ``group_by``
@@ -1397,6 +1419,94 @@ def select(
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
     """
     return ask("select", locals())
+
+
+def top(
+    data: Any,
+    k: Number,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    among: Sequence[str] | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal.
+
+    Among stated values it always answers, nearly in the order of how frequent they are; without ``among``, which takes a delta, the exact
+    set is released in the order of its texts, or refused where its last value leads the next one by too little. With a privacy unit,
+    all rows of a person take part and each person counts once for each value, unless ``max_rows_per_unit`` draws rows. For the counts of the
+    values ask :func:`histogram` with ``keys`` afterwards, at a price of its own.
+
+    >>> import equipoise as eq
+    >>> towns = ["Bern"] * 900 + ["Basel"] * 500 + ["Biel"] * 100
+    >>> eq.top(towns, 2, epsilon=1, delta=1e-6).value  # refused once in e^300
+    ['Basel', 'Bern']
+
+    Keywords:
+
+    ``k``
+        How many of the most frequent values.
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
+    ``among``
+        The candidates, where they are public; needs no delta.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("top", locals())
 
 
 def summary(
@@ -1461,7 +1571,8 @@ def summary(
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
     ``max_groups_per_unit``
-        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.

@@ -176,6 +176,7 @@ mod tests {
                 match argument {
                     Argument::Column => line.push("c".to_string()),
                     Argument::Fraction => line.extend(["c".to_string(), "0.5".to_string()]),
+                    Argument::K => line.extend(["c".to_string(), "3".to_string()]),
                     argument => line.push(format!("--{}", argument.flag())),
                 }
                 match argument.value() {

@@ -152,7 +152,7 @@ pub(crate) fn release(release: &mut Release, showing: &Showing) -> Exit {
         1 => format!("one row of each {}{groups}, drawn at random", printable(&promise.unit)),
         rows => format!("at most {rows} rows of each {}{groups}, drawn at random", printable(&promise.unit)),
     });
-    rows_line(drawn, release.filter.as_deref());
+    rows_line(drawn.or_else(|| promise.values_words()), release.filter.as_deref());
     println!(
         "  privacy    {} for one {} ({}); {}",
         amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),

@@ -42,6 +42,7 @@ pub mod stable;
 pub mod streamed;
 pub mod subsets;
 pub mod sum;
+pub mod top;
 pub mod triangles;
 pub mod trimmed_mean;
 pub mod vector;

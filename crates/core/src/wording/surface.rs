@@ -61,10 +61,11 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 48] = [
+pub const OPTIONS: [OptionName; 49] = [
     // What a question takes.
     same("column", Form::Place),
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
+    same("k", Form::Place),
     same("where", Form::Text),
     OptionName { name: "unit", flag: "unit", keyword: "privacy_unit", form: Form::Text },
     words("max_rows_per_unit", "max-rows-per-unit", Form::Number),

@@ -130,6 +130,8 @@ fn answers() -> Vec<Measured> {
                 Request { statistic: "quantile".into(), fraction: Some("0.9".into()), ..median("8") },
                 with_delta(town("mode", "1")),
                 with_delta(town("select", "1")),
+                Request { k: Some("2".into()), ..listed(town("top", "1")) },
+                Request { k: Some("1".into()), ..with_delta(town("top", "1")) },
                 listed(town("select", "1")),
                 by("exponential", with_delta(town("select", "1"))),
                 by("noisy-max", listed(town("select", "1"))),

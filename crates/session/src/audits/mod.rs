@@ -5,6 +5,7 @@ mod answers;
 mod computed;
 mod memory;
 mod people;
+mod values;
 
 pub(crate) use memory::Memory;
 
@@ -17,6 +18,7 @@ pub const ALL: &[&Audit] = &[
     &answers::GROUPS,
     &people::UNITS,
     &people::UNIT_GROUPS,
+    &values::UNIT_VALUES,
     &people::FILTERS,
     &computed::EXPRESSIONS,
     &people::ROW_BUDGETS,

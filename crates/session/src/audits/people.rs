@@ -85,9 +85,9 @@ pub(super) static ROW_BUDGETS: Audit = Audit {
     },
 };
 
-const PEOPLE: &str = "three files in which one person has any of 20 lists of up to 3 rows, 3 keys";
+pub(super) const PEOPLE: &str = "three files in which one person has any of 20 lists of up to 3 rows, 3 keys";
 pub(super) const RECORDS: &str = "all files of two people's records, 3 values";
-const DRAWN_RECORDS: &str = "all files of two people's records, 3 values, 3 keys";
+pub(super) const DRAWN_RECORDS: &str = "all files of two people's records, 3 values, 3 keys";
 
 /// A record: who, and a number or an empty field.
 pub(super) type Record = (&'static str, Option<i64>);
@@ -100,7 +100,7 @@ pub(super) fn source(data: &[Record]) -> Memory {
     Memory::new(numbers, &data.iter().map(|(id, _)| *id).collect::<Vec<_>>())
 }
 
-fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
+pub(super) fn facts(registered: Option<(Unit, Adjacency)>) -> DataFacts {
     DataFacts {
         name: "visits".into(),
         columns: vec!["salary".into(), "town".into()],
@@ -126,7 +126,13 @@ fn law(plan: &Plan, rows: &Rows, key: u64, data: &[Record], floor: &Ratio) -> Pm
     enumerate(floor, |tape| format!("{:?}", plan.task().answer(&gathered, tape)))
 }
 
-fn measured(plan: &Plan, rows: &Rows, claim: Claim, pairs: &[(Data, Data)], over: &str) -> Measured {
+pub(super) fn measured(
+    plan: &Plan,
+    rows: &Rows,
+    claim: Claim,
+    pairs: &[(Data, Data)],
+    over: &str,
+) -> Measured {
     // What one side cuts off weighs e^epsilon against the other, and a thousand outcomes lie at the cut.
     let floor = "1e-9".parse::<Ratio>().expect("a decimal") / exp_upper(&claim.eps);
     let claim = claim.at_resolution("1e-5");
@@ -184,7 +190,7 @@ fn rows_of(id: &'static str, most: usize) -> Vec<Data> {
 }
 
 /// Files in which others have few rows and one person any: that person comes or goes, or is replaced.
-fn people(adjacency: Adjacency) -> Vec<(Data, Data)> {
+pub(super) fn people(adjacency: Adjacency) -> Vec<(Data, Data)> {
     let others: [Data; 3] =
         [vec![], vec![("bob", Some(0))], vec![("bob", Some(2)), ("cy", Some(0)), ("", Some(2))]];
     let mine = rows_of("ann", 3);
@@ -213,7 +219,7 @@ pub(super) fn request(statistic: &str, eps: &str, adjacency: Adjacency) -> Reque
     Request { epsilon: Some(eps.into()), adjacency: Some(adjacency.to_string()), ..Request::new(statistic) }
 }
 
-fn of_people(rows: u64, request: Request) -> Request {
+pub(super) fn of_people(rows: u64, request: Request) -> Request {
     Request { unit: Some("town".into()), max_rows_per_unit: Some(rows.to_string()), ..request }
 }
 
@@ -415,7 +421,7 @@ mod tests {
         let one = plan(&of_people(1, request("count", "2", Adjacency::AddRemove)));
         let keys = vec![ColumnRead { column: 0, kind: Kind::Float }];
         let grouped = one.rows().clone().in_groups(keys, 2);
-        assert_eq!(grouped.rows_per_unit(), 2);
+        assert_eq!(grouped.steps_per_unit(), 2);
         let at = |eps: u64| {
             let claim = Claim::new(Ratio::from(eps), Ratio::zero(), Adjacency::AddRemove);
             measured(&one, &grouped, claim, &people(Adjacency::AddRemove), PEOPLE)

@@ -98,6 +98,7 @@ enum Kind {
 }
 
 const VOTES: &str = "votes";
+const PEOPLE: &str = "people";
 
 impl From<ErrorBar> for Flat {
     fn from(bar: ErrorBar) -> Self {
@@ -129,7 +130,11 @@ impl From<ErrorBar> for Flat {
                 Self { kind: Kind::Interval, rank: Some(ranks.to_json()), ..flat.between(between) }
             }
             Shape::Gap { gap, unit } => {
-                let gap_unit = (unit == GapUnit::Votes).then(|| VOTES.to_string());
+                let gap_unit = match unit {
+                    GapUnit::Rows => None,
+                    GapUnit::People => Some(PEOPLE.to_string()),
+                    GapUnit::Votes => Some(VOTES.to_string()),
+                };
                 Self { kind: Kind::Gap, gap: Some(gap), gap_unit, ..flat }
             }
             Shape::Votes { least, most } => {
@@ -160,8 +165,11 @@ impl TryFrom<Flat> for ErrorBar {
             Kind::Rank => ranks.map(Shape::Rank),
             Kind::Interval => ranks.zip(between).map(|(ranks, between)| Shape::Interval { ranks, between }),
             Kind::Gap => {
-                let unit =
-                    if flat.gap_unit.as_deref() == Some(VOTES) { GapUnit::Votes } else { GapUnit::Rows };
+                let unit = match flat.gap_unit.as_deref() {
+                    Some(VOTES) => GapUnit::Votes,
+                    Some(PEOPLE) => GapUnit::People,
+                    _ => GapUnit::Rows,
+                };
                 flat.gap.map(|gap| Shape::Gap { gap, unit })
             }
             Kind::Votes => flat.least.zip(flat.most).map(|(least, most)| Shape::Votes { least, most }),
@@ -247,6 +255,10 @@ mod tests {
                 r#"{"confidence":0.95,"kind":"interval","low":[1,2],"high":[3,4],"rank":[4,7],"together":true}"#,
             ),
             (ErrorBar::gap(0.95, 12, GapUnit::Rows), r#"{"confidence":0.95,"kind":"gap","gap":12}"#),
+            (
+                ErrorBar::gap(0.95, 12, GapUnit::People),
+                r#"{"confidence":0.95,"kind":"gap","gap":12,"gap_unit":"people"}"#,
+            ),
             (
                 ErrorBar::gap(0.95, 12, GapUnit::Votes),
                 r#"{"confidence":0.95,"kind":"gap","gap":12,"gap_unit":"votes"}"#,

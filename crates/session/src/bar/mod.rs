@@ -93,6 +93,8 @@ impl Ranks {
 pub enum GapUnit {
     /// Rows that have the value.
     Rows,
+    /// People who have the value in any of their rows.
+    People,
     /// Votes of blocks.
     Votes,
 }

@@ -170,9 +170,11 @@ impl Ranks {
 }
 
 impl GapUnit {
-    fn words(self) -> &'static str {
+    /// As a plural noun.
+    pub fn words(self) -> &'static str {
         match self {
             Self::Rows => "rows",
+            Self::People => "people",
             Self::Votes => "votes",
         }
     }

@@ -158,6 +158,7 @@ impl MonitorPlan {
         Promise {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
+            once_for_each_value: false,
             epsilon: self.cost.eps.to_exact(),
             delta: self.cost.delta.to_exact(),
             adjacency: self.calibrated.adjacency().to_string(),

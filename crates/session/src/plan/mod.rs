@@ -20,7 +20,12 @@ use crate::{
     planned::PlanSummary,
     promise::{Promise, Spent},
     request::Request,
-    rows::{Rows, derived::Derived, plan::charged_by_row},
+    rows::{
+        Rows,
+        bound::{ALL_GROUPS, Bound},
+        derived::Derived,
+        plan::charged_by_row,
+    },
     source::{ColumnRead, Kind, Source},
     statistic::Argument,
     task::{Answering, Expected},
@@ -71,7 +76,15 @@ impl Plan {
         for (number, request) in batch.priced(facts)?.iter().enumerate() {
             let (part, common) =
                 Part::new(request, facts).map_err(|error| enough::of_batch(batch, number, facts, error))?;
-            if shared.as_ref().is_some_and(|shared: &Shared| !shared.rows.groups_like(&common.rows)) {
+            let differs = |shared: &Shared| shared.rows.bound() != common.rows.bound();
+            if shared.as_ref().is_some_and(differs) {
+                if request.max_groups_per_unit.is_none() {
+                    return Err(PlanError::about(
+                        Argument::MaxRowsPerUnit,
+                        "asked apart, mode and select count each person once for each value; other questions of a batch draw rows",
+                    )
+                    .hint("give `max_rows_per_unit=1` to count drawn rows in all of them, or ask them apart"));
+                }
                 return Err(PlanError::about(
                     Argument::MaxGroupsPerUnit,
                     "with `max_groups_per_unit` all questions of a batch are grouped by the same columns",
@@ -174,14 +187,14 @@ impl Plan {
         self.rows.words(&self.guarantee.unit)
     }
 
-    /// How many rows of each person take part at most; `None` where a person is a row.
+    /// How many rows of each person take part at most; `None` where a person is a row, or counts once for each value.
     pub fn rows_per_unit(&self) -> Option<u64> {
-        self.rows.bound().map(|_| self.rows.rows_per_unit())
+        self.rows.bound().filter(|_| !self.rows.counts_people()).map(Bound::rows_per_unit)
     }
 
     /// In how many groups rows of each person take part at most, where that was said.
     pub fn groups_per_unit(&self) -> Option<u64> {
-        Some(self.rows.bound()?.groups.as_ref()?.most)
+        Some(self.rows.bound()?.groups.as_ref()?.most).filter(|&most| most != ALL_GROUPS)
     }
 
     /// What an answer costs under the adjacency of its guarantee.
@@ -214,6 +227,7 @@ impl Plan {
             unit: self.guarantee.unit.to_string(),
             max_rows_per_unit: self.rows_per_unit(),
             max_groups_per_unit: self.groups_per_unit(),
+            once_for_each_value: self.rows.counts_people(),
         }
     }
 

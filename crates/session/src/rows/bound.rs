@@ -1,4 +1,5 @@
-//! At most so many rows of each person, drawn by a key; where answers are grouped, in at most so many groups.
+//! At most so many rows of each person, drawn by a key; where answers are grouped, in at most so many groups. Where values are
+//! counted, each person once for each value.
 //!
 //! # Guarantee
 //!
@@ -22,6 +23,10 @@
 //!    lose at most one other, with at most R rows: R + 1 changes, and R is at least one.
 //! 5. Different elements have different messages, so that places are equally likely to be in any order; people's ids are in all messages,
 //!    so that people are independent.
+//!
+//! 6. Where a person counts once for each value ([`Step::Person`]), values are groups of which one row each is kept: a row more of a
+//!    value that the person has changes nothing, a row of another one adds it, and takes the place of at most one other where only so many
+//!    values are kept.
 //!
 //! Other engines keep the same rows under the same key. Let unit, key and value be spelt as [`rank`](super::rank) spells them, value being
 //! *all* cells handed on: equal means equally spelt, whatever an engine thinks of minus zero. Then `copy` is `row_number()` over (unit, key, value); kept
@@ -68,6 +73,18 @@ pub(crate) struct Bound {
     pub rows: u64,
     /// At most so many groups of each person.
     pub groups: Option<GroupLimit>,
+    /// What is one step for the question.
+    pub step: Step,
+}
+
+/// What the question loses its price for once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A row that comes or goes.
+    Row,
+    /// A person who comes or goes with one row for each value: of the count of every value, at most one row, and all of them up or all of
+    /// them down. Only for questions that see nothing but these counts, and are calibrated for that.
+    Person,
 }
 
 /// Groups of a person's rows.
@@ -78,6 +95,9 @@ pub(crate) struct GroupLimit {
     /// How many groups of a person are kept.
     pub most: u64,
 }
+
+/// As many groups as a person has.
+pub(crate) const ALL_GROUPS: u64 = u64::MAX;
 
 const PARTS: usize = 256;
 const PIECE: usize = 64 << 10;
@@ -95,12 +115,26 @@ impl Bound {
         self.rows.saturating_mul(self.groups.as_ref().map_or(1, |groups| groups.most))
     }
 
-    /// How many of the rows that are let through one row more or less can change (steps 3 and 4).
-    pub fn changed_by_row(&self) -> u64 {
-        match self.groups {
-            None => 2,
-            Some(_) => self.rows.saturating_add(1),
+    /// How many steps of the question a person is at most.
+    pub fn steps_per_unit(&self) -> u64 {
+        match self.step {
+            Step::Row => self.rows_per_unit(),
+            Step::Person => 1,
         }
+    }
+
+    /// How many of the rows that are let through one row more or less can change (steps 3, 4 and 6).
+    pub fn changed_by_row(&self) -> u64 {
+        match (&self.groups, self.step) {
+            (None, _) => 2,
+            (Some(GroupLimit { most: ALL_GROUPS, .. }), Step::Person) => 1,
+            (Some(_), _) => self.rows.saturating_add(1),
+        }
+    }
+
+    /// Are some of a person's rows or values left out by chance?
+    pub fn draws(&self) -> bool {
+        !matches!((&self.groups, self.step), (Some(GroupLimit { most: ALL_GROUPS, .. }), Step::Person))
     }
 
     /// One scan's work, with the default limits.

@@ -4,7 +4,7 @@
 //!
 //! A question that sees rows through this stage, and loses at most (e, d) when one *row* comes or goes, loses at most
 //! (k·e, d·(1 + e^e + … + e^((k-1)·e))) when one *person* comes or goes with all their rows
-//! ([`Approx::steps`](equipoise_core::loss::Approx::steps)), where k is [`Rows::rows_per_unit`]: the rows of one person
+//! ([`Approx::steps`](equipoise_core::loss::Approx::steps)), where k is [`Rows::steps_per_unit`]: the rows of one person
 //! that the stage lets through. Without a unit, a person is a row and k is one.
 //!
 //! # Why
@@ -23,7 +23,9 @@
 //!    charged: two steps, four where a row is replaced and its id with it. Where groups of a person are drawn too, a row may
 //!    open a new group, which takes the place of at most one other with its R kept rows: R + 1 steps, and twice that
 //!    ([`Bound::changed_by_row`]).
-//! 6. Under replace, a filter or a unit makes the number of rows private. A person who is replaced is one who goes and one
+//! 6. Where a question counts values and a person once for each ([`bound::Step::Person`]), k is one whatever the number of rows: the question is
+//!    calibrated for a person who adds one to the counts of any values at once.
+//! 7. Under replace, a filter or a unit makes the number of rows private. A person who is replaced is one who goes and one
 //!    who comes: twice the steps of add/remove.
 //!
 //! # Time and memory
@@ -51,7 +53,7 @@ use crate::{
     source::{Batch, Cells, ColumnRead, Lost, Source, Visitor},
     unanswered::Unanswered,
 };
-use bound::Bound;
+use bound::{ALL_GROUPS, Bound, GroupLimit};
 use derived::Derived;
 use equipoise_core::coins::Words;
 use filter::Filter;
@@ -90,9 +92,15 @@ impl Rows {
         self.filter.is_none() && self.bound.is_none()
     }
 
-    /// The same without a bound on a person's rows: all that the filter lets through. For truths of public rows.
-    pub fn unbounded(&self) -> Self {
-        Self { bound: None, ..self.clone() }
+    /// The same where nothing of a person is drawn: all rows that the filter lets through, or one for each value. For truths of
+    /// public rows.
+    pub fn undrawn(&self) -> Self {
+        let values = self.bound.as_ref().filter(|bound| bound.step == bound::Step::Person);
+        let all = |values: &Bound| {
+            let groups = values.groups.clone().map(|groups| GroupLimit { most: ALL_GROUPS, ..groups });
+            Bound { groups, ..values.clone() }
+        };
+        Self { bound: values.map(all), ..self.clone() }
     }
 
     /// The same with computed columns behind those of the source.
@@ -106,20 +114,19 @@ impl Rows {
         &self.derived
     }
 
-    /// How many rows of one person are let through at most.
-    pub fn rows_per_unit(&self) -> u64 {
-        self.bound.as_ref().map_or(1, Bound::rows_per_unit)
+    /// How many steps of a question one person is at most.
+    pub fn steps_per_unit(&self) -> u64 {
+        self.bound.as_ref().map_or(1, Bound::steps_per_unit)
+    }
+
+    /// Does each person count once for each value?
+    pub fn counts_people(&self) -> bool {
+        self.bound.as_ref().is_some_and(|bound| bound.step == bound::Step::Person)
     }
 
     /// Is every person kept to at most so many rows, in at most so many groups of equal keys?
     pub fn bound(&self) -> Option<&Bound> {
         self.bound.as_ref()
-    }
-
-    /// Do both draw groups by the same keys, or neither?
-    pub fn groups_like(&self, other: &Self) -> bool {
-        let groups = |rows: &Self| rows.bound.as_ref().and_then(|bound| bound.groups.clone());
-        groups(self) == groups(other)
     }
 
     /// The cells that decide which rows count.

@@ -2,7 +2,7 @@
 
 use super::{
     Rows,
-    bound::{Bound, GroupLimit},
+    bound::{ALL_GROUPS, Bound, GroupLimit, Step},
     filter::Filter,
 };
 use crate::{
@@ -39,6 +39,7 @@ impl Rows {
                     unit: column,
                     rows: most.map_or(Ok(1), |text| number(Argument::MaxRowsPerUnit, text))?,
                     groups: None,
+                    step: Step::Row,
                 })
             }
         };
@@ -84,11 +85,32 @@ impl Rows {
         self
     }
 
+    /// The same where a person counts once for each value of this column, for questions that see the counts of its values alone: of at
+    /// most so many values, or of all where nothing is said. Nothing changes without a unit: a row has one value.
+    #[must_use]
+    pub fn once_for_each_value(mut self, of: ColumnRead, most: Option<u64>) -> Self {
+        if let Some(bound) = &mut self.bound {
+            bound.rows = 1;
+            bound.groups = Some(GroupLimit { keys: vec![of], most: most.unwrap_or(ALL_GROUPS) });
+            bound.step = Step::Person;
+        }
+        self
+    }
+
+    /// The number behind `--max-groups-per-unit`, where it was stated.
+    pub fn stated_groups(request: &Request) -> Result<Option<u64>, PlanError> {
+        let number = |text: &str| number(Argument::MaxGroupsPerUnit, text);
+        request.max_groups_per_unit.as_deref().map(number).transpose()
+    }
+
     /// In words for plans and releases; `None` where all rows count.
     pub fn words(&self, unit: &Unit) -> Option<String> {
         let Unit::Column(name) = unit else { return None };
         let bound = self.bound.as_ref()?;
         let name = wording::shown(name);
+        if let (Step::Person, Some(values)) = (bound.step, &bound.groups) {
+            return Some(values_words(&name, (values.most != ALL_GROUPS).then_some(values.most)));
+        }
         let rows =
             if bound.rows == 1 { "one row".to_string() } else { format!("at most {} rows", bound.rows) };
         let groups = match &bound.groups {
@@ -97,6 +119,15 @@ impl Rows {
             Some(groups) => format!(" in each of at most {} groups", groups.most),
         };
         Some(format!("{rows} of each {name}{groups}, drawn at random"))
+    }
+}
+
+/// That a person counts once for each value, or for each of so many.
+pub(crate) fn values_words(unit: &str, most: Option<u64>) -> String {
+    match most {
+        None => format!("each {unit} counts once for each value"),
+        Some(1) => format!("each {unit} counts for one value, drawn at random"),
+        Some(most) => format!("each {unit} counts once for each of at most {most} values, drawn at random"),
     }
 }
 
@@ -132,7 +163,7 @@ impl PerRowBudget {
     ) -> Result<Self, PlanError> {
         // Where some rows do not count, how many do is private, and a replaced person goes and comes.
         let converted = adjacency == Adjacency::Replace && !rows.are_all() && !moves_alike;
-        let steps = rows.rows_per_unit().saturating_mul(if converted { 2 } else { 1 });
+        let steps = rows.steps_per_unit().saturating_mul(if converted { 2 } else { 1 });
         let whole = Approx::new(eps, delta);
         let (eps, delta) = Approx::step_of(eps, delta, steps)?;
         let adjacency = if converted { Adjacency::AddRemove } else { adjacency };

@@ -19,7 +19,7 @@ use crate::{
     plan::Plan,
     quiet::{ended_by, privately},
     release::Outcome,
-    rows::ScanKeys,
+    rows::{ScanKeys, bound::Bound},
     session::gather,
     source::Source,
     task::{Answering, SUMMARY},
@@ -102,7 +102,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
         let questions: Vec<Question> =
             plan.parts().iter().map(Question::new).collect::<Result<_, _>>().map_err(|_| Unanswered::Data)?;
         // Where rows of people are drawn, every trial draws its own.
-        let drawn = plan.rows().bound().is_some();
+        let drawn = plan.rows().bound().is_some_and(Bound::draws);
         let once = if drawn { None } else { Some(gather(plan, source)?) };
         let known = once.as_ref().map(|gathered| Known::new(&questions, gathered));
         let whole = if drawn { Some(all_rows(plan, source)?) } else { None };
@@ -151,7 +151,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
 fn all_rows<'a>(plan: &Plan, source: &'a dyn Source) -> Result<ScanResult<'a>, Unanswered> {
     let mut coins = OsCoins::new().map_err(|_| Unanswered::Coins)?;
     let hands = ScanKeys::new(1, &mut coins);
-    ScanResult::scan(source, &plan.rows().unbounded(), &plan.needs(), &hands)
+    ScanResult::scan(source, &plan.rows().undrawn(), &plan.needs(), &hands)
 }
 
 /// The question, the key as text, and the place among the question's numbers and texts.
@@ -180,7 +180,7 @@ impl Seen {
                             name: name.clone(),
                             key: key.clone(),
                             value_type: question.types[place].clone(),
-                            frequent: *measure == Measure::Frequent,
+                            frequent: matches!(measure, Measure::Frequent | Measure::Top),
                             ..Series::default()
                         }
                     });
@@ -375,8 +375,8 @@ fn many_of(statistic: &str) -> usize {
 
 fn numbers(value: Option<&Value>, error: Option<&ErrorBar>, many: usize) -> Vec<Told> {
     match value {
-        // What a list does not tell is null.
-        Some(Value::Array(values)) => {
+        // What a list does not tell is null. A set of texts is one answer.
+        Some(Value::Array(values)) if many > 1 => {
             let one = |(place, value): (usize, &Value)| Told {
                 value: (!value.is_null()).then(|| value.clone()),
                 error: error.map(|error| error.at(place)),

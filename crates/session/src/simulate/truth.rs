@@ -14,7 +14,11 @@ use crate::{
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio, stability::Quantile};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, iter};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    iter,
+};
 
 /// Floats that are added in another order differ by less than this part of them.
 const ROUNDING: f64 = 1e-10;
@@ -45,6 +49,8 @@ enum Look {
         kind: Option<Kind>,
         /// Only these are looked at, where they were stated.
         among: Vec<String>,
+        /// How many of the most frequent ones were asked for.
+        most: usize,
         with_empty: bool,
     },
 }
@@ -68,6 +74,8 @@ pub(super) enum Measure {
     Distinct,
     /// The most frequent text.
     Frequent,
+    /// The most frequent texts.
+    Top,
 }
 
 /// What was found in the rows of a question, or of one of its groups.
@@ -94,7 +102,7 @@ impl Question {
         let statistic = said.statistic();
         let measures = measures(statistic, said.fraction().unwrap_or_default())?;
         let look = match measures[0].1 {
-            Measure::Frequent => {
+            Measure::Frequent | Measure::Top => {
                 let column = said.column()?;
                 let kind = said.kind(column).filter(|kind| kind.is_whole());
                 let with_empty = statistic == Statistic::Mode && adjacency == Adjacency::Replace;
@@ -103,11 +111,12 @@ impl Question {
                     whole.unwrap_or_else(|| text.clone())
                 };
                 let among = said.among().iter().map(same).collect();
-                Look::Texts { wanted: said.key(column), kind, among, with_empty }
+                let most = if statistic == Statistic::Top { said.k()? } else { 1 };
+                Look::Texts { wanted: said.key(column), kind, among, most, with_empty }
             }
             Measure::Distinct => {
                 let wanted = said.distinct_values()?;
-                Look::Texts { wanted, kind: None, among: Vec::new(), with_empty: false }
+                Look::Texts { wanted, kind: None, among: Vec::new(), most: 1, with_empty: false }
             }
             // Bins and points are looked at by their task.
             _ if matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)) => Look::Count(Need::Records),
@@ -230,6 +239,21 @@ impl Question {
                 let whole = kind.and_then(|kind| Some(kind.value(kind.read(text)?)));
                 Some(whole.unwrap_or_else(|| json!(text)))
             }
+            (Measure::Top, Look::Texts { kind, among, most, .. }) => {
+                let mut texts: Vec<(Reverse<u64>, &String)> =
+                    facts.texts.iter().map(|(text, count)| (Reverse(*count), text)).collect();
+                texts.sort_unstable();
+                texts.truncate(*most);
+                // A set is released in the order of its texts.
+                if among.is_empty() {
+                    texts.sort_unstable_by_key(|&(_, text)| text);
+                }
+                let value = |text: &String| {
+                    let whole = kind.and_then(|kind| Some(kind.value(kind.read(text)?)));
+                    whole.unwrap_or_else(|| json!(text))
+                };
+                Some(texts.into_iter().map(|(_, text)| value(text)).collect())
+            }
             (measure, _) => finite(moment(measure, &facts.numbers)?),
         }
     }
@@ -244,12 +268,19 @@ impl Question {
                 None => value.is_null(),
             }),
             Shape::Gap { gap, .. } => {
-                let text = match value {
+                let text = |value: &Value| match value {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
-                let rows = facts.texts.get(&text).copied().unwrap_or_default();
-                Some(facts.most().unwrap_or_default() - rows <= *gap)
+                let named: BTreeSet<String> = match value {
+                    Value::Array(values) => values.iter().map(text).collect(),
+                    one => [text(one)].into(),
+                };
+                let rows = |text: &String| facts.texts.get(text).copied().unwrap_or_default();
+                let least = named.iter().map(rows).min().unwrap_or_default();
+                let others = facts.texts.iter().filter(|(text, _)| !named.contains(*text));
+                let most = others.map(|(_, &count)| count).max().unwrap_or_default();
+                Some(most.saturating_sub(least) <= *gap)
             }
             // Only blocks have votes and vectors, and nobody simulates those here.
             Shape::Votes { .. } | Shape::Within(_) => None,
@@ -391,6 +422,7 @@ fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measur
         Truth::Largest => one(Measure::Largest),
         Truth::Distinct => one(Measure::Distinct),
         Truth::Frequent => one(Measure::Frequent),
+        Truth::Top => one(Measure::Top),
         Truth::Summary => {
             let sums = [
                 (Statistic::Count.name(), Measure::Count),

@@ -9,6 +9,8 @@ pub enum Argument {
     Column,
     /// Which quantiles.
     Fraction,
+    /// How many of the most frequent values.
+    K,
     /// The privacy loss.
     Epsilon,
     /// By how much any set of outcomes may be likelier than that.
@@ -91,9 +93,10 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Column,
         Self::Fraction,
+        Self::K,
         Self::Where,
         Self::Unit,
         Self::MaxRowsPerUnit,
@@ -139,6 +142,7 @@ impl Argument {
         match self {
             Self::Column => "column",
             Self::Fraction => "fraction",
+            Self::K => "k",
             Self::Epsilon => "epsilon",
             Self::Delta => "delta",
             Self::Adjacency => "adjacency",
@@ -197,7 +201,8 @@ impl Argument {
             | Self::Resolution
             | Self::Bins
             | Self::Width
-            | Self::Rows => Value::Number,
+            | Self::Rows
+            | Self::K => Value::Number,
             Self::Fraction | Self::Range | Self::At => Value::Numbers,
             Self::Interval | Self::Population => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
@@ -210,6 +215,7 @@ impl Argument {
         match self {
             Self::Column | Self::Unit => "COLUMN",
             Self::Fraction => "FRACTION",
+            Self::K => "K",
             Self::Epsilon | Self::TargetError => "E",
             Self::Delta => "D",
             Self::Adjacency => "WHICH",
@@ -234,7 +240,7 @@ impl Argument {
     /// Under which heading the help shows it.
     pub fn heading(self) -> Heading {
         match self {
-            Self::Column | Self::Fraction => Heading::Asked,
+            Self::Column | Self::Fraction | Self::K => Heading::Asked,
             Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit => Heading::Rows,
             Self::Epsilon
             | Self::Delta
@@ -261,6 +267,7 @@ impl Argument {
         match self {
             Self::Column => "The column",
             Self::Fraction => "Which quantiles: 0.9, or several as 0.25,0.5,0.75",
+            Self::K => "How many of the most frequent values",
             Self::Where => {
                 "Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true"
             }
@@ -271,7 +278,8 @@ impl Argument {
                 "With a unit: how many rows of each person take part, drawn at random [default: 1]"
             }
             Self::MaxGroupsPerUnit => {
-                "With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each"
+                "With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a select of found \
+                 values, for how many of them"
             }
             Self::Epsilon => "The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little",
             Self::Delta => {

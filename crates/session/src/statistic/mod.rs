@@ -44,6 +44,8 @@ pub enum Statistic {
     Histogram,
     /// A value that nearly most records have.
     Select,
+    /// The values that the most records have.
+    Top,
     /// Count, mean, standard deviation and quantiles for one price.
     Summary,
 }
@@ -93,6 +95,10 @@ pub enum Only {
     OneQuantile,
     /// Where answers are not grouped.
     NoGroups,
+    /// Where candidates are stated.
+    Stated,
+    /// Where they are found.
+    Found,
 }
 
 /// What the column of a statistic is.
@@ -139,13 +145,15 @@ pub enum Truth {
     Distinct,
     /// The most frequent value.
     Frequent,
+    /// The most frequent values.
+    Top,
     /// Count, mean, standard deviation and quantiles.
     Summary,
 }
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Count,
         Self::Share,
         Self::Sum,
@@ -162,6 +170,7 @@ impl Statistic {
         Self::Mode,
         Self::Histogram,
         Self::Select,
+        Self::Top,
         Self::Summary,
     ];
 

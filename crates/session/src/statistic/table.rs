@@ -2,7 +2,8 @@
 
 use super::{
     Argument::{
-        self, Among, At, Bins, Fraction, GroupBy, Interval, Keys, Population, Range, Resolution, Rows, Width,
+        self, Among, At, Bins, Fraction, GroupBy, Interval, K, Keys, Population, Range, Resolution, Rows,
+        Width,
     },
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
@@ -40,6 +41,18 @@ const ONE_QUANTILE: &[Mechanism] = &[
 ];
 /// What the ends of a column take.
 const ENDS: &[Argument] = &[Range, Resolution, GroupBy, Keys];
+
+const fn only(only: Only, mechanism: Mechanism) -> Mechanism {
+    Mechanism { only, ..mechanism }
+}
+
+/// Among stated values one after another is chosen; found ones pass a gate together.
+const TOP: &[Mechanism] = &[
+    only(Only::Stated, pure("permute-and-flip")),
+    only(Only::Stated, pure("exponential")),
+    only(Only::Stated, pure("noisy-max")),
+    only(Only::Found, approximate("stable")),
+];
 const CHOICE: &[Mechanism] = &[pure("permute-and-flip"), pure("exponential"), pure("noisy-max")];
 
 /// One row for each of [`Statistic::ALL`], in its order.
@@ -294,9 +307,16 @@ The bars of all points hold at once. For the points that stated shares of the ro
         statistic: Statistic::Mode,
         name: "mode",
         about: "The most frequent value of a column, exact, or a refusal where it leads by too little",
-        examples: "Example:
-  equipoise mode people.csv town --epsilon 1 --delta 1e-6",
-        python: ">>> import equipoise as eq
+        examples: "Examples:
+  equipoise mode people.csv town --epsilon 1 --delta 1e-6
+  equipoise mode visits.csv condition --unit person --epsilon 1 --delta 1e-6
+
+With --unit, all rows of a person take part and each person counts once for each value, unless --max-rows-per-unit
+draws rows.",
+        python: "With a privacy unit, all rows of a person take part and each person counts once for each value, unless
+``max_rows_per_unit`` draws rows.
+
+>>> import equipoise as eq
 >>> eq.mode([\"Bern\"] * 900 + [\"Basel\"] * 100, epsilon=1, delta=1e-6).value
 'Bern'",
         column: Column::Any,
@@ -337,9 +357,13 @@ The bars of all points hold at once. For the points that stated shares of the ro
   equipoise select people.csv town --epsilon 1 --delta 1e-6
 
 With --among for epsilon alone, by permute-and-flip (also --mechanism exponential or noisy-max); without,
-candidates that enough rows have are found first, which needs a delta. For the exact most frequent value or a refusal, use mode.",
+candidates that enough rows have are found first, which needs a delta. For the exact most frequent value or a refusal, use mode.
+With --unit and --among, all rows of a person take part and each person counts once for each value, unless
+--max-rows-per-unit draws rows; without --among, for as many values as --max-groups-per-unit says.",
         python: "Among stated values it always answers, where :func:`mode` may refuse; among frequent ones, found for a delta, it refuses where
-none is frequent enough. It may name a value that is not quite the most frequent.
+none is frequent enough. It may name a value that is not quite the most frequent. With a privacy unit and ``among``, all rows of
+a person take part and each person counts once for each value, unless ``max_rows_per_unit`` draws rows; without ``among``, for as
+many values as ``max_groups_per_unit`` says.
 
 >>> import equipoise as eq
 >>> eq.select([\"Bern\"] * 900 + [\"Basel\"] * 100, epsilon=1, among=[\"Basel\", \"Bern\"]).value  # wrong once in e^400
@@ -348,6 +372,32 @@ none is frequent enough. It may name a value that is not quite the most frequent
         takes: &[Among, GroupBy, Keys],
         mechanisms: CHOICE,
         truth: Truth::Frequent,
+    },
+    Spec {
+        statistic: Statistic::Top,
+        name: "top",
+        about: "The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal",
+        examples: "Examples:
+  equipoise top people.csv town 3 --among Arden,Brook,Clay,Dale,Elsfield --epsilon 1
+  equipoise top people.csv town 3 --epsilon 1 --delta 1e-6
+
+With --among one value after another is chosen, for epsilon over K each, nearly by how frequent they are. Without, the exact set
+is released, in the order of its texts, where its last value leads the next one by enough, which needs a delta. For the counts
+of the values ask afterwards, at a price of its own: equipoise histogram people.csv town --keys Arden,Brook,Dale --epsilon 1.
+With --unit, all rows of a person take part and each person counts once for each value, unless --max-rows-per-unit draws rows.",
+        python: "Among stated values it always answers, nearly in the order of how frequent they are; without ``among``, which takes a delta, the exact
+set is released in the order of its texts, or refused where its last value leads the next one by too little. With a privacy unit,
+all rows of a person take part and each person counts once for each value, unless ``max_rows_per_unit`` draws rows. For the counts of the
+values ask :func:`histogram` with ``keys`` afterwards, at a price of its own.
+
+>>> import equipoise as eq
+>>> towns = [\"Bern\"] * 900 + [\"Basel\"] * 500 + [\"Biel\"] * 100
+>>> eq.top(towns, 2, epsilon=1, delta=1e-6).value  # refused once in e^300
+['Basel', 'Bern']",
+        column: Column::Any,
+        takes: &[K, Among, GroupBy, Keys],
+        mechanisms: TOP,
+        truth: Truth::Top,
     },
     Spec {
         statistic: Statistic::Summary,

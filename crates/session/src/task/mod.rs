@@ -41,6 +41,7 @@ mod stages;
 mod summary;
 mod sums;
 mod texts;
+mod top;
 #[cfg(test)]
 mod typed_audits;
 #[cfg(test)]
@@ -151,6 +152,7 @@ pub(crate) enum Task {
     Scale(Box<scale::Scale>),
     Select(Box<select::Select>),
     Summary(Box<summary::Summary>),
+    Top(Box<top::Top>),
 }
 
 /// What can be told of an answer before any data is read.
@@ -180,6 +182,7 @@ macro_rules! dispatch {
             Task::Scale($one) => $call,
             Task::Select($one) => $call,
             Task::Summary($one) => $call,
+            Task::Top($one) => $call,
         }
     };
 }
@@ -202,6 +205,7 @@ impl Task {
             Statistic::Min | Statistic::Max => Self::Extreme(Box::new(extreme::Extreme::plan(said)?)),
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
+            Statistic::Top => Self::Top(Box::new(top::Top::plan(said)?)),
             Statistic::Mode => Self::Mode(mode::Mode::plan(said)?),
             Statistic::Share | Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => {
                 Self::Moments(Box::new(moments::Moments::plan(said)?))

@@ -1,9 +1,20 @@
 //! The most frequent text of a column, exact, or a refusal where it leads by too little.
+//!
+//! # Guarantee
+//!
+//! That of the [`stable`] gate. Its slack asks that the lead moves by at most one where somebody comes or goes. So it does where a row does, and
+//! where a person does who counts once for each value: every count moves by at most one, and all of them the same way, so that the
+//! difference of two of them moves by at most one. Under replace such a person is one who goes and one who comes, at twice the steps.
 
 use super::{Answering, Expected, quantiles, texts::Texts};
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need,
-    resolved::ResolvedRequest, statistic::Argument,
+    answer::Answer,
+    bar::{ErrorBar, GapUnit},
+    error::PlanError,
+    gather::ScanResult,
+    need::Need,
+    resolved::ResolvedRequest,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -27,6 +38,8 @@ pub(crate) struct Mode {
     stable: stable::Calibrated,
     /// A mode that leads by this many changed rows is released in 19 cases of 20.
     lead: Option<u64>,
+    /// What is counted: rows, or people who have the value.
+    counted: GapUnit,
 }
 
 impl Mode {
@@ -44,7 +57,8 @@ impl Mode {
         let stable = stable.calibrate()?;
         let slack = stable.slack_for(&Ratio::new(1, 20));
         let lead = slack.and_then(Slack::until_change);
-        Ok(Self { of, adjacency: said.adjacency(), stable, lead })
+        let counted = if said.counts_people() { GapUnit::People } else { GapUnit::Rows };
+        Ok(Self { of, adjacency: said.adjacency(), stable, lead, counted })
     }
 
     pub fn need(&self) -> Need {
@@ -53,17 +67,24 @@ impl Mode {
 
     /// The sentence that plans and refusals share.
     fn released_from(&self) -> String {
-        match (self.lead, self.adjacency) {
-            (Some(changes), Adjacency::AddRemove) => {
-                format!(
-                    "a value is released in 19 cases of 20 when it has about {changes} rows more than any other"
-                )
-            }
-            (Some(changes), Adjacency::Replace) => format!(
-                "a value is released in 19 cases of 20 when it has about {} rows more than any other",
-                changes.saturating_mul(2)
-            ),
-            (None, _) => "no value is released in 19 cases of 20 at this delta".to_string(),
+        let Some(changes) = self.lead else {
+            return "no value is released in 19 cases of 20 at this delta".to_string();
+        };
+        let more = match self.adjacency {
+            Adjacency::AddRemove => changes,
+            Adjacency::Replace => changes.saturating_mul(2),
+        };
+        format!(
+            "a value is released in 19 cases of 20 when it has about {more} {} more than any other",
+            self.counted.words()
+        )
+    }
+
+    /// Of what it is the exact value, where that is not the most frequent one of the rows.
+    fn exact(&self) -> ErrorBar {
+        match self.counted {
+            GapUnit::People => ErrorBar::exact().about("the value that the most people have".to_string()),
+            GapUnit::Rows | GapUnit::Votes => ErrorBar::exact(),
         }
     }
 }
@@ -79,7 +100,7 @@ impl Answering for Mode {
 
     fn expected(&self) -> Expected {
         let words = format!("the exact value, or a refusal: {}", self.released_from());
-        Expected { error: Some(ErrorBar::exact()), words }
+        Expected { error: Some(self.exact()), words }
     }
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
@@ -97,9 +118,9 @@ impl Answering for Mode {
         match self.stable.mode_of_counts(tally, unseen, coins) {
             Outcome::Value(Found::Value(text)) => {
                 let value = if text.is_empty() { json!("") } else { self.of.value(&text) };
-                Answer::released(value, ErrorBar::exact())
+                Answer::released(value, self.exact())
             }
-            Outcome::Value(Found::Empty) => Answer::released(json!(null), ErrorBar::exact()),
+            Outcome::Value(Found::Empty) => Answer::released(json!(null), self.exact()),
             Outcome::Refused => Answer::refused(format!(
                 "no value leads by enough: {}; raise epsilon or delta, or ask of a coarser column",
                 self.released_from()

@@ -5,7 +5,9 @@
 //! Stated candidates: epsilon, by one [`Choice`] on their counts. Else (epsilon, delta): a share of epsilon and all of
 //! delta keep the values that enough rows have ([`histogram_keys`]), and the choice is among them; which were kept is
 //! not told. A record adds to one count, so under add/remove all counts move the same way; under replace
-//! one falls and one rises.
+//! one falls and one rises. A person who counts once for each value adds to any number of counts, one each: they still move the same
+//! way, by at most one, and the choice needs no more. Keeping values shows who has them, one at a time, and pays for as many as a
+//! person may have.
 
 use super::{
     Answering, Expected,
@@ -20,6 +22,7 @@ use crate::{
     gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    source::ColumnRead,
     statistic::Argument,
 };
 use equipoise_core::{
@@ -49,6 +52,8 @@ pub(crate) struct Select {
     failure: Ratio,
     confidence: f64,
     cost: Loss,
+    /// What is counted: rows, or people who have the value.
+    counted: GapUnit,
 }
 
 #[derive(Clone, Debug)]
@@ -91,23 +96,11 @@ impl Select {
             failure,
             confidence: said.confidence(),
             cost,
+            counted: if said.counts_people() { GapUnit::People } else { GapUnit::Rows },
         };
         let stated = said.among();
         if !stated.is_empty() {
-            if stated.iter().any(String::is_empty) {
-                return Err(PlanError::about(Argument::Among, "a field that is empty is no candidate")
-                    .hint("leave it out of `among`"));
-            }
-            let mut once = stated
-                .iter()
-                .map(|text| stated_value(text, said, of.wanted().column))
-                .collect::<Result<Vec<_>, _>>()?;
-            once.sort_unstable();
-            if once.windows(2).any(|pair| pair[0] == pair[1]) {
-                return Err(
-                    PlanError::about(Argument::Among, "a candidate is stated twice").hint("state each once")
-                );
-            }
+            let once = candidates(said, of.wanted())?;
             let choice = Choice::new(mechanism, said.eps(), said.adjacency(), once.len())?;
             let gap = choice.gap(said.failure())?;
             let among = Among::Stated { candidates: once, choice: Box::new(choice), gap };
@@ -120,7 +113,7 @@ impl Select {
             let keys = HistogramKeys {
                 eps: share.clone(),
                 delta: said.delta().clone(),
-                max_keys_per_unit: 1,
+                max_keys_per_unit: said.values_per_unit().ok_or_else(unbounded)?,
                 adjacency: said.adjacency(),
             };
             let keys = keys.calibrate()?;
@@ -139,9 +132,10 @@ impl Select {
         self.of.need()
     }
 
-    fn kept_words(kept_from: u64) -> String {
+    fn kept_words(&self, kept_from: u64) -> String {
+        let counted = self.counted.words();
         format!(
-            "a value takes part when about {kept_from} rows have it, and there is a refusal where none has"
+            "a value takes part when about {kept_from} {counted} have it, and there is a refusal where none has"
         )
     }
 
@@ -149,8 +143,30 @@ impl Select {
     fn choose<C: Coins>(&self, scores: &[(String, u64)], choice: &Choice, gap: u64, coins: &mut C) -> Answer {
         let counts: Vec<Ratio> = scores.iter().map(|(_, count)| Ratio::from(*count)).collect();
         let chosen = choice.run(&counts, coins);
-        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap, GapUnit::Rows))
+        Answer::released(self.of.value(&scores[chosen].0), ErrorBar::gap(self.confidence, gap, self.counted))
     }
+}
+
+/// The candidates that were stated, each once, as the texts that stand for them, in rising order.
+pub(super) fn candidates(said: &ResolvedRequest, of: ColumnRead) -> Result<Vec<String>, PlanError> {
+    let stated = said.among();
+    if stated.iter().any(String::is_empty) {
+        return Err(PlanError::about(Argument::Among, "a field that is empty is no candidate")
+            .hint("leave it out of `among`"));
+    }
+    let mut once =
+        stated.iter().map(|text| stated_value(text, said, of.column)).collect::<Result<Vec<_>, _>>()?;
+    once.sort_unstable();
+    if once.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(PlanError::about(Argument::Among, "a candidate is stated twice").hint("state each once"));
+    }
+    Ok(once)
+}
+
+/// Never seen: without stated candidates a person counts for every value only where a bound on values was stated.
+fn unbounded() -> PlanError {
+    PlanError::about(Argument::MaxGroupsPerUnit, "finding candidates needs a bound on the values of a person")
+        .hint("give `max_groups_per_unit`, or state them with `among`")
 }
 
 impl Answering for Select {
@@ -170,13 +186,14 @@ impl Answering for Select {
         match &self.among {
             Among::Stated { gap, .. } => {
                 let words = format!(
-                    "a value with at most {gap} rows fewer than the most frequent one; never refused"
+                    "a value with at most {gap} {} fewer than the most frequent one; never refused",
+                    self.counted.words()
                 );
-                Expected { error: Some(ErrorBar::gap(self.confidence, *gap, GapUnit::Rows)), words }
+                Expected { error: Some(ErrorBar::gap(self.confidence, *gap, self.counted)), words }
             }
             Among::Kept { kept_from, .. } => Expected {
                 error: None,
-                words: format!("nearly the most frequent value; {}", Self::kept_words(*kept_from)),
+                words: format!("nearly the most frequent value; {}", self.kept_words(*kept_from)),
             },
         }
     }
@@ -197,8 +214,9 @@ impl Answering for Select {
                 });
                 if scores.is_empty() {
                     return Answer::refused(format!(
-                        "no value has enough rows: {}; raise epsilon or delta, or state the candidates with `among`",
-                        Self::kept_words(*kept_from)
+                        "no value has enough {}: {}; raise epsilon or delta, or state the candidates with `among`",
+                        self.counted.words(),
+                        self.kept_words(*kept_from)
                     ));
                 }
                 let choice = Choice::new(self.mechanism, &self.eps, self.adjacency, scores.len());

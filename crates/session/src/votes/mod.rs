@@ -266,6 +266,7 @@ impl VotePlan {
             // All rows of a person lie in one block, however many.
             max_rows_per_unit: None,
             max_groups_per_unit: None,
+            once_for_each_value: false,
         }
     }
 }

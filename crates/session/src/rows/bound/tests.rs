@@ -31,7 +31,7 @@ const KEY: ColumnRead = ColumnRead { column: 2, kind: Kind::Text };
 const ID: ColumnRead = ColumnRead { column: 0, kind: Kind::Text };
 
 fn bound(rows: u64, most: Option<u64>) -> Bound {
-    Bound { unit: 0, rows, groups: most.map(|most| GroupLimit { keys: vec![KEY], most }) }
+    Bound { unit: 0, rows, groups: most.map(|most| GroupLimit { keys: vec![KEY], most }), step: Step::Row }
 }
 
 fn hands(key: u64) -> ScanKeys {
