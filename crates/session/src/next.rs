@@ -38,6 +38,7 @@ impl NextStep {
             Surface::Python => {
                 let place = |(argument, text): &(Argument, String)| match argument {
                     Argument::Fraction => format!("[{text}]"),
+                    Argument::K => text.clone(),
                     _ => OptionName::for_python(text),
                 };
                 let words = [data.to_string()].into_iter().chain(places.iter().map(place));
@@ -53,13 +54,14 @@ fn by_place(request: &Request) -> Vec<(Argument, String)> {
         Some(Column::Keys) if request.column.is_none() => Some(request.group_by.join(",")),
         _ => request.column.clone(),
     };
-    let places = [(Argument::Column, column), (Argument::Fraction, request.fraction.clone())];
+    let (fraction, k) = (request.fraction.clone(), request.k.clone());
+    let places = [(Argument::Column, column), (Argument::Fraction, fraction), (Argument::K, k)];
     places.into_iter().filter_map(|(argument, text)| Some((argument, text?))).collect()
 }
 
 /// An option that was given, as it is typed.
 fn option(request: &Request, argument: Argument, surface: Surface) -> Option<String> {
-    if matches!(argument, Argument::Column | Argument::Fraction) || !request.says(argument) {
+    if matches!(argument, Argument::Column | Argument::Fraction | Argument::K) || !request.says(argument) {
         return None;
     }
     let is_key = || {

@@ -11,7 +11,7 @@ use super::{
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Condition, ErrorBar, Ranks, rounded},
+    bar::{Condition, ErrorBar, Ranks, TOGETHER, rounded},
     release::{Outcome, Release},
 };
 use serde_json::Value;
@@ -94,8 +94,12 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
     }
     if let Some(groups) = shown.groups {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence())) {
-            println!("  error      each holds on its own ({} confidence)", percent(confidence));
-            for words in ErrorBar::common_words(groups.iter().filter_map(|group| group.error.as_ref())) {
+            let about = ErrorBar::common_words(groups.iter().filter_map(|group| group.error.as_ref()));
+            let (at_once, about): (Vec<String>, Vec<String>) =
+                about.into_iter().partition(|words| words == TOGETHER);
+            let holds = if at_once.is_empty() { "each holds on its own" } else { "all hold at once" };
+            println!("  error      {holds} ({} confidence)", percent(confidence));
+            for words in about {
                 println!("  about      {words}");
             }
         }

@@ -24,9 +24,20 @@ pub(crate) enum Order {
 pub(crate) fn sort(release: &mut Release, order: Order) {
     let items = release.answers.iter_mut().flatten().filter_map(|item| item.groups.as_mut());
     for groups in release.groups.iter_mut().chain(items) {
+        // Bins and points are released from the lowest on, which their texts do not tell.
+        if order == Order::Key && groups.iter().any(|group| is_bin(&group.key)) {
+            continue;
+        }
         groups
             .sort_by(|one, other| by_answer(one, other, order).then_with(|| compared(&one.key, &other.key)));
     }
+}
+
+/// Is it the text of a bin, or of a point of a distribution function?
+fn is_bin(key: &Value) -> bool {
+    key.as_str().is_some_and(|key| {
+        key.contains(" .. ") || ["below ", "above ", "up to "].iter().any(|word| key.starts_with(word))
+    })
 }
 
 fn by_answer(one: &Group, other: &Group, order: Order) -> Ordering {
@@ -130,6 +141,13 @@ mod tests {
         let texts = [("a", json!("9.50")), ("b", json!("10.25")), ("c", json!([null, 9.7]))];
         let texts = texts.map(|(key, value)| (json!(key), value));
         assert_eq!(keys(&texts, Order::Largest), ["b", "c", "a"]);
+    }
+
+    #[test]
+    fn bins_stay_in_the_order_in_which_they_were_released() {
+        let bins = ["below 0", "0 .. 2000", "2000 .. 4000", "10000 .. 12000", "above 12000"];
+        let groups = bins.map(|key| (json!(key), json!(1)));
+        assert_eq!(keys(&groups, Order::Key), bins);
     }
 
     #[test]

@@ -99,6 +99,9 @@ pub enum GapUnit {
     Votes,
 }
 
+/// What bars say of each other that hold all at once.
+pub const TOGETHER: &str = "the bars of all points hold at once";
+
 /// On what condition a bar holds, or what it does not cover.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::{Condition, ErrorBar},
+    bar::{Condition, ErrorBar, TOGETHER},
     error::PlanError,
     gather::ScanResult,
     need::Need,
@@ -171,7 +171,7 @@ impl Answering for Ecdf {
         }
         let group = |(label, [low, share, high]): (String, [f64; 3])| {
             let bar = ErrorBar::noise(self.confidence, low.min(share), high.max(share))
-                .on(Condition::Given("the bars of all points hold at once".to_string()));
+                .on(Condition::Given(TOGETHER.to_string()));
             Answer::number(share, bar).into_group(&vec![Some(label)])
         };
         let groups = self.labels().zip(self.shares(&noisy)).map(group).collect();
