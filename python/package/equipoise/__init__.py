@@ -7,7 +7,7 @@ No clipping bounds, no lists of candidates; an error bar on everything; a refusa
     release = eq.median(df["salary"], epsilon=1)
     release.value, release.error, release.guarantee
 
-Statistics        count, sum, mean, variance, std, median, quantile, iqr, mode, histogram, select, summary
+Statistics        count, sum, mean, variance, std, median, quantile, iqr, mode, histogram, select, top, summary
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
