@@ -58,8 +58,9 @@ fn it_is_asked_by_group_in_batches_and_in_simulations() {
     let batch = folder.json("batch questions.json");
     assert_eq!(batch["answers"][0]["value"], json!(["Arden"]));
     assert_eq!(batch["answers"][1]["value"], json!(["Arden", "Brook", "Clay"]));
+    // What was asked about before is registered, and nobody simulates on that.
     let told =
-        folder.run("simulate --trials 10 top data.csv town 2 --among Arden,Brook,Clay --epsilon 1 --json");
+        towns().run("simulate --trials 10 top data.csv town 2 --among Arden,Brook,Clay --epsilon 1 --json");
     let told = String::from_utf8(told.stdout).expect("text");
     assert!(told.contains(r#""truth":["Arden","Brook"]"#) && told.contains(r#""held":10"#), "{told}");
 }

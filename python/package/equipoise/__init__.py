@@ -8,7 +8,7 @@ No clipping bounds, no lists of candidates; an error bar on everything; a refusa
     release.value, release.error, release.guarantee
 
 Statistics        count, share, sum, mean, variance, std, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram,
-                  select, summary
+                  select, top, summary
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on

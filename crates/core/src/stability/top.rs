@@ -124,7 +124,9 @@ mod tests {
 
     fn top_of(counts: &BTreeMap<i64, u64>, wanted: usize, adjacency: Adjacency) -> (Vec<i64>, u64) {
         let top = Top::<i64>::from_passes(wanted, |visit: &mut dyn FnMut(&i64, u64)| {
-            counts.iter().for_each(|(value, &count)| visit(value, count));
+            for (value, &count) in counts {
+                visit(value, count);
+            }
         });
         let found = top.value_and_slack(adjacency);
         let Answer::Value(values) = found.value else { panic!("a set, empty or not") };
