@@ -217,7 +217,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
         }
     };
     reached(Stage::Recorded);
-    Ok(shown(release, &options.showing))
+    Ok(shown(release, &options.showing, &[]))
 }
 
 impl Format {
