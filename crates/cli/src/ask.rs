@@ -35,8 +35,12 @@ pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let QuestionCommand { request, file, books, showing } = command;
     let asked = Asked { file, books, showing, questions: None, request: Some(request) };
     let plan = |facts: &DataFacts| Plan::new(request, facts);
-    let words =
-        Words { text: request.to_json(), delimiter: request.delimiter.as_deref(), header: request.header };
+    let words = Words {
+        text: request.to_json(),
+        delimiter: request.delimiter.as_deref(),
+        header: request.header,
+        fractions: vec![fractions(request)],
+    };
     answer(&asked, &words, plan).unwrap_or_else(|exit| exit)
 }
 
@@ -54,6 +58,7 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
         text: batch.to_json(),
         delimiter: batch.shared.delimiter.as_deref(),
         header: batch.shared.header,
+        fractions: batch.questions.iter().map(|question| fractions(question)).collect(),
     };
     answer(&asked, &words, plan)
 }
@@ -87,6 +92,14 @@ struct Words<'a> {
     text: String,
     delimiter: Option<&'a str>,
     header: Option<bool>,
+    /// The quantiles that each question asks for.
+    fractions: Vec<Vec<String>>,
+}
+
+/// The quantiles that a question asks for, as they were typed.
+fn fractions(request: &Request) -> Vec<String> {
+    let texts = request.fraction.iter().flat_map(|fractions| fractions.split(','));
+    texts.map(|fraction| fraction.trim().to_string()).collect()
 }
 
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
@@ -108,7 +121,7 @@ fn answer(
     if let (Some(known), Some(id)) = (&known, id) {
         let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
         if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
-            return Ok(shown(release, asked));
+            return Ok(shown(release, asked, &words.fractions));
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
@@ -143,13 +156,13 @@ fn answer(
         }
     };
     reached(Stage::Recorded);
-    Ok(shown(release, asked))
+    Ok(shown(release, asked, &words.fractions))
 }
 
 /// Show a release with the next step after a refusal.
-fn shown(release: Release, asked: &Asked<'_>) -> Exit {
+fn shown(release: Release, asked: &Asked<'_>, fractions: &[Vec<String>]) -> Exit {
     let step = release.next_step.clone().filter(|_| !asked.showing.json);
-    let exit = shown_as(release, asked.showing);
+    let exit = shown_as(release, asked.showing, fractions);
     if let Some(step) = step {
         println!("  next       {}", command(&step, asked.file, asked.books));
         println!("             {}, for {}", step.why, show::amount(&step.charge));
@@ -158,11 +171,11 @@ fn shown(release: Release, asked: &Asked<'_>) -> Exit {
 }
 
 /// Show a release, in words or JSON and as a picture.
-pub(crate) fn shown_as(mut release: Release, showing: &Showing) -> Exit {
+pub(crate) fn shown_as(mut release: Release, showing: &Showing, fractions: &[Vec<String>]) -> Exit {
     let exit = show::release(&mut release, showing);
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
-        if let Err(error) = plot::release(&release.to_json(), path) {
+        if let Err(error) = plot::release(&release, fractions, path) {
             no_picture(path, &*error);
         }
     }

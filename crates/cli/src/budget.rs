@@ -6,6 +6,7 @@ use crate::{
     ask::{internal, ledger, open, unopened, usage},
     fail,
     pages::{Listed, Pages},
+    report::{self, analyst_cells},
     show::{amount, left_words, printable},
     standing,
 };
@@ -34,6 +35,7 @@ pub(crate) fn run(command: &BudgetCommand) -> Exit {
     let outcome = match command {
         BudgetCommand::Show(options) => show(options).map(done),
         BudgetCommand::Set(options) => set(options).map(done),
+        BudgetCommand::Report(options) => report::report(options),
         BudgetCommand::Log(options) => log(options),
         BudgetCommand::Verify(options) => verify(options).map(done),
         BudgetCommand::Export(options) => export(options),
@@ -80,7 +82,12 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
         let balance = opened.balance(&data_set.name, None).map_err(ledger)?;
         let standing = standing_of(&opened, data_set, &balance, all).map_err(ledger)?;
         let earlier = opened.earlier(Some(&data_set.name)).map_err(ledger)?;
-        rows.push((data_set, standing, balance, earlier));
+        let mut analysts = Vec::new();
+        for analyst in opened.analysts(&data_set.name).map_err(ledger)? {
+            let balance = opened.balance(&data_set.name, Some(&analyst)).map_err(ledger)?;
+            analysts.push((analyst, balance));
+        }
+        rows.push((data_set, standing, balance, earlier, analysts));
     }
     if let Some(name) = name.filter(|_| rows.is_empty()) {
         return Err(usage(format!(
@@ -91,7 +98,7 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
     if options.json {
         let all: Vec<Value> = rows
             .iter()
-            .map(|(data_set, standing, balance, earlier)| {
+            .map(|(data_set, standing, balance, earlier, analysts)| {
                 json!({
                     "data": data_set.name,
                     "adjacency": data_set.adjacency.to_string(),
@@ -99,6 +106,7 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
                     "spent": Spent::from(balance.spent()),
                     "limit": balance.limit().as_ref().map(Remaining::from),
                     "remaining": balance.remaining().as_ref().map(Remaining::from),
+                    "analysts": analysts.iter().map(analyst_json).collect::<Vec<_>>(),
                     "accountants": standing::to_json(standing),
                     "earlier": earlier_json(earlier),
                 })
@@ -108,7 +116,14 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
         return Ok(());
     }
     show_table(&rows);
-    for (data_set, standing, _, earlier) in &rows {
+    for (data_set, standing, _, earlier, analysts) in &rows {
+        if !analysts.is_empty() {
+            let mut table = table(&["analyst", "spent", "limit", "left"]);
+            for (analyst, balance) in analysts {
+                table.add_row(analyst_cells(analyst, balance));
+            }
+            println!("\n{}, by analyst:\n{table}", printable(&data_set.name));
+        }
         println!("\n{}", standing::words(standing, &data_set.name));
         for earlier in earlier {
             println!("{}", earlier_words(earlier, data_set));
@@ -117,12 +132,23 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
     Ok(())
 }
 
-/// A data set, how it stands, and what was spent on it for another unit or adjacency.
-type Shown<'a> = (&'a DataSet, Standing, Balance, Vec<Earlier>);
+/// A data set, how it stands, what was spent on it for another unit or adjacency, and its analysts.
+type Shown<'a> = (&'a DataSet, Standing, Balance, Vec<Earlier>, Vec<(String, Balance)>);
+
+/// What one analyst spent, may spend and has left.
+fn analyst_json((analyst, balance): &(String, Balance)) -> Value {
+    let own = balance.analyst.as_ref();
+    json!({
+        "analyst": analyst,
+        "spent": own.map(|own| Spent::from(&own.spent.approx)),
+        "limit": own.and_then(|own| own.limit.as_ref()).map(Remaining::from),
+        "remaining": balance.remaining().as_ref().map(Remaining::from),
+    })
+}
 
 fn show_table(rows: &[Shown<'_>]) {
     let mut table = table(&["data", "adjacency", "unit", "spent", "limit", "left"]);
-    for (data_set, _, balance, _) in rows {
+    for (data_set, _, balance, ..) in rows {
         let or_none =
             |limit: Option<Limit>| limit.map_or("none".to_string(), |limit| left_words(&(&limit).into()));
         table.add_row([
@@ -324,7 +350,8 @@ fn log(options: &BooksOptions) -> Result<Exit, Exit> {
     Ok(pages.end())
 }
 
-fn happened(event: &Event) -> String {
+/// What an entry says, in a line.
+pub(crate) fn happened(event: &Event) -> String {
     match event {
         Event::Created => "ledger begun".to_string(),
         Event::Registered { unit, adjacency } => {

@@ -4,13 +4,14 @@ use crate::{
     Exit,
     args::ExplainOptions,
     ask::{internal, ledger, usage},
-    budget, show, typed,
+    budget, report, show, typed,
 };
 use equipoise_core::wording;
 use equipoise_engine::books::ledger_path;
 use equipoise_session::{
     bar::rounded,
-    ledger::{Entry, Event, Ledger},
+    ledger::{Cost, Entry, Event, Ledger, Limit},
+    meaning,
     release::{Outcome, Promise, Release, Spent},
 };
 use serde_json::{Value, json};
@@ -38,7 +39,9 @@ fn explain(options: &ExplainOptions) -> Result<(), Exit> {
             .map_or(Kept::OfAnotherVersion, |release| Kept::Release(Box::new(release)))
     });
     let data = entry.data_set.clone().unwrap_or_default();
-    let words = paragraph(&data, &entry.time, &question, &promise, &Spent::from(&cost.approx), &kept);
+    let share = share(&opened, &entry, cost)?;
+    let charge = Charge { time: &entry.time, cost: &Spent::from(&cost.approx), share: &share };
+    let words = paragraph(&data, &question, &promise, &charge, &kept);
     let words = words + &changes(&opened, &entry)?;
     if options.json {
         let document = json!({
@@ -105,14 +108,27 @@ fn unknown(typed: &str) -> Exit {
     ))
 }
 
-fn paragraph(
-    data: &str,
-    time: &str,
-    question: &Value,
-    promise: &Promise,
-    charge: &Spent,
-    kept: &Kept,
-) -> String {
+/// When it was charged, how much, and which part of the limit that is.
+struct Charge<'a> {
+    time: &'a str,
+    cost: &'a Spent,
+    share: &'a str,
+}
+
+/// Which part of the data set's limit a charge is, where the limit in force is in the same currency and counts it.
+fn share(opened: &Ledger, entry: &Entry, cost: &Cost) -> Result<String, Exit> {
+    let name = entry.data_set.as_deref().unwrap_or_default();
+    let limit = opened.balance(name, None).map_err(ledger)?.data_set.limit;
+    let Some(Limit::Approx(limit)) = limit.filter(|_| opened.counts(entry).unwrap_or(false)) else {
+        return Ok(String::new());
+    };
+    let share = report::percent_of(cost.approx.eps.ratio().to_f64(), limit.eps.ratio().to_f64());
+    let whole = show::amount(&Spent::from(&limit));
+    Ok(share.map_or(String::new(), |share| format!(", {share} of the limit of {whole}")))
+}
+
+fn paragraph(data: &str, question: &Value, promise: &Promise, charge: &Charge<'_>, kept: &Kept) -> String {
+    let Charge { time, cost, share } = charge;
     let release = kept.release();
     let text = |name: &str| question[name].as_str().unwrap_or_default();
     let of = question["column"]
@@ -129,21 +145,21 @@ fn paragraph(
             format!(" Of its records took part: {}.", parts.join("; "))
         }
     };
+    let who = meaning::protected(&promise.unit);
     let neighbours = match promise.adjacency.as_str() {
-        "add-remove" => {
-            format!("one {} is added or removed; the number of them is protected too", promise.unit)
-        }
-        _ => format!("one {} takes other values; the number of them is taken as public", promise.unit),
+        "add-remove" => format!("{who} is added or removed; the number of them is protected too"),
+        _ => format!("{who} takes other values; the number of them is taken as public"),
     };
-    let factor = show::short_up(&promise.epsilon);
+    let factor = meaning::factor(&promise.epsilon);
     let meaning = match promise.delta.as_str() {
-        "0" => format!("the probability of any outcome changes by at most a factor of e^{factor}"),
+        "0" => format!("the probability of any outcome changes by at most a factor of {factor}"),
         // A single outcome may change by any factor; what is bounded are sets of outcomes.
         delta => format!(
-            "the probability of any set of outcomes is at most e^{factor} times what it would be otherwise, plus {},",
+            "the probability of any set of outcomes is at most {factor} times what it would be otherwise, plus {},",
             show::short_up(delta)
         ),
     };
+    let plainly = meaning::surer(promise);
     let came = match release {
         None if *kept == Kept::Lost => {
             "The answer was lost before it was recorded; the charge stands.".to_string()
@@ -182,14 +198,14 @@ fn paragraph(
         blocks.map_or(String::new(), |blocks| format!(" Its blocks: {}.", show::blocks_words(blocks)));
     format!(
         "On {time} the {statistic}{of}{by} of the data set '{data}' was released with {promised} by the mechanism \
-         {mechanism}.{took_part} The guarantee: {meaning} when {neighbours}. Charged to \
-         the ledger of the data set: {charged}. Before any data was read, this was expected: {expected}.{instead} {came}{blocks} The \
+         {mechanism}.{took_part} The guarantee: {meaning} when {neighbours}. {plainly} Charged to \
+         the ledger of the data set: {charged}{share}. Before any data was read, this was expected: {expected}.{instead} {came}{blocks} The \
          guarantee assumes nothing about the data or about what others know{assumed}; it adds up over all releases from the \
          same people, which the ledger sums.",
         statistic = text("statistic"),
         promised = show::amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
         mechanism = text("mechanism"),
-        charged = show::amount(charge),
+        charged = show::amount(cost),
         expected = text("expected"),
         instead = instead(question),
         assumed = assumed(text("mechanism")),

@@ -217,7 +217,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
         }
     };
     reached(Stage::Recorded);
-    Ok(shown_as(release, &options.showing))
+    Ok(shown_as(release, &options.showing, &[]))
 }
 
 impl Format {

@@ -140,7 +140,11 @@ fn a_summary_by_group_has_all_answers_for_each_group() {
     fs::write(folder.path("questions.json"), questions).unwrap();
     let batch = folder.json("batch questions.json data.csv --plot out.svg");
     assert_eq!(batch["answers"][0]["groups"][1]["answers"][3]["statistic"], "quantiles", "{batch}");
-    assert!(fs::read_to_string(folder.path("out.svg")).unwrap().contains("Ayr: mean"));
+    let picture = fs::read_to_string(folder.path("out.svg")).unwrap();
+    assert!(
+        picture.contains("question 1: summary of value by town, mean") && picture.contains("Ayr"),
+        "{picture}"
+    );
     let people = "--group-by town --unit year --max-groups-per-unit 2 --dry-run";
     let planned = folder.json(&format!("summary data.csv value --epsilon 40 --delta 1e-6 {people}"));
     assert_eq!((&planned["outcome"], &planned["group_by"][0]), (&"planned".into(), &"town".into()));

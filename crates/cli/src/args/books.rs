@@ -1,6 +1,6 @@
 //! Options of the ledger's commands.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -30,6 +30,11 @@ pub(crate) enum BudgetCommand {
         after_help = "Examples:\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-5\n  equipoise budget set salaries.csv --epsilon 1 --analyst ana\n  equipoise budget set salaries.csv --rho 0.5 --delta 1e-6\n  equipoise budget set salaries.csv --epsilon 5 --delta 1e-6 --accountant renyi\n  equipoise budget set visits.csv --unit person --anew --epsilon 5\n\nA ledger with any limit answers only for registered files."
     )]
     Set(LimitOptions),
+    /// One page for a privacy board: every release, what it cost, and what all of them tell about one person
+    #[command(
+        after_help = "Examples:\n  equipoise budget report salaries.csv --out report.html\n  equipoise budget report --ledger all.ledger --format md"
+    )]
+    Report(ReportOptions),
     /// Every entry, oldest first
     Log(BooksOptions),
     /// Recompute the chain, the sums and the limits
@@ -52,6 +57,33 @@ pub(crate) struct BooksOptions {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// What a page is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Markdown.
+    Md,
+    /// One HTML file that asks for nothing from elsewhere.
+    Html,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportOptions {
+    /// The data file; all of the ledger's without one
+    pub file: Option<PathBuf>,
+    /// With - for FILE: the name that the budget of standard input belongs to
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub name: Option<String>,
+    /// The ledger [default: equipoise.ledger beside the data, or in this folder]
+    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    pub ledger: Option<PathBuf>,
+    /// Markdown or HTML [default: as --out ends, or md]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+    /// Write the page to this file, which ends in .md or .html, instead of to standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -1,64 +1,53 @@
 //! The picture of a simulation: what was answered how often, how often nothing was, and what is true.
 
-use super::{
-    AXIS, BINS, Failed, GREY, INK, LINE, Line, MOST_LINES, Picture, TITLE, around, bars, text, write,
-};
+use super::{Failed, write};
 use crate::show;
-use equipoise_session::simulate::{Series, Simulation};
-use plotters::prelude::*;
+use equipoise_session::{
+    picture::{Anchor, Axis, Class, Line, MOST_LINES, Mark, Panel, Style, Svg, WIDTH, head},
+    simulate::{Series, Simulation},
+};
 use std::path::Path;
 
 /// Texts that few trials gave are not drawn.
 const MOST_TEXTS: usize = 12;
-const CAPTION: u32 = 26;
-
-/// Lines that share an axis.
-struct Panel {
-    caption: String,
-    lines: Vec<Line>,
-}
+/// The line of trials without an answer.
+const REFUSED: &str = "refused";
+/// Bins of the histogram of a simulation.
+const BINS: usize = 40;
+/// The histogram in pixels: from left to right, and how high.
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = WIDTH - 32.0;
+const HIGH: f64 = 240.0;
 
 /// Draw the answers of a simulation: a single number as a histogram, several as boxes that hold nine answers of ten, texts
 /// as bars; with what is true, and how many were refused.
 pub(crate) fn simulation(title: &str, simulation: &Simulation, path: &Path) -> Result<(), Failed> {
+    let mut svg = Svg::default();
     let said = trials(simulation);
     let numbers = match &simulation.series[..] {
         [one] if one.key.is_none() && !one.frequent => one.numbers(),
         _ => Vec::new(),
     };
     if !numbers.is_empty() {
-        let truth = simulation.series[0].truth().map(|truth| simulation.series[0].number(&truth));
-        return write(path, 380, |area| {
-            let (head, body) = area.split_vertically(TITLE);
-            head_words(&head, title, &said)?;
-            histogram(&body, &numbers, truth.filter(|truth| truth.is_finite()))
-        });
+        let series = &simulation.series[0];
+        let truth = series.truth().map(|truth| series.number(&truth)).filter(|truth| truth.is_finite());
+        let top = head(&mut svg, title, &[said]);
+        let bottom = histogram(&mut svg, top, series, &numbers, truth);
+        return write(path, &svg.finish(bottom, title));
     }
     let (panels, left_out) = panels(simulation);
+    let mut under = vec![said];
     if panels.is_empty() {
-        return write(path, TITLE + 60, |area| {
-            let (head, body) = area.split_vertically(TITLE);
-            head_words(&head, title, &said)?;
-            text(&body, "no trial had an answer", 15, (20, 10), GREY)
-        });
+        under.push("no trial had an answer".to_string());
     }
-    let more = if left_out > 0 { format!("; {left_out} more lines are not drawn") } else { String::new() };
-    let heights: Vec<u32> = panels
-        .iter()
-        .map(|panel| u32::try_from(panel.lines.len()).map(|lines| CAPTION + LINE * lines + AXIS))
-        .collect::<Result<_, _>>()?;
-    write(path, TITLE + heights.iter().sum::<u32>(), |area| {
-        let (head, mut rest) = area.split_vertically(TITLE);
-        head_words(&head, title, &format!("{said}{more}"))?;
-        for (panel, height) in panels.iter().zip(heights) {
-            let (this, below) = rest.split_vertically(height);
-            let (caption, body) = this.split_vertically(CAPTION);
-            text(&caption, &panel.caption, 13, (20, 8), INK)?;
-            bars(&body, &panel.lines)?;
-            rest = below;
-        }
-        Ok(())
-    })
+    if left_out > 0 {
+        under.push(format!("{left_out} more lines are not drawn"));
+    }
+    let mut bottom = head(&mut svg, title, &under);
+    for panel in &panels {
+        bottom = panel.draw(&mut svg, bottom);
+    }
+    write(path, &svg.finish(bottom + 8.0, title))
 }
 
 fn trials(simulation: &Simulation) -> String {
@@ -66,11 +55,6 @@ fn trials(simulation: &Simulation) -> String {
     let refused = simulation.trials.iter().filter(|trial| !trial.is_released()).count();
     let share = 100.0 * refused as f64 / many.max(1) as f64;
     format!("{many} trials, {refused} refused ({share:.1} %); simulated, not released")
-}
-
-fn head_words(head: &Picture<'_>, title: &str, said: &str) -> Result<(), Failed> {
-    text(head, title, 20, (20, 12), BLACK)?;
-    text(head, said, 13, (20, 42), GREY)
 }
 
 /// Series of one scale side by side, and how many lines there is no room for.
@@ -88,7 +72,13 @@ fn panels(simulation: &Simulation) -> (Vec<Panel>, usize) {
         let caption = caption(series);
         match panels.last_mut() {
             Some(panel) if panel.caption == caption => panel.lines.extend(lines),
-            _ => panels.push(Panel { caption, lines }),
+            _ => panels.push(Panel {
+                caption,
+                style: if series.frequent { Style::Bars } else { Style::Boxes },
+                value_type: series.value_type.clone().filter(|_| !series.frequent),
+                lines,
+                words: Vec::new(),
+            }),
         }
     }
     panels.retain(|panel| !panel.lines.is_empty());
@@ -115,24 +105,28 @@ fn one(series: &Series, many: usize) -> Line {
         0 => format!("released in {told} of {many}"),
         refused => format!("released {told}, refused {refused} of {many}"),
     };
+    let mark = spread.as_ref().map(|spread| Mark {
+        value: number(&spread.median),
+        ends: number(&spread.low).zip(number(&spread.high)).map(|(low, high)| [low, high]),
+    });
     Line {
-        label: if series.name.starts_with("quantile") { series.label(false) } else { series.label(true) },
-        value: spread.as_ref().and_then(|spread| number(&spread.median)),
-        bar: spread.as_ref().and_then(|spread| number(&spread.low).zip(number(&spread.high))),
-        truth: series.truth().as_ref().and_then(number),
+        name: if series.name.starts_with("quantile") { series.label(false) } else { series.label(true) },
         note,
+        marks: mark.into_iter().collect(),
+        truth: series.truth().as_ref().and_then(number),
+        refused: told == 0,
     }
 }
 
 /// The most frequent texts as bars of trials.
 fn texts(series: &Series, many: usize) -> Vec<Line> {
     let truth = series.truth();
-    let line = |label: String, trials: usize| Line {
-        label,
-        value: None,
-        bar: Some((0.0, trials as f64)),
-        truth: None,
+    let line = |name: String, trials: usize| Line {
         note: format!("{trials} of {many} trials"),
+        marks: vec![Mark { value: Some(trials as f64), ends: None }],
+        truth: None,
+        refused: name == REFUSED,
+        name,
     };
     let answers = series.frequent().into_iter().take(MOST_TEXTS);
     let mut lines: Vec<Line> = answers
@@ -142,36 +136,52 @@ fn texts(series: &Series, many: usize) -> Vec<Line> {
         })
         .collect();
     if series.refused > 0 {
-        lines.push(line("refused".to_string(), series.refused));
+        lines.push(line(REFUSED.to_string(), series.refused));
     }
     lines
 }
 
-fn histogram(body: &Picture<'_>, answers: &[f64], truth: Option<f64>) -> Result<(), Failed> {
-    let (low, high) = around(answers.iter().copied().chain(truth));
-    let step = (high - low) / BINS as f64;
+/// How often answers lay where, and what is true; gives where it ends.
+fn histogram(svg: &mut Svg, top: f64, series: &Series, answers: &[f64], truth: Option<f64>) -> f64 {
+    let kind = series.value_type.as_deref();
+    let Some(axis) = Axis::around(answers.iter().copied().chain(truth), false, kind, (LEFT, RIGHT)) else {
+        return top;
+    };
     let mut counts = [0u32; BINS];
+    let step = (RIGHT - LEFT) / BINS as f64;
     for answer in answers {
-        // Compared instead of converted: the last edge that is not above the answer.
-        let bin = (0..BINS).rev().find(|&bin| low + step * bin as f64 <= *answer).unwrap_or_default();
+        // Compared instead of converted: the last edge that is not right of the answer.
+        let x = axis.place(*answer);
+        let bin = (0..BINS).rev().find(|&bin| LEFT + step * bin as f64 <= x).unwrap_or_default();
         counts[bin] += 1;
     }
     let most = f64::from(counts.iter().copied().max().unwrap_or(1));
-    let mut chart = ChartBuilder::on(body)
-        .margin(16)
-        .x_label_area_size(34)
-        .y_label_area_size(48)
-        .build_cartesian_2d(low..high, 0.0..most * 1.05)?;
-    chart.configure_mesh().disable_x_mesh().light_line_style(WHITE).x_labels(7).y_labels(5).draw()?;
-    chart.draw_series(counts.iter().enumerate().map(|(bin, &count)| {
-        let left = low + step * bin as f64;
-        Rectangle::new([(left, 0.0), (left + step * 0.92, f64::from(count))], INK.filled())
-    }))?;
-    if let Some(truth) = truth {
-        let style = RED.stroke_width(2);
-        chart.draw_series([PathElement::new(vec![(truth, 0.0), (truth, most * 1.05)], style)])?;
+    let bottom = top + HIGH;
+    // Upwards, so from the bottom to the top.
+    let height = Axis::around([most], true, None, (bottom, top));
+    for (value, label) in height.iter().flat_map(Axis::ticks).filter(|(value, _)| value.fract() == 0.0) {
+        let y = height.map_or(bottom, |height| height.place(value));
+        svg.line(Class::Grid, (LEFT, y), (RIGHT, y));
+        svg.text(Class::Grey, 11, (LEFT - 8.0, y + 4.0), Anchor::End, &label);
     }
-    Ok(())
+    for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let y = height.map_or(bottom, |height| height.place(f64::from(count)));
+        svg.rectangle(Class::Bar, [LEFT + step * bin as f64 + 0.6, y, step - 1.2, bottom - y]);
+    }
+    svg.line(Class::Axis, (LEFT, bottom), (RIGHT, bottom));
+    for (value, label) in axis.ticks() {
+        svg.text(Class::Grey, 11, (axis.place(value), bottom + 16.0), Anchor::Middle, &label);
+    }
+    let mut words = format!("how many of the trials answered what: {}", series.label(true));
+    if let Some(truth) = truth {
+        let x = axis.place(truth);
+        svg.line(Class::Truth, (x, top), (x, bottom));
+        let truth = series.truth().map_or(String::new(), |truth| show::value(&truth));
+        words = format!("{words}; the truth ({truth}) in red");
+    }
+    svg.text(Class::Grey, 12, (20.0, bottom + 38.0), Anchor::Start, &words);
+    svg.say(&words);
+    bottom + 56.0
 }
 
 #[cfg(test)]

@@ -1,0 +1,214 @@
+//! What a promise means to the person whom it protects, in plain words that are true as they stand.
+//!
+//! # Guarantee
+//!
+//! Under epsilon alone, whatever is released is at most e^epsilon times likelier with any one person than without, so for whoever
+//! knows the records of all others the odds that this person is in the data change by at most that factor, in either
+//! direction. It is a factor of odds, not of probabilities. With a delta no factor holds for each outcome: what is bounded
+//! is how often any one conclusion is drawn. The words say the one or the other.
+
+use crate::{
+    bar::{printable, rounded},
+    release::{Outcome, Promise, Release, Spent},
+};
+use equipoise_core::ratio::Ratio;
+
+/// Who is protected: "one row", or "one person (all rows with the same 'person_id')".
+pub fn protected(unit: &str) -> String {
+    if unit == "row" {
+        "one row".to_string()
+    } else {
+        format!("one person (all rows with the same '{}')", printable(unit))
+    }
+}
+
+/// e^epsilon in two digits, rounded up: "e^2.1 = 8.2", and "more than anybody can use" where a float ends.
+pub fn factor(epsilon: &str) -> String {
+    let exact: Option<Ratio> = epsilon.parse().ok();
+    let shown = exact.as_ref().map_or(epsilon.to_string(), |number| number.to_short_up(6, 12));
+    // A float is next to the number, and the power next to the float: a millionth part covers both.
+    let power = exact.map_or(f64::INFINITY, |number| number.to_f64().exp() * (1.0 + 1e-6));
+    format!("e^{shown} = {}", two_digits_up(power))
+}
+
+/// Two digits that are not below the number.
+fn two_digits_up(number: f64) -> String {
+    if !number.is_finite() || number >= 1e300 {
+        return "more than 10^300".to_string();
+    }
+    let power = number.log10().floor();
+    let scale = 10f64.powf(power - 1.0);
+    let up = (number / scale).ceil() * scale;
+    match up {
+        up if up < 10.0 => format!("{up:.1}"),
+        up if up < 1e7 => format!("{up:.0}"),
+        up => format!("{up:.1e}"),
+    }
+}
+
+/// What whoever sees answers of this price learns about one person at most, as a sentence.
+pub fn surer(promise: &Promise) -> String {
+    let Promise { epsilon, delta, adjacency, unit, .. } = promise;
+    let (who, factor) = (protected(unit), factor(epsilon));
+    // What may be different between two data sets that are hard to tell apart.
+    let (claim, instead) = match adjacency.as_str() {
+        "add-remove" => (format!("{who} is in the data"), "is not"),
+        _ => (format!("{who} has these values"), "has any others"),
+    };
+    if epsilon == "0" && delta == "0" {
+        return format!("Whoever sees this learns nothing about whether {claim}.");
+    }
+    if delta == "0" {
+        return format!(
+            "Whoever knows all other records and sees this can become at most {factor} times surer that {claim}, or that it \
+             {instead}: odds change by at most that factor, in either direction."
+        );
+    }
+    let delta = delta.parse().map_or(delta.clone(), |delta: Ratio| delta.to_short_up(6, 12));
+    format!(
+        "Whatever anybody concludes from this, they conclude it at most {factor} times as often where {claim} as where it \
+         {instead}, plus a probability of {delta}; and the other way round."
+    )
+}
+
+/// An epsilon and a delta for people, rounded up.
+pub fn amount(spent: &Spent) -> String {
+    let short =
+        |exact: &str| exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_up(6, 12));
+    match spent.delta.as_str() {
+        "0" => format!("epsilon {}", short(&spent.epsilon)),
+        delta => format!("epsilon {}, delta {}", short(&spent.epsilon), short(delta)),
+    }
+}
+
+/// What became of a question, in short: the value with its error, how many groups, or that it was refused.
+pub fn outcome(release: &Release) -> String {
+    match release {
+        Release { outcome: Outcome::Refused, .. } => "refused".to_string(),
+        Release { answers: Some(answers), .. } => {
+            let released = answers.iter().filter(|item| item.outcome == Outcome::Released).count();
+            format!("{released} of {} answers", answers.len())
+        }
+        Release { groups: Some(groups), .. } => {
+            let refused = groups.iter().filter(|group| group.outcome == Outcome::Refused).count();
+            let refused = if refused == 0 { String::new() } else { format!(", {refused} of them refused") };
+            format!("{} groups{refused}", groups.len())
+        }
+        Release { value, .. } if value.is_null() => "answers given elsewhere".to_string(),
+        Release { value, error, .. } => {
+            let short =
+                error.as_ref().map_or(String::new(), |error| format!(" ({})", error.short_words(value)));
+            format!("{}{short}", rounded(value, error.as_ref()))
+        }
+    }
+}
+
+/// A release in a paragraph, from what it says itself.
+pub fn paragraph(release: &Release) -> String {
+    let promise = &release.guarantee;
+    let of = release.column.as_ref().map_or(String::new(), |column| format!(" of '{}'", printable(column)));
+    let by: Vec<String> = release.group_by.iter().map(|name| format!("'{}'", printable(name))).collect();
+    let by = if by.is_empty() { String::new() } else { format!(" by {}", by.join(" and ")) };
+    let filter =
+        release.filter.as_ref().map_or(String::new(), |filter| format!(", rows where {}", printable(filter)));
+    let said = match (&release.error, release.outcome) {
+        (Some(error), Outcome::Released) => format!(
+            "The released value is {}; its error: {}.",
+            rounded(&release.value, Some(error)),
+            error.words(&release.value)
+        ),
+        (_, Outcome::Refused) => format!(
+            "There is no answer{}; a refusal is part of what the guarantee covers.",
+            release.advice.as_ref().map_or(String::new(), |advice| format!(" ({advice})"))
+        ),
+        _ => format!("Released: {}.", outcome(release)),
+    };
+    let left =
+        release.remaining.as_ref().and_then(|left| left.epsilon.as_ref()).and_then(|left| left.parse().ok());
+    let left = left.map_or(", and no limit in epsilon".to_string(), |left: Ratio| {
+        format!(", and epsilon {} is left", left.to_short_down(6, 12))
+    });
+    let receipt =
+        release.receipt.as_ref().map_or(String::new(), |receipt| format!(" Receipt: {}.", receipt.id));
+    format!(
+        "The {}{of}{by} of {}{filter}, by the mechanism {}. {said} It promises {} for {}, {}. {} With this release {} \
+         is spent on the data set in all{left}.{receipt}",
+        release.statistic,
+        printable(&release.data),
+        release.mechanism,
+        amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
+        protected(&promise.unit),
+        if promise.adjacency == "add-remove" { "added or removed" } else { "replaced by any other" },
+        surer(promise),
+        amount(&release.spent),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn promise(epsilon: &str, delta: &str, unit: &str, adjacency: &str) -> Promise {
+        Promise {
+            epsilon: epsilon.into(),
+            delta: delta.into(),
+            adjacency: adjacency.into(),
+            unit: unit.into(),
+            max_rows_per_unit: None,
+            max_groups_per_unit: None,
+            once_for_each_value: false,
+        }
+    }
+
+    #[test]
+    fn factors_are_rounded_up() {
+        for (epsilon, said) in [
+            ("2.1", "e^2.1 = 8.2"),
+            ("0.1", "e^0.1 = 1.2"),
+            ("1/3", "e^0.333334 = 1.4"),
+            ("3", "e^3 = 21"),
+            ("20", "e^20 = 4.9e8"),
+            ("1000", "e^1000 = more than 10^300"),
+        ] {
+            assert_eq!(factor(epsilon), said);
+        }
+        for epsilon in 1..600 {
+            let epsilon = f64::from(epsilon) / 10.0;
+            let said = factor(&format!("{epsilon:.1}"));
+            let read: f64 = said.rsplit(' ').next().unwrap().parse().unwrap();
+            assert!(read >= epsilon.exp() && read <= epsilon.exp() * 1.11, "{said}");
+        }
+    }
+
+    #[test]
+    fn the_sentence_speaks_of_odds_or_with_a_delta_of_conclusions() {
+        let pure = surer(&promise("2.1", "0", "row", "add-remove"));
+        assert_eq!(
+            pure,
+            "Whoever knows all other records and sees this can become at most e^2.1 = 8.2 times surer that one row is in the \
+             data, or that it is not: odds change by at most that factor, in either direction."
+        );
+        let person = surer(&promise("1", "1/1000000", "id", "replace"));
+        assert_eq!(
+            person,
+            "Whatever anybody concludes from this, they conclude it at most e^1 = 2.8 times as often where one person (all rows \
+             with the same 'id') has these values as where it has any others, plus a probability of 0.000001; and the other way \
+             round."
+        );
+    }
+
+    /// Randomised response at this epsilon reaches the factor: odds of one to one become e^epsilon to one, never more, while a
+    /// probability of a half becomes less than twice as much. So the words may say odds, and may not say probability.
+    #[test]
+    fn odds_change_by_the_factor_and_probabilities_do_not() {
+        let epsilon: f64 = 2.1;
+        let truth = epsilon.exp() / (1.0 + epsilon.exp());
+        for prior in [0.001, 0.5, 0.9] {
+            let posterior = prior * truth / (prior * truth + (1.0 - prior) * (1.0 - truth));
+            let odds = |share: f64| share / (1.0 - share);
+            let change = odds(posterior) / odds(prior);
+            assert!((change - epsilon.exp()).abs() < 1e-9);
+            assert!(posterior / prior < epsilon.exp());
+        }
+    }
+}
