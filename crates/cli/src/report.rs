@@ -224,6 +224,7 @@ fn total(data_set: &DataSet, balance: &Balance, charges: usize) -> String {
         unit: data_set.unit.to_string(),
         max_rows_per_unit: None,
         max_groups_per_unit: None,
+        once_for_each_value: false,
     };
     format!(
         "Protected is {}. All releases together, {charges} so far, cost {}. {}",
