@@ -157,7 +157,9 @@ impl Edges {
                 numbers.for_each(|number| counts[place(edges, number, on_edge)] += 1);
             }),
             Self::Wholes(_, edges) => values.each_whole(|some| {
-                some.iter().for_each(|whole| counts[place(edges, whole, on_edge)] += 1);
+                for whole in some {
+                    counts[place(edges, whole, on_edge)] += 1;
+                }
             }),
         }
         counts
@@ -249,7 +251,9 @@ impl Multiples {
                 numbers.for_each(|&number| *counts.entry(self.of_number(number)).or_default() += 1);
             }),
             Self::Wholes(_, width) => values.each_whole(|some| {
-                some.iter().for_each(|whole| *counts.entry(whole.div_euclid(width)).or_default() += 1);
+                for whole in some {
+                    *counts.entry(whole.div_euclid(width)).or_default() += 1;
+                }
             }),
         }
         // In the order of the numbers, so that coins which are replayed meet the same bin.

@@ -120,7 +120,9 @@ impl Extreme {
     fn far_rows(&self, gathered: &ScanResult<'_>) -> (Vec<i64>, u64) {
         let mut places = gathered.values(&self.need).places(&self.space, Adjacency::AddRemove);
         let all = places.len() as u64;
-        places.iter_mut().for_each(|place| *place = self.mirrored(*place));
+        for place in &mut places {
+            *place = self.mirrored(*place);
+        }
         let wanted = usize::try_from(self.mechanism.limit()).unwrap_or(usize::MAX).saturating_add(1);
         if let Some(rest) = places.len().checked_sub(wanted).filter(|&rest| rest > 0) {
             places.select_nth_unstable(rest);

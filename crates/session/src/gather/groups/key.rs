@@ -8,11 +8,12 @@ use crate::{
 };
 use std::cmp::Ordering;
 
-/// Where a key stands in an answer: fields that are not there first, then numbers by their size, then texts.
+/// Where a key stands in an answer: fields that are not there first, then numbers and bins by their size, then texts.
 pub(crate) fn in_order(one: &Key, other: &Key) -> Ordering {
     let rank = |field: &Option<String>| match field.as_deref() {
         None => (0, 0.0),
-        Some(text) => match number::float(text.as_bytes()) {
+        // A bin is called by its edges, as 500 .. 1000.
+        Some(text) => match number::float(text.split(" .. ").next().unwrap_or(text).as_bytes()) {
             number if number.is_nan() => (2, 0.0),
             number => (1, number),
         },
@@ -105,6 +106,15 @@ mod tests {
 
     fn columns(kind: Kind) -> [ColumnRead; 2] {
         [0, 1].map(|column| ColumnRead { column, kind })
+    }
+
+    #[test]
+    fn bins_are_ordered_by_their_edges() {
+        let mut keys = ["1000 .. 1500", "town", "-5 .. 500", "500 .. 1000", "7"]
+            .map(|text| vec![Some(text.to_string())]);
+        keys.sort_unstable_by(in_order);
+        let sorted: Vec<&str> = keys.iter().filter_map(|key| key[0].as_deref()).collect();
+        assert_eq!(sorted, ["-5 .. 500", "7", "500 .. 1000", "1000 .. 1500", "town"]);
     }
 
     #[test]
