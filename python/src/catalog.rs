@@ -10,8 +10,8 @@ use equipoise_core::{
 use equipoise_session::{
     audits::all,
     bar::{ErrorBar, rounded},
-    caution,
-    release::Promise,
+    caution, meaning,
+    release::{Promise, Release},
 };
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -96,6 +96,29 @@ pub fn answer_words(value: &str, error: &str) -> PyResult<(String, String)> {
     let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
     let words = error.as_ref().map_or(String::new(), |error| error.words(&value));
     Ok((rounded(&value, error.as_ref()), words))
+}
+
+/// The same in a cell of a table.
+#[pyfunction]
+pub fn short_words(value: &str, error: &str) -> PyResult<(String, String)> {
+    let value: Value = serde_json::from_str(value).map_err(errors::request)?;
+    let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
+    let words = error.as_ref().map_or(String::new(), |error| error.short_words(&value));
+    Ok((rounded(&value, error.as_ref()), words))
+}
+
+/// A release, given as its JSON, as the SVG that the command line draws.
+#[pyfunction]
+pub fn picture(release: &str) -> PyResult<String> {
+    let release: Release = serde_json::from_str(release).map_err(errors::request)?;
+    Ok(equipoise_session::picture::release(&release, &[], Surface::Python))
+}
+
+/// A release, given as its JSON, in a paragraph.
+#[pyfunction]
+pub fn explain(release: &str) -> PyResult<String> {
+    let release: Release = serde_json::from_str(release).map_err(errors::request)?;
+    Ok(meaning::paragraph(&release))
 }
 
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.

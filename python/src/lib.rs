@@ -39,7 +39,10 @@ mod _equipoise {
     use crate::{
         blocks::{Ballot, deal_people, deal_rows},
         books::{Account, Books, Planned, known_as, simulate},
-        catalog::{answer_words, audit, audits, calibrate, cautions, in_python, mechanisms, visible},
+        catalog::{
+            answer_words, audit, audits, calibrate, cautions, explain, in_python, mechanisms, picture,
+            short_words, visible,
+        },
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         table::{Arrow, File, cells, read, shown, write},

@@ -28,11 +28,13 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many records there are, or how many have a field that is not empty; keywords as of :func:`equipoise.count`."""
@@ -50,12 +52,14 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The sum of a column of numbers; keywords as of :func:`equipoise.sum`."""
@@ -73,6 +77,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -80,6 +85,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The mean of a column of numbers, without bounds; keywords as of :func:`equipoise.mean`."""
@@ -97,6 +103,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -104,6 +111,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The variance of a column of numbers (their mean squared distance from the mean), without bounds; keywords as of :func:`equipoise.variance`."""
@@ -121,6 +129,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -128,6 +137,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The standard deviation of a column of numbers (the root of the variance), without bounds; keywords as of :func:`equipoise.std`."""
@@ -145,6 +155,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -154,6 +165,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The median of a column of numbers (the lower one of the two in the middle), without bounds; keywords as of :func:`equipoise.median`."""
@@ -162,7 +174,7 @@ class Statistics:
     def quantile(
         self,
         q: Number | Sequence[Number],
-        column: str | None = None,
+        column: str | Number | Sequence[Number] | None = None,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -172,6 +184,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -181,6 +194,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """One quantile or several of a column of numbers, without bounds; keywords as of :func:`equipoise.quantile`."""
@@ -198,6 +212,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -207,6 +222,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The interquartile range of a column of numbers, without bounds; keywords as of :func:`equipoise.iqr`."""
@@ -224,11 +240,13 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The most frequent value of a column, exact, or a refusal where it leads by too little; keywords as of :func:`equipoise.mode`."""
@@ -246,10 +264,12 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many records each value of a column has; rare values are not released; keywords as of :func:`equipoise.histogram`."""
@@ -267,12 +287,14 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         among: Sequence[str] | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """A value that nearly most records have: among stated candidates, or found ones; keywords as of :func:`equipoise.select`."""
@@ -290,6 +312,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -299,6 +322,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """Count, mean, standard deviation and quantiles of a column, for one price in one scan; keywords as of :func:`equipoise.summary`."""
@@ -323,9 +347,11 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many records there are, or how many have a field that is not empty; keywords as of :func:`equipoise.count`."""
@@ -343,10 +369,12 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The sum of a column of numbers; keywords as of :func:`equipoise.sum`."""
@@ -364,11 +392,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The mean of a column of numbers, without bounds; keywords as of :func:`equipoise.mean`."""
@@ -386,11 +416,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The variance of a column of numbers (their mean squared distance from the mean), without bounds; keywords as of :func:`equipoise.variance`."""
@@ -408,11 +440,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The standard deviation of a column of numbers (the root of the variance), without bounds; keywords as of :func:`equipoise.std`."""
@@ -430,6 +464,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -437,6 +472,7 @@ class GroupStatistics:
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The median of a column of numbers (the lower one of the two in the middle), without bounds; keywords as of :func:`equipoise.median`."""
@@ -445,7 +481,7 @@ class GroupStatistics:
     def quantile(
         self,
         q: Number | Sequence[Number],
-        column: str | None = None,
+        column: str | Number | Sequence[Number] | None = None,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -455,6 +491,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -462,6 +499,7 @@ class GroupStatistics:
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """One quantile or several of a column of numbers, without bounds; keywords as of :func:`equipoise.quantile`."""
@@ -479,6 +517,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -486,6 +525,7 @@ class GroupStatistics:
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The interquartile range of a column of numbers, without bounds; keywords as of :func:`equipoise.iqr`."""
@@ -503,9 +543,11 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The most frequent value of a column, exact, or a refusal where it leads by too little; keywords as of :func:`equipoise.mode`."""
@@ -523,10 +565,12 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         among: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """A value that nearly most records have: among stated candidates, or found ones; keywords as of :func:`equipoise.select`."""
@@ -544,6 +588,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -551,6 +596,7 @@ class GroupStatistics:
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """Count, mean, standard deviation and quantiles of a column, for one price in one scan; keywords as of :func:`equipoise.summary`."""

@@ -54,11 +54,13 @@ def count(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -92,7 +94,7 @@ def count(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -102,7 +104,7 @@ def count(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -130,12 +132,14 @@ def sum(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -171,7 +175,7 @@ def sum(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -184,7 +188,7 @@ def sum(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -212,6 +216,7 @@ def mean(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -219,6 +224,7 @@ def mean(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -253,7 +259,7 @@ def mean(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -269,7 +275,7 @@ def mean(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -297,6 +303,7 @@ def variance(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -304,6 +311,7 @@ def variance(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -336,7 +344,7 @@ def variance(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -352,7 +360,7 @@ def variance(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -380,6 +388,7 @@ def std(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -387,6 +396,7 @@ def std(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -419,7 +429,7 @@ def std(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -435,7 +445,7 @@ def std(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -463,6 +473,7 @@ def median(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -472,6 +483,7 @@ def median(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -506,7 +518,7 @@ def median(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -527,7 +539,7 @@ def median(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -546,7 +558,7 @@ def median(
 def quantile(
     data: Any,
     q: Number | Sequence[Number],
-    column: str | None = None,
+    column: str | Number | Sequence[Number] | None = None,
     *,
     epsilon: Number | None = None,
     delta: Number | None = None,
@@ -556,6 +568,7 @@ def quantile(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -565,6 +578,7 @@ def quantile(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -599,7 +613,7 @@ def quantile(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -620,7 +634,7 @@ def quantile(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -648,6 +662,7 @@ def iqr(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -657,6 +672,7 @@ def iqr(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -689,7 +705,7 @@ def iqr(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -710,7 +726,7 @@ def iqr(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -738,11 +754,13 @@ def mode(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -775,7 +793,7 @@ def mode(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -785,7 +803,7 @@ def mode(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -813,10 +831,12 @@ def histogram(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -852,7 +872,7 @@ def histogram(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -860,7 +880,7 @@ def histogram(
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -888,12 +908,14 @@ def select(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     among: Sequence[str] | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -929,7 +951,7 @@ def select(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -941,7 +963,7 @@ def select(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -969,6 +991,7 @@ def summary(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -978,6 +1001,7 @@ def summary(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1014,7 +1038,7 @@ def summary(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1035,7 +1059,7 @@ def summary(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
