@@ -57,15 +57,29 @@ fn asked(statistic: Statistic) -> impl Iterator<Item = Argument> {
     statistic.arguments().filter(asked)
 }
 
+/// The keyword of an argument, and the name of the command line where that is another one.
+fn spellings(argument: Argument) -> Vec<&'static str> {
+    let other = match argument {
+        Argument::Unit => Some("unit"),
+        Argument::Types => Some("type"),
+        _ => None,
+    };
+    std::iter::once(argument.keyword()).chain(other).collect()
+}
+
 /// The signature between the brackets, and what a session leaves out of it.
 fn signature(statistic: Statistic, first: &str, left_out: &[Argument], books: &str) -> String {
     let mut text = format!("    {first},\n");
     for argument in asked(statistic) {
         writeln!(text, "    {}: {},", argument.keyword(), annotation(argument)).unwrap();
     }
-    text.push_str("    column: str | None = None,\n    *,\n");
+    // Quantiles may stand behind the column, as on the command line.
+    let swapped = if statistic.takes(Argument::Fraction) { " | Number | Sequence[Number]" } else { "" };
+    writeln!(text, "    column: str{swapped} | None = None,\n    *,").unwrap();
     for argument in keywords(statistic).into_iter().filter(|argument| !left_out.contains(argument)) {
-        writeln!(text, "    {}: {} | None = None,", argument.keyword(), annotation(argument)).unwrap();
+        for name in spellings(argument) {
+            writeln!(text, "    {name}: {} | None = None,", annotation(argument)).unwrap();
+        }
     }
     text + "    alpha: Number | None = None,\n" + books
 }
@@ -102,7 +116,8 @@ fn documentation(statistic: Statistic) -> String {
     }
     text.push_str("\n    Keywords:\n\n");
     for argument in asked(statistic).chain(keywords(statistic)) {
-        writeln!(text, "    ``{}``", argument.keyword()).unwrap();
+        let names: Vec<String> = spellings(argument).iter().map(|name| format!("``{name}``")).collect();
+        writeln!(text, "    {}", names.join(", ")).unwrap();
         text.push_str(&wrapped(&format!("{}.", with_keywords(argument.help())), "        "));
     }
     text + BOOKS_HELP + "    \"\"\"\n"

@@ -10,9 +10,9 @@ use equipoise_core::{
 use equipoise_session::{
     audits::all,
     bar::{ErrorBar, rounded},
-    caution,
+    caution, meaning,
     next::NextStep,
-    release::Promise,
+    release::{Promise, Release},
 };
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -105,6 +105,29 @@ pub fn answer_words(value: &str, error: &str) -> PyResult<(String, String)> {
 pub fn next_call(step: &str) -> PyResult<String> {
     let step: NextStep = serde_json::from_str(step).map_err(errors::request)?;
     Ok(step.written(Surface::Python, "data"))
+}
+
+/// The same in a cell of a table.
+#[pyfunction]
+pub fn short_words(value: &str, error: &str) -> PyResult<(String, String)> {
+    let value: Value = serde_json::from_str(value).map_err(errors::request)?;
+    let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
+    let words = error.as_ref().map_or(String::new(), |error| error.short_words(&value));
+    Ok((rounded(&value, error.as_ref()), words))
+}
+
+/// A release, given as its JSON, as the SVG that the command line draws.
+#[pyfunction]
+pub fn picture(release: &str) -> PyResult<String> {
+    let release: Release = serde_json::from_str(release).map_err(errors::request)?;
+    Ok(equipoise_session::picture::release(&release, &[], Surface::Python))
+}
+
+/// A release, given as its JSON, in a paragraph.
+#[pyfunction]
+pub fn explain(release: &str) -> PyResult<String> {
+    let release: Release = serde_json::from_str(release).map_err(errors::request)?;
+    Ok(meaning::paragraph(&release))
 }
 
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.

@@ -40,7 +40,8 @@ mod _equipoise {
         blocks::{Ballot, deal_people, deal_rows},
         books::{Account, Books, Planned, known_as, simulate},
         catalog::{
-            answer_words, audit, audits, calibrate, cautions, in_python, mechanisms, next_call, visible,
+            answer_words, audit, audits, calibrate, cautions, explain, in_python, mechanisms, next_call,
+            picture, short_words, visible,
         },
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},

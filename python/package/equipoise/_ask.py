@@ -83,6 +83,7 @@ class Question:
 def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dict[str, Any]:
     """The request in words: only what was said."""
     words: dict[str, Any] = {"statistic": statistic}
+    column, keywords = _in_order(column, keywords)
     if column is not None:
         words["column"] = column
     alpha = keywords.pop("alpha", None)
@@ -99,6 +100,41 @@ def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dic
             word, kind = WORDS[keyword]
             words[word] = _written(kind, value, keyword)
     return words
+
+
+#: The names of the command line, and the older ones of Python.
+ALIASES = {"unit": "privacy_unit", "type": "types"}
+
+
+def _in_order(column: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The column and the keywords under one name each. ``quantile(data, "x", [0.1, 0.9])`` is as good as the other way round."""
+    keywords = dict(keywords)
+    for name, old in ALIASES.items():
+        said = keywords.pop(name, None)
+        keywords[old] = one_of(name, said, old, keywords.get(old))
+    fraction = keywords.get("q")
+    if isinstance(fraction, str) and column is not None and not _is_fraction(fraction) and _is_fraction(column):
+        keywords["q"], column = column, fraction
+    elif column is not None and not isinstance(column, str):
+        raise RequestError("column is the name of a column, a text")
+    return column, keywords
+
+
+def one_of(name: str, said: Any, old: str, said_before: Any) -> Any:
+    """What was said under a name or under its older one; never under both."""
+    if said is not None and said_before is not None:
+        raise RequestError(f"give {name}= or {old}=, not both: they are the same")
+    return said_before if said is None else said
+
+
+def _is_fraction(value: Any) -> bool:
+    """Is this a number, or several, rather than the name of a column?"""
+    if not isinstance(value, str):
+        return True
+    try:
+        return all(Decimal(part).is_finite() for part in value.split(","))
+    except InvalidOperation:
+        return "/" in value and value.replace("/", "").replace(",", "").isdigit()
 
 
 def _written(kind: str, value: Any, keyword: str) -> Any:

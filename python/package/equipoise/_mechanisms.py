@@ -12,6 +12,7 @@ from ._data import is_path
 from ._errors import RequestError
 from ._release import warn
 from ._wording import decimals
+from ._workers import clock
 
 
 def calibrate(name: str, **parameters: Any) -> dict[str, Any]:
@@ -106,10 +107,10 @@ class Simulation:
         return f"<simulation of {self.statistic}: {len(self)} trials, {self.refusals} refused; not private>"
 
 
-def simulate(statistic: str, data: Any, column: str | None = None, *, trials: int = 1000, **keywords: Any) -> Simulation:
+def simulate(statistic: str, data: Any, column: str | None = None, *, trials: int = 1000, progress: bool = False, **keywords: Any) -> Simulation:
     """A question asked many times about public or made-up data, each time with fresh noise; nothing is charged.
 
-    Keywords as of the statistic itself. A file that a ledger knows is refused: simulating on private rows publishes them.
+    Keywords as of the statistic itself; ``progress`` shows for how long it is running. A file that a ledger knows is refused: simulating on private rows publishes them.
 
     >>> import equipoise as eq
     >>> outcome = eq.simulate("median", list(range(1000)), trials=100, epsilon=1)
@@ -125,7 +126,8 @@ def simulate(statistic: str, data: Any, column: str | None = None, *, trials: in
         raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
     books = _equipoise.Books(None, None)
     question = Question(statistic, data, column, books=books, name="simulation", **keywords)
-    return Simulation(statistic, *question.simulate(trials))
+    with clock(progress, "trials"):
+        return Simulation(statistic, *question.simulate(trials))
 
 
 def audit(name: str) -> list[dict[str, Any]]:

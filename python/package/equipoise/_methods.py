@@ -28,11 +28,13 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many records there are, or how many have a field that is not empty; keywords as of :func:`equipoise.count`."""
@@ -50,6 +52,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         population: bool | None = None,
@@ -57,6 +60,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The share of records of which a condition is true, or a column says yes; keywords as of :func:`equipoise.share`."""
@@ -74,12 +78,14 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The sum of a column of numbers; keywords as of :func:`equipoise.sum`."""
@@ -97,6 +103,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -105,6 +112,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The mean of a column of numbers, without bounds; keywords as of :func:`equipoise.mean`."""
@@ -122,6 +130,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -129,6 +138,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The variance of a column of numbers (their mean squared distance from the mean), without bounds; keywords as of :func:`equipoise.variance`."""
@@ -146,6 +156,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -153,6 +164,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The standard deviation of a column of numbers (the root of the variance), without bounds; keywords as of :func:`equipoise.std`."""
@@ -170,6 +182,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -180,6 +193,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The median of a column of numbers (the lower one of the two in the middle), without bounds; keywords as of :func:`equipoise.median`."""
@@ -188,7 +202,7 @@ class Statistics:
     def quantile(
         self,
         q: Number | Sequence[Number],
-        column: str | None = None,
+        column: str | Number | Sequence[Number] | None = None,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -198,6 +212,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -208,6 +223,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """One quantile or several of a column of numbers, without bounds; keywords as of :func:`equipoise.quantile`."""
@@ -225,6 +241,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -234,6 +251,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The interquartile range of a column of numbers, without bounds; keywords as of :func:`equipoise.iqr`."""
@@ -251,6 +269,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -258,6 +277,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The least value of a column that more than a few rows lie at or below, never below the true one; keywords as of :func:`equipoise.min`."""
@@ -275,6 +295,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -282,6 +303,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The largest value of a column that more than a few rows lie at or above, never above the true one; keywords as of :func:`equipoise.max`."""
@@ -299,11 +321,13 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many different values a column has, or with a unit how many people there are; keywords as of :func:`equipoise.distinct`."""
@@ -321,10 +345,12 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         at: Number | Sequence[Number] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """Which share of the rows is not above stated points: the empirical distribution function; keywords as of :func:`equipoise.ecdf`."""
@@ -342,11 +368,13 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The most frequent value of a column, exact, or a refusal where it leads by too little; keywords as of :func:`equipoise.mode`."""
@@ -364,6 +392,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -371,6 +400,7 @@ class Statistics:
         width: Number | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many records each value or bin of a column has; rare values are not released; keywords as of :func:`equipoise.histogram`."""
@@ -388,12 +418,14 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         among: Sequence[str] | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """A value that nearly most records have: among stated candidates, or found ones; keywords as of :func:`equipoise.select`."""
@@ -412,12 +444,14 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         among: Sequence[str] | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal; keywords as of :func:`equipoise.top`."""
@@ -435,6 +469,7 @@ class Statistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -444,6 +479,7 @@ class Statistics:
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """Count, mean, standard deviation and quantiles of a column, for one price in one scan; keywords as of :func:`equipoise.summary`."""
@@ -468,9 +504,11 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many records there are, or how many have a field that is not empty; keywords as of :func:`equipoise.count`."""
@@ -488,11 +526,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         population: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The share of records of which a condition is true, or a column says yes; keywords as of :func:`equipoise.share`."""
@@ -510,10 +550,12 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The sum of a column of numbers; keywords as of :func:`equipoise.sum`."""
@@ -531,12 +573,14 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         population: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The mean of a column of numbers, without bounds; keywords as of :func:`equipoise.mean`."""
@@ -554,11 +598,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The variance of a column of numbers (their mean squared distance from the mean), without bounds; keywords as of :func:`equipoise.variance`."""
@@ -576,11 +622,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The standard deviation of a column of numbers (the root of the variance), without bounds; keywords as of :func:`equipoise.std`."""
@@ -598,6 +646,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -606,6 +655,7 @@ class GroupStatistics:
         population: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The median of a column of numbers (the lower one of the two in the middle), without bounds; keywords as of :func:`equipoise.median`."""
@@ -614,7 +664,7 @@ class GroupStatistics:
     def quantile(
         self,
         q: Number | Sequence[Number],
-        column: str | None = None,
+        column: str | Number | Sequence[Number] | None = None,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -624,6 +674,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -632,6 +683,7 @@ class GroupStatistics:
         population: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """One quantile or several of a column of numbers, without bounds; keywords as of :func:`equipoise.quantile`."""
@@ -649,6 +701,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -656,6 +709,7 @@ class GroupStatistics:
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The interquartile range of a column of numbers, without bounds; keywords as of :func:`equipoise.iqr`."""
@@ -673,11 +727,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The least value of a column that more than a few rows lie at or below, never below the true one; keywords as of :func:`equipoise.min`."""
@@ -695,11 +751,13 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The largest value of a column that more than a few rows lie at or above, never above the true one; keywords as of :func:`equipoise.max`."""
@@ -717,9 +775,11 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """How many different values a column has, or with a unit how many people there are; keywords as of :func:`equipoise.distinct`."""
@@ -737,9 +797,11 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The most frequent value of a column, exact, or a refusal where it leads by too little; keywords as of :func:`equipoise.mode`."""
@@ -757,10 +819,12 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         among: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """A value that nearly most records have: among stated candidates, or found ones; keywords as of :func:`equipoise.select`."""
@@ -779,10 +843,12 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         among: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal; keywords as of :func:`equipoise.top`."""
@@ -800,6 +866,7 @@ class GroupStatistics:
         confidence: Number | None = None,
         where: str | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
@@ -807,6 +874,7 @@ class GroupStatistics:
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
         """Count, mean, standard deviation and quantiles of a column, for one price in one scan; keywords as of :func:`equipoise.summary`."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
+from ._ask import one_of
 from ._ask import request as words_of
 from ._cells import text
 from ._columns import Column
@@ -20,6 +21,7 @@ from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warned
 from ._wording import decimal, decimals, in_python
+from ._workers import clock
 
 Command = Sequence["str | os.PathLike[str]"]
 
@@ -38,9 +40,11 @@ def run_program(
     rows: int | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     confidence: Any = None,
     alpha: Any = None,
     types: str | Mapping[str, str] | None = None,
+    type: str | Mapping[str, str] | None = None,
     input: str = "csv",
     block_file: bool = False,
     block_time: float = 10.0,
@@ -56,6 +60,7 @@ def run_program(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    progress: bool = False,
     dry_run: bool = False,
 ) -> Release | dict[str, Any]:
     """What a program says about blocks of the data, as one private answer; nothing has to be known about the program.
@@ -72,7 +77,7 @@ def run_program(
     ``default``
         What a block without an answer counts as: a number, a list of numbers, a text, a list of texts. Without one a tenth of
         epsilon tells whether at least half of the blocks answered, and there is no answer where they did not.
-    ``types``
+    ``types``, ``type``
         What columns of a table in memory are: ``{"age": "integer"}``, in the words of questions. Without it numbers are 64-bit
         floats and days are moments, because one cell elsewhere could make them so; a file declares its types itself.
     ``input``, ``block_file``
@@ -82,10 +87,13 @@ def run_program(
         programs you trust. One block at a time with ``serial``.
     ``allow_read``, ``memory``, ``processes``, ``with_proc``
         More files to show, read-only; megabytes for each process; processes and threads of a block; a ``/proc``.
+    ``progress``
+        Show for how long it is running; how many blocks are done would tell of their rows.
     ``dry_run``
         Plan and try the program without rows; a dictionary, and nothing is charged.
     """
     _linux()
+    privacy_unit, types = one_of("unit", unit, "privacy_unit", privacy_unit), one_of("type", type, "types", types)
     said = words_of("count", None, {"confidence": confidence, "alpha": alpha})
     held = table(data)
     source = held.path if isinstance(held, FileTable) else data
@@ -132,12 +140,13 @@ def run_program(
         warnings.warn("no sandbox: the program can read and send all that you can", stacklevel=2)
     books = _books.books(None, analyst) if charged is None else charged.open(analyst)
     columns = held.source(kinds)
-    text = recorded(
-        lambda came: _equipoise.run_program(
-            books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id, came
-        ),
-        release=lambda text: json.dumps(json.loads(text)["release"]),
-    )
+    with clock(progress, "program"):
+        text = recorded(
+            lambda came: _equipoise.run_program(
+                books, account, json.dumps(words), json.dumps(how), held.names, columns, held.rows, kinds, request_id, came
+            ),
+            release=lambda text: json.dumps(json.loads(text)["release"]),
+        )
     found: dict[str, Any] = json.loads(text)
     for note in found["notes"]:
         warnings.warn(note, stacklevel=2)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from . import _equipoise
+from . import _equipoise, _frames
 from ._errors import DataError, PrivacyWarning, RefusedError
 from ._wording import in_python, short, visible
 
@@ -195,12 +195,70 @@ class Release:
         copied: dict[str, Any] = json.loads(json.dumps(self._parts))
         return copied
 
+    def to_pandas(self) -> Any:
+        """A data frame: one row for a number, one for each of a list or of the groups, with the ends of bars as ``low`` and ``high``.
+
+        The parts of a summary stand side by side (``mean``, ``mean_low``, ``mean_high``, ``q0.5``), the numbers of a list by group
+        too (``value_1``). Errors that are told in ranks are in ``rank``, and ``refused`` says where there is no answer.
+
+        >>> import equipoise as eq
+        >>> frame = eq.histogram(["a", "b"] * 500, keys=["a", "b"], epsilon=1).to_pandas()
+        >>> list(frame.columns)[1:]
+        ['value', 'low', 'high', 'refused']
+        """
+        return _frames.library("pandas", "to_pandas()").DataFrame(_frames.columns(self._parts))
+
+    def to_polars(self) -> Any:
+        """The same table as of :meth:`to_pandas`, for Polars."""
+        return _frames.library("polars", "to_polars()").DataFrame(_frames.columns(self._parts), strict=False)
+
+    def to_arrow(self) -> Any:
+        """The same table as of :meth:`to_pandas`, for Arrow."""
+        return _frames.library("pyarrow", "to_arrow()").table(_frames.columns(self._parts))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Answers with their error bars: on axes of matplotlib where that is installed, or on ``ax``; otherwise :meth:`svg`."""
+        from ._picture import plotted
+
+        return plotted(self._parts, ax)
+
+    def svg(self) -> Any:
+        """The picture that the command line draws, as SVG, which notebooks show."""
+        from ._picture import drawn
+
+        return drawn(self._parts)
+
+    def explain(self) -> str:
+        """A paragraph about the release, for a paper or a privacy board.
+
+        >>> import equipoise as eq
+        >>> "e^1 = 2.8 times surer" in eq.count([1.0] * 1000, epsilon=1).explain()
+        True
+        """
+        return visible(in_python(_equipoise.explain(json.dumps(self._parts))))
+
     def __float__(self) -> float:
+        return float(self._number())
+
+    def _number(self) -> int | float:
         if self.refused:
             raise RefusedError(f"the release was refused: {self.advice}")
-        if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
-            return float(self.value)
-        raise DataError(f"the released value is {_shown(self.value)}, not a number; take release.value")
+        value = self.value
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value
+        raise DataError(f"the released value is {_shown(value)}, not a number; take release.value")
+
+    def __format__(self, code: str) -> str:
+        """The number in this format; without a code what ``str`` gives.
+
+        >>> import equipoise as eq
+        >>> f"{eq.count([1.0] * 1000, epsilon=1000):.1f}"  # off by one or more with a chance of e^-1000
+        '1000.0'
+        """
+        return format(self._number(), code) if code else str(self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a release is neither true nor false: ask release.refused, or compare release.value")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self._parts == other._parts
@@ -218,6 +276,8 @@ class Release:
             step = self.next_step
             then = f"; next: {step['call']}" if step else ""
             return visible(f"<{self.statistic} refused ({where}): {self.advice}{then}>")
+        if self.groups is not None:
+            return visible(f"<{self.statistic} of {len(self.groups)} groups ({where})\n{self._lines()}>")
         if self.error is None:
             return visible(f"<{self.statistic} {_shown(self.value)} ({where})>")
         value, bar = self._words()
@@ -226,6 +286,28 @@ class Release:
     def _words(self) -> tuple[str, str]:
         """The value in as many digits as its bar justifies, and the bar with all that it is about, as the command line says them."""
         return _equipoise.answer_words(json.dumps(self._parts.get("value")), json.dumps(self._parts.get("error")))
+
+    def _cells(self, most: int) -> list[tuple[str, str, str]]:
+        """The first groups by key: the key, the answer, and its error in short."""
+        cells = []
+        for group in _frames.by_key(self.groups or [])[:most]:
+            key = ", ".join("(empty)" if part is None else str(part) for part in _frames._key(group["key"]))
+            parts = [(key, group)]
+            if group.get("answers") is not None:
+                parts = [(f"{key}: {part['statistic']}", part) for part in group["answers"]]
+            for name, part in parts:
+                if part["outcome"] == "refused":
+                    cells.append((name, "refused", ""))
+                else:
+                    cells.append((name, *_equipoise.short_words(json.dumps(part["value"]), json.dumps(part.get("error")))))
+        return cells
+
+    def _lines(self) -> str:
+        cells = self._cells(_FEW)
+        widest = max((len(name) for name, *_ in cells), default=0)
+        lines = [f"  {name:<{min(widest, 40)}}  {value}" + (f" ({error})" if error else "") for name, value, error in cells]
+        more = len(self.groups or []) - _FEW
+        return "\n".join(lines + ([f"  … {more} more; release.to_pandas() has all"] if more > 0 else []))
 
     def _answered(self) -> str:
         blocks = self.blocks
@@ -239,12 +321,17 @@ class Release:
         epsilon, delta = short(promise["epsilon"]), short(promise["delta"])
         value, bar = (_shown(self.value), "") if self.error is None else self._words()
         colour, value = ("#b00020", "refused") if self.refused else ("#00695c", value)
+        value = f"{len(self.groups)} groups" if self.groups is not None and not self.refused else value
+        receipt = self._parts.get("receipt") or {}
         rows = [
             ("", self._picture()),
+            ("", self._table_html()),
             ("mechanism", html.escape(self.mechanism)),
             ("privacy", html.escape(f"epsilon {epsilon}, delta {delta}, {promise['adjacency']}")),
             ("advice" if self.refused else "error", html.escape(self.advice or bar)),
             ("blocks", html.escape(self._answered())),
+            ("spent", html.escape(f"epsilon {short(self.spent['epsilon'])} in all")),
+            ("receipt", html.escape(str(receipt.get("id", ""))[:12])),
         ]
         body = "".join(
             f"<tr><td style='color:#777;padding-right:1em'>{name}</td><td style='text-align:left'>{text}</td></tr>"
@@ -255,6 +342,18 @@ class Release:
             f"<div><b>{html.escape(self.statistic)}</b> "
             f"<span style='color:{colour};font-size:1.3em'>{html.escape(value)}</span><table>{body}</table></div>"
         )
+
+    def _table_html(self) -> str:
+        """Groups as a table."""
+        if self.groups is None:
+            return ""
+        rows = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+            for cells in self._cells(_SCREENFUL)
+        )
+        more = len(self.groups) - _SCREENFUL
+        below = f"<div>… {more} more; release.to_pandas() has all</div>" if more > 0 else ""
+        return f"<table>{rows}</table>{below}"
 
     def _picture(self) -> str:
         """The value on its interval, as a small drawing."""
@@ -274,6 +373,10 @@ class Release:
             f"<text x='10' y='30' font-size='10'>{low:g}</text>"
             f"<text x='190' y='30' font-size='10' text-anchor='end'>{high:g}</text></svg>"
         )
+
+
+#: So many groups are shown in a line of code, and in a notebook.
+_FEW, _SCREENFUL = 10, 40
 
 
 def _shown(value: Any) -> str:

@@ -10,7 +10,7 @@ from decimal import ROUND_FLOOR
 from typing import Any
 
 from . import _books, _equipoise
-from ._ask import Question
+from ._ask import Question, one_of
 from ._data import FileTable, table
 from ._errors import RequestError
 from ._methods import GroupStatistics, Statistics
@@ -49,7 +49,7 @@ class Session(Statistics):
         A table or a column of any kind, the path of a file, or the result of a query that speaks Arrow.
     ``budget``
         Epsilon, or a pair (epsilon, delta): what all answers together may cost. Without one, what is spent is counted.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person.
     ``ledger``
         A file in which charges are written down before rows are read. A file of data uses the ledger beside it; data in
@@ -83,6 +83,7 @@ class Session(Statistics):
         *,
         budget: float | str | tuple[float | str, float | str] | None = None,
         privacy_unit: str | None = None,
+        unit: str | None = None,
         adjacency: str = "add-remove",
         ledger: str | os.PathLike[str] | None = None,
         name: str | None = None,
@@ -92,6 +93,7 @@ class Session(Statistics):
         anew: bool = False,
         apart: bool = False,
     ) -> None:
+        privacy_unit = one_of("unit", unit, "privacy_unit", privacy_unit)
         self._table = table(data, delimiter=delimiter, header=header)
         self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
         file = self._table.path if isinstance(self._table, FileTable) else None
@@ -135,7 +137,7 @@ class Session(Statistics):
     def _plan(self, statistic: str, said: dict[str, Any]) -> Query:
         keywords = {name: value for name, value in said.items() if name not in ("self", "column") and value is not None}
         keywords.setdefault("adjacency", self._adjacency)
-        if self._unit is not None:
+        if self._unit is not None and "unit" not in keywords:
             keywords.setdefault("privacy_unit", self._unit)
         question = Question(statistic, self._table, said["column"], books=self._books(), name=self.name, **keywords)
         return Query(question)

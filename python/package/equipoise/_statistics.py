@@ -59,11 +59,13 @@ def count(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -97,7 +99,7 @@ def count(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -108,7 +110,7 @@ def count(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -136,6 +138,7 @@ def share(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     population: bool | None = None,
@@ -143,6 +146,7 @@ def share(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -179,7 +183,7 @@ def share(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -196,7 +200,7 @@ def share(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -224,12 +228,14 @@ def sum(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -265,7 +271,7 @@ def sum(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -279,7 +285,7 @@ def sum(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -307,6 +313,7 @@ def mean(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -315,6 +322,7 @@ def mean(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -349,7 +357,7 @@ def mean(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -369,7 +377,7 @@ def mean(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -397,6 +405,7 @@ def variance(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -404,6 +413,7 @@ def variance(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -436,7 +446,7 @@ def variance(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -453,7 +463,7 @@ def variance(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -481,6 +491,7 @@ def std(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -488,6 +499,7 @@ def std(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -520,7 +532,7 @@ def std(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -537,7 +549,7 @@ def std(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -565,6 +577,7 @@ def median(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -575,6 +588,7 @@ def median(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -609,7 +623,7 @@ def median(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -634,7 +648,7 @@ def median(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -653,7 +667,7 @@ def median(
 def quantile(
     data: Any,
     q: Number | Sequence[Number],
-    column: str | None = None,
+    column: str | Number | Sequence[Number] | None = None,
     *,
     epsilon: Number | None = None,
     delta: Number | None = None,
@@ -663,6 +677,7 @@ def quantile(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -673,6 +688,7 @@ def quantile(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -707,7 +723,7 @@ def quantile(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -732,7 +748,7 @@ def quantile(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -760,6 +776,7 @@ def iqr(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -769,6 +786,7 @@ def iqr(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -801,7 +819,7 @@ def iqr(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -823,7 +841,7 @@ def iqr(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -851,6 +869,7 @@ def min(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -858,6 +877,7 @@ def min(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -893,7 +913,7 @@ def min(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -910,7 +930,7 @@ def min(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -938,6 +958,7 @@ def max(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -945,6 +966,7 @@ def max(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -980,7 +1002,7 @@ def max(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -997,7 +1019,7 @@ def max(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1025,11 +1047,13 @@ def distinct(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1065,7 +1089,7 @@ def distinct(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1076,7 +1100,7 @@ def distinct(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1104,10 +1128,12 @@ def ecdf(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     at: Number | Sequence[Number] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1143,7 +1169,7 @@ def ecdf(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1152,7 +1178,7 @@ def ecdf(
         select of found values, for how many of them.
     ``at``
         The points, of the column's type and in growing order, as 0,15,60.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1180,11 +1206,13 @@ def mode(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1220,7 +1248,7 @@ def mode(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1231,7 +1259,7 @@ def mode(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1259,6 +1287,7 @@ def histogram(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -1266,6 +1295,7 @@ def histogram(
     width: Number | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1304,7 +1334,7 @@ def histogram(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1321,7 +1351,7 @@ def histogram(
         where enough rows are, which takes a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1349,12 +1379,14 @@ def select(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     among: Sequence[str] | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1392,7 +1424,7 @@ def select(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1405,7 +1437,7 @@ def select(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1434,12 +1466,14 @@ def top(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     among: Sequence[str] | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1480,7 +1514,7 @@ def top(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1493,7 +1527,7 @@ def top(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.
@@ -1521,6 +1555,7 @@ def summary(
     confidence: Number | None = None,
     where: str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
@@ -1530,6 +1565,7 @@ def summary(
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
     ledger: Path | None = None,
     name: str | None = None,
@@ -1566,7 +1602,7 @@ def summary(
         With which probability the error bar holds [default: 0.95].
     ``where``
         Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         The column that names the person, where people have several rows: all of a person's rows are protected.
     ``max_rows_per_unit``
         With a unit: how many rows of each person take part, drawn at random [default: 1].
@@ -1588,7 +1624,7 @@ def summary(
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
-    ``types``
+    ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
         One minus the confidence, for who is used to that.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
+from ._ask import one_of
 from ._blocks import Blocks, cutter, needs_processes
 from ._cells import text
 from ._columns import Column, column_of, quietly
@@ -40,7 +41,9 @@ def subsample(
     mechanism: str | None = None,
     adjacency: str = "add-remove",
     privacy_unit: str | Sequence[Any] | None = None,
+    unit: str | Sequence[Any] | None = None,
     types: Types | None = None,
+    type: Types | None = None,
     confidence: Any = None,
     alpha: Any = None,
     n_jobs: int | None = None,
@@ -74,10 +77,10 @@ def subsample(
         How many: more blocks mean less noise, and fewer rows for ``f`` in each. Without it, the fewest of 128, 256, 512 and
         so on with which epsilon is enough. The error bar is about the blocks' answers: what ``f`` gives on all rows may lie
         elsewhere (a maximum does), and ``release.covers`` says what it is.
-    ``privacy_unit``
+    ``privacy_unit``, ``unit``
         A column that names the person, or one name for each row: all rows of a person lie in one block. Names are compared
         without spaces around them, and rows without a name are left out, as in files.
-    ``types``
+    ``types``, ``type``
         What columns are in every block, whatever the table has: ``{"age": "integer", "town": ["Ayr", "Oban"]}``. The words are
         those of questions (number, integer, boolean, text, date, timestamp, decimal:2); a list of texts are the categories there
         can be. One word or list alone is for every column. It is public: do not read it from the rows. Cells that are
@@ -89,6 +92,8 @@ def subsample(
         Asking again under it is free, with a ``ledger`` and the ``name`` of the data: the same request about data of that name gives the
         same answer, whatever rows it has by now. It belongs to ``f`` with its defaults, closure, bound arguments and what its
         code names; an ``f`` that holds something of which that cannot be told, such as a lock, takes none.
+    ``progress``
+        Show for how long blocks are running, with tqdm where that is installed; how many are done would tell of their rows.
     ``show_output``
         What ``f`` prints, warns of or logs may quote rows, so that it is swallowed: at the file descriptors of the process
         that runs it, for all of its threads while ``f`` runs. ``True`` shows it, to whoever may see rows.
@@ -102,13 +107,14 @@ def subsample(
     """
     if not callable(f):
         raise DataError("f is not a function; give one that takes a block of the data")
-    rows, unit, people = _people(data, privacy_unit)
+    types = one_of("type", type, "types", types)
+    rows, person, people = _people(data, one_of("unit", unit, "privacy_unit", privacy_unit))
     cut = cutter(data, types)
     apart = needs_processes(data, jobs(n_jobs) > 1)
     portable(f, n_jobs, time_limit, apart)
     if ledger is None:
         _books.check_request_id(request_id)
-    account = _books.odometer(adjacency, unit) if ledger is None else _books.name_of(data, ledger, name)
+    account = _books.odometer(adjacency, person) if ledger is None else _books.name_of(data, ledger, name)
     words = {
         "statistic": "subsample",
         "data": account,
@@ -116,7 +122,7 @@ def subsample(
         "delta": decimal(delta, "delta"),
         "adjacency": adjacency,
         "blocks": blocks,
-        "unit": unit,
+        "unit": person,
         "mechanism": mechanism,
         "confidence": _confidence(confidence, alpha),
         "settings": _settings(f, request_id, types, time_limit),

@@ -40,7 +40,7 @@ def votes_of(
     if apart or time_limit is not None or jobs(n_jobs) > 1:
         answer.pack()
     try:
-        with _clock(progress), hush(not show_output):
+        with clock(progress), hush(not show_output):
             return _votes(answer, blocks, n_jobs, time_limit, apart)
     finally:
         settle()
@@ -158,21 +158,18 @@ def _unpacked(f: Any, read: Any, show_output: bool, home: int) -> _Answer:
 
 
 @contextlib.contextmanager
-def _clock(wanted: bool) -> Iterator[None]:
-    """How long it takes, told by the clock alone: when blocks are done tells of their rows."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        wanted = False
+def clock(wanted: bool, what: str = "blocks") -> Iterator[None]:
+    """How long it takes, told by the clock alone: when blocks are done tells of their rows. A bar of tqdm's where that is installed,
+    otherwise the seconds on a terminal."""
     if not wanted:
         yield
         return
     over = Event()
-    with _terminal() as where, tqdm(total=None, desc="blocks", bar_format="{desc}: {elapsed}", leave=False, **where) as bar:
+    with _terminal() as where, _hand(what, where) as move:
 
         def tick() -> None:
             while not over.wait(_TICK_SECONDS):
-                bar.refresh()
+                move()
 
         ticking = Thread(target=tick, daemon=True)
         ticking.start()
@@ -181,6 +178,29 @@ def _clock(wanted: bool) -> Iterator[None]:
         finally:
             over.set()
             ticking.join()
+
+
+@contextlib.contextmanager
+def _hand(what: str, where: dict[str, Any]) -> Iterator[Callable[[], Any]]:
+    """What shows the time each time that it is called."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        stream = where.get("file")
+        if stream is None or not stream.isatty():
+            yield lambda: None
+            return
+        began = time.monotonic()
+
+        def show() -> None:
+            stream.write(f"\r{what}: {time.monotonic() - began:.0f} s")
+            stream.flush()
+
+        yield show
+        stream.write("\r\x1b[K")
+        return
+    with tqdm(total=None, desc=what, bar_format="{desc}: {elapsed}", leave=False, **where) as bar:
+        yield bar.refresh
 
 
 _TICK_SECONDS = 0.5

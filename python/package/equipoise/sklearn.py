@@ -66,6 +66,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         read from ``y`` for free.
     ``blocks``, ``rows``
         How many blocks, or how many rows there are; without either a part of epsilon buys a noisy count of the rows.
+    ``progress``
+        Show for how long blocks are being fitted; how many are done would tell of their rows.
     ``show_output``
         What models print and warn of while they are fitted may quote rows and is swallowed; ``True`` shows it, to whoever may
         see rows.
@@ -94,6 +96,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         adjacency: str = "add-remove",
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        progress: bool = False,
         show_output: bool = False,
         ledger: Any = None,
         name: str | None = None,
@@ -110,6 +113,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         self.adjacency = adjacency
         self.n_jobs = n_jobs
         self.time_limit = time_limit
+        self.progress = progress
         self.show_output = show_output
         self.ledger = ledger
         self.name = name
@@ -286,7 +290,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             Blocks(cutter(data), dealt),
             n_jobs=self.n_jobs,
             time_limit=self.time_limit,
-            progress=False,
+            progress=self.progress,
             read=read,
             show_output=self.show_output,
         )

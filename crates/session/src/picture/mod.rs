@@ -12,7 +12,10 @@ pub use axis::Axis;
 pub use panel::{Line, Mark, Panel, Style};
 pub use svg::{Anchor, Class, Svg, WIDTH, escaped, shortened};
 
-use crate::release::{Release, Remaining, Spent};
+use crate::{
+    meaning::amount,
+    release::{Release, Remaining, Spent},
+};
 use equipoise_core::{ratio::Ratio, wording::Surface};
 
 /// More lines than this are not drawn; the picture says how many are left out.
@@ -89,7 +92,7 @@ fn budget(svg: &mut Svg, top: f64, spent: &Spent, left: Option<&Remaining>) -> f
         _ => "divergence",
     };
     let rest = loss.and_then(|loss| number(loss)).map_or(String::new(), |left| left.to_short_down(6, 12));
-    words.push_str(&format!(", {kind} {rest} left"));
+    words = format!("{words}, {kind} {rest} left");
     svg.text(Class::Grey, 12, (SIDE, top + 12.0), Anchor::Start, &words);
     svg.say(&words);
     let (Some(spent), Some(left)) =
@@ -103,16 +106,6 @@ fn budget(svg: &mut Svg, top: f64, spent: &Spent, left: Option<&Remaining>) -> f
     svg.rectangle(Class::Pale, [SIDE, top + 20.0, width, 8.0]);
     svg.rectangle(Class::Dot, [SIDE, top + 20.0, width * share, 8.0]);
     top + 44.0
-}
-
-/// Epsilon, and delta where there is one; long numbers are rounded up.
-fn amount(spent: &Spent) -> String {
-    let short =
-        |exact: &str| exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_up(6, 12));
-    match spent.delta.as_str() {
-        "0" => format!("epsilon {}", short(&spent.epsilon)),
-        delta => format!("epsilon {}, delta {}", short(&spent.epsilon), short(delta)),
-    }
 }
 
 #[cfg(test)]
