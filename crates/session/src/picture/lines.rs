@@ -258,12 +258,12 @@ fn line(
 
 fn mark(of: &Value, error: Option<&ErrorBar>, value_type: Option<&str>) -> Mark {
     let middle = number(of, value_type);
-    let ends = error.and_then(|error| match error.shape() {
-        Shape::Within(scale) => middle.map(|middle| [middle - scale, middle + scale]),
-        _ => {
-            let ends = error.ends()?;
-            Some([number(&ends.low, value_type)?, number(&ends.high, value_type)?])
+    let ends = error.and_then(|error| {
+        if let Shape::Within(scale) = error.shape() {
+            return middle.map(|middle| [middle - scale, middle + scale]);
         }
+        let ends = error.ends()?;
+        Some([number(&ends.low, value_type)?, number(&ends.high, value_type)?])
     });
     Mark { value: middle, ends: ends.filter(|_| middle.is_some()) }
 }
