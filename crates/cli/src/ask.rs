@@ -58,7 +58,7 @@ fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
         text: batch.to_json(),
         delimiter: batch.shared.delimiter.as_deref(),
         header: batch.shared.header,
-        fractions: batch.questions.iter().map(|question| fractions(question)).collect(),
+        fractions: batch.questions.iter().map(fractions).collect(),
     };
     answer(&asked, &words, plan)
 }

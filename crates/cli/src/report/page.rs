@@ -44,17 +44,25 @@ impl Page {
         let mut text = format!("# {}\n", plain(&self.title));
         let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         for block in &self.blocks {
-            text.push('\n');
-            match block {
-                Block::Head(words) => text += &format!("## {}\n", plain(words)),
-                Block::Words(words) => text += &format!("{}\n", plain(words)),
-                Block::List(lines) => text.extend(lines.iter().map(|line| format!("- {}\n", plain(line)))),
-                Block::Table { heads, rows } => {
-                    text += &row(heads.iter().map(ToString::to_string).collect());
-                    text += &row(vec!["---".to_string(); heads.len()]);
-                    text.extend(rows.iter().map(|cells| row(cells.iter().map(|cell| plain(cell)).collect())));
+            let written = match block {
+                Block::Head(words) => format!("## {}\n", plain(words)),
+                Block::Words(words) => format!("{}\n", plain(words)),
+                Block::List(lines) => {
+                    let items: Vec<String> =
+                        lines.iter().map(|line| format!("- {}\n", plain(line))).collect();
+                    items.concat()
                 }
-            }
+                Block::Table { heads, rows } => {
+                    let heads = [
+                        row(heads.iter().map(ToString::to_string).collect()),
+                        row(vec!["---".to_string(); heads.len()]),
+                    ];
+                    let rows = rows.iter().map(|cells| row(cells.iter().map(|cell| plain(cell)).collect()));
+                    heads.into_iter().chain(rows).collect()
+                }
+            };
+            text.push('\n');
+            text.push_str(&written);
         }
         text
     }
@@ -70,17 +78,20 @@ impl Page {
                 Block::Head(words) => writeln!(text, "<h2>{}</h2>", escaped(words)),
                 Block::Words(words) => writeln!(text, "<p>{}</p>", escaped(words)),
                 Block::List(lines) => {
-                    let items: String =
+                    let items: Vec<String> =
                         lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
+                    let items = items.concat();
                     writeln!(text, "<ul>\n{items}</ul>")
                 }
                 Block::Table { heads, rows } => {
                     let cells = |cells: &[String], tag: &str| -> String {
-                        cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect()
+                        let each = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell)));
+                        each.collect::<Vec<_>>().concat()
                     };
                     let heads: Vec<String> = heads.iter().map(ToString::to_string).collect();
-                    let body: String =
+                    let body: Vec<String> =
                         rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, "td"))).collect();
+                    let body = body.concat();
                     writeln!(
                         text,
                         "<table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>",

@@ -17,6 +17,7 @@ use crate::{
     release::{Release, Remaining, Spent},
 };
 use equipoise_core::{ratio::Ratio, wording::Surface};
+use std::fmt::Write as _;
 
 /// More lines than this are not drawn; the picture says how many are left out.
 pub const MOST_LINES: usize = 60;
@@ -92,7 +93,7 @@ fn budget(svg: &mut Svg, top: f64, spent: &Spent, left: Option<&Remaining>) -> f
         _ => "divergence",
     };
     let rest = loss.and_then(|loss| number(loss)).map_or(String::new(), |left| left.to_short_down(6, 12));
-    words = format!("{words}, {kind} {rest} left");
+    let _ = write!(words, ", {kind} {rest} left");
     svg.text(Class::Grey, 12, (SIDE, top + 12.0), Anchor::Start, &words);
     svg.say(&words);
     let (Some(spent), Some(left)) =
