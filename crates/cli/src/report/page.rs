@@ -138,10 +138,9 @@ mod tests {
         let markdown = page.to_markdown();
         // A title, a heading, a line, an item, and a table of three lines, with empty lines between them.
         assert_eq!(markdown.lines().filter(|line| !line.is_empty()).count(), 7, "{markdown}");
-        assert!(
-            !markdown.contains("<script") && !markdown.contains("](http") && !markdown.contains(" `z"),
-            "{markdown}"
-        );
+        // A bracket behind a backslash is a bracket and no link.
+        let live = markdown.replace("\\]", "");
+        assert!(!live.contains("<script") && !live.contains("](") && !live.contains(" `z"), "{markdown}");
         assert!(markdown.contains("| a\\|b") && !markdown.contains('\u{1b}'), "{markdown}");
         let html = page.to_html();
         assert!(
