@@ -5,6 +5,7 @@ mod answers;
 mod computed;
 mod memory;
 mod people;
+mod together;
 
 pub(crate) use memory::Memory;
 
@@ -15,6 +16,7 @@ use equipoise_audit::{Audit, exact, zoo};
 pub const ALL: &[&Audit] = &[
     &answers::ANSWERS,
     &answers::GROUPS,
+    &together::TOGETHER,
     &people::UNITS,
     &people::UNIT_GROUPS,
     &people::FILTERS,

@@ -35,6 +35,7 @@ mod stages;
 mod summary;
 mod sums;
 mod texts;
+pub(crate) mod together;
 #[cfg(test)]
 mod typed_audits;
 
