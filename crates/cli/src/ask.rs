@@ -16,12 +16,13 @@ use equipoise_engine::{
 use equipoise_session::{
     batch::Batch,
     ledger::{Fault, Ledger, LedgerError},
-    plan::{DataFacts, Plan, PlanError},
+    plan::{DataFacts, Plan},
     release::Release,
     session::{self, Paid, Session},
     source::Source,
     unanswered::Unanswered,
 };
+use equipoise_sql_front::Query;
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -30,8 +31,8 @@ use std::{
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let QuestionCommand { request, file, books, showing } = command;
-    let asked = Asked { file, books, showing, questions: None };
-    let plan = |facts: &DataFacts| Plan::new(request, facts);
+    let asked = Asked { file, books, showing, questions: None, query: None };
+    let plan = |facts: &DataFacts| Plan::new(request, facts).map_err(|error| unplanned(&error));
     let words =
         Words { text: request.to_json(), delimiter: request.delimiter.as_deref(), header: request.header };
     answer(&asked, &words, plan).unwrap_or_else(|exit| exit)
@@ -45,8 +46,8 @@ pub(crate) fn batch(options: &BatchOptions) -> Exit {
 fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let (batch, file) = questions(options)?;
     let (books, showing) = (&options.books, &options.showing);
-    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions) };
-    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
+    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions), query: None };
+    let plan = |facts: &DataFacts| Plan::batch(&batch, facts).map_err(|error| unplanned(&error));
     let words = Words {
         text: batch.to_json(),
         delimiter: batch.shared.delimiter.as_deref(),
@@ -69,29 +70,31 @@ pub(crate) fn questions(options: &BatchOptions) -> Result<(Batch, PathBuf), Exit
 }
 
 /// About which file, charged where, shown how.
-struct Asked<'a> {
-    file: &'a Path,
-    books: &'a Books,
-    showing: &'a Showing,
+pub(crate) struct Asked<'a> {
+    pub file: &'a Path,
+    pub books: &'a Books,
+    pub showing: &'a Showing,
     /// The file of a batch.
-    questions: Option<&'a Path>,
+    pub questions: Option<&'a Path>,
+    /// The query that the questions come from: its rows are shown.
+    pub query: Option<&'a Query>,
 }
 
 /// What was said: the text that is charged, and how CSV is read.
-struct Words<'a> {
-    text: String,
-    delimiter: Option<&'a str>,
-    header: Option<bool>,
+pub(crate) struct Words<'a> {
+    pub text: String,
+    pub delimiter: Option<&'a str>,
+    pub header: Option<bool>,
 }
 
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
-fn answer(
+pub(crate) fn answer(
     asked: &Asked<'_>,
     words: &Words<'_>,
-    plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
+    plan: impl FnOnce(&DataFacts) -> Result<Plan, Exit>,
 ) -> Result<Exit, Exit> {
     reached(Stage::Planning);
-    let &Asked { file, books, showing, questions } = asked;
+    let &Asked { file, books, showing, questions, query } = asked;
     let source = open(file, words.delimiter, words.header)?;
     let account = account(file, books)?;
     let (path, name) = (&account.ledger, &account.name);
@@ -103,11 +106,11 @@ fn answer(
     if let (Some(known), Some(id)) = (&known, id) {
         let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
         if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
-            return Ok(shown(&release, showing));
+            return Ok(shown(&release, showing, query));
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
-    let plan = plan(&facts).map_err(|error| unplanned(&error))?;
+    let plan = plan(&facts)?;
     plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
     if showing.dry_run {
         let balance = match &known {
@@ -131,12 +134,15 @@ fn answer(
         }
     };
     reached(Stage::Recorded);
-    Ok(shown(&release, showing))
+    Ok(shown(&release, showing, query))
 }
 
-/// Show a release, in words or JSON and as a picture.
-fn shown(release: &Release, showing: &Showing) -> Exit {
-    let exit = show::release(release, showing.json);
+/// Show a release, or the rows that a query makes of it, in words or JSON and as a picture.
+fn shown(release: &Release, showing: &Showing, query: Option<&Query>) -> Exit {
+    let exit = match query {
+        Some(query) => show::rows(query, release, showing.json),
+        None => show::release(release, showing.json),
+    };
     if let Some(path) = &showing.plot {
         // The answer stands, and so does its exit code.
         if let Err(error) = plot::release(&release.to_json(), path) {

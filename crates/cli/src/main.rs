@@ -39,6 +39,7 @@ mod run;
 mod sampled;
 mod show;
 mod simulate;
+mod sql;
 mod standing;
 
 use clap::Parser;
@@ -183,6 +184,7 @@ fn main() -> ExitCode {
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
         args::Command::Batch(options) => ask::batch(&options),
+        args::Command::Sql(options) => sql::run(&options),
         args::Command::Monitor(options) => monitor::run(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),

@@ -1,6 +1,6 @@
 //! Options of questions about a file.
 
-use super::QuestionCommand;
+use super::{QuestionCommand, SqlOptions};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -110,6 +110,11 @@ pub(crate) enum SimulateCommand {
     /// Several questions in one JSON file
     #[command(after_help = "Example:\n  equipoise simulate --trials 200 batch questions.json made-up.csv")]
     Batch(BatchOptions),
+    /// A SQL query; what is simulated is its questions, without HAVING, ORDER BY and LIMIT
+    #[command(
+        after_help = "Example:\n  equipoise simulate --trials 200 sql \"SELECT AVG(salary) FROM 'made-up.csv'\" --epsilon 1"
+    )]
+    Sql(Box<SqlOptions>),
 }
 
 #[derive(Args, Debug)]
