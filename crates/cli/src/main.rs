@@ -33,6 +33,7 @@ mod plan;
 mod plan_file;
 mod plot;
 mod progress;
+mod prompt;
 mod robust;
 #[cfg(target_os = "linux")]
 mod run;

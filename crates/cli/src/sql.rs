@@ -2,27 +2,25 @@
 
 use crate::{
     Exit,
-    args::SqlOptions,
+    args::{Showing, SqlOptions},
     ask::{self, Asked, Words},
-    told, typed,
+    prompt, told, typed,
 };
 use equipoise_session::{plan::DataFacts, request::Request};
 use equipoise_sql_front::{Query, SqlError};
-use std::{
-    io::{self, BufRead, IsTerminal, Write},
-    path::Path,
-};
+use std::path::Path;
 
-/// Answer a query, or those that standard input has.
+/// Answer a query, or those of a prompt.
 pub(crate) fn run(options: &SqlOptions) -> Exit {
     match &options.query {
-        Some(text) => one(text, options),
-        None => lines(options),
+        Some(text) => one(text, options, &options.showing),
+        None => prompt::run(options),
     }
 }
 
-fn one(text: &str, options: &SqlOptions) -> Exit {
-    answer(text, options).unwrap_or_else(|exit| exit)
+/// Answer one query and show it so.
+pub(crate) fn one(text: &str, options: &SqlOptions, showing: &Showing) -> Exit {
+    answer(text, options, showing).unwrap_or_else(|exit| exit)
 }
 
 /// The query of a command that has one.
@@ -43,7 +41,7 @@ fn understood(text: &str, options: &SqlOptions) -> Result<Query, Exit> {
     Err(wrong(&query.wrong_table(problem + "; name one, as in FROM 'people.csv'")))
 }
 
-fn answer(text: &str, options: &SqlOptions) -> Result<Exit, Exit> {
+fn answer(text: &str, options: &SqlOptions, showing: &Showing) -> Result<Exit, Exit> {
     let query = understood(text, options)?;
     let (batch, file) = (query.batch(), Path::new(&query.table().name));
     let words = Words {
@@ -51,8 +49,7 @@ fn answer(text: &str, options: &SqlOptions) -> Result<Exit, Exit> {
         delimiter: batch.shared.delimiter.as_deref(),
         header: batch.shared.header,
     };
-    let (books, showing) = (&options.books, &options.showing);
-    let asked = Asked { file, books, showing, questions: None, query: Some(&query) };
+    let asked = Asked { file, books: &options.books, showing, questions: None, query: Some(&query) };
     let plan = |facts: &DataFacts| query.plan(facts).map_err(|error| wrong(&error));
     ask::answer(&asked, &words, plan)
 }
@@ -64,7 +61,7 @@ fn is_data(file: &Path) -> bool {
 }
 
 /// What flags say, as words.
-fn given(options: &SqlOptions) -> Request {
+pub(crate) fn given(options: &SqlOptions) -> Request {
     let price = &options.price;
     Request {
         epsilon: price.epsilon.clone(),
@@ -92,39 +89,4 @@ pub(crate) fn wrong(error: &SqlError) -> Exit {
         fields.insert("hint".to_string(), typed(hint).into());
     }
     told(&typed(&error.to_string()), Exit::Usage as u8, fields)
-}
-
-/// Queries of standard input, each up to a semicolon. What went wrong last is the exit code.
-fn lines(options: &SqlOptions) -> Exit {
-    let is_prompt = io::stdin().is_terminal();
-    let (mut text, mut exit) = (String::new(), Exit::Done);
-    let ask = |text: &str| {
-        if is_prompt {
-            print!("{}", if text.trim().is_empty() { "sql> " } else { "...> " });
-            let _ = io::stdout().flush();
-        }
-    };
-    ask(&text);
-    for line in io::stdin().lock().lines() {
-        let Ok(line) = line else { return ask::usage("the query is no text; give UTF-8") };
-        if text.trim().is_empty() && [".quit", ".exit"].contains(&line.trim()) {
-            return exit;
-        }
-        text.push_str(&line);
-        text.push('\n');
-        if line.trim_end().ends_with(';') {
-            exit = worse(exit, one(&text, options));
-            text.clear();
-        }
-        ask(&text);
-    }
-    if !text.trim().is_empty() {
-        exit = worse(exit, one(&text, options));
-    }
-    exit
-}
-
-/// The first exit code that is not done stays.
-fn worse(before: Exit, now: Exit) -> Exit {
-    if before == Exit::Done { now } else { before }
 }

@@ -141,14 +141,25 @@ fn queries_come_from_standard_input_each_up_to_a_semicolon() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let text =
-        "SELECT COUNT(*)\n  FROM data.csv;\nSELECT wrong FROM data.csv;\nSELECT SUM(year) FROM data.csv";
+    let text = ".tables\n.columns data.csv\nSELECT COUNT(*)\n  FROM data.csv;\n.budget\n.plan SELECT SUM(year)\nFROM data.csv;\n\
+        SELECT wrong FROM data.csv;\nSELECT COUNT(*) FROM '-';\nSELECT SUM(year) FROM data.csv;\n.quit\nSELECT COUNT(*) FROM data.csv;";
     running.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = running.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "what went wrong is the exit code");
     let shown = String::from_utf8(output.stdout).unwrap();
     assert_eq!(shown.matches("  receipt    ").count(), 2, "{shown}");
-    assert!(String::from_utf8(output.stderr).unwrap().contains("line 1, column 8: 'wrong'"));
+    for line in [
+        "  data.csv\n  value\n  town\n  year\n",
+        "  data.csv: epsilon 1 spent, no limit\n",
+        "planned; nothing was read",
+    ] {
+        assert!(shown.contains(line), "{line:?}: {shown}");
+    }
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("line 1, column 8: 'wrong'") && errors.contains("standard input has the queries"),
+        "{errors}"
+    );
 }
 
 #[test]

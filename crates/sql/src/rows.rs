@@ -58,17 +58,19 @@ struct Answered<'a> {
     value: &'a Value,
     error: Option<&'a ErrorBar>,
     refused: bool,
+    advice: Option<&'a str>,
 }
 
 impl<'a> Answered<'a> {
     fn of_all(answer: &'a BatchAnswer) -> Self {
         let refused = answer.outcome == Outcome::Refused;
-        Self { value: &answer.value, error: answer.error.as_ref(), refused }
+        let advice = answer.advice.as_deref();
+        Self { value: &answer.value, error: answer.error.as_ref(), refused, advice }
     }
 
     fn of_group(group: &'a Group) -> Self {
         let refused = group.outcome == Outcome::Refused;
-        Self { value: &group.value, error: group.error.as_ref(), refused }
+        Self { value: &group.value, error: group.error.as_ref(), refused, advice: group.advice.as_deref() }
     }
 }
 
@@ -112,9 +114,10 @@ impl Query {
             rows = sorted.into_iter().map(|(_, row)| row).collect();
         }
         let limit = self.limit.unwrap_or(usize::MAX);
-        let cells = |row: &Row<'_>| self.items.iter().map(|item| cell(&item.tree, row)).collect();
-        let rows: Vec<Vec<Cell>> = rows.iter().skip(self.offset).take(limit).map(cells).collect();
-        Rows { columns: self.columns(answers), rows, advice: advice(answers) }
+        let shown: Vec<&Row<'_>> = rows.iter().skip(self.offset).take(limit).collect();
+        let cells = |row: &&Row<'_>| self.items.iter().map(|item| cell(&item.tree, row)).collect();
+        let advice = advice(&shown, answers);
+        Rows { columns: self.columns(answers), rows: shown.iter().map(cells).collect(), advice }
     }
 
     /// One row for each group, or one for all rows.
@@ -139,7 +142,7 @@ impl Query {
             let text = key.to_string();
             let of = |groups: &HashMap<String, &'a Group>| match groups.get(&text) {
                 Some(group) => Answered::of_group(group),
-                None => Answered { value: &Value::Null, error: None, refused: true },
+                None => Answered { value: &Value::Null, error: None, refused: true, advice: None },
             };
             Row { query: self, key, answers: groups.iter().map(of).collect() }
         };
@@ -216,15 +219,14 @@ fn total(one: &Value, other: &Value) -> Ordering {
     }
 }
 
-/// What to do about what was refused, each once.
-fn advice(answers: &[BatchAnswer]) -> Vec<String> {
+/// What to do about what was refused among the rows that are shown, and where there is no group at all; each once.
+fn advice(shown: &[&Row<'_>], answers: &[BatchAnswer]) -> Vec<String> {
+    let of_rows = shown.iter().flat_map(|row| row.answers.iter().filter_map(|answer| answer.advice));
+    let of_all = answers.iter().filter(|answer| answer.outcome == Outcome::Refused);
     let mut all: Vec<String> = Vec::new();
-    for answer in answers {
-        let groups = answer.groups.iter().flatten().filter_map(|group| group.advice.as_ref());
-        for advice in answer.advice.iter().chain(groups) {
-            if !all.contains(advice) {
-                all.push(advice.clone());
-            }
+    for advice in of_rows.chain(of_all.filter_map(|answer| answer.advice.as_deref())) {
+        if !all.iter().any(|known| known == advice) {
+            all.push(advice.to_string());
         }
     }
     all

@@ -11,13 +11,13 @@ pub(crate) const SQL_EXAMPLES: &str = "Examples:
   equipoise sql \"SELECT MEDIAN(salary) AS m, DP_INTERVAL_LOW(m), DP_INTERVAL_HIGH(m) FROM people.csv\" --epsilon 1 --dry-run
 
 Options stand in the query or beside it. Aggregates: COUNT, COUNTIF, SUM, AVG, MEDIAN, QUANTILE, APPROX_QUANTILES, VAR_POP,
-STDDEV_POP, IQR, MODE. HAVING, ORDER BY, LIMIT and arithmetic are about released values. Without a query, queries are read
-from standard input, each up to a semicolon.";
+STDDEV_POP, IQR, MODE. HAVING, ORDER BY, LIMIT and arithmetic are about released values. Without a query it is a prompt;
+.help says what it takes.";
 
 /// A query, what it may cost and whose privacy it protects.
 #[derive(Args, Debug)]
 pub(crate) struct SqlOptions {
-    /// The query; without one, queries are read from standard input
+    /// The query; without one there is a prompt
     pub query: Option<String>,
     #[command(flatten)]
     pub price: SqlPrice,
