@@ -25,6 +25,7 @@ use equipoise_session::{
     source::Source,
     unanswered::Unanswered,
 };
+use equipoise_sql_front::Query;
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -33,8 +34,13 @@ use std::{
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let QuestionCommand { request, file, books, showing } = command;
-    let asked = Asked { file, books, showing, questions: None, request: Some(request) };
-    let plan = |facts: &DataFacts| Plan::new(request, facts);
+    let asked = Asked { file, books, showing, questions: None, query: None };
+    let plan = |facts: &DataFacts| {
+        Plan::new(request, facts).map_err(|error| {
+            let step = Plan::mended(request, facts, &error);
+            unplanned_but(&error, step.as_ref(), file, books)
+        })
+    };
     let words = Words {
         text: request.to_json(),
         delimiter: request.delimiter.as_deref(),
@@ -52,8 +58,8 @@ pub(crate) fn batch(options: &BatchOptions) -> Exit {
 fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let (batch, file) = questions(options)?;
     let (books, showing) = (&options.books, &options.showing);
-    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions), request: None };
-    let plan = |facts: &DataFacts| Plan::batch(&batch, facts);
+    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions), query: None };
+    let plan = |facts: &DataFacts| Plan::batch(&batch, facts).map_err(|error| unplanned(&error));
     let words = Words {
         text: batch.to_json(),
         delimiter: batch.shared.delimiter.as_deref(),
@@ -77,39 +83,39 @@ pub(crate) fn questions(options: &BatchOptions) -> Result<(Batch, PathBuf), Exit
 }
 
 /// About which file, charged where, shown how.
-struct Asked<'a> {
-    file: &'a Path,
-    books: &'a Books,
-    showing: &'a Showing,
+pub(crate) struct Asked<'a> {
+    pub file: &'a Path,
+    pub books: &'a Books,
+    pub showing: &'a Showing,
     /// The file of a batch.
-    questions: Option<&'a Path>,
-    /// The one question, where it is one.
-    request: Option<&'a Request>,
+    pub questions: Option<&'a Path>,
+    /// The query that the questions come from: its rows are shown.
+    pub query: Option<&'a Query>,
 }
 
 /// What was said: the text that is charged, and how CSV is read.
-struct Words<'a> {
-    text: String,
-    delimiter: Option<&'a str>,
-    header: Option<bool>,
+pub(crate) struct Words<'a> {
+    pub text: String,
+    pub delimiter: Option<&'a str>,
+    pub header: Option<bool>,
     /// The quantiles that each question asks for.
-    fractions: Vec<Vec<String>>,
+    pub fractions: Vec<Vec<String>>,
 }
 
 /// The quantiles that a question asks for, as they were typed.
-fn fractions(request: &Request) -> Vec<String> {
+pub(crate) fn fractions(request: &Request) -> Vec<String> {
     let texts = request.fraction.iter().flat_map(|fractions| fractions.split(','));
     texts.map(|fraction| fraction.trim().to_string()).collect()
 }
 
 /// The whole flow. Whatever is wrong with the request is found before anything is charged.
-fn answer(
+pub(crate) fn answer(
     asked: &Asked<'_>,
     words: &Words<'_>,
-    plan: impl FnOnce(&DataFacts) -> Result<Plan, PlanError>,
+    plan: impl FnOnce(&DataFacts) -> Result<Plan, Exit>,
 ) -> Result<Exit, Exit> {
     reached(Stage::Planning);
-    let &Asked { file, books, showing, questions, request } = asked;
+    let &Asked { file, books, showing, questions, .. } = asked;
     let source = open(file, words.delimiter, words.header)?;
     let account = account(file, books)?;
     let (path, name) = (&account.ledger, &account.name);
@@ -125,10 +131,7 @@ fn answer(
         }
     }
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
-    let plan = plan(&facts).map_err(|error| {
-        let step = request.and_then(|request| Plan::mended(request, &facts, &error));
-        unplanned_but(&error, step.as_ref(), file, books)
-    })?;
+    let plan = plan(&facts)?;
     plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
     if showing.dry_run {
         let balance = match &known {
@@ -159,8 +162,13 @@ fn answer(
     Ok(shown(release, asked, &words.fractions))
 }
 
-/// Show a release with the next step after a refusal.
+/// Show a release with the next step after a refusal, or the rows that a query makes of it.
 fn shown(release: Release, asked: &Asked<'_>, fractions: &[Vec<String>]) -> Exit {
+    if let Some(query) = asked.query {
+        let exit = show::rows(query, &release, asked.showing.json);
+        drawn(&release, asked.showing, fractions);
+        return exit;
+    }
     let step = release.next_step.clone().filter(|_| !asked.showing.json);
     let exit = shown_as(release, asked.showing, fractions);
     if let Some(step) = step {
@@ -173,13 +181,17 @@ fn shown(release: Release, asked: &Asked<'_>, fractions: &[Vec<String>]) -> Exit
 /// Show a release, in words or JSON and as a picture.
 pub(crate) fn shown_as(mut release: Release, showing: &Showing, fractions: &[Vec<String>]) -> Exit {
     let exit = show::release(&mut release, showing);
-    if let Some(path) = &showing.plot {
-        // The answer stands, and so does its exit code.
-        if let Err(error) = plot::release(&release, fractions, path) {
-            no_picture(path, &*error);
-        }
-    }
+    drawn(&release, showing, fractions);
     exit
+}
+
+/// Draw a release, where a picture was asked for. The answer stands, and so does its exit code.
+fn drawn(release: &Release, showing: &Showing, fractions: &[Vec<String>]) {
+    if let Some(path) = &showing.plot
+        && let Err(error) = plot::release(release, fractions, path)
+    {
+        no_picture(path, &*error);
+    }
 }
 
 /// A question as it is typed, about this file and charged where this one is.

@@ -33,6 +33,7 @@ mod plan;
 mod plan_file;
 mod plot;
 mod progress;
+mod prompt;
 mod report;
 mod robust;
 #[cfg(target_os = "linux")]
@@ -40,6 +41,7 @@ mod run;
 mod sampled;
 mod show;
 mod simulate;
+mod sql;
 mod standing;
 
 use clap::Parser;
@@ -198,6 +200,7 @@ fn main() -> ExitCode {
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
         args::Command::Batch(options) => ask::batch(&options),
+        args::Command::Sql(options) => sql::run(&options),
         args::Command::Monitor(options) => monitor::run(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),

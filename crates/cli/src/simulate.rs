@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::{SimulateCommand, SimulateOptions},
     ask::{self, ledger, no_picture, open, unread, usage},
-    compare, fail, plot, progress, show, unplanned,
+    compare, fail, plot, progress, show, sql, unplanned,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
 use equipoise_engine::{
@@ -12,7 +12,7 @@ use equipoise_engine::{
     books::{self, data_name, ledger_path},
 };
 use equipoise_session::{
-    plan::{DataFacts, Plan, PlanError},
+    plan::{DataFacts, Plan},
     session,
     simulate::{Series, Simulation, Trial, simulate},
     source::Source,
@@ -37,7 +37,7 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
                 json: options.json || question.showing.json,
                 picture: options.plot.as_deref().or(question.showing.plot.as_deref()),
                 questions: None,
-                plan: &|facts| Plan::new(request, facts),
+                plan: &|facts| Plan::new(request, facts).map_err(|error| unplanned(&error)),
             };
             asked.run()
         }
@@ -52,7 +52,23 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
                 json: options.json || questions.showing.json,
                 picture: options.plot.as_deref().or(questions.showing.plot.as_deref()),
                 questions: Some(&questions.questions),
-                plan: &|facts| Plan::batch(&batch, facts),
+                plan: &|facts| Plan::batch(&batch, facts).map_err(|error| unplanned(&error)),
+            };
+            asked.run()
+        }),
+        SimulateCommand::Sql(query) => sql::read(query).and_then(|read| {
+            let shared = &read.batch().shared;
+            let asked = Asked {
+                options,
+                file: Path::new(&read.table().name),
+                name: query.books.name.as_deref(),
+                ledger: query.books.ledger.as_deref(),
+                delimiter: shared.delimiter.as_deref(),
+                header: shared.header,
+                json: options.json || query.showing.json,
+                picture: options.plot.as_deref().or(query.showing.plot.as_deref()),
+                questions: None,
+                plan: &|facts| read.plan(facts).map_err(|error| sql::wrong(&error)),
             };
             asked.run()
         }),
@@ -72,7 +88,7 @@ struct Asked<'a> {
     picture: Option<&'a Path>,
     /// The file of a batch.
     questions: Option<&'a Path>,
-    plan: &'a dyn Fn(&DataFacts) -> Result<Plan, PlanError>,
+    plan: &'a dyn Fn(&DataFacts) -> Result<Plan, Exit>,
 }
 
 impl Asked<'_> {
@@ -117,7 +133,7 @@ impl Asked<'_> {
     fn planned(&self, file: &Path, name: Option<&str>) -> Result<(Plan, Box<dyn Source>), Exit> {
         let source = open(file, self.delimiter, self.header)?;
         let facts = public(file, name, self.ledger, source.columns())?.typed_by(&*source);
-        let plan = (self.plan)(&facts).map_err(|error| unplanned(&error))?;
+        let plan = (self.plan)(&facts)?;
         plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
         Ok((plan, source))
     }

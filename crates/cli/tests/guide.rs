@@ -142,6 +142,12 @@ fn the_guide_to_monitors_runs() {
     assert!(agrees_with("monitor.md"), "no step is refused");
 }
 
+/// At epsilon 20 a town of a thousand rows is not released with a probability below e^-1000.
+#[test]
+fn the_guide_to_sql_runs() {
+    assert!(agrees_with("sql.md"), "no step is refused");
+}
+
 #[test]
 fn the_example_file_is_the_one_that_the_project_generates() {
     let kept = fs::read_to_string(root().join("examples/salaries.csv")).expect("the example file");

@@ -102,6 +102,11 @@ impl<'a> ResolvedRequest<'a> {
         Self { eps, delta, group_by: Vec::new(), ..self.clone() }
     }
 
+    /// The same as a part of the work of a whole, in whose steps it is counted: its price and no groups.
+    pub fn part_of(&self, whole: &Self, eps: Eps, delta: Delta) -> Self {
+        Self { adjacency: whole.adjacency, ..self.part(eps, delta) }
+    }
+
     /// The same by this mechanism.
     pub fn by(&self, mechanism: &'static str) -> Self {
         Self { mechanism: Some(mechanism), ..self.clone() }

@@ -29,7 +29,6 @@ use crate::{
     release::{Outcome, Release, Spent},
     rows::ScanKeys,
     source::Source,
-    task::Answering,
     unanswered::Unanswered,
 };
 use equipoise_core::loss::Approx;
@@ -185,7 +184,7 @@ impl Session {
         let coins = &mut self.coins;
         let answers = privately(|| {
             let gathered = gather(&plan, source)?;
-            Ok(plan.parts().iter().map(|part| part.task().answer(&gathered, coins)).collect())
+            Ok(plan.answers(&gathered, coins))
         })?;
         let (release, text) = short_enough(&plan, few_enough(answers, MOST_TOLD), &charge, LONGEST);
         Ok(Held { release, text, charge })

@@ -4,6 +4,7 @@ mod asked;
 mod books;
 mod monitor;
 mod question;
+mod sql;
 mod tools;
 
 pub(crate) use asked::*;
@@ -11,6 +12,7 @@ pub(crate) use books::*;
 use clap::{Parser, Subcommand};
 pub(crate) use monitor::*;
 pub(crate) use question::*;
+pub(crate) use sql::*;
 pub(crate) use tools::*;
 
 /// Private answers to questions whose worst case is hopeless.
@@ -30,6 +32,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise batch questions.json salaries.csv\n  equipoise batch questions.json --dry-run\n\nA file such as {\"data\": \"salaries.csv\", \"epsilon\": 2, \"delta\": \"1e-6\", \"questions\": [\n{\"statistic\": \"median\", \"column\": \"salary\", \"weight\": 3}, {\"statistic\": \"histogram\", \"column\": \"town\"},\n{\"statistic\": \"count\", \"target_error\": 50}]}. What stands beside the questions holds for all; epsilon and\ndelta are totals, shared by weight after what wanted errors and own epsilons take."
     )]
     Batch(BatchOptions),
+    /// A private SQL query about one table: group keys and aggregates, one charge, one release
+    #[command(after_help = SQL_EXAMPLES)]
+    Sql(Box<SqlOptions>),
     /// The same question on public or made-up data, many times: what answers to expect. Never on private rows
     #[command(
         after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate histogram made-up.csv town --epsilon 1 --delta 1e-6\n  equipoise simulate --trials 200 batch questions.json made-up.csv\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so what the ledger beside the data or the named one knows by its path is refused; copies and\nother ledgers are not seen."

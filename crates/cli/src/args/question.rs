@@ -1,6 +1,6 @@
 //! Options of questions about a file.
 
-use super::QuestionCommand;
+use super::{QuestionCommand, SqlOptions};
 use crate::show::Order;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub(crate) struct Books {
 }
 
 /// How the answer is shown.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line, each on its own")]
 pub(crate) struct Showing {
@@ -86,6 +86,11 @@ pub(crate) struct Showing {
 const SCREENFUL: usize = 40;
 
 impl Showing {
+    /// The same for a plan, which reads and charges nothing.
+    pub(crate) fn of_a_plan(&self) -> Self {
+        Self { dry_run: true, plot: None, ..self.clone() }
+    }
+
     /// In which order groups are shown.
     pub(crate) fn order(&self) -> Order {
         self.sort.unwrap_or_default()
@@ -139,6 +144,11 @@ pub(crate) enum SimulateCommand {
     /// Several questions in one JSON file
     #[command(after_help = "Example:\n  equipoise simulate --trials 200 batch questions.json made-up.csv")]
     Batch(BatchOptions),
+    /// A SQL query; what is simulated is its questions, without HAVING, ORDER BY and LIMIT
+    #[command(
+        after_help = "Example:\n  equipoise simulate --trials 200 sql \"SELECT AVG(salary) FROM 'made-up.csv'\" --epsilon 1"
+    )]
+    Sql(Box<SqlOptions>),
 }
 
 #[derive(Args, Debug)]

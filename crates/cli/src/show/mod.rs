@@ -4,10 +4,12 @@ mod answers;
 mod grid;
 mod order;
 mod percent;
+mod query;
 mod simulation;
 mod summary;
 
 pub(crate) use order::Order;
+pub(crate) use query::rows;
 pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::{Exit, args::Showing, typed};
@@ -43,6 +45,9 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
             println!("  {}", question(&part.statistic, part.column.as_deref(), &part.group_by));
             println!("    expect   {}", typed(&part.expected));
             println!("    cost     {}; {}", amount(&part.cost), part.mechanism);
+        }
+        if plan.has_one_selection() {
+            println!("  keys       found once for all questions");
         }
     } else {
         println!("  expect     {}{sure}", typed(&summary.expected));
@@ -142,6 +147,12 @@ pub(crate) fn release(release: &mut Release, showing: &Showing) -> Exit {
     if let Some(blocks) = &release.blocks {
         println!("  blocks     {}", blocks_words(blocks));
     }
+    paid(release);
+    exit
+}
+
+/// Print which rows took part, what is promised and what it cost.
+fn paid(release: &Release) {
     let promise = &release.guarantee;
     let groups = match promise.max_groups_per_unit {
         None => String::new(),
@@ -168,7 +179,6 @@ pub(crate) fn release(release: &mut Release, showing: &Showing) -> Exit {
     if let Some(receipt) = &release.receipt {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
     }
-    exit
 }
 
 /// Which rows took part, where not all did.

@@ -50,23 +50,26 @@ pub(super) static GROUPS: Audit = Audit {
 
 /// A record is a code: its number and its text, or empty fields.
 const EMPTY: i64 = -1;
-const CODES: [i64; 3] = [EMPTY, 0, 2];
+pub(super) const CODES: [i64; 3] = [EMPTY, 0, 2];
 const TEXTS: [&str; 3] = ["ash", "beech", "cedar"];
 
-fn source(codes: &[i64]) -> Memory {
+pub(super) fn source(codes: &[i64]) -> Memory {
     let number = |&code: &i64| if code == EMPTY { f64::NAN } else { code as f64 };
     let text = |&code: &i64| usize::try_from(code).map_or("", |code| TEXTS[code]);
     Memory::new(codes.iter().map(number).collect(), &codes.iter().map(text).collect::<Vec<_>>())
 }
 
-fn plan(request: &Request) -> Plan {
-    let facts = DataFacts {
+pub(super) fn facts() -> DataFacts {
+    DataFacts {
         name: "people".into(),
         columns: vec!["salary".into(), "town".into()],
         registered: None,
         kinds: Vec::new(),
-    };
-    Plan::new(request, &facts).expect("a good request")
+    }
+}
+
+fn plan(request: &Request) -> Plan {
+    Plan::new(request, &facts()).expect("a good request")
 }
 
 fn law(plan: &Plan, codes: &[i64], floor: &Ratio) -> Pmf<String> {

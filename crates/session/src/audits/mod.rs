@@ -5,6 +5,7 @@ mod answers;
 mod computed;
 mod memory;
 mod people;
+mod together;
 mod values;
 
 pub(crate) use memory::Memory;
@@ -16,6 +17,7 @@ use equipoise_audit::{Audit, exact, zoo};
 pub const ALL: &[&Audit] = &[
     &answers::ANSWERS,
     &answers::GROUPS,
+    &together::TOGETHER,
     &people::UNITS,
     &people::UNIT_GROUPS,
     &values::UNIT_VALUES,

@@ -189,6 +189,14 @@ fn rows_of(id: &'static str, most: usize) -> Vec<Data> {
     all
 }
 
+pub(super) const PEOPLE_OF_TWO: &str = "two files in which one person has any of 10 lists of up to 2 rows";
+
+/// Files in which another has one row and one person up to two: that person comes or goes, or is replaced.
+pub(super) fn people_of_two(adjacency: Adjacency) -> Vec<(Data, Data)> {
+    let small = |data: &Data| data.iter().filter(|(id, _)| *id == "ann").count() <= 2 && data.len() <= 3;
+    people(adjacency).into_iter().filter(|(one, other)| small(one) && small(other)).collect()
+}
+
 /// Files in which others have few rows and one person any: that person comes or goes, or is replaced.
 pub(super) fn people(adjacency: Adjacency) -> Vec<(Data, Data)> {
     let others: [Data; 3] =

@@ -3,12 +3,8 @@
 //! A question shares its epsilon among its parts, among the rows of a person and among the questions of a batch. That a
 //! share is too small is found by the mechanism that got it; whoever asked typed the whole.
 
-use super::{DataFacts, Part, PlanError};
-use crate::{
-    batch::{self, Batch},
-    request::Request,
-    statistic::Argument,
-};
+use super::{DataFacts, Part, PlanError, Planned, together};
+use crate::{batch::Batch, request::Request, statistic::Argument};
 use equipoise_core::{loss::Eps, ratio::Ratio, solve, wording};
 
 /// One digit is as much as anybody wants to type, and each trial is a whole plan.
@@ -50,24 +46,23 @@ pub(super) fn of_question(request: &Request, facts: &DataFacts, error: PlanError
 /// The error of a question of a batch. Where it has no epsilon of its own, its share grows with that of the batch.
 pub(super) fn of_batch(batch: &Batch, number: usize, facts: &DataFacts, error: PlanError) -> PlanError {
     let question = &batch.questions[number];
-    if question.epsilon.is_some() || !error.is_of_a_share() {
-        return batch::in_question(number, question, of_question(question, facts, error));
+    if !error.is_of_a_share() {
+        return error;
+    }
+    if question.epsilon.is_some() && !together::applies(batch) {
+        return of_question(question, facts, error);
     }
     let at = |eps: &Ratio| {
         let shared = Request { epsilon: Some(eps.to_string()), ..batch.shared.clone() };
         Batch { shared, ..batch.clone() }
     };
-    let plans = |batch: &Batch| {
-        let priced = batch.priced(facts);
-        priced.is_ok_and(|priced| priced.iter().all(|question| Part::new(question, facts).is_ok()))
-    };
+    let plans = |batch: &Batch| Planned::new(batch, facts).is_ok();
     let whole = typed(batch.shared.epsilon.as_deref()).map_or_else(String::new, |typed| format!(" {typed}"));
     let enough = match least(|eps| plans(&at(eps))) {
         Some(enough) => format!("{enough} for the whole batch is enough"),
         None => "give the batch more".to_string(),
     };
-    let error = PlanError::about(Argument::Epsilon, format!("its share of epsilon{whole} is too small:"));
-    batch::in_question(number, question, error.hint(enough))
+    PlanError::about(Argument::Epsilon, format!("its share of epsilon{whole} is too small:")).hint(enough)
 }
 
 /// The least epsilon of one digit with which there is a plan.

@@ -9,13 +9,16 @@ mod enough;
 mod instead;
 mod part;
 mod target;
+mod together;
 
 pub use crate::{error::PlanError, facts::DataFacts};
 pub use part::Part;
 
 use crate::{
+    answer::Answer,
     batch::Batch,
     caution,
+    gather::ScanResult,
     need::Need,
     planned::PlanSummary,
     promise::{Promise, Spent},
@@ -32,10 +35,12 @@ use crate::{
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
+    coins::Coins,
     loss::{Approx, Guarantee, Loss},
     wording,
 };
 use part::Shared;
+use together::OneSelection;
 
 /// Questions that can be answered in one scan, with their price.
 #[derive(Clone, Debug)]
@@ -45,6 +50,9 @@ pub struct Plan {
     batch: bool,
     data: String,
     parts: Vec<Part>,
+    /// What answers all parts with one selection of keys, where they are about the same groups; the parts then say what is known of
+    /// each beforehand.
+    together: Option<OneSelection>,
     guarantee: Guarantee,
     cost: Approx,
     /// What the ledger is charged, in the adjacency of the data set.
@@ -65,55 +73,54 @@ impl Plan {
         let (derived, facts) = &Derived::plan([request], facts)?;
         let (part, shared) =
             Part::new(request, facts).map_err(|error| enough::of_question(request, facts, error))?;
-        Ok(Self::of(request.to_json(), false, vec![part], shared.with(derived), facts))
+        Ok(Self::of(
+            request.to_json(),
+            false,
+            Planned { parts: vec![part], shared, together: None },
+            derived,
+            facts,
+        ))
     }
 
     /// Understand several questions, which share one scan and one charge.
     pub fn batch(batch: &Batch, facts: &DataFacts) -> Result<Self, PlanError> {
-        let (derived, facts) = &Derived::plan(&batch.questions, facts)?;
-        let mut parts = Vec::new();
-        let mut shared = None;
-        for (number, request) in batch.priced(facts)?.iter().enumerate() {
-            let (part, common) =
-                Part::new(request, facts).map_err(|error| enough::of_batch(batch, number, facts, error))?;
-            let differs = |shared: &Shared| shared.rows.bound() != common.rows.bound();
-            if shared.as_ref().is_some_and(differs) {
-                if request.max_groups_per_unit.is_none() {
-                    return Err(PlanError::about(
-                        Argument::MaxRowsPerUnit,
-                        "asked apart, mode and select count each person once for each value; other questions of a batch draw rows",
-                    )
-                    .hint("give `max_rows_per_unit=1` to count drawn rows in all of them, or ask them apart"));
-                }
-                return Err(PlanError::about(
-                    Argument::MaxGroupsPerUnit,
-                    "with `max_groups_per_unit` all questions of a batch are grouped by the same columns",
-                )
-                .hint("ask the others apart"));
-            }
-            parts.push(part);
-            shared = Some(common);
-        }
-        let shared = shared.expect("a batch has a question");
-        Ok(Self::of(batch.to_json(), true, parts, shared.with(derived), facts))
+        Self::batch_or_question(batch, facts).map_err(|(number, error)| match number {
+            Some(number) => batch::in_question(number, &batch.questions[number], error),
+            None => error,
+        })
     }
 
-    fn of(asked: String, batch: bool, parts: Vec<Part>, shared: Shared, facts: &DataFacts) -> Self {
-        let Shared { adjacency, unit, rows } = shared;
+    /// The same; with the error comes the number of its question, from zero, where it is about one.
+    pub fn batch_or_question(batch: &Batch, facts: &DataFacts) -> Result<Self, (Option<usize>, PlanError)> {
+        let (derived, facts) = &Derived::plan(&batch.questions, facts).map_err(|error| (None, error))?;
+        let planned = Planned::new(batch, facts).map_err(|(number, error)| match number {
+            Some(place) => (number, enough::of_batch(batch, place, facts, error)),
+            None => (number, error),
+        })?;
+        Ok(Self::of(batch.to_json(), true, planned, derived, facts))
+    }
+
+    fn of(asked: String, batch: bool, planned: Planned, derived: &Derived, facts: &DataFacts) -> Self {
+        let Planned { parts, shared, together } = planned;
+        let Shared { adjacency, unit, rows } = shared.with(derived);
         let sum = |of: &dyn Fn(&Part) -> Approx| {
             let sum = parts.iter().map(of).reduce(|sum, cost| sum.compose(&cost));
             sum.expect("a plan has a question")
         };
-        let cost = sum(&|part| part.cost.clone());
+        let cost = together.as_ref().map_or_else(|| sum(&|part| part.cost.clone()), |one| one.cost.clone());
+        let by_row = |of_row: &Approx, charged_in| charged_by_row(of_row, &rows, charged_in);
         let (charged_for, charged_in) = facts.registered.clone().unwrap_or_else(|| (unit.clone(), adjacency));
         let charge = match (&charged_for, &unit) {
-            (Unit::Row, Unit::Column(_)) => sum(&|part| charged_by_row(&part.of_row, &rows, charged_in)),
+            (Unit::Row, Unit::Column(_)) => match &together {
+                Some(one) => by_row(&one.of_row, charged_in),
+                None => sum(&|part| by_row(&part.of_row, charged_in)),
+            },
             _ if adjacency != charged_in => cost.two_steps(),
             _ => cost.clone(),
         };
         let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency, unit };
         let data = facts.name.clone();
-        Self { asked, batch, data, parts, guarantee, cost, charge, charged_in, charged_for, rows }
+        Self { asked, batch, data, parts, together, guarantee, cost, charge, charged_in, charged_for, rows }
     }
 
     /// What was said, as one text: what is charged, hashed and kept.
@@ -305,6 +312,69 @@ impl Plan {
     }
 
     pub(crate) fn needs(&self) -> Vec<Need> {
-        self.parts.iter().flat_map(|part| part.task.needs()).collect()
+        match &self.together {
+            Some(one) => one.task.needs(),
+            None => self.parts.iter().flat_map(|part| part.task.needs()).collect(),
+        }
     }
+
+    /// One answer for each question. Never fails, whatever was gathered.
+    pub(crate) fn answers<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Vec<Answer> {
+        match &self.together {
+            Some(one) => one.task.answer(gathered, coins),
+            None => self.parts.iter().map(|part| part.task.answer(gathered, coins)).collect(),
+        }
+    }
+
+    /// Are the keys of all questions found once, in one mechanism?
+    pub fn has_one_selection(&self) -> bool {
+        self.together.is_some()
+    }
+}
+
+/// Questions that are planned, before anybody asks what they cost together.
+struct Planned {
+    parts: Vec<Part>,
+    shared: Shared,
+    together: Option<OneSelection>,
+}
+
+impl Planned {
+    /// The questions of a batch, whose computed columns are known. The error may be that of the question with this number.
+    fn new(batch: &Batch, facts: &DataFacts) -> Result<Self, (Option<usize>, PlanError)> {
+        let questions = batch.priced(facts).map_err(|error| (None, error))?;
+        if together::applies(batch) {
+            let planned = together::plan(&questions, facts);
+            let (parts, shared, together) = planned.map_err(|(number, error)| (Some(number), error))?;
+            return Ok(Self { parts, shared, together: Some(together) });
+        }
+        let mut parts = Vec::new();
+        let mut shared = None;
+        for (number, request) in questions.iter().enumerate() {
+            let (part, common) = Part::new(request, facts).map_err(|error| (Some(number), error))?;
+            let differs = |shared: &Shared| shared.rows.bound() != common.rows.bound();
+            if shared.as_ref().is_some_and(differs) {
+                return Err((None, other_rows(request)));
+            }
+            parts.push(part);
+            shared = Some(common);
+        }
+        Ok(Self { parts, shared: shared.expect("a batch has a question"), together: None })
+    }
+}
+
+/// Questions of a batch are about the same rows.
+fn other_rows(request: &Request) -> PlanError {
+    if request.max_groups_per_unit.is_none() {
+        return PlanError::about(
+            Argument::MaxRowsPerUnit,
+            "asked apart, mode and select count each person once for each value; other questions of a batch draw rows",
+        )
+        .hint("give `max_rows_per_unit=1` to count drawn rows in all of them, or ask them apart");
+    }
+    PlanError::about(
+        Argument::MaxGroupsPerUnit,
+        "with `max_groups_per_unit` all questions of a batch are grouped by the same columns",
+    )
+    .hint("ask the others apart")
 }

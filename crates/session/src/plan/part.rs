@@ -28,6 +28,15 @@ pub struct Part {
     pub(super) of_row: Approx,
 }
 
+/// What is planned for a question: its words, its task and its price.
+pub(super) struct Plain {
+    pub request: Request,
+    pub task: Task,
+    pub cost: Approx,
+    pub of_row: Approx,
+    pub runners_up: Vec<RunnerUp>,
+}
+
 /// What all questions of a plan have in common.
 pub(super) struct Shared {
     pub(super) adjacency: Adjacency,
@@ -58,10 +67,16 @@ impl Part {
         let Loss::Approx(of_row) = task.cost() else {
             return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
         };
-        let group_by = task.group_by().iter().map(|key| facts.columns[key.column].clone()).collect();
         let cost = said.terms.of_person(&of_row);
         let shared = Shared { adjacency: said.asked, unit: said.unit.clone(), rows: said.rows.clone() };
-        Ok((Self { request, group_by, task, cost, runners_up, facts: facts.clone(), of_row }, shared))
+        Ok((Self::plain(Plain { request, task, cost, of_row, runners_up }, facts), shared))
+    }
+
+    /// A question that is planned.
+    pub(super) fn plain(plain: Plain, facts: &DataFacts) -> Self {
+        let Plain { request, task, cost, of_row, runners_up } = plain;
+        let group_by = task.group_by().iter().map(|key| facts.columns[key.column].clone()).collect();
+        Self { request, group_by, task, cost, runners_up, facts: facts.clone(), of_row }
     }
 
     /// What was said, with the price that was found for it.

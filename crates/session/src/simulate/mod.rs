@@ -22,7 +22,7 @@ use crate::{
     rows::{ScanKeys, bound::Bound},
     session::gather,
     source::Source,
-    task::{Answering, SUMMARY},
+    task::SUMMARY,
     unanswered::Unanswered,
 };
 use equipoise_core::stop;
@@ -120,8 +120,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
                     own = gathered;
                     &Known::new(&questions, &own)
                 };
-                let answers: Vec<Answer> =
-                    plan.parts().iter().map(|part| part.task().answer(known.gathered, &mut coins)).collect();
+                let answers = plan.answers(known.gathered, &mut coins);
                 seen.trial(known, &answers, drawn);
                 seen.trials.push(Trial { answers, batch: plan.is_batch() });
             }

@@ -19,7 +19,7 @@ use crate::{
     answer::{Answer, Group, MOST_TOLD},
     error::PlanError,
     gather::ScanResult,
-    gather::groups::in_order,
+    gather::groups::{Groups, in_order},
     need::Key,
     need::Need,
     planned::PredictedError,
@@ -36,9 +36,10 @@ use equipoise_core::{
 };
 
 /// Hundredths of epsilon that find the keys: as many as let a key be found with about the rows that its answer takes to be of use.
-/// A quantile takes three times as many as a key, a sum or mean over a range that all groups share hardly more.
-fn keys_share(statistic: Statistic) -> Ratio {
+/// A quantile takes three times as many as a key, a sum or mean over a range that all groups share hardly more, a count fewer.
+pub(super) fn keys_share(statistic: Statistic) -> Ratio {
     let hundredths = match statistic {
+        Statistic::Count => 60,
         Statistic::Share | Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => 45,
         _ => 25,
     };
@@ -54,11 +55,62 @@ pub(crate) struct GroupedStatistic {
     cost: Loss,
 }
 
+/// Which keys there are.
 #[derive(Clone, Debug)]
-enum Keys {
+pub(super) enum Keys {
     Stated(Vec<Key>),
     Found { keys: Box<histogram_keys::Calibrated>, told_from: Option<u64> },
 }
+
+impl Keys {
+    /// Keys that are found at this price.
+    pub fn found(keys: histogram_keys::Calibrated) -> Self {
+        let told_from = keys.count_for(&Ratio::new(19, 20));
+        Self::Found { keys: Box::new(keys), told_from }
+    }
+
+    /// The keys that are told, in order, with how they are written; nothing where they are more than so many.
+    pub fn told<C: Coins>(&self, groups: &Groups, most: usize, coins: &mut C) -> Option<Told> {
+        let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
+        match self {
+            Self::Stated(keys) => told.extend(keys.iter().map(|key| (key.clone(), groups.written(key)))),
+            Self::Found { keys, .. } => groups.each_count(&Need::Records, |key, count| {
+                if keys.names(count, coins) && told.len() <= most {
+                    told.push((groups.read(key), key.to_vec()));
+                }
+            }),
+        }
+        if told.len() > most {
+            return None;
+        }
+        told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
+        Some(told.into_iter().unzip())
+    }
+
+    fn told_from_words(&self) -> String {
+        match self {
+            Self::Found { told_from: Some(rows), .. } => {
+                format!("a key is released in 19 cases of 20 when at least {rows} rows have it")
+            }
+            _ => "no key is released in 19 cases of 20 at this delta".to_string(),
+        }
+    }
+
+    /// What to do where no group has an answer.
+    pub fn advice(&self) -> String {
+        match self {
+            Self::Stated(_) => "no group has an answer; each says why".to_string(),
+            Self::Found { .. } => format!(
+                "no group has an answer: {}, and more for an answer; raise epsilon or delta, group by fewer columns, \
+                 or state the `keys`",
+                self.told_from_words()
+            ),
+        }
+    }
+}
+
+/// Keys, and each as groups are written.
+type Told = (Vec<Key>, Vec<Vec<u8>>);
 
 impl GroupedStatistic {
     pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
@@ -90,8 +142,7 @@ impl GroupedStatistic {
                 adjacency: Adjacency::AddRemove,
             }
             .calibrate()?;
-            let told_from = keys.count_for(&Ratio::new(19, 20));
-            (Keys::Found { keys: Box::new(keys), told_from }, eps - &share, delta - &keys_delta)
+            (Keys::found(keys), eps - &share, delta - &keys_delta)
         };
         let task = task(&single.part(Eps::new(eps / groups.clone())?, Delta::new(delta / groups)?))?;
         // Whether delta is spent is known from the mechanism that was taken, not from its name.
@@ -114,24 +165,9 @@ impl GroupedStatistic {
         }
     }
 
-    fn told_from_words(&self) -> String {
-        match &self.keys {
-            Keys::Found { told_from: Some(rows), .. } => {
-                format!("a key is released in 19 cases of 20 when at least {rows} rows have it")
-            }
-            _ => "no key is released in 19 cases of 20 at this delta".to_string(),
-        }
-    }
-
-    fn advice(&self) -> String {
-        match &self.keys {
-            Keys::Stated(_) => "no group has an answer; each says why".to_string(),
-            Keys::Found { .. } => format!(
-                "no group has an answer: {}, and more for an answer; raise epsilon or delta, group by fewer columns, \
-                 or state the `keys`",
-                self.told_from_words()
-            ),
-        }
+    /// One of several tasks that share their keys: what is told of it beforehand is told by this.
+    pub(super) fn with(by: &[ColumnRead], keys: &Keys, task: Task, cost: Loss) -> Self {
+        Self { by: by.to_vec(), keys: keys.clone(), task, cost }
     }
 }
 
@@ -154,7 +190,7 @@ impl Answering for GroupedStatistic {
         let inner = self.task.expected();
         let keys = match &self.keys {
             Keys::Stated(_) => "for each stated key".to_string(),
-            Keys::Found { .. } => format!("{}; then", self.told_from_words()),
+            Keys::Found { .. } => format!("{}; then", self.keys.told_from_words()),
         };
         let shared = if self.task.shared_need().is_some() {
             "; all groups share one range, and rows of all count"
@@ -166,28 +202,16 @@ impl Answering for GroupedStatistic {
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
         let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
-        let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
-        let most = MOST_TOLD / self.task.answers();
-        match &self.keys {
-            Keys::Stated(keys) => told.extend(keys.iter().map(|key| (key.clone(), groups.written(key)))),
-            Keys::Found { keys, .. } => groups.each_count(&Need::Records, |key, count| {
-                if keys.names(count, coins) && told.len() <= most {
-                    told.push((groups.read(key), key.to_vec()));
-                }
-            }),
-        }
-        if told.len() > most {
+        let Some((keys, written)) = self.keys.told(groups, MOST_TOLD / self.task.answers(), coins) else {
             return Answer::too_many_groups();
-        }
-        told.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
-        let (keys, written): (Vec<Key>, Vec<Vec<u8>>) = told.into_iter().unzip();
+        };
         let mut answers: Vec<Option<Group>> = keys.iter().map(|_| None).collect();
         let shared = self.task.shared(gathered, coins);
         groups.each_of(&written, |place, group| {
             let answer = self.task.answer_group(shared.as_ref(), group, coins);
             answers[place] = Some(answer.into_group(&keys[place]));
         });
-        Answer::grouped(answers.into_iter().flatten().collect(), || self.advice())
+        Answer::grouped(answers.into_iter().flatten().collect(), || self.keys.advice())
     }
 
     fn answer_type(&self) -> Option<String> {

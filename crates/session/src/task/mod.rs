@@ -41,6 +41,7 @@ mod stages;
 mod summary;
 mod sums;
 mod texts;
+pub(crate) mod together;
 mod top;
 #[cfg(test)]
 mod typed_audits;

@@ -1,0 +1,325 @@
+//! The prompt of `equipoise sql`: queries over several lines up to a semicolon, with history and completion at a terminal, and a few words
+//! that begin with a dot. Only headers and the ledger are looked at before a query is charged.
+
+use crate::{
+    Exit,
+    args::{Showing, SqlOptions},
+    ask::{self, usage},
+    show::{amount, left_words, printable},
+    sql,
+};
+use equipoise_engine::STANDARD_INPUT;
+use equipoise_session::ledger::Balance;
+use equipoise_sql_front::{AGGREGATES, FUNCTIONS, Query};
+use rustyline::{
+    Config, Context, Editor, Helper,
+    completion::Completer,
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::DefaultHistory,
+    validate::{ValidationContext, ValidationResult, Validator},
+};
+use std::{
+    env, fs,
+    io::{self, BufRead, IsTerminal},
+    path::{Path, PathBuf},
+};
+
+const HELP: &str = "a query ends with a semicolon; besides there are
+  .tables        data files of this folder
+  .columns FILE  the columns of one
+  .budget FILE   what was spent on it; without FILE, on the one that was asked about last
+  .plan QUERY    the plan of a query, its price and the error to expect; nothing is read or charged
+  .quit          the end";
+
+const ENDINGS: [&str; 7] = [".csv", ".tsv", ".csv.gz", ".csv.zst", ".parquet", ".arrow", ".feather"];
+
+const KEYWORDS: [&str; 24] = [
+    "SELECT",
+    "WITH",
+    "DIFFERENTIAL_PRIVACY",
+    "OPTIONS",
+    "FROM",
+    "WHERE",
+    "GROUP",
+    "BY",
+    "HAVING",
+    "ORDER",
+    "LIMIT",
+    "OFFSET",
+    "AS",
+    "AND",
+    "OR",
+    "NOT",
+    "BETWEEN",
+    "LIKE",
+    "IN",
+    "CASE",
+    "WHEN",
+    "DP_INTERVAL_LOW",
+    "DP_INTERVAL_HIGH",
+    "DESC",
+];
+
+/// Take queries until there are no more. Where they do not come from a terminal, what went wrong first is the exit code.
+pub(crate) fn run(options: &SqlOptions) -> Exit {
+    let mut prompt = Prompt { options, table: None };
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        terminal(&mut prompt)
+    } else {
+        piped(&mut prompt)
+    }
+}
+
+fn piped(prompt: &mut Prompt<'_>) -> Exit {
+    let (mut text, mut exit) = (String::new(), Exit::Done);
+    let worse = |before: Exit, now: Exit| if before == Exit::Done { now } else { before };
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { return usage("the query is no text; give UTF-8") };
+        text.push_str(&line);
+        text.push('\n');
+        if is_whole(&text) {
+            match prompt.take(&text) {
+                Some(now) => exit = worse(exit, now),
+                None => return exit,
+            }
+            text.clear();
+        }
+    }
+    if text.trim().is_empty() { exit } else { worse(exit, prompt.take(&text).unwrap_or(Exit::Done)) }
+}
+
+fn terminal(prompt: &mut Prompt<'_>) -> Exit {
+    let config = Config::builder().auto_add_history(true).build();
+    let mut editor: Editor<Words, DefaultHistory> = match Editor::with_config(config) {
+        Ok(editor) => editor,
+        Err(error) => return ask::internal(format!("the terminal cannot be used: {error}")),
+    };
+    editor.set_helper(Some(Words::default()));
+    let history = history();
+    if let Some(path) = &history {
+        // Without one there is none yet.
+        let _ = editor.load_history(path);
+    }
+    println!("private SQL about one table; .help says what else there is");
+    loop {
+        if let (Some(words), Some(table)) = (editor.helper_mut(), &prompt.table) {
+            words.columns = columns(table).unwrap_or_default();
+        }
+        match editor.readline("sql> ") {
+            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) => {
+                if prompt.take(&text).is_none() {
+                    break;
+                }
+            }
+            Err(ReadlineError::Interrupted) => {}
+            Err(_) => break,
+        }
+    }
+    if let Some(path) = &history {
+        // Whoever cannot keep a history has none.
+        let _ = path.parent().map(fs::create_dir_all);
+        let _ = editor.save_history(path);
+    }
+    Exit::Done
+}
+
+/// Where the queries of earlier prompts are, which nobody else reads.
+fn history() -> Option<PathBuf> {
+    let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = state.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".local/state")));
+    state.map(|state| state.join("equipoise/sql-history"))
+}
+
+/// Is a query at its end, or is it a word with a dot?
+fn is_whole(text: &str) -> bool {
+    let text = text.trim();
+    let is_word = text.starts_with('.') && !text.starts_with(".plan");
+    text.is_empty() || is_word || text.ends_with(';')
+}
+
+/// What is asked at a prompt, one after another.
+struct Prompt<'a> {
+    options: &'a SqlOptions,
+    /// The data that was asked about last.
+    table: Option<PathBuf>,
+}
+
+impl Prompt<'_> {
+    /// Answer one text; nothing where it is the end.
+    fn take(&mut self, text: &str) -> Option<Exit> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Some(Exit::Done);
+        }
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = rest.trim();
+        Some(match word.trim_end_matches(';') {
+            ".quit" | ".exit" => return None,
+            ".help" => {
+                println!("{HELP}");
+                Exit::Done
+            }
+            ".tables" => {
+                tables().iter().for_each(|name| println!("  {}", printable(name)));
+                Exit::Done
+            }
+            ".columns" => self.columns(rest).unwrap_or_else(|exit| exit),
+            ".budget" => self.budget(rest).unwrap_or_else(|exit| exit),
+            ".plan" => {
+                let showing = self.options.showing.of_a_plan();
+                self.ask(rest, &showing)
+            }
+            dot if dot.starts_with('.') => {
+                usage(format!("no word here is called {}; .help lists them", printable(dot)))
+            }
+            _ => self.ask(text, &self.options.showing),
+        })
+    }
+
+    fn ask(&mut self, text: &str, showing: &Showing) -> Exit {
+        if let Ok(query) = Query::read(text, &sql::given(self.options)) {
+            if query.table().name == STANDARD_INPUT {
+                return usage("standard input has the queries, and no data; name a file");
+            }
+            self.table = Some(PathBuf::from(&query.table().name));
+        }
+        sql::one(text, self.options, showing)
+    }
+
+    /// The data that a word names, or that was asked about last.
+    fn named(&self, rest: &str) -> Result<PathBuf, Exit> {
+        let rest = rest.trim_end_matches(';').trim_matches('\'');
+        let named = (!rest.is_empty()).then(|| PathBuf::from(rest));
+        named.or_else(|| self.table.clone()).ok_or_else(|| usage("which data? Name a file"))
+    }
+
+    fn columns(&self, rest: &str) -> Result<Exit, Exit> {
+        let reading = &self.options.reading;
+        let source =
+            ask::open(&self.named(rest)?, reading.delimiter.as_deref(), reading.no_header.then_some(false))?;
+        source.columns().iter().for_each(|name| println!("  {}", printable(name)));
+        Ok(Exit::Done)
+    }
+
+    fn budget(&self, rest: &str) -> Result<Exit, Exit> {
+        let account = ask::account(&self.named(rest)?, &self.options.books)?;
+        let name = printable(&account.name);
+        let Some(ledger) = ask::existing(&account.ledger)? else {
+            println!("  {name}: nothing spent, no limit");
+            return Ok(Exit::Done);
+        };
+        let analyst = self.options.books.analyst.as_deref();
+        let balance = ledger.balance(&account.name, analyst).map_err(ask::unopened)?;
+        let left = balance
+            .remaining()
+            .map_or("no limit".to_string(), |left| format!("{} left", left_words(&(&left).into())));
+        println!("  {name}: {} spent, {left}", amount(&Balance::spent(&balance).into()));
+        Ok(Exit::Done)
+    }
+}
+
+/// The data files of this folder.
+fn tables() -> Vec<String> {
+    let Ok(entries) = fs::read_dir(".") else { return Vec::new() };
+    let name = |entry: io::Result<fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+    let mut names: Vec<String> =
+        entries.filter_map(name).filter(|name| ENDINGS.iter().any(|ending| name.ends_with(ending))).collect();
+    names.sort();
+    names
+}
+
+/// The columns of a file, by its header or schema.
+fn columns(file: &Path) -> Option<Vec<String>> {
+    let source = equipoise_engine::open(&[file], &equipoise_engine::OpenOptions::default()).ok()?;
+    Some(source.columns().to_vec())
+}
+
+/// What can be completed.
+#[derive(Default)]
+struct Words {
+    /// The columns of the data that was asked about last.
+    columns: Vec<String>,
+}
+
+/// Where the word before a place begins, and what it may become: files behind FROM or a quote, else words, functions and columns.
+fn completed(line: &str, place: usize, columns: &[String], files: &[String]) -> (usize, Vec<String>) {
+    let before = &line[..place];
+    let start = before
+        .rfind(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)))
+        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+    let (word, head) = (&before[start..], before[..start].trim_end_matches('\'').trim_end());
+    let is_file =
+        head.get(head.len().saturating_sub(4)..).is_some_and(|last| last.eq_ignore_ascii_case("from"));
+    if is_file {
+        return (start, files.iter().filter(|file| file.starts_with(word)).cloned().collect());
+    }
+    if word.is_empty() {
+        return (start, Vec::new());
+    }
+    let begins = |name: &str| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    let aggregates = AGGREGATES.iter().flat_map(|row| row.names.iter().map(|name| format!("{name}(")));
+    let functions = FUNCTIONS.iter().map(|(name, ..)| format!("{name}("));
+    let keywords = KEYWORDS.iter().map(ToString::to_string);
+    let mut found: Vec<String> = columns.iter().filter(|name| begins(name)).cloned().collect();
+    found.extend(keywords.chain(aggregates).chain(functions).filter(|name| begins(name)));
+    (start, found)
+}
+
+impl Completer for Words {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        Ok(completed(line, pos, &self.columns, &tables()))
+    }
+}
+
+impl Validator for Words {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let whole = is_whole(context.input());
+        Ok(if whole { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+    }
+}
+
+impl Hinter for Words {
+    type Hint = String;
+}
+
+impl Highlighter for Words {}
+
+impl Helper for Words {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_files_and_columns_are_completed() {
+        let columns = ["salary".to_string(), "Sätze".to_string()];
+        let files = ["people.csv".to_string(), "visits.parquet".to_string()];
+        let of = |line: &str| completed(line, line.len(), &columns, &files);
+        assert_eq!(of("SEL"), (0, vec!["SELECT".to_string()]));
+        assert_eq!(of("select avg(sal"), (11, vec!["salary".to_string()]));
+        assert_eq!(of("select med"), (7, vec!["MEDIAN(".to_string()]));
+        assert_eq!(of("select count(*) from 'peo"), (22, vec!["people.csv".to_string()]));
+        assert_eq!(of("select count(*) from "), (21, files.to_vec()));
+        assert_eq!(of("select é Sä"), (10, vec!["Sätze".to_string()]));
+        assert_eq!(of("select 'x"), (8, Vec::new()));
+    }
+
+    #[test]
+    fn a_query_ends_with_a_semicolon_and_a_word_with_its_line() {
+        for (text, whole) in [
+            ("", true),
+            ("SELECT 1", false),
+            ("SELECT 1;\n", true),
+            (".quit", true),
+            (".plan SELECT", false),
+            (".plan x;", true),
+        ] {
+            assert_eq!(is_whole(text), whole, "{text}");
+        }
+    }
+}

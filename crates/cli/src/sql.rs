@@ -1,0 +1,93 @@
+//! SQL queries: read, planned, paid for, answered, recorded, shown as rows.
+
+use crate::{
+    Exit,
+    args::{Showing, SqlOptions},
+    ask::{self, Asked, Words},
+    prompt, told, typed,
+};
+use equipoise_session::{plan::DataFacts, request::Request};
+use equipoise_sql_front::{Query, SqlError};
+use std::path::Path;
+
+/// Answer a query, or those of a prompt.
+pub(crate) fn run(options: &SqlOptions) -> Exit {
+    match &options.query {
+        Some(text) => one(text, options, &options.showing),
+        None => prompt::run(options),
+    }
+}
+
+/// Answer one query and show it so.
+pub(crate) fn one(text: &str, options: &SqlOptions, showing: &Showing) -> Exit {
+    answer(text, options, showing).unwrap_or_else(|exit| exit)
+}
+
+/// The query of a command that has one.
+pub(crate) fn read(options: &SqlOptions) -> Result<Query, Exit> {
+    match &options.query {
+        Some(text) => understood(text, options),
+        None => Err(ask::usage("which query? Give one, such as \"SELECT COUNT(*) FROM 'people.csv'\"")),
+    }
+}
+
+/// A query about a file that is there.
+fn understood(text: &str, options: &SqlOptions) -> Result<Query, Exit> {
+    let query = Query::read(text, &given(options)).map_err(|error| wrong(&error))?;
+    if is_data(Path::new(&query.table().name)) {
+        return Ok(query);
+    }
+    let problem = format!("there is no file '{}'", query.table().shown());
+    Err(wrong(&query.wrong_table(problem + "; name one, as in FROM 'people.csv'")))
+}
+
+fn answer(text: &str, options: &SqlOptions, showing: &Showing) -> Result<Exit, Exit> {
+    let query = understood(text, options)?;
+    let (batch, file) = (query.batch(), Path::new(&query.table().name));
+    let words = Words {
+        text: batch.to_json(),
+        delimiter: batch.shared.delimiter.as_deref(),
+        header: batch.shared.header,
+        fractions: batch.questions.iter().map(ask::fractions).collect(),
+    };
+    let asked = Asked { file, books: &options.books, showing, questions: None, query: Some(&query) };
+    let plan = |facts: &DataFacts| query.plan(facts).map_err(|error| wrong(&error));
+    ask::answer(&asked, &words, plan)
+}
+
+/// Could it be opened? Patterns, folders and standard input are data too.
+fn is_data(file: &Path) -> bool {
+    let text = file.to_string_lossy();
+    text == "-" || text.contains(['*', '?', '[']) || file.exists()
+}
+
+/// What flags say, as words.
+pub(crate) fn given(options: &SqlOptions) -> Request {
+    let price = &options.price;
+    Request {
+        epsilon: price.epsilon.clone(),
+        delta: price.delta.clone(),
+        unit: price.unit.clone(),
+        max_rows_per_unit: price.max_rows_per_unit.clone(),
+        max_groups_per_unit: price.max_groups_per_unit.clone(),
+        adjacency: price.adjacency.clone(),
+        confidence: price.confidence.clone(),
+        delimiter: options.reading.delimiter.clone(),
+        header: options.reading.no_header.then_some(false),
+        types: options.types.types.iter().cloned().collect(),
+        ..Request::default()
+    }
+}
+
+/// Say what is wrong with a query; JSON has the place and the next step as fields too.
+pub(crate) fn wrong(error: &SqlError) -> Exit {
+    let mut fields = serde_json::Map::new();
+    if let Some((line, column)) = error.position() {
+        fields.insert("line".to_string(), line.into());
+        fields.insert("column".to_string(), column.into());
+    }
+    if let Some(hint) = error.next_step() {
+        fields.insert("hint".to_string(), typed(hint).into());
+    }
+    told(&typed(&error.to_string()), Exit::Usage as u8, fields)
+}

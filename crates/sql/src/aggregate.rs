@@ -1,0 +1,340 @@
+//! Aggregates: which statistics of the session they are, and how their arguments are written.
+
+use crate::{
+    SqlError,
+    clauses::Clauses,
+    inner,
+    token::{Kind, Token},
+};
+use equipoise_core::wording;
+use equipoise_session::statistic::{Argument, Statistic};
+use std::ops::Range;
+
+/// What the arguments of an aggregate are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `*`, a column, or `DISTINCT` and a column.
+    Counted,
+    /// A condition.
+    Condition,
+    /// A column.
+    Column,
+    /// A column and a fraction.
+    Fraction,
+    /// A column, and into how many parts its rows are divided.
+    Parts,
+}
+
+/// One aggregate.
+#[derive(Debug)]
+pub struct Row {
+    /// What it is called; the first is how it is shown.
+    pub names: &'static [&'static str],
+    /// The statistic that it is.
+    pub statistic: &'static str,
+    /// What its arguments are.
+    pub shape: Shape,
+    /// What to write where this version does not have the statistic.
+    pub instead: &'static str,
+}
+
+const fn row(names: &'static [&'static str], statistic: &'static str, shape: Shape) -> Row {
+    Row { names, statistic, shape, instead: "" }
+}
+
+/// All aggregates.
+pub const TABLE: &[Row] = &[
+    row(&["COUNT"], "count", Shape::Counted),
+    row(&["COUNTIF", "COUNT_IF"], "count", Shape::Condition),
+    row(&["SUM"], "sum", Shape::Column),
+    row(&["AVG", "MEAN"], "mean", Shape::Column),
+    row(&["MEDIAN"], "median", Shape::Column),
+    row(
+        &["QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "APPROX_PERCENTILE"],
+        "quantile",
+        Shape::Fraction,
+    ),
+    row(&["APPROX_QUANTILES"], "quantile", Shape::Parts),
+    row(&["VAR_POP", "VAR", "VARIANCE"], "variance", Shape::Column),
+    row(&["STDDEV_POP", "STDDEV", "STD"], "std", Shape::Column),
+    row(&["IQR"], "iqr", Shape::Column),
+    row(&["MODE"], "mode", Shape::Column),
+    Row { instead: "QUANTILE(x, 0.01)", ..row(&["MIN"], "min", Shape::Column) },
+    Row { instead: "QUANTILE(x, 0.99)", ..row(&["MAX"], "max", Shape::Column) },
+    Row { instead: "COUNT(*) by GROUP BY", ..row(&["APPROX_COUNT_DISTINCT"], "distinct", Shape::Column) },
+];
+
+/// Aggregates that others have, and what to write instead.
+const OTHERS: &[(&[&str], &str)] = &[
+    (&["VAR_SAMP", "STDDEV_SAMP"], "write VAR_POP or STDDEV_POP, which divide by the number of rows"),
+    (
+        &["ANON_COUNT", "ANON_SUM", "ANON_AVG", "ANON_VAR_POP", "ANON_STDDEV_POP", "ANON_PERCENTILE_CONT"],
+        "write COUNT, SUM, AVG and so on; a range stands behind contribution_bounds_per_row =>",
+    ),
+    (
+        &["ARRAY_AGG", "STRING_AGG", "GROUP_CONCAT", "LISTAGG", "ANY_VALUE", "FIRST_VALUE", "LAST_VALUE"],
+        "it would release rows; ask for COUNT, MODE, MEDIAN or another aggregate",
+    ),
+    (
+        &["FIRST", "LAST", "ARG_MAX", "ARG_MIN", "MAX_BY", "MIN_BY"],
+        "it would release rows; ask for MODE or MEDIAN",
+    ),
+    (
+        &["BIT_AND", "BIT_OR", "BIT_XOR", "LOGICAL_AND", "LOGICAL_OR", "BOOL_AND", "BOOL_OR"],
+        "ask for COUNTIF(condition)",
+    ),
+    (&["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE"], "ask for one column at a time"),
+    (&["GROUPING", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE"], "aggregate by GROUP BY"),
+];
+
+/// The row of an aggregate.
+pub(crate) fn named(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.names.iter().any(|known| name.eq_ignore_ascii_case(known)))
+}
+
+/// What to write instead of an aggregate that others have.
+pub(crate) fn instead_of(name: &str) -> Option<&'static str> {
+    let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+    OTHERS.iter().find(|(names, _)| is(names)).map(|(_, instead)| *instead)
+}
+
+/// What a unit's rows may be, as options and flags say it: some aggregates mean something only then.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Units {
+    /// The column that names the unit.
+    pub column: Option<String>,
+    /// How many rows of each take part.
+    pub rows: Option<String>,
+}
+
+impl Units {
+    fn has_one_row(&self) -> bool {
+        self.rows.as_deref().is_none_or(|rows| rows == "1")
+    }
+}
+
+/// An aggregate of a query.
+#[derive(Clone, Debug)]
+pub(crate) struct Aggregate {
+    pub statistic: &'static str,
+    pub column: Option<String>,
+    pub fraction: Option<String>,
+    pub range: Option<String>,
+    /// Are the ends of its bar asked for?
+    pub interval: bool,
+    /// The byte of the query at which it begins.
+    pub at: usize,
+}
+
+impl Aggregate {
+    /// Is it the same question?
+    pub fn is_like(&self, other: &Self) -> bool {
+        let words = |one: &Self| (one.statistic, one.column.clone(), one.fraction.clone(), one.range.clone());
+        words(self) == words(other)
+    }
+}
+
+/// Read the aggregate whose name stands at this place and whose parentheses end at `close`.
+pub(crate) fn read(
+    clauses: &Clauses<'_>,
+    (place, close): (usize, usize),
+    row: &'static Row,
+    tables: &[String],
+    units: &Units,
+) -> Result<Aggregate, SqlError> {
+    let name = row.names[0];
+    if Statistic::named(row.statistic).is_none() {
+        return Err(clauses
+            .wrong(place, format!("{name} is not available yet"))
+            .hint(format!("write {}", row.instead)));
+    }
+    let arguments = clauses.list(&(place + 2..close));
+    let is_named = |range: &&Range<usize>| {
+        clauses.tokens[(*range).clone()].get(1).is_some_and(|second| second.is_sign("=>"))
+    };
+    let plain: Vec<Range<usize>> = arguments.iter().filter(|range| !is_named(range)).cloned().collect();
+    let mut aggregate = Aggregate {
+        statistic: row.statistic,
+        column: None,
+        fraction: None,
+        range: None,
+        interval: false,
+        at: clauses.byte(place),
+    };
+    let wanted = match row.shape {
+        Shape::Fraction | Shape::Parts => 2,
+        _ => 1,
+    };
+    let first = plain.first().cloned().unwrap_or(close..close);
+    if plain.len() != wanted || first.is_empty() {
+        return Err(clauses
+            .wrong(place, format!("{name} takes other arguments"))
+            .hint(usage(name, row.shape)));
+    }
+    match row.shape {
+        Shape::Counted => counted(clauses, first, tables, units, &mut aggregate)?,
+        Shape::Condition => {
+            let condition = inner::read(clauses, &first, tables)?;
+            aggregate.column = Some(format!("case when {} then 1 end", condition.text));
+        }
+        Shape::Column | Shape::Fraction | Shape::Parts => {
+            if clauses.tokens[first.start].is_word("distinct") {
+                return Err(clauses
+                    .wrong(first.start, format!("{name}(DISTINCT ..) is not accepted"))
+                    .hint("leave DISTINCT out"));
+            }
+            let column = inner::read(clauses, &first, tables)?;
+            if !column.names_column {
+                return Err(clauses.wrong(first.start, "a constant has no aggregate").hint("name a column"));
+            }
+            aggregate.column = Some(column.text);
+        }
+    }
+    if let Some(second) = plain.get(1) {
+        aggregate.fraction = Some(fraction(clauses, second, row.shape)?);
+    }
+    for argument in arguments.iter().filter(is_named) {
+        contribution(clauses, argument, name, units, &mut aggregate)?;
+    }
+    Ok(aggregate)
+}
+
+fn usage(name: &str, shape: Shape) -> String {
+    match shape {
+        Shape::Counted => "write COUNT(*), COUNT(x) or COUNT(DISTINCT unit)".to_string(),
+        Shape::Condition => format!("write {name}(x > 5)"),
+        Shape::Column => format!("write {name}(x)"),
+        Shape::Fraction => format!("write {name}(x, 0.9)"),
+        Shape::Parts => format!("write {name}(x, 4)"),
+    }
+}
+
+/// What COUNT counts.
+fn counted(
+    clauses: &Clauses<'_>,
+    first: Range<usize>,
+    tables: &[String],
+    units: &Units,
+    aggregate: &mut Aggregate,
+) -> Result<(), SqlError> {
+    if first.len() == 1 && clauses.tokens[first.start].is_sign("*") {
+        return Ok(());
+    }
+    if !clauses.tokens[first.start].is_word("distinct") {
+        let column = inner::read(clauses, &first, tables)?;
+        // COUNT(1) counts rows.
+        aggregate.column = column.names_column.then_some(column.text);
+        return Ok(());
+    }
+    let column = inner::read(clauses, &(first.start + 1..first.end), tables)?;
+    if column.column.is_some() && column.column == units.column {
+        if units.has_one_row() {
+            return Ok(());
+        }
+        return Err(clauses
+            .wrong(first.start, "COUNT(DISTINCT ..) of units is counted where each has one row")
+            .hint("write max_rows_contributed=1, or ask for it apart"));
+    }
+    if Statistic::named("distinct").is_some() {
+        aggregate.statistic = "distinct";
+        aggregate.column = Some(column.text);
+        return Ok(());
+    }
+    Err(clauses
+        .wrong(first.start, "COUNT(DISTINCT ..) counts units, and this is not the unit")
+        .hint("name the unit, as in OPTIONS(privacy_unit_column=id), and write COUNT(DISTINCT id)"))
+}
+
+/// Which quantile, or which quantiles divide the rows into so many parts.
+fn fraction(clauses: &Clauses<'_>, range: &Range<usize>, shape: Shape) -> Result<String, SqlError> {
+    const MOST: usize = 100;
+    if shape == Shape::Parts {
+        let parts = clauses.whole(range, "the number of parts")?;
+        if !(2..=MOST).contains(&parts) {
+            return Err(clauses
+                .wrong(range.start, format!("{parts} parts are not accepted"))
+                .hint(format!("give a whole number from 2 to {MOST}")));
+        }
+        return Ok((1..parts).map(|part| format!("{part}/{parts}")).collect::<Vec<_>>().join(","));
+    }
+    match &clauses.tokens[range.clone()] {
+        [Token { kind: Kind::Number(digits), .. }] => Ok(digits.clone()),
+        _ => Err(clauses
+            .wrong(range.start, "the fraction is a number")
+            .hint("write it as in QUANTILE(x, 0.9)")),
+    }
+}
+
+/// A range that was stated for an aggregate: `contribution_bounds_per_row => (0, 100)`.
+fn contribution(
+    clauses: &Clauses<'_>,
+    argument: &Range<usize>,
+    name: &str,
+    units: &Units,
+    aggregate: &mut Aggregate,
+) -> Result<(), SqlError> {
+    let word = &clauses.tokens[argument.start];
+    let per_group = word.is_word("contribution_bounds_per_group");
+    if word.is_word("report_format") {
+        return Err(clauses
+            .wrong(argument.start, "report_format is not accepted")
+            .hint("DP_INTERVAL_LOW(alias) and DP_INTERVAL_HIGH(alias) are the ends of its error bar"));
+    }
+    if !per_group && !word.is_word("contribution_bounds_per_row") {
+        return Err(clauses
+            .wrong(argument.start, format!("no argument is called {}", word.shown()))
+            .hint("There are: contribution_bounds_per_row, contribution_bounds_per_group"));
+    }
+    if aggregate.range.is_some() {
+        return Err(clauses.wrong(argument.start, "a range is stated twice").hint("state it once"));
+    }
+    let value = argument.start + 2..argument.end;
+    let (low, high) = pair(clauses, &value)?;
+    if aggregate.statistic == "count" && per_group {
+        let rows = units.rows.as_deref().unwrap_or("1");
+        if high == rows {
+            return Ok(());
+        }
+        return Err(clauses
+            .wrong(value.start, format!("at most {rows} rows of each unit are counted, not {high}"))
+            .hint(format!("write OPTIONS(max_rows_contributed={high})")));
+    }
+    let takes =
+        Statistic::named(aggregate.statistic).is_some_and(|statistic| statistic.takes(Argument::Range));
+    if !takes || (per_group && !matches!(aggregate.statistic, "sum" | "mean")) {
+        return Err(clauses
+            .wrong(argument.start, format!("{name} takes no {}", wording::shown(&word.shown())))
+            .hint("leave it out"));
+    }
+    if per_group && !units.has_one_row() {
+        return Err(clauses
+            .wrong(
+                argument.start,
+                "bounds for a group's sum are those of its rows only where each unit has one",
+            )
+            .hint("give contribution_bounds_per_row, or leave it out"));
+    }
+    aggregate.range = Some(format!("{low},{high}"));
+    Ok(())
+}
+
+/// Two numbers in parentheses.
+fn pair(clauses: &Clauses<'_>, range: &Range<usize>) -> Result<(String, String), SqlError> {
+    let wrong = || clauses.wrong(range.start, "a range is two values in parentheses").hint("write (0, 100)");
+    let tokens = &clauses.tokens[range.clone()];
+    let [open, .., close] = tokens else { return Err(wrong()) };
+    if !open.is_sign("(") || !close.is_sign(")") {
+        return Err(wrong());
+    }
+    let ends = clauses.list(&(range.start + 1..range.end - 1));
+    let end = |range: &Range<usize>| match &clauses.tokens[range.clone()] {
+        [Token { kind: Kind::Number(digits), .. }] => Some(digits.clone()),
+        [Token { kind: Kind::Text(text), .. }] => Some(text.clone()),
+        [minus, Token { kind: Kind::Number(digits), .. }] if minus.is_sign("-") => Some(format!("-{digits}")),
+        _ => None,
+    };
+    match ends.as_slice() {
+        [low, high] => Ok((end(low).ok_or_else(wrong)?, end(high).ok_or_else(wrong)?)),
+        _ => Err(wrong()),
+    }
+}

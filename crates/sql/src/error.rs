@@ -1,0 +1,67 @@
+//! Why a query is not accepted: where, what, and what to write instead.
+
+use equipoise_core::wording;
+use std::fmt;
+
+/// A query that is not accepted. Free, because it depends on public facts only. `Display` is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlError {
+    problem: String,
+    hint: Option<String>,
+    position: Option<(usize, usize)>,
+}
+
+impl SqlError {
+    /// What is wrong with a text, at this byte of it.
+    pub(crate) fn at(text: &str, byte: usize, problem: impl Into<String>) -> Self {
+        Self { position: Some(position(text, byte)), ..Self::anywhere(problem) }
+    }
+
+    /// What is wrong with no place in particular.
+    pub(crate) fn anywhere(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), hint: None, position: None }
+    }
+
+    /// What to write instead.
+    #[must_use]
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Line and column of the query, each from one on, where it is about a place.
+    pub fn position(&self) -> Option<(usize, usize)> {
+        self.position
+    }
+
+    /// What to write instead, where there is something.
+    pub fn next_step(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+/// Line and column of a byte, each from one on.
+fn position(text: &str, byte: usize) -> (usize, usize) {
+    let mut byte = byte.min(text.len());
+    while !text.is_char_boundary(byte) {
+        byte -= 1;
+    }
+    let before = &text[..byte];
+    (before.matches('\n').count() + 1, before.chars().rev().take_while(|&c| c != '\n').count() + 1)
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.position {
+            write!(f, "line {line}, column {column}: ")?;
+        }
+        match &self.hint {
+            Some(hint) if hint.starts_with("There are") => {
+                f.write_str(&wording::line(&format!("{}. {hint}", self.problem)))
+            }
+            Some(hint) => f.write_str(&wording::line(&wording::with_hint(&self.problem, hint))),
+            None => f.write_str(&wording::line(&self.problem)),
+        }
+    }
+}
+
+impl std::error::Error for SqlError {}
