@@ -33,7 +33,7 @@ def test_functions_and_methods_take_the_same(name: str) -> None:
 def test_every_keyword_arrives_in_the_request(name: str) -> None:
     """A wrong value of every keyword is an error that the plan finds, and so was looked at."""
     column = [] if name == "count" else ["c"]
-    for keyword in keywords(getattr(eq, name)) - BOOKS - {"column", "alpha", "q", "interval"}:
+    for keyword in keywords(getattr(eq, name)) - BOOKS - {"column", "alpha", "q", "k", "interval"}:
         said: dict[str, object] = {"epsilon": 1, "delta": "1e-3", keyword: {"nobody": "knows"} if keyword == "types" else "?!"}
         if keyword == "keys":
             said["keys"] = ["a", "a"]
@@ -48,4 +48,4 @@ def test_every_keyword_arrives_in_the_request(name: str) -> None:
         session = eq.Session({"c": [1.0, 2.0]})
         question = getattr(session, name)
         with pytest.raises(eq.RequestError):
-            question(*([0.5] if name == "quantile" else []), *column, **said)
+            question(*{"quantile": [0.5], "top": [1]}.get(name, []), *column, **said)

@@ -83,7 +83,10 @@ fn a_batch_counts_drawn_rows_in_all_of_its_questions_or_people_in_all() {
     let mixed = batch("", count);
     let error = String::from_utf8(mixed.stderr).expect("text") + &String::from_utf8_lossy(&mixed.stdout);
     assert_eq!(mixed.status.code(), Some(2));
+    assert!(error.contains("count each person once for each value of their column"), "{error}");
     assert!(error.contains("or ask them apart"), "{error}");
+    // Values of another column are counted in other rows.
+    assert_eq!(batch("", r#"{"statistic": "mode", "column": "person"}"#).status.code(), Some(2));
     let answers = |output: std::process::Output| -> serde_json::Value {
         assert!(output.status.success());
         serde_json::from_slice(&output.stdout).expect("one document")

@@ -368,7 +368,7 @@ fn other_rows(request: &Request) -> PlanError {
     if request.max_groups_per_unit.is_none() {
         return PlanError::about(
             Argument::MaxRowsPerUnit,
-            "asked apart, mode and select count each person once for each value; other questions of a batch draw rows",
+            "mode, top and select count each person once for each value of their column, and the questions of a batch share their rows",
         )
         .hint("give `max_rows_per_unit=1` to count drawn rows in all of them, or ask them apart");
     }
