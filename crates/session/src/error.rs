@@ -19,7 +19,7 @@ pub struct PlanError {
     /// Line and column of what was typed.
     position: Option<(usize, usize)>,
     /// What was probably meant.
-    meant: Option<(Argument, String)>,
+    meant: Option<Box<(Argument, String)>>,
 }
 
 impl PlanError {
@@ -62,12 +62,12 @@ impl PlanError {
     /// An argument with this value is probably what was meant, or would do.
     #[must_use]
     pub(crate) fn meaning(self, argument: Argument, value: Option<impl Into<String>>) -> Self {
-        Self { meant: value.map(|value| (argument, value.into())), ..self }
+        Self { meant: value.map(|value| Box::new((argument, value.into()))), ..self }
     }
 
     /// What was probably meant.
     pub(crate) fn meant(&self) -> Option<(Argument, &str)> {
-        self.meant.as_ref().map(|(argument, value)| (*argument, value.as_str()))
+        self.meant.as_deref().map(|(argument, value)| (*argument, value.as_str()))
     }
 
     /// The line and column, each from one on, of an expression where it is wrong.
