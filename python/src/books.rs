@@ -262,6 +262,11 @@ impl Planned {
 }
 
 impl Planned {
+    /// A plan of a data set with these columns.
+    pub fn new(plan: Plan, columns: Vec<String>) -> Self {
+        Self { plan, columns }
+    }
+
     /// A file of which this plan reads columns; one that cannot be read as the plan wants is refused by its schema.
     fn open(&self, file: &File) -> PyResult<Box<dyn Source>> {
         let source = file.open()?;

@@ -13,6 +13,7 @@ mod monitor;
 #[cfg(target_os = "linux")]
 mod programs;
 mod robust;
+mod sql;
 mod table;
 mod turns;
 mod waiting;
@@ -45,6 +46,7 @@ mod _equipoise {
         },
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
+        sql::SqlQuery,
         table::{Arrow, File, cells, read, shown, write},
     };
 }

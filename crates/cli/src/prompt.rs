@@ -163,7 +163,7 @@ impl Prompt<'_> {
                 Exit::Done
             }
             ".tables" => {
-                tables().iter().for_each(|name| println!("  {}", printable(name)));
+                list(&tables());
                 Exit::Done
             }
             ".columns" => self.columns(rest).unwrap_or_else(|exit| exit),
@@ -200,7 +200,7 @@ impl Prompt<'_> {
         let reading = &self.options.reading;
         let source =
             ask::open(&self.named(rest)?, reading.delimiter.as_deref(), reading.no_header.then_some(false))?;
-        source.columns().iter().for_each(|name| println!("  {}", printable(name)));
+        list(source.columns());
         Ok(Exit::Done)
     }
 
@@ -218,6 +218,12 @@ impl Prompt<'_> {
             .map_or("no limit".to_string(), |left| format!("{} left", left_words(&(&left).into())));
         println!("  {name}: {} spent, {left}", amount(&Balance::spent(&balance).into()));
         Ok(Exit::Done)
+    }
+}
+
+fn list(names: &[String]) {
+    for name in names {
+        println!("  {}", printable(name));
     }
 }
 

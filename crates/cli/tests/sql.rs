@@ -67,7 +67,7 @@ fn rows_are_a_table_with_bars_and_the_price_below() {
     assert_eq!(words(0), ["town", "n", "error", "mean", "error"], "{shown}");
     assert!(words(1)[0] == "Bath" && words(2)[0] == "Ayr" && lines[1].contains(" to "), "{shown}");
     for line in [
-        "  rows       2",
+        "  result     2 rows",
         "  error      each holds on its own (95 % confidence)",
         "  privacy    epsilon 200, delta 0.000001 for one row (add-remove)",
     ] {

@@ -43,6 +43,7 @@ from ._programs import run_program
 from ._release import Release
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
+from ._sql import Rows, sql
 from ._statistics import *  # noqa: F403, the functions of the table
 from ._subsample import subsample
 
@@ -66,6 +67,7 @@ __all__ = [
     "RobustF2",
     "RobustMinCut",
     "RobustPoint",
+    "Rows",
     "Session",
     "Simulation",
     "ThresholdMonitor",
@@ -77,6 +79,7 @@ __all__ = [
     "run_program",
     "simulate",
     "spent",
+    "sql",
     "subsample",
 ]
 __all__ += _statistics.__all__

@@ -33,7 +33,7 @@ pub(crate) fn rows(query: &Query, release: &Release, as_json: bool) -> Exit {
     if rows.rows.len() > LONGEST_TABLE {
         println!("  and {} more rows, which --json shows", rows.rows.len() - LONGEST_TABLE);
     }
-    println!("  rows       {}", rows.rows.len());
+    println!("  result     {} row{}", rows.rows.len(), if rows.rows.len() == 1 { "" } else { "s" });
     below(&rows);
     paid(release);
     exit

@@ -1,0 +1,83 @@
+"""Private SQL: tables of every kind, rows, errors with their places, and a cursor that pandas reads."""
+
+from __future__ import annotations
+
+import warnings
+
+import equipoise as eq
+import equipoise.dbapi
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+PEOPLE = {"town": ["Ayr"] * 3000 + ["Bern"] * 2000 + ["Rare"], "pay": [1000.0] * 3000 + [3000.0] * 2000 + [9.0]}
+QUERY = "SELECT town, COUNT(*) AS n, AVG(pay) AS pay FROM people GROUP BY town ORDER BY n DESC"
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_every_kind_of_table_has_the_same_rows(kind):
+    rows = eq.sql(QUERY, people=kind(PEOPLE), epsilon=100, delta=1e-6)
+    assert rows.columns == ["town", "n", "pay"]
+    assert [row[0] for row in rows] == ["Ayr", "Bern"]
+    # At epsilon 100 noise of this size has a chance below 1e-100.
+    for row, (count, pay) in zip(rows, [(3000, 1000), (2000, 3000)]):
+        assert abs(row[1] - count) < 30 and abs(row[2] - pay) < 60
+    assert rows.errors[0][0] is None and rows.errors[0][1]["kind"] == "noise"
+    assert rows.release.guarantee["epsilon"] == "100"
+    assert list(rows.to_pandas().columns) == ["town", "n", "pay"]
+    assert rows.to_dict()["release"]["statistic"] == "batch"
+    assert "Ayr" in repr(rows) and "Ayr" in rows._repr_html_()
+
+
+def test_a_file_is_a_table_and_its_ledger_is_charged_once(tmp_path):
+    path = tmp_path / "people.csv"
+    pd.DataFrame(PEOPLE).to_csv(path, index=False)
+    text = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=2, delta=1e-6) COUNT(*) FROM '{path}' GROUP BY town"
+    first = eq.sql(text, request_id="one")
+    again = eq.sql(text + " LIMIT 1", request_id="one")
+    assert list(again) == list(first)[:1], "what is done to released values costs nothing"
+    assert again.release.spent["epsilon"] == "2"
+
+
+def test_what_is_wrong_has_a_place_and_costs_nothing():
+    before = eq.spent()
+    for query, said in [
+        ("SELECT pay FROM people", "line 1, column 8: 'pay' stands outside of an aggregate"),
+        ("SELECT AVG(pya)\nFROM people", "line 1, column 8: no column is called 'pya'; did you mean 'pay'?"),
+        ("SELECT COUNT(*)\nFROM others", "line 2, column 6: no table is called 'others'"),
+        ("SELECT COUNT(*) FROM people JOIN others", "line 1, column 29: a join is not accepted"),
+        ("SELECT COUNT(*) FROM people WHERE pay >", "line 1, column 40: "),
+    ]:
+        with pytest.raises(eq.RequestError) as error:
+            eq.sql(query, people=PEOPLE, epsilon=1)
+        assert str(error.value).startswith(said), str(error.value)
+    with pytest.raises(eq.RequestError, match="how much privacy may the query cost"):
+        eq.sql("SELECT COUNT(*) FROM people", people=PEOPLE)
+    assert eq.spent() == before
+
+
+def test_pandas_reads_a_cursor():
+    with equipoise.dbapi.connect(people=pd.DataFrame(PEOPLE), epsilon=100, delta=1e-6) as connection:
+        with warnings.catch_warnings():
+            # pandas says that it tests SQLAlchemy only.
+            warnings.simplefilter("ignore", UserWarning)
+            frame = pd.read_sql(QUERY, connection)
+    assert list(frame["town"]) == ["Ayr", "Bern"]
+    assert abs(frame["n"][0] - 3000) < 30
+    with pytest.raises(equipoise.dbapi.InterfaceError):
+        connection.cursor().execute(QUERY)
+
+
+def test_a_cursor_gives_rows_one_by_one():
+    cursor = equipoise.dbapi.connect(people=PEOPLE, epsilon=100, delta=1e-6).cursor()
+    assert cursor.description is None and cursor.rowcount == -1
+    with pytest.raises(equipoise.dbapi.InterfaceError):
+        cursor.fetchone()
+    with pytest.raises(equipoise.dbapi.NotSupportedError):
+        cursor.execute(QUERY, ["x"])
+    cursor.execute(QUERY)
+    assert cursor.rowcount == 2 and [column[0] for column in cursor.description] == ["town", "n", "pay"]
+    assert cursor.fetchone()[0] == "Ayr"
+    assert [row[0] for row in cursor] == ["Bern"]
+    assert cursor.fetchall() == [] and cursor.fetchone() is None
