@@ -157,7 +157,7 @@ fn days_decimals_and_texts_are_drawn_as_what_they_are() {
     day["error"] = json!({ "confidence": 0.95, "kind": "interval", "rank": 9, "low": "2020-02-20", "high": "2020-04-10" });
     let svg = drawn(day, &[]);
     assert!(
-        count(&svg, "<circle") == 1 && svg.contains(">2020-03-01<") && svg.contains("2020-03-04"),
+        count(&svg, "<circle") == 1 && svg.contains(">2020-03-05<") && svg.contains("2020-03-04"),
         "{svg}"
     );
     let mut text = document(&json!("Ayr"));
