@@ -390,3 +390,26 @@ fn a_receipt_tells_a_restored_old_copy() {
     assert!(old.contains("exit 1: ") && old.contains("older copy"), "{old}");
     assert!(folder.fails("budget verify --head 1234").contains("exit 2: "));
 }
+
+/// A text column asked for a mean cost its epsilon and did not say why there was no answer; a hopeless question was charged.
+#[test]
+fn a_refusal_says_what_rows_hold_and_a_count_keeps_from_asking_in_vain() {
+    let folder = thousand();
+    // Counts are about the file as it is, and are compared with when it was changed, to the second.
+    let before = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let file = fs::File::options().write(true).open(folder.path("data.csv")).expect("the file");
+    file.set_modified(before).expect("a time");
+    let text = folder.run("mean data.csv town --epsilon 10");
+    let said = String::from_utf8_lossy(&text.stdout);
+    // A number of rows that is 100 off has a probability of e^-50.
+    assert!(said.contains("does the column hold numbers?") && text.status.code() == Some(3), "{said}");
+    assert_eq!(folder.run("count data.csv --epsilon 5").status.code(), Some(0));
+    let known = folder.run("median data.csv value --epsilon 0.02");
+    let said = String::from_utf8_lossy(&known.stderr);
+    assert_eq!(known.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("equipoise: this would be refused: it takes about"), "{said}");
+    assert!(said.contains("\n  try: equipoise median data.csv value --epsilon 0."), "{said}");
+    assert_eq!(folder.charges(), 2, "nothing is charged for it");
+    let anyway = folder.run("median data.csv value --epsilon 0.02 --anyway");
+    assert!([Some(0), Some(3)].contains(&anyway.status.code()) && folder.charges() == 3);
+}

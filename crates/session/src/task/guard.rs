@@ -228,7 +228,10 @@ impl MinimumRows {
 /// How many of all rows have a value, by two noisy numbers.
 pub(super) fn with_a_value(with: i64, without: i64) -> String {
     let (with, without) = (with.max(0), without.max(0));
-    format!(" (about {with} of about {} have a value)", with.saturating_add(without))
+    let all = with.saturating_add(without);
+    // Where hardly any row has one, more epsilon or a range helps nobody.
+    let doubt = if with < all / 10 { ": does the column hold numbers?" } else { "" };
+    format!(" (about {with} of about {all} have a value{doubt})")
 }
 
 /// What a share buys the number of rows with, and what is left.
