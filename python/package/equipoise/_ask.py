@@ -148,6 +148,8 @@ def _written(kind: str, value: Any, keyword: str) -> Any:
     if kind == "flag":
         return bool(value)
     if kind == "by column":
+        if not hasattr(value, "items"):
+            raise RequestError(f"{keyword} has a type for each column that it names; give {keyword}={{'hired': 'date'}}", keyword)
         return {str(name): str(word) for name, word in value.items()}
     return str(value)
 
