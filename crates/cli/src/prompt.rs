@@ -9,7 +9,7 @@ use crate::{
     sql,
 };
 use equipoise_engine::STANDARD_INPUT;
-use equipoise_session::ledger::Balance;
+use equipoise_session::{ledger::Balance, source::Source};
 use equipoise_sql_front::{AGGREGATES, FUNCTIONS, Query};
 use rustyline::{
     Config, Context, Editor, Helper,
@@ -105,7 +105,7 @@ fn terminal(prompt: &mut Prompt<'_>) -> Exit {
     println!("private SQL about one table; .help says what else there is");
     loop {
         if let (Some(words), Some(table)) = (editor.helper_mut(), &prompt.table) {
-            words.columns = columns(table).unwrap_or_default();
+            words.columns = prompt.known_columns(table).unwrap_or_default();
         }
         match editor.readline("sql> ") {
             Ok(text) if text.trim().is_empty() => {}
@@ -197,11 +197,20 @@ impl Prompt<'_> {
     }
 
     fn columns(&self, rest: &str) -> Result<Exit, Exit> {
-        let reading = &self.options.reading;
-        let source =
-            ask::open(&self.named(rest)?, reading.delimiter.as_deref(), reading.no_header.then_some(false))?;
-        list(source.columns());
+        list(self.opened(&self.named(rest)?)?.columns());
         Ok(Exit::Done)
+    }
+
+    /// A file as questions read it: the first line of one without a header is a row, and no name of a column.
+    fn opened(&self, file: &Path) -> Result<Box<dyn Source>, Exit> {
+        let reading = &self.options.reading;
+        ask::open(file, reading.delimiter.as_deref(), reading.no_header.then_some(false))
+    }
+
+    /// The columns that can be completed: names that a terminal shows as they are.
+    fn known_columns(&self, file: &Path) -> Option<Vec<String>> {
+        let source = if is_readable(file) { self.opened(file).ok()? } else { return None };
+        Some(source.columns().iter().filter(|name| printable(name) == **name).cloned().collect())
     }
 
     fn budget(&self, rest: &str) -> Result<Exit, Exit> {
@@ -237,10 +246,9 @@ fn tables() -> Vec<String> {
     names
 }
 
-/// The columns of a file, by its header or schema.
-fn columns(file: &Path) -> Option<Vec<String>> {
-    let source = equipoise_engine::open(&[file], &equipoise_engine::OpenOptions::default()).ok()?;
-    Some(source.columns().to_vec())
+/// Can a file be opened without a word about why not?
+fn is_readable(file: &Path) -> bool {
+    std::fs::File::open(file).is_ok()
 }
 
 /// What can be completed.

@@ -12,6 +12,8 @@ use crate::{
 };
 use equipoise_core::ratio::Ratio;
 
+/// Bars that are less sure keep nobody from asking.
+const SURE: f64 = 0.95;
 /// So many releases are looked at, the latest first.
 const LOOKED_AT: u32 = 200;
 
@@ -23,6 +25,8 @@ struct RowCount {
     promise: Promise,
     /// There are no more, as sure as its error bar is.
     most: u64,
+    /// How wide the bar is.
+    width: u64,
     receipt: String,
 }
 
@@ -63,15 +67,17 @@ impl EarlierCounts {
         let (request, promise) = (plan.request(), plan.promise());
         let wider = |count: &&RowCount| {
             (count.filter.is_none() || count.filter == request.filter)
-                && (count.column.is_none() || count.column == request.column)
+                // Under replace rows without a value take part, which a count of the column leaves out.
+                && (count.column.is_none() || (count.column == request.column && promise.adjacency == "add-remove"))
                 && (&count.promise.unit, count.promise.max_rows_per_unit, count.promise.max_groups_per_unit)
                     == (&promise.unit, promise.max_rows_per_unit, promise.max_groups_per_unit)
         };
-        let fewest = self.0.iter().filter(wider).min_by_key(|count| count.most);
-        let Some(count) = fewest.filter(|count| count.most < needed) else { return Ok(()) };
+        // The one with the narrowest bar, whatever it says: of several upper ends the least fails more often than each.
+        let narrowest = self.0.iter().filter(wider).min_by_key(|count| count.width);
+        let Some(count) = narrowest.filter(|count| count.most < needed) else { return Ok(()) };
         let receipt: String = count.receipt.chars().take(8).collect();
         let problem = format!(
-            "this would be refused: it takes about {needed} rows, and there are at most {} by the count of receipt {receipt}",
+            "this would be refused: it takes about {needed} rows, and there are at most {}, as sure as the count of receipt {receipt} is",
             count.most
         );
         let step = plan.with_more_epsilon(count.most);
@@ -103,13 +109,22 @@ fn row_count(recorded: &Recorded) -> Option<RowCount> {
         }
         _ => return None,
     };
-    let most: Ratio = error.ends()?.high.to_string().parse().ok()?;
-    let most = u64::try_from(most.ceil_i64()?.max(0)).ok()?;
+    if error.confidence() < SURE {
+        return None;
+    }
+    let [low, high] = error.numeric_ends()?;
+    let whole = |number: f64| {
+        Ratio::from_f64_exact(number)
+            .and_then(|number| number.ceil_i64())
+            .map(|number| number.max(0).unsigned_abs())
+    };
+    let (least, most) = (whole(low)?, whole(high)?);
     Some(RowCount {
         filter: release.filter,
         column: release.column,
         promise: release.guarantee,
         most,
+        width: most.saturating_sub(least),
         receipt: recorded.receipt.id.clone(),
     })
 }

@@ -459,7 +459,8 @@ pub(crate) fn statistic(request: &Request) -> Result<Statistic, PlanError> {
         .ok_or_else(|| PlanError::unknown("statistic", &request.statistic, &Statistic::names()))
 }
 
-/// The column of which each person counts once for each value: where values are counted, no bound on rows was stated, and either no key can
+/// The column of which each person counts once for each value: where the most frequent values are asked for, whose counts one person moves by
+/// one each and all the same way (a number of values would move by as many as they have), no bound on rows was stated, and either no key can
 /// show who has it (candidates are stated, or the whole answer passes a gate) or there is a bound on values.
 fn counted_values(
     statistic: Statistic,
@@ -469,7 +470,8 @@ fn counted_values(
 ) -> Option<ColumnRead> {
     let by_row = request.max_rows_per_unit.is_some() || !request.group_by.is_empty();
     let unit = facts.unit(request.unit.as_deref()).ok()?;
-    if statistic.spec().column != Column::Any || unit == Unit::Row || by_row {
+    let frequent = matches!(statistic, Statistic::Mode | Statistic::Top | Statistic::Select);
+    if !frequent || unit == Unit::Row || by_row {
         return None;
     }
     let found = statistic == Statistic::Select && request.among.is_empty();

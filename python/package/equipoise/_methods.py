@@ -280,7 +280,7 @@ class Statistics:
         type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
-        """The least value of a column that more than a few rows lie at or below, never below the true one; keywords as of :func:`equipoise.min`."""
+        """The least value of a column that more than a few rows lie at or below, from inside of the rows; keywords as of :func:`equipoise.min`."""
         return self._plan("min", locals())
 
     def max(
@@ -306,7 +306,7 @@ class Statistics:
         type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
-        """The largest value of a column that more than a few rows lie at or above, never above the true one; keywords as of :func:`equipoise.max`."""
+        """The largest value of a column that more than a few rows lie at or above, from inside of the rows; keywords as of :func:`equipoise.max`."""
         return self._plan("max", locals())
 
     def distinct(
@@ -736,7 +736,7 @@ class GroupStatistics:
         type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
-        """The least value of a column that more than a few rows lie at or below, never below the true one; keywords as of :func:`equipoise.min`."""
+        """The least value of a column that more than a few rows lie at or below, from inside of the rows; keywords as of :func:`equipoise.min`."""
         return self._plan("min", locals())
 
     def max(
@@ -760,7 +760,7 @@ class GroupStatistics:
         type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
-        """The largest value of a column that more than a few rows lie at or above, never above the true one; keywords as of :func:`equipoise.max`."""
+        """The largest value of a column that more than a few rows lie at or above, from inside of the rows; keywords as of :func:`equipoise.max`."""
         return self._plan("max", locals())
 
     def distinct(

@@ -885,7 +885,7 @@ def min(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The least value of a column that more than a few rows lie at or below, never below the true one.
+    """The least value of a column that more than a few rows lie at or below, from inside of the rows.
 
     The least value itself is one person's. The answer is at least that, with at most so many rows below it as the error says.
 
@@ -974,7 +974,7 @@ def max(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """The largest value of a column that more than a few rows lie at or above, never above the true one.
+    """The largest value of a column that more than a few rows lie at or above, from inside of the rows.
 
     The largest value itself is one person's. The answer is at most that, with at most so many rows above it as the error says.
 

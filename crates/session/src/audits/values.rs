@@ -85,6 +85,7 @@ fn unit_values() -> Vec<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistic::{Argument, Statistic};
     use equipoise_core::ratio::Ratio;
 
     /// Two choices at half of epsilon each lose all of it.
@@ -114,6 +115,55 @@ mod tests {
                 assert_eq!(plan.charge(), &plan.parts()[0].of_row().steps(steps * twice));
                 assert_eq!(plan.rows().steps_per_unit(), 1);
             }
+        }
+    }
+
+    /// A number of values was asked for at the price of one step and told all values of a person: a thousand of theirs moved it by a thousand.
+    #[test]
+    fn no_other_statistic_lets_all_rows_of_a_person_in() {
+        for statistic in Statistic::ALL {
+            let frequent = matches!(statistic, Statistic::Mode | Statistic::Top | Statistic::Select);
+            let spec = statistic.spec();
+            for adjacency in Adjacency::ALL {
+                let asked = Request {
+                    column: Some(
+                        if statistic == Statistic::Share { "salary > 1" } else { "salary" }.to_string(),
+                    ),
+                    unit: Some("town".into()),
+                    delta: Some("0.1".into()),
+                    fraction: statistic.takes(Argument::Fraction).then(|| "0.5".to_string()),
+                    at: statistic.takes(Argument::At).then(|| "1".to_string()),
+                    k: statistic.takes(Argument::K).then(|| "1".to_string()),
+                    among: if statistic.takes(Argument::Among) {
+                        vec!["0".into(), "2".into()]
+                    } else {
+                        Vec::new()
+                    },
+                    ..request(spec.name, "2", adjacency)
+                };
+                let plan =
+                    Plan::new(&asked, &facts(None)).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
+                assert_eq!(plan.promise().once_for_each_value, frequent, "{}", spec.name);
+                assert_eq!(plan.rows_per_unit(), (!frequent).then_some(1), "{}", spec.name);
+            }
+        }
+    }
+
+    /// A person with any rows comes, goes or is replaced, and the number of values shows no more than was promised.
+    #[test]
+    fn a_number_of_values_keeps_what_it_promises_to_people() {
+        for adjacency in Adjacency::ALL {
+            let asked = Request {
+                column: Some("salary".into()),
+                unit: Some("town".into()),
+                ..request("distinct", "1", adjacency)
+            };
+            let (one, three) = (plan(&asked), plan(&of_people(3, asked)));
+            let claim = || Claim::promised(one.cost(), adjacency);
+            let pairs = people(adjacency);
+            assert!(!measured(&one, one.rows(), claim(), &pairs, PEOPLE).refuted());
+            // With all rows of a person at the price of one it is found out.
+            assert!(measured(&one, three.rows(), claim(), &pairs, PEOPLE).refuted());
         }
     }
 

@@ -46,6 +46,9 @@ pub(super) struct Flat {
     /// No interval is of use below so many rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     interval_needs: Option<u64>,
+    /// What was done on the way, a clause each, where the bar is about the true value of the rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given: Vec<String>,
     /// It is about the population that the rows were drawn from.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     population: bool,
@@ -120,7 +123,10 @@ impl From<ErrorBar> for Flat {
                 Condition::Given(clause) => given.push(clause),
             }
         }
-        flat.covers = bar.of.map(|of| Covers { of, given });
+        match bar.of {
+            Some(of) => flat.covers = Some(Covers { of, given }),
+            None => flat.given = given,
+        }
         match bar.shape {
             Shape::Exact => flat,
             Shape::Noise(between) => Self { kind: Kind::Noise, ..flat.between(between) },
@@ -175,7 +181,10 @@ impl TryFrom<Flat> for ErrorBar {
             Kind::Votes => flat.least.zip(flat.most).map(|(least, most)| Shape::Votes { least, most }),
         };
         let shape = shape.ok_or_else(|| "an error bar without the numbers of its kind".to_string())?;
-        let (of, given) = flat.covers.map(|covers| (covers.of, covers.given)).unzip();
+        let (of, given) = match flat.covers {
+            Some(covers) => (Some(covers.of), covers.given),
+            None => (None, flat.given),
+        };
         let bar = Self { shape, confidence: flat.confidence, of, conditions: Vec::new() };
         let bar = bar
             .on(flat.range.map(Condition::LimitedTo))
@@ -188,7 +197,7 @@ impl TryFrom<Flat> for ErrorBar {
             .on(flat.stated_rows.map(Condition::StatedRows))
             .on(flat.significant_digits.map(Condition::RoundedTo))
             .on(flat.population.then_some(Condition::Population));
-        Ok(given.into_iter().flatten().fold(bar, |bar, clause| bar.on(Condition::Given(clause))))
+        Ok(given.into_iter().fold(bar, |bar, clause| bar.on(Condition::Given(clause))))
     }
 }
 
@@ -241,6 +250,10 @@ mod tests {
                     .on(Condition::LimitedTo([0.0, 7.0]))
                     .on(Condition::Drawn(3)),
                 r#"{"confidence":0.95,"kind":"noise","low":1.0,"high":2.0,"range":[0.0,7.0],"drawn_rows":3,"outside":40}"#,
+            ),
+            (
+                ErrorBar::rank(0.95, 3).on(Condition::Given("a clause".into())).on(Condition::Population),
+                r#"{"confidence":0.95,"kind":"rank","rank":3,"given":["a clause"],"population":true}"#,
             ),
             (
                 ErrorBar::rank(0.95, 31).on(Condition::NoInterval(90)),

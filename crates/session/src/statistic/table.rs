@@ -222,7 +222,7 @@ False",
     Spec {
         statistic: Statistic::Min,
         name: "min",
-        about: "The least value of a column that more than a few rows lie at or below, never below the true one",
+        about: "The least value of a column that more than a few rows lie at or below, from inside of the rows",
         examples: "Examples:
   equipoise min people.csv age --epsilon 1
   equipoise min people.csv hired --type hired=date --epsilon 1
@@ -243,7 +243,7 @@ False",
     Spec {
         statistic: Statistic::Max,
         name: "max",
-        about: "The largest value of a column that more than a few rows lie at or above, never above the true one",
+        about: "The largest value of a column that more than a few rows lie at or above, from inside of the rows",
         examples: "Examples:
   equipoise max people.csv age --epsilon 1
   equipoise max people.csv age --range 0,120 --resolution 1 --group-by town --epsilon 4 --delta 1e-6

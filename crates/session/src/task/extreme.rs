@@ -57,6 +57,8 @@ pub(crate) struct Extreme {
     rows_within: i64,
     cost: Loss,
     confidence: f64,
+    /// Are rows moved into a declared range, or to multiples of a resolution?
+    moved: bool,
 }
 
 impl Extreme {
@@ -85,6 +87,7 @@ impl Extreme {
             rows: Box::new(rows),
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
+            moved: said.range().is_some() || said.has_step(),
         })
     }
 
@@ -102,7 +105,13 @@ impl Extreme {
     fn bar(&self) -> ErrorBar {
         let rounded = self.space.rounded().map(|digits| Condition::RoundedTo(digits.digits()));
         let side = if self.largest { "above" } else { "below" };
-        let inside = Condition::Given(format!("the answer is not {side} the true one"));
+        let inside = Condition::Given(if self.moved {
+            format!(
+                "rows are moved into the range and to its steps; the answer is not {side} the true one of these"
+            )
+        } else {
+            format!("the answer is not {side} the true one")
+        });
         ErrorBar::rank(self.confidence, self.beyond).on(rounded).on(inside)
     }
 
@@ -151,7 +160,12 @@ impl Answering for Extreme {
         let words = format!(
             "{beyond} the true value{}, with at most {} rows {above} it; refused when a noisy count of the rows (off by at most {}, from \
              {}/{} of epsilon) is below {}",
-            rounded.unwrap_or_default(),
+            rounded.unwrap_or_else(|| if self.moved {
+                " of rows moved into the range and to its steps"
+            } else {
+                ""
+            }
+            .to_string()),
             self.beyond,
             self.rows_within,
             ROWS_SHARE.0,

@@ -72,7 +72,10 @@ impl Searched {
         let search = &self.stages[stage].search;
         let found = search.run(cells, coins);
         // Where most rows may lie outside it says nothing.
-        let outside = search.outside(&found, &self.failure);
+        // Beyond the largest floats lies what no count of cells sees.
+        let ends = [found.clip.low, found.clip.high];
+        let outside =
+            search.outside(&found, &self.failure).filter(|_| ends.iter().all(|end| end.abs() < f64::MAX));
         let outside = outside
             .filter(|&outside| i64::try_from(outside).is_ok_and(|outside| outside <= rows / TOLD_OUTSIDE));
         SharedRange { clip: found.clip, outside, stage, rows }
