@@ -7,7 +7,7 @@ use crate::{
     waiting,
 };
 use equipoise_core::stop;
-use equipoise_engine::BlockFormat;
+use equipoise_engine::{BlockFormat, on_disk};
 use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     program,
@@ -145,7 +145,8 @@ impl Asked<'_> {
             facts(Some(ledger), self.data, source.columns()).map_err(|error| errors::ledger(&error))?;
         let folder = ledger.path().and_then(Path::parent).map(Path::to_path_buf);
         let known = ledger.data_sets().map_err(|error| errors::ledger(&error))?;
-        let others = known.iter().filter_map(|data| Some(folder.as_ref()?.join(&data.name)));
+        let others =
+            known.iter().filter_map(|data| Some(folder.as_ref()?.join(on_disk(Path::new(&data.name)))));
         let said = self.settings(others.filter(|path| path.exists()), ledger.path().map(Path::to_path_buf));
         let sandbox = match &self.how.keeper {
             Some(keeper) => Sandbox::found_at(keeper).map_err(errors::request)?,
@@ -174,7 +175,7 @@ impl Asked<'_> {
 
     fn settings(&self, others: impl Iterator<Item = PathBuf>, ledger: Option<PathBuf>) -> Settings {
         let how = &self.how;
-        let files = how.data.as_ref().map(|path| equipoise_engine::expand(path).unwrap_or_default());
+        let files = how.data.as_ref().map(|path| equipoise_engine::files_of(path).unwrap_or_default());
         Settings {
             commands: self
                 .request

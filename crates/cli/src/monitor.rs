@@ -8,10 +8,10 @@ use crate::{
 };
 use equipoise_core::wording;
 use equipoise_engine::{
-    OpenError, OpenOptions, STANDARD_INPUT,
+    OpenError, OpenOptions, STANDARD_INPUT, TableAddress,
     books::{Account, Asked},
     csv::Header,
-    expand, is_pattern,
+    expand, is_pattern, on_disk,
 };
 use equipoise_session::{
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},
@@ -60,7 +60,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
         .map_err(|problem| usage(OpenError { path: Some(options.file.clone()), problem }))?;
     // A pattern may take in what an earlier start wrote; a file that is named is what is meant.
     let state = options.state.as_deref().unwrap_or(path);
-    let own = |file: &PathBuf| [state, path.as_path()].into_iter().any(|own| same_file(own, file));
+    let own = |file: &PathBuf| [state, path.as_path()].into_iter().any(|own| same_file(own, &on_disk(file)));
     if is_pattern(&options.file) {
         files.retain(|file| !own(file));
     }
@@ -129,6 +129,9 @@ fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
 fn state_path(options: &MonitorOptions) -> Result<PathBuf, Exit> {
     match &options.state {
         Some(path) => Ok(path.clone()),
+        None if TableAddress::of(&options.file).is_some() => {
+            Err(usage("a table has no state file beside it; name one with --state"))
+        }
         None if is_pattern(&options.file) => {
             Err(usage("a state file cannot lie beside a pattern; name one with --state"))
         }

@@ -7,7 +7,7 @@ mod simulation;
 pub(crate) use simulation::simulation;
 
 use equipoise_core::wording::{self, Surface};
-use equipoise_engine::expand;
+use equipoise_engine::{files_of, on_disk};
 use equipoise_session::{picture, release::Release};
 use std::{
     fs,
@@ -44,8 +44,14 @@ pub(crate) fn can_be_written(what: &str, path: &Path, kept: &[&Path]) -> Result<
         PathBuf::from(name)
     };
     let kept = kept.iter().flat_map(|kept| {
-        let files = expand(kept).unwrap_or_default().into_iter();
-        files.chain([kept.to_path_buf(), beside(kept, "-wal"), beside(kept, "-shm")])
+        let files = files_of(kept).unwrap_or_default().into_iter();
+        let kept = on_disk(kept);
+        files.chain([
+            kept.to_path_buf(),
+            beside(&kept, "-wal"),
+            beside(&kept, "-shm"),
+            beside(&kept, "-journal"),
+        ])
     });
     let here = identity(path);
     if path.is_dir() || kept.filter_map(|kept| identity(&kept)).any(|kept| Some(kept) == here) {

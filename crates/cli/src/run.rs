@@ -9,7 +9,7 @@ use crate::{
     plot, progress, show, typed, unplanned,
 };
 use clap::{Args, ValueEnum};
-use equipoise_engine::{BlockFormat, OpenOptions, csv::Header};
+use equipoise_engine::{BlockFormat, OpenOptions, csv::Header, on_disk};
 use equipoise_runner::{Isolation, Pace, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},
@@ -319,7 +319,8 @@ fn settings(options: &RunOptions, ledger: &Path, others: &[DataSet]) -> Settings
     let said = &options.programs;
     // Whatever this ledger knows is data: its names are paths beside it.
     let folder = ledger.parent().unwrap_or(Path::new(""));
-    let others = others.iter().map(|data| folder.join(&data.name)).filter(|path| path.exists());
+    let others =
+        others.iter().map(|data| folder.join(on_disk(Path::new(&data.name)))).filter(|path| path.exists());
     Settings {
         commands: commands(options).iter().map(|words| words.to_vec()).collect(),
         block_time: said.block_time,
@@ -331,7 +332,11 @@ fn settings(options: &RunOptions, ledger: &Path, others: &[DataSet]) -> Settings
         input: said.input.input(said.block_file),
         proc: said.with_proc,
         allow_read: said.allow_read.clone(),
-        data: equipoise_engine::expand(&options.file).unwrap_or_default().into_iter().chain(others).collect(),
+        data: equipoise_engine::files_of(&options.file)
+            .unwrap_or_default()
+            .into_iter()
+            .chain(others)
+            .collect(),
         ledger: Some(ledger.to_path_buf()),
     }
 }

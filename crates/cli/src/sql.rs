@@ -6,6 +6,7 @@ use crate::{
     ask::{self, Asked, Words},
     prompt, told, typed,
 };
+use equipoise_engine::on_disk;
 use equipoise_session::{plan::DataFacts, request::Request};
 use equipoise_sql_front::{Query, SqlError};
 use std::path::Path;
@@ -58,7 +59,7 @@ fn answer(text: &str, options: &SqlOptions, showing: &Showing) -> Result<Exit, E
 /// Could it be opened? Patterns, folders and standard input are data too.
 fn is_data(file: &Path) -> bool {
     let text = file.to_string_lossy();
-    text == "-" || text.contains(['*', '?', '[']) || file.exists()
+    text == "-" || text.contains(['*', '?', '[']) || on_disk(file).exists()
 }
 
 /// What flags say, as words.

@@ -23,7 +23,7 @@ use dashu_int::IBig;
 use std::{any::Any, collections::BTreeMap, fmt, panic, rc::Rc};
 
 /// A distribution with certified lower and upper probabilities.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pmf<T> {
     masses: BTreeMap<T, Interval>,
     lost: Interval,

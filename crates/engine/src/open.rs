@@ -7,6 +7,8 @@
 //! standard input, the first bytes decide, but only where they are public: without a header line they belong to
 //! somebody's record, so that nothing is guessed from them and the data is CSV.
 //!
+//! A SQLite file has tables, so it is named by an address: `sqlite:people.db?table=salaries`.
+//!
 //! # Several files
 //!
 //! A pattern such as `'2026-*.csv'`, a folder, or several paths are one data set: all files must have columns of the same
@@ -19,6 +21,7 @@ use crate::{
     many::Many,
     parquet::Parquet,
     problem::{OpenError, Problem},
+    sqlite::{Sqlite, TableAddress, on_disk},
     stream::{Origin, Packing, Stream},
 };
 use equipoise_session::source::Source;
@@ -65,7 +68,7 @@ pub fn open(paths: &[impl AsRef<Path>], options: &OpenOptions) -> Result<Box<dyn
 /// All bytes of these files: each one's length and then its bytes, so that no two lists of files give the same.
 pub fn content(files: &[PathBuf]) -> io::Result<Box<dyn Read>> {
     let mut all: Box<dyn Read> = Box::new(io::empty());
-    for file in files {
+    for file in disk_files(files) {
         let file = fs::File::open(file)?;
         let length = io::Cursor::new(file.metadata()?.len().to_le_bytes());
         all = Box::new(all.chain(length).chain(io::BufReader::with_capacity(1 << 16, file)));
@@ -73,12 +76,34 @@ pub fn content(files: &[PathBuf]) -> io::Result<Box<dyn Read>> {
     Ok(all)
 }
 
+/// The files on the disk behind these paths: of a table its database, and what was written to it last where that lies beside it.
+fn disk_files(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.push(on_disk(path).into_owned());
+        if TableAddress::of(path).is_some() {
+            let mut log = on_disk(path).into_owned().into_os_string();
+            log.push("-wal");
+            files.extend(Some(PathBuf::from(log)).filter(|log| log.exists()));
+        }
+    }
+    files
+}
+
+/// The files on the disk that a path stands for.
+pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, Problem> {
+    Ok(disk_files(&expand(path)?))
+}
+
 /// Whether a path is a pattern: it has the signs of one and is no file by that name.
 pub fn is_pattern(path: &Path) -> bool {
+    if TableAddress::of(path).is_some() {
+        return false;
+    }
     path.to_str().is_some_and(|text| text.contains(['*', '?', '['])) && fs::symlink_metadata(path).is_err()
 }
 
-/// The files that a path stands for, in the order of their names.
+/// The files that a path stands for, in the order of their names; the address of a table stands for itself.
 pub fn expand(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     if is_pattern(path) {
         let pattern = path.to_str().ok_or(Problem::Pattern)?;
@@ -90,7 +115,7 @@ pub fn expand(path: &Path) -> Result<Vec<PathBuf>, Problem> {
         }
         return if files.is_empty() { Err(Problem::NothingFits) } else { Ok(files) };
     }
-    if path.is_dir() {
+    if TableAddress::of(path).is_none() && path.is_dir() {
         let mut files = Vec::new();
         files_below(path, &mut files)?;
         return if files.is_empty() { Err(Problem::NoData) } else { Ok(files) };
@@ -153,6 +178,9 @@ fn of_magic(bytes: &[u8]) -> Format {
     }
 }
 
+/// What a SQLite file begins with, as far as it is looked at.
+const SQLITE_MAGIC: &[u8] = b"SQLite f";
+
 /// How many first bytes are looked at.
 const MAGIC_BYTES: u64 = 8;
 
@@ -162,6 +190,10 @@ pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<Box<dyn So
 }
 
 fn file(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>, Problem> {
+    if let Some(address) = TableAddress::of(path) {
+        schema_only(options)?;
+        return Ok(Box::new(Sqlite::open(address)?));
+    }
     let bytes = Arc::new(Bytes::open(path)?);
     let (format, packing) = match named(path) {
         Some(named) => named,
@@ -188,6 +220,9 @@ fn guessed(bytes: &Arc<Bytes>, options: &OpenOptions) -> Result<(Format, Packing
     let open = || -> Stream { Box::new(Reader::new(bytes.clone(), 0)) };
     let disk = |error: io::Error| Problem::of(error.kind());
     let (first, _) = peek(open()).map_err(disk)?;
+    if first.starts_with(SQLITE_MAGIC) {
+        return Err(Problem::IsSqlite);
+    }
     let packing = Packing::of_magic(&first);
     if packing == Packing::Plain {
         return Ok((of_magic(&first), packing));

@@ -44,6 +44,21 @@ pub enum Problem {
     NotParquet,
     /// Its columns are packed in a way that cannot be read.
     Codec(&'static str),
+    /// It is a SQLite file, which is named by its tables.
+    IsSqlite,
+    /// It is not a SQLite file that can be read.
+    NotSqlite,
+    /// Somebody writes to it and does not stop.
+    Busy,
+    /// It is a SQLite file that cannot be opened for reading.
+    SqliteNotReadable,
+    /// The database has no such table, or several where none was named.
+    NoTable {
+        /// What was typed.
+        typed: Option<String>,
+        /// The tables that there are.
+        known: Vec<String>,
+    },
     /// It is not an Arrow file or stream that can be read.
     NotArrow,
     /// Its numbers have their bytes in the other order.
@@ -171,6 +186,18 @@ impl fmt::Display for OpenError {
             Problem::NotArrow => {
                 write!(f, "{file} is no whole Arrow file or stream; check its name, or write it again")
             }
+            Problem::IsSqlite => {
+                write!(f, "{file} is a SQLite database; name a table of it, as in sqlite:FILE?table=NAME")
+            }
+            Problem::NotSqlite => write!(f, "{file} is no whole SQLite database; check its name"),
+            Problem::Busy => {
+                write!(f, "{file} is written to by another program that does not stop; try again later")
+            }
+            Problem::SqliteNotReadable => write!(
+                f,
+                "{file} cannot be opened for reading; if its last writer crashed, somebody who may write has to open it once with sqlite3"
+            ),
+            Problem::NoTable { typed, known } => no_table(f, &file, typed.as_deref(), known),
             Problem::OtherByteOrder => {
                 write!(
                     f,
@@ -218,6 +245,24 @@ impl fmt::Display for OpenError {
                 )
             }
         }
+    }
+}
+
+/// Which table was meant? Views are left out: one row can make a view fail for all others.
+fn no_table(f: &mut fmt::Formatter<'_>, file: &str, typed: Option<&str>, known: &[String]) -> fmt::Result {
+    const SHOWN: usize = 8;
+    let mut names: Vec<String> =
+        known.iter().take(SHOWN).map(|name| wording::shown(name).to_string()).collect();
+    if known.len() > SHOWN {
+        names.push(format!("{} more", known.len() - SHOWN));
+    }
+    match (typed, names.join(", ")) {
+        (_, names) if names.is_empty() => write!(f, "{file} has no table that can be asked about"),
+        (Some(typed), names) => {
+            let typed = wording::shown(typed);
+            write!(f, "{file}: there is no table '{typed}' that can be asked about; there are: {names}")
+        }
+        (None, names) => write!(f, "{file} has several tables; add ?table= with one of: {names}"),
     }
 }
 

@@ -150,6 +150,9 @@ impl<'a> ResolvedRequest<'a> {
         if self.statistic.spec().column == Column::Condition {
             return self.condition(column);
         }
+        if self.types.said(column).is_none() && self.facts.kind(column) == Some(Kind::Text) {
+            return Err(self.text_for_numbers(column));
+        }
         let instead = match self.kind(column) {
             Some(Kind::Text) => "mode, histogram or select",
             Some(kind) if kind.is_time() && summed => "median, quantile, iqr, mode, histogram or select",
@@ -163,6 +166,14 @@ impl<'a> ResolvedRequest<'a> {
             format!("{statistic} of a {kind} has no meaning, and '{name}' is one"),
         )
         .hint(format!("ask for {instead}")))
+    }
+
+    /// Why a column whose schema says text is not asked for numbers: where it holds names, all of them would be missing.
+    fn text_for_numbers(&self, column: usize) -> PlanError {
+        let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
+        let problem = format!("{statistic} takes numbers, and the schema says that '{name}' holds text");
+        PlanError::about(Argument::Column, problem)
+            .hint("ask for mode, histogram or select, or declare with `types` that its texts are numbers")
     }
 
     /// Yes and no of each record: what a condition says, or a column whose type is no other.

@@ -191,7 +191,7 @@ class Statement:
         name = self._query.table
         if name in tables:
             return tables[name]
-        if os.path.exists(name) or any(sign in name for sign in "*?["):
+        if os.path.exists(name) or name.startswith("sqlite:") or any(sign in name for sign in "*?["):
             return name
         known = ", ".join(map(_equipoise.shown, list(tables)[:8])) or "none"
         problem = f"no table is called '{_equipoise.shown(name)}', and no file; tables are keywords of sql(), and here there are: {known}"

@@ -67,7 +67,7 @@ impl FromArgMatches for QuestionCommand {
 fn verb(statistic: Statistic) -> Command {
     let spec = statistic.spec();
     let file = Arg::new(FILE).value_name("FILE").required(true).value_parser(value_parser!(PathBuf)).help(
-        "CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input",
+        "CSV (plain, .gz or .zst), Parquet or Arrow: a file, a folder, a pattern in quotes, or - for standard input; a table of SQLite: 'sqlite:FILE?table=NAME'",
     );
     let command = statistic.arguments().fold(Command::new(spec.name).arg(file), |command, argument| {
         let has_flag = argument == Argument::Range && statistic.takes(Argument::Fraction);

@@ -5,7 +5,7 @@ use super::{
     near::{self, Members},
     shown,
 };
-use crate::STANDARD_INPUT;
+use crate::{STANDARD_INPUT, TableAddress};
 use equipoise_session::ledger::{Elsewhere, Expected, Fault, FingerprintError, Ledger, LedgerError};
 use std::path::{Path, PathBuf};
 
@@ -183,6 +183,10 @@ fn refusal(asked: &Asked<'_>, covering: &Covering, charged: &Path) -> String {
         "name that ledger with `ledger`".to_string()
     } else if covering.several {
         "ask of those, or name that ledger with `ledger`".to_string()
+    } else if let (false, Some(TableAddress { table: Some(table), .. })) =
+        (covering.present, TableAddress::of(Path::new(&covering.name)))
+    {
+        format!("give the table its name '{}' back", shown(Path::new(&table)))
     } else if !covering.present {
         let place = folder(&covering.ledger).join(&covering.name);
         format!("put it back as '{}'", shown(&place))

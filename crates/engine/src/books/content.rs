@@ -1,10 +1,10 @@
 //! All bytes of data, one file after another: what a steward's ledger takes a fingerprint of.
 
 use super::no_file;
-use crate::{OpenError, STANDARD_INPUT, expand};
+use crate::{OpenError, STANDARD_INPUT, TableAddress, files_of};
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::{self, Cursor, Read},
     path::{Path, PathBuf},
 };
 
@@ -13,15 +13,20 @@ pub fn content_of(data: &Path) -> Result<Option<impl Read>, String> {
     if data == Path::new(STANDARD_INPUT) {
         return Ok(None);
     }
-    let files =
-        expand(data).map_err(|problem| OpenError { path: Some(data.to_path_buf()), problem }.to_string())?;
+    let files = files_of(data)
+        .map_err(|problem| OpenError { path: Some(data.to_path_buf()), problem }.to_string())?;
     for file in &files {
         // Before it is opened: a pipe waits for a writer, and a device may have no end.
         if !fs::metadata(file).map_err(|error| no_file(file, &error))?.is_file() {
             return Err("a pipe or a device has no budget; save its content to a file first".to_string());
         }
     }
-    Ok(Some(OneAfterAnother { waiting: files.into_iter(), open: None }))
+    // Two tables of one database are not the same data.
+    let table = TableAddress::of(data).and_then(|address| address.table).unwrap_or_default();
+    Ok(Some(
+        OneAfterAnother { waiting: files.into_iter(), open: None }
+            .chain(Cursor::new(table.to_ascii_lowercase())),
+    ))
 }
 
 /// Files as one; thousands cannot be open at once.

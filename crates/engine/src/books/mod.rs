@@ -9,7 +9,7 @@ pub use account::{Account, Asked};
 pub use content::content_of;
 pub use near::Covering;
 
-use crate::{STANDARD_INPUT, expand, is_pattern};
+use crate::{OpenError, STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk, sqlite};
 use equipoise_core::wording;
 use equipoise_session::ledger::{Fault, Ledger, LedgerError};
 use near::Members;
@@ -114,8 +114,20 @@ pub fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<Stri
         (false, Some(_)) => {
             Err("`name` is for standard input alone; a file goes by its path, so leave it out".to_string())
         }
-        (false, None) => path_name(data, ledger).map_err(|error| no_file(data, &error)),
+        (false, None) => match TableAddress::of(data) {
+            Some(address) => table_name(&address, data, ledger),
+            None => path_name(data, ledger).map_err(|error| no_file(data, &error)),
+        },
     }
+}
+
+/// The address of a table by the path of its database and the name that it has there: in any other case it is the same table.
+fn table_name(address: &TableAddress, typed: &Path, ledger: &Path) -> Result<String, String> {
+    let file = path_name(&address.file, ledger).map_err(|error| no_file(&address.file, &error))?;
+    let named = sqlite::spelled(address);
+    let (table, _) =
+        named.map_err(|problem| OpenError { path: Some(typed.to_path_buf()), problem }.to_string())?;
+    Ok(TableAddress::text(&file, &table))
 }
 
 /// Why a file cannot be asked about, as one line.
@@ -160,6 +172,7 @@ fn split_pattern(pattern: &Path) -> (PathBuf, PathBuf) {
 /// The folder that a data file lies in; behind a link, that of the file itself, so that it has one ledger. A folder of data
 /// holds its ledger itself, as its files do.
 fn home(data: &Path) -> PathBuf {
+    let data = &*on_disk(data);
     if is_pattern(data) {
         return split_pattern(data).0;
     }

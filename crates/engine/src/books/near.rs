@@ -5,7 +5,7 @@
 //! the disk are recognised, where a ledger near them knows the file. A copy is not, nor a ledger in a folder that is not above.
 
 use super::{FILE_NAME, folder, shown};
-use crate::{STANDARD_INPUT, expand, is_pattern};
+use crate::{STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk, sqlite};
 use equipoise_session::{
     file_id::FileId,
     ledger::{Fault, Guarded, Ledger, LedgerError},
@@ -27,6 +27,8 @@ pub(super) struct Members {
     beside: BTreeSet<PathBuf>,
     /// Those and all above.
     folders: BTreeSet<PathBuf>,
+    /// Of a table: its name and all names of tables in its database.
+    table: Option<(String, Vec<String>)>,
     /// What a folder that was typed really is: looked up once for all of its files.
     real: BTreeMap<PathBuf, PathBuf>,
 }
@@ -39,13 +41,16 @@ impl Members {
             members.standard_input();
             return members;
         }
+        members.table = TableAddress::of(data).and_then(|address| sqlite::spelled(&address).ok());
         for file in expand(data).unwrap_or_default() {
+            let file = on_disk(&file).into_owned();
             if let Ok(id) = FileId::at(&file) {
                 members.add(file, id);
             }
         }
         // What a folder or a pattern will take in tomorrow lies there too.
-        let typed = absolute(data).unwrap_or_else(|_| data.to_path_buf());
+        let typed = on_disk(data);
+        let typed = absolute(&typed).unwrap_or_else(|_| typed.to_path_buf());
         members.folders.extend(typed.ancestors().filter(|folder| folder.is_dir()).map(Path::to_path_buf));
         members
     }
@@ -91,6 +96,24 @@ impl Members {
     /// Which files they are.
     pub fn ids(&self) -> Vec<FileId> {
         self.files.iter().map(|(_, id)| *id).collect()
+    }
+
+    /// Is a data set of this name another table of the same database? One that is gone may be this one under a new name.
+    fn is_beside(&self, name: &str) -> bool {
+        let theirs = TableAddress::of(Path::new(name)).and_then(|address| address.table);
+        match (&self.table, theirs) {
+            (Some((own, _)), Some(theirs)) => !own.eq_ignore_ascii_case(&theirs) && !self.has_lost(name),
+            _ => false,
+        }
+    }
+
+    /// Is a data set of this name a table that the database does not have any more?
+    fn has_lost(&self, name: &str) -> bool {
+        let theirs = TableAddress::of(Path::new(name)).and_then(|address| address.table);
+        match (&self.table, theirs) {
+            (Some((_, all)), Some(theirs)) => !all.iter().any(|table| table.eq_ignore_ascii_case(&theirs)),
+            _ => false,
+        }
     }
 
     fn find(&self, files: &[FileId]) -> Option<&Path> {
@@ -179,9 +202,12 @@ pub(super) fn coverings(
     // Names are from the folder of the ledger itself, not of a link to it.
     let home = folder(&ledger.canonicalize().unwrap_or_else(|_| ledger.to_path_buf()));
     let covering = |Guarded { name, limited, files }: Guarded| {
+        if members.is_beside(&name) {
+            return None;
+        }
         let (now, several) = lead_to(&home, &name);
-        let present = members.find(&now);
-        let member = present.or_else(|| members.find(&files))?.to_path_buf();
+        let present = members.find(&now).filter(|_| !members.has_lost(&name));
+        let member = present.or_else(|| members.find(&now)).or_else(|| members.find(&files))?.to_path_buf();
         Some(Covering {
             member,
             ledger: ledger.to_path_buf(),
@@ -196,7 +222,7 @@ pub(super) fn coverings(
 
 /// The files that a name leads to from a folder, and whether it can be several.
 fn lead_to(home: &Path, name: &str) -> (Vec<FileId>, bool) {
-    let path = home.join(name);
+    let path = home.join(on_disk(Path::new(name)));
     if let Ok(metadata) = fs::metadata(&path)
         && !metadata.is_dir()
     {

@@ -76,7 +76,7 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
 
 /// Decimals of so many digits in all, so many of them after the point. 64 bits hold any 18 digits. Where more are declared,
 /// six after the point are kept at most, which leaves numbers up to nine million million in range.
-fn decimal(precision: u8, scale: i8) -> Kind {
+pub(crate) fn decimal(precision: u8, scale: i8) -> Kind {
     const FITTING: u8 = 18;
     const KEPT: u8 = 6;
     match u8::try_from(scale) {

@@ -19,4 +19,5 @@ pub mod memory;
 mod value;
 
 pub(crate) use batch::Columns;
-pub(crate) use meaning::{Described, Meaning, TOO_WIDE, declared, without_text};
+pub(crate) use meaning::{Described, Meaning, TOO_WIDE, decimal as decimal_kind, declared, without_text};
+pub(crate) use value::Value;

@@ -17,7 +17,7 @@ use std::fmt::Write;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub(crate) enum Value<'a> {
     Null,
     Bool(bool),
     Int(i64),

@@ -1,0 +1,115 @@
+//! Tables of databases where a file name stands: the same answers, the same errors, and one budget however a table is named.
+
+mod support;
+
+use rusqlite::Connection;
+use std::fs;
+use support::Folder;
+
+/// `people.db` with a table of two hundred people and one of towns.
+fn people() -> Folder {
+    let folder = Folder::empty();
+    let opened = Connection::open(folder.path("people.db")).expect("a database");
+    opened
+        .execute_batch(
+            "CREATE TABLE Salaries (id INTEGER, salary REAL, town TEXT, born DATE, paid DECIMAL(9,2));
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+             INSERT INTO Salaries SELECT i, 1000.0 + i, CASE WHEN i % 2 THEN 'Ayr' ELSE 'Bath' END,
+                 date('1970-01-01', '+' || i || ' days'), i / 4.0 FROM n;
+             CREATE TABLE towns (name TEXT); INSERT INTO towns VALUES ('Ayr'), ('Bath');
+             CREATE VIEW rich AS SELECT * FROM Salaries WHERE salary > 2000;",
+        )
+        .expect("tables");
+    folder
+}
+
+fn value(folder: &Folder, line: &str) -> f64 {
+    let release = folder.json(line);
+    release["value"].as_f64().unwrap_or_else(|| panic!("{release}"))
+}
+
+#[test]
+fn questions_about_a_table_are_those_about_a_file() {
+    let folder = people();
+    let near = |line: &str, truth: f64, off: f64| {
+        let value = value(&folder, line);
+        assert!((value - truth).abs() <= off, "{line}: {value}");
+    };
+    near("count sqlite:people.db?table=salaries --epsilon 10", 2000.0, 20.0);
+    near("median sqlite:people.db?table=salaries salary --epsilon 10", 2000.5, 60.0);
+    near("mean sqlite:people.db?table=salaries paid --range 0,500 --epsilon 10", 250.125, 5.0);
+    near("count sqlite:people.db?table=towns --epsilon 10", 2.0, 20.0);
+    let by =
+        folder.json("count sqlite:people.db?table=salaries --group-by town --keys Ayr,Bath --epsilon 10");
+    assert_eq!(by["groups"].as_array().map(Vec::len), Some(2), "{by}");
+    let day = folder.json("median sqlite:people.db?table=salaries born --epsilon 10");
+    assert!(day["value"].as_str().is_some_and(|day| day.starts_with("197")), "{day}");
+    let query = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10) COUNT(*) AS n FROM 'sqlite:people.db?table=salaries'";
+    let output = folder.run_words(&["sql", query]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_table_has_one_budget_however_it_is_named() {
+    let folder = people();
+    assert_eq!(folder.code("budget set sqlite:people.db?table=salaries --epsilon 1"), 0);
+    assert_eq!(folder.code("count sqlite:people.db?table=SALARIES --epsilon 1"), 0);
+    assert_eq!(folder.code("count sqlite:people.db?table=Salaries --epsilon 1"), 4);
+    std::os::unix::fs::symlink(folder.path("people.db"), folder.path("link.db")).expect("a link");
+    assert_eq!(folder.code("count sqlite:link.db?table=salaries --epsilon 1"), 4);
+    fs::hard_link(folder.path("people.db"), folder.path("hard.db")).expect("a link");
+    let around = |line: &str, next: &str| {
+        let output = folder.run(line);
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains("is limited in the ledger") && said.contains(next), "{line}: {said}");
+    };
+    around("count sqlite:hard.db?table=salaries --epsilon 1", "ask of 'sqlite:people.db?table=Salaries'");
+    around("count sqlite:people.db?table=salaries --epsilon 1 --ledger other.ledger", "name that ledger");
+    assert_eq!(folder.code("budget set sqlite:people.db?table=towns --epsilon 1"), 0);
+    // Another table of the file has a budget of its own, as another file in a folder has.
+    assert_eq!(folder.code("count sqlite:people.db?table=towns --epsilon 1"), 0);
+    // Under a new name it is still that table.
+    let opened = Connection::open(folder.path("people.db")).expect("a database");
+    opened.execute_batch("ALTER TABLE Salaries RENAME TO wages").expect("a new name");
+    around("count sqlite:people.db?table=wages --epsilon 1", "give the table its name 'Salaries' back");
+}
+
+#[test]
+fn what_is_no_table_costs_nothing() {
+    let folder = people();
+    for (line, said) in [
+        ("count sqlite:people.db?table=rich --epsilon 1", "there is no table 'rich' that can be asked about"),
+        (
+            "count sqlite:people.db --epsilon 1",
+            "has several tables; add ?table= with one of: Salaries, towns",
+        ),
+        ("count people.db --epsilon 1", "is a SQLite database; name a table of it"),
+        ("count sqlite:nobody.db?table=t --epsilon 1", "there is no file"),
+        ("median sqlite:people.db?table=salaries town --epsilon 1", "town"),
+        ("count sqlite:people.db?table=salaries --no-header --epsilon 1", "has a schema of its own"),
+        (
+            "monitor sqlite:people.db?table=salaries --epsilon 1 --delta 1e-6 --budget-per-unit 2",
+            "name one with --state",
+        ),
+    ] {
+        let output = folder.run(line);
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(2), "{line}: {error}");
+        assert!(error.contains(said), "{line}: {error}");
+    }
+    assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
+}
+
+#[test]
+fn a_picture_never_takes_the_place_of_a_database() {
+    let folder = people();
+    let output = folder.run("median sqlite:people.db?table=salaries salary --epsilon 1 --plot people.db");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
+        Connection::open(folder.path("people.db"))
+            .expect("a database")
+            .execute_batch("SELECT * FROM towns")
+            .is_ok()
+    );
+}

@@ -1,0 +1,47 @@
+"""Tables of SQLite files from Python: the same answers and errors as on the command line."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "people.db"
+    with closing(sqlite3.connect(path)) as opened:
+        opened.execute("CREATE TABLE Salaries (id INTEGER, salary REAL, town TEXT)")
+        rows = [(place, 1000.0 + place, "Ayr" if place % 2 else "Bath") for place in range(2000)]
+        opened.executemany("INSERT INTO Salaries VALUES (?, ?, ?)", rows)
+        opened.execute("CREATE VIEW rich AS SELECT * FROM Salaries")
+        opened.commit()
+    return path
+
+
+def test_a_table_is_asked_about_where_a_file_is(database: Path) -> None:
+    table = f"sqlite:{database}?table=salaries"
+    assert abs(eq.median(table, "salary", epsilon=10).value - 1999.5) < 60
+    by = eq.count(table, group_by="town", keys=["Ayr", "Bath"], epsilon=10)
+    assert set(by.to_pandas()["town"]) == {"Ayr", "Bath"}
+    rows = eq.sql(f"SELECT COUNT(*) AS n FROM '{table}'", epsilon=10)
+    assert abs(list(rows)[0][0] - 2000) < 20
+    session = eq.Session(table, epsilon=5)
+    assert abs(session.mean("salary", range=(0, 4000), epsilon=5).value - 1999.5) < 40
+
+
+def test_what_is_no_table_costs_nothing(database: Path) -> None:
+    for address, said in [
+        (f"sqlite:{database}?table=rich", "there is no table 'rich'"),
+        (f"sqlite:{database.parent}/none.db?table=t", "there is no file"),
+        (str(database), "is a SQLite database"),
+    ]:
+        with pytest.raises(eq.RequestError, match=said):
+            eq.count(address, epsilon=1)
+    with pytest.raises(eq.RequestError, match="holds text"):
+        eq.median(f"sqlite:{database}?table=salaries", "town", epsilon=1)
+    assert not (database.parent / "equipoise.ledger").exists()
