@@ -30,8 +30,8 @@ def test_a_table_is_asked_about_where_a_file_is(database: Path) -> None:
     assert set(by.to_pandas()["town"]) == {"Ayr", "Bath"}
     rows = eq.sql(f"SELECT COUNT(*) AS n FROM '{table}'", epsilon=10)
     assert abs(list(rows)[0][0] - 2000) < 20
-    session = eq.Session(table, epsilon=5)
-    assert abs(session.mean("salary", range=(0, 4000), epsilon=5).value - 1999.5) < 40
+    session = eq.Session(table, budget=100)
+    assert abs(session.mean("salary", range=(0, 4000), epsilon=5).release().value - 1999.5) < 40
 
 
 def test_what_is_no_table_costs_nothing(database: Path) -> None:
@@ -44,4 +44,5 @@ def test_what_is_no_table_costs_nothing(database: Path) -> None:
             eq.count(address, epsilon=1)
     with pytest.raises(eq.RequestError, match="holds text"):
         eq.median(f"sqlite:{database}?table=salaries", "town", epsilon=1)
-    assert not (database.parent / "equipoise.ledger").exists()
+    with closing(sqlite3.connect(database.parent / "equipoise.ledger")) as ledger:
+        assert ledger.execute("SELECT count(*) FROM entries WHERE kind = 'charge'").fetchone() == (0,)
