@@ -22,9 +22,10 @@ use equipoise_engine::{
 use equipoise_session::{
     columns,
     ledger::{
-        Accountant, Apart, Balance, Charged, DataSet, Earlier, Elsewhere, Entry, Event, Head, Ledger,
-        LedgerError, Limit, Standing, VerifyError, check_analyst,
+        Accountant, Balance, DataSet, Earlier, Elsewhere, Head, Ledger, LedgerError, Limit, Standing,
+        VerifyError, check_analyst,
     },
+    log,
     release::{Remaining, Spent},
 };
 use serde_json::{Value, json};
@@ -108,7 +109,7 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
                     "remaining": balance.remaining().as_ref().map(Remaining::from),
                     "analysts": analysts.iter().map(analyst_json).collect::<Vec<_>>(),
                     "accountants": standing::to_json(standing),
-                    "earlier": earlier_json(earlier),
+                    "earlier": log::earlier_json(earlier),
                 })
             })
             .collect();
@@ -126,7 +127,7 @@ fn show(options: &ShowOptions) -> Result<(), Exit> {
         }
         println!("\n{}", standing::words(standing, &data_set.name));
         for earlier in earlier {
-            println!("{}", earlier_words(earlier, data_set));
+            println!("{}", log::earlier_words(earlier, data_set));
         }
     }
     Ok(())
@@ -161,33 +162,6 @@ fn show_table(rows: &[Shown<'_>]) {
         ]);
     }
     println!("{table}");
-}
-
-/// That so much was spent for another unit or adjacency, and that nothing in force bounds it.
-pub(crate) fn earlier_words(earlier: &Earlier, now: &DataSet) -> String {
-    format!(
-        "{}: {} was spent for {} until {}; it is kept, not counted, and NOT bounded by the figures for {}",
-        printable(&earlier.data_set.name),
-        amount(&(&earlier.spent.approx).into()),
-        earlier.data_set.words(),
-        earlier.until,
-        now.words()
-    )
-}
-
-fn earlier_json(earlier: &[Earlier]) -> Vec<Value> {
-    let one = |earlier: &Earlier| {
-        json!({
-            "data": earlier.data_set.name,
-            "unit": earlier.data_set.unit.to_string(),
-            "adjacency": earlier.data_set.adjacency.to_string(),
-            "spent": Spent::from(&earlier.spent.approx),
-            "charges": earlier.charges,
-            "until": earlier.until,
-            "bounded_by_figures_in_force": false,
-        })
-    };
-    earlier.iter().map(one).collect()
 }
 
 fn set(options: &LimitOptions) -> Result<(), Exit> {
@@ -253,7 +227,7 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
             "data": name, "analyst": options.analyst, "limit": own.limit.as_ref().map(Remaining::from),
             "spent": Spent::from(balance.spent()), "remaining": left, "same_content": registration.same_content,
             "elsewhere": elsewhere,
-            "earlier": earlier_json(&opened.earlier(Some(&name)).map_err(ledger)?),
+            "earlier": log::earlier_json(&opened.earlier(Some(&name)).map_err(ledger)?),
         });
         println!("{document:#}");
     } else {
@@ -261,7 +235,7 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         let left = balance.remaining().map_or("no limit".to_string(), |left| left_words(&(&left).into()));
         println!("{}{whose}: limit {}, {} left", printable(&name), left_words(&(&limit).into()), left);
         if let Some(earlier) = earlier.filter(|earlier| earlier.charges > 0) {
-            println!("{}", earlier_words(&earlier, &data_set));
+            println!("{}", log::earlier_words(&earlier, &data_set));
         }
     }
     Ok(())
@@ -319,7 +293,7 @@ fn log(options: &BooksOptions) -> Result<Exit, Exit> {
     if options.json {
         let mut listed = Listed::new();
         opened
-            .each_entry(name.as_deref(), &mut |entry| pages.put(&listed.next(&entry_json(entry))))
+            .each_entry(name.as_deref(), &mut |entry| pages.put(&listed.next(&log::entry_json(entry))))
             .map_err(ledger)?;
         // Where nobody reads on this is not read either.
         let _ = pages.put(listed.end());
@@ -341,101 +315,13 @@ fn log(options: &BooksOptions) -> Result<Exit, Exit> {
                 let id: String = entry.id.chars().take(12).collect();
                 let [name, who] = [&entry.data_set, &entry.analyst]
                     .map(|text| printable(text.as_deref().unwrap_or_default()));
-                let (entry_number, what) = (entry.number.to_string(), happened(&entry.event));
+                let (entry_number, what) = (entry.number.to_string(), log::happened(&entry.event));
                 flow = pages.put(&line([&entry_number, &entry.time, &id, &name, &who, &what]));
             }
             flow
         })
         .map_err(ledger)?;
     Ok(pages.end())
-}
-
-/// What an entry says, in a line.
-pub(crate) fn happened(event: &Event) -> String {
-    match event {
-        Event::Created => "ledger begun".to_string(),
-        Event::Registered { unit, adjacency } => {
-            format!("registered: {adjacency}, one {}", printable(&unit.to_string()))
-        }
-        Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => format!(
-            "begun anew: {adjacency}, one {}; {} spent for one {} ({adjacency_before}) is kept, not counted",
-            printable(&unit.to_string()),
-            amount(&(&spent_before.approx).into()),
-            printable(&unit_before.to_string())
-        ),
-        Event::Limited { limit: Some(limit) } => format!("limit {}", left_words(&limit.into())),
-        Event::Limited { limit: None } => "limit lifted".to_string(),
-        Event::Charged { cost, question, .. } => {
-            let question: Value = serde_json::from_str(question).unwrap_or_default();
-            let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
-            let column = printable(&text("column"));
-            let statistic = printable(&text("statistic"));
-            format!("charged {} for {statistic} {column}", amount(&(&cost.approx).into()))
-                .trim_end()
-                .to_string()
-        }
-        Event::Recorded { .. } => "answer recorded".to_string(),
-        Event::Files { files } => match files.len() {
-            1 => "is one file, known by its place on the disk".to_string(),
-            count => format!("is {count} files, known by their places on the disk"),
-        },
-        Event::Apart(Apart { charged, path, data_set, cost, .. }) => {
-            let (path, data_set) = (printable(path), printable(data_set));
-            let cost = amount(&(&cost.approx).into());
-            match charged {
-                Charged::Here => format!("counted apart from the limit of {data_set} in {path}: {cost}"),
-                Charged::There => {
-                    format!("asked apart from this limit: {cost}, charged to {data_set} in {path}")
-                }
-            }
-        }
-        Event::Adopted { .. } => "the monitor goes on in one file".to_string(),
-        _ => "written by a newer version".to_string(),
-    }
-}
-
-fn entry_json(entry: &Entry) -> Value {
-    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| json!(text));
-    let event = match &entry.event {
-        Event::Created => json!({"kind": "created"}),
-        Event::Registered { unit, adjacency } => {
-            json!({"kind": "registered", "unit": unit.to_string(), "adjacency": adjacency.to_string()})
-        }
-        Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => json!({
-            "kind": "anew", "unit": unit.to_string(), "adjacency": adjacency.to_string(),
-            "before": {
-                "unit": unit_before.to_string(), "adjacency": adjacency_before.to_string(),
-                "spent": Spent::from(&spent_before.approx),
-            },
-        }),
-        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Remaining::from)}),
-        Event::Charged { cost, request_id, request, question, spent, .. } => json!({
-            "kind": "charged",
-            "cost": Spent::from(&cost.approx),
-            "request_id": request_id,
-            "request": parsed(request),
-            "question": parsed(question),
-            "spent": Spent::from(&spent.approx),
-        }),
-        Event::Recorded { release } => json!({"kind": "recorded", "release": parsed(release)}),
-        Event::Files { files } => {
-            json!({"kind": "files", "files": files.iter().map(ToString::to_string).collect::<Vec<_>>()})
-        }
-        Event::Apart(Apart { charged, ledger, path, data_set, cost }) => json!({
-            "kind": "apart",
-            "charged": match charged {
-                Charged::Here => "here",
-                Charged::There => "there",
-            },
-            "ledger": ledger, "path": path, "data": data_set, "cost": Spent::from(&cost.approx),
-        }),
-        Event::Adopted { file } => json!({"kind": "adopted", "file": file.to_string()}),
-        _ => json!({"kind": "newer"}),
-    };
-    json!({
-        "number": entry.number, "id": entry.id, "time": entry.time, "data": entry.data_set,
-        "analyst": entry.analyst, "event": event, "hash": entry.hash,
-    })
 }
 
 fn verify(options: &VerifyOptions) -> Result<(), Exit> {
@@ -457,10 +343,7 @@ fn verify(options: &VerifyOptions) -> Result<(), Exit> {
         ));
     }
     if options.books.json {
-        let document = json!({
-            "verified": true, "charges": verified.charges, "recorded": verified.recorded,
-            "lost": verified.lost_ids, "lost_count": verified.lost, "head": verified.head.to_string(), "earlier": earlier_json(&verified.earlier),
-        });
+        let document = log::verified_json(&verified);
         println!("{document:#}");
     } else {
         println!(
@@ -469,7 +352,7 @@ fn verify(options: &VerifyOptions) -> Result<(), Exit> {
         );
         for earlier in &verified.earlier {
             if let Some(now) = opened.data_set(&earlier.data_set.name).map_err(ledger)? {
-                println!("{}", earlier_words(earlier, &now));
+                println!("{}", log::earlier_words(earlier, &now));
             }
         }
         println!("head {}", verified.head);

@@ -108,7 +108,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
 }
 
 fn planned(plan: &MonitorPlan) -> Value {
-    let mut document = show::planned(&plan.summary(), None);
+    let mut document = plan.summary().document(None);
     document["scale"] = format!("{:.6}", plan.scale().to_f64()).into();
     document
 }

@@ -6,14 +6,14 @@ use crate::{
     Exit,
     args::{ReportFormat, ReportOptions},
     ask::{internal, ledger, usage},
-    budget::{earlier_words, happened},
     plot,
     show::{amount, left_words, printable},
 };
 use equipoise_engine::books::{data_name, ledger_path};
 use equipoise_session::{
     ledger::{Account, Balance, DataSet, Entry, Event, Ledger},
-    meaning,
+    log::{earlier_words, happened},
+    meaning::{self, percent_of},
     release::{Promise, Release, Spent},
 };
 use page::{Block, Page};
@@ -254,14 +254,6 @@ fn limits(account: &Account) -> String {
 fn share(account: &Account) -> Option<String> {
     let (limit, spent) = (account.limit.as_ref()?, account.spent_of_limit()?);
     percent_of(spent.parts()[0].ratio().to_f64(), limit.parts()[0].ratio().to_f64())
-}
-
-/// A part of a whole in percent, rounded up to a tenth.
-pub(crate) fn percent_of(part: f64, whole: f64) -> Option<String> {
-    (whole > 0.0).then(|| {
-        let percent = (part / whole * 1000.0 - 1e-9).ceil().max(0.0) / 10.0;
-        format!("{percent} %")
-    })
 }
 
 /// An analyst, and what was spent, is allowed and is left.

@@ -361,7 +361,7 @@ fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: boo
     let (seconds, lanes) = (run.total_time(blocks).as_secs_f64(), run.lanes(blocks));
     let remaining = balance.and_then(Balance::remaining);
     if as_json {
-        let mut document = show::planned(&plan.summary(), balance);
+        let mut document = plan.summary().document(balance);
         document["seconds"] = seconds.into();
         println!("{document:#}");
         return;

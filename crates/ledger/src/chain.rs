@@ -74,12 +74,17 @@ pub(super) struct Link<'a> {
 
 /// Put an entry at the end. Only inside a transaction that excludes other writers.
 pub(super) fn append(connection: &Connection, link: Link<'_>) -> Fallible<Row> {
+    append_at(connection, link, clock::now())
+}
+
+/// The same with a time that was fixed before.
+pub(super) fn append_at(connection: &Connection, link: Link<'_>, time: String) -> Fallible<Row> {
     let (last, before) = last(connection)?.unwrap_or((0, BEGINNING.to_string()));
     let mut row = Row {
         number: last + 1,
         kind: link.kind.to_string(),
         id: link.id.to_string(),
-        time: clock::now(),
+        time,
         data_set: link.data_set.to_string(),
         analyst: link.analyst.unwrap_or_default().to_string(),
         request_id: link.request_id.map(str::to_string),

@@ -4,6 +4,7 @@ use super::{
     Fallible, Ledger, Stop,
     balance::{self, Account, Balance},
     chain::{self, Link},
+    clock,
     cost::Cost,
     entry::{self, ChargeBody, Event, Row, kind},
     entry_of,
@@ -65,6 +66,11 @@ impl Charge {
     /// When it was made.
     pub fn time(&self) -> &str {
         &self.time
+    }
+
+    /// So many seconds after it was made.
+    pub fn time_after(&self, seconds: u64) -> String {
+        clock::after(&self.time, seconds).unwrap_or_else(|| self.time.clone())
     }
 
     /// What was charged: what was asked for, rounded up where the exact number does not fit a line.
@@ -187,6 +193,27 @@ impl Ledger {
 
     /// Keep the answer to a charge, before anybody sees it. The receipt completes the release.
     pub fn record(&mut self, charge: &Charge, release: &str) -> Result<Receipt, LedgerError> {
+        self.record_with(charge, release, clock::now)
+    }
+
+    /// The same at a time that was fixed when it was charged: so many seconds later. That time is written down, whatever the clock
+    /// shows, so that an entry says nothing of how long its answer took.
+    pub fn record_after(
+        &mut self,
+        charge: &Charge,
+        release: &str,
+        seconds: u64,
+    ) -> Result<Receipt, LedgerError> {
+        let time = charge.time_after(seconds);
+        self.record_with(charge, release, || time)
+    }
+
+    fn record_with(
+        &mut self,
+        charge: &Charge,
+        release: &str,
+        time: impl FnOnce() -> String,
+    ) -> Result<Receipt, LedgerError> {
         let ledger = self.path().is_some().then(|| self.id().to_string());
         let forgets = self.forgets();
         self.write(|transaction, _| {
@@ -206,7 +233,7 @@ impl Ledger {
                 request_id: None,
                 body: entry::record_body(release),
             };
-            let row = chain::append(transaction, link)?;
+            let row = chain::append_at(transaction, link, time())?;
             if forgets {
                 forget::after(transaction, &paid)?;
             }

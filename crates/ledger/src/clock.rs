@@ -2,9 +2,38 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Seconds since 1970, for whoever has to know whether a time has come. A clock before 1970 counts as 1970.
+pub fn seconds_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 /// The time now, such as `2026-01-31T09:05:00Z`. A clock before 1970 counts as 1970.
 pub(super) fn now() -> String {
-    at(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    at(seconds_now())
+}
+
+/// So many seconds after a time that [`at`] wrote; `None` for any other text.
+pub fn after(time: &str, seconds: u64) -> Option<String> {
+    let found = seconds_of(time)?;
+    Some(at(found.checked_add(seconds)?))
+}
+
+/// The seconds since 1970 of a time that [`at`] wrote; `None` for any other text.
+pub fn seconds_of(time: &str) -> Option<u64> {
+    let number = |from: usize, to: usize| time.get(from..to)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let (hours, minutes, seconds) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+    // Days are looked for from below: no year is longer than 366 of them, and no month than 31.
+    let within = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    if !within {
+        return None;
+    }
+    let years_before = year - 1970;
+    let leap_days = (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400 - 477;
+    let first = 365 * years_before + leap_days;
+    let days = (first..first + 366).find(|&days| civil(days) == (year, month, day))?;
+    let found = days * 86_400 + hours * 3600 + minutes * 60 + seconds;
+    (at(found) == time).then_some(found)
 }
 
 /// Seconds since 1970 as a date and a time of day. Leap seconds are not counted, as everywhere in POSIX.
@@ -46,6 +75,18 @@ mod tests {
             (253_402_300_799, "9999-12-31T23:59:59Z"),
         ] {
             assert_eq!(at(seconds), text);
+            assert_eq!(seconds_of(text), Some(seconds));
+        }
+        assert_eq!(after("1999-12-31T23:59:58Z", 3).as_deref(), Some("2000-01-01T00:00:01Z"));
+        for wrong in [
+            "",
+            "now",
+            "2024-02-30T00:00:00Z",
+            "2024-02-29T24:00:00Z",
+            "2024-2-29T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+        ] {
+            assert_eq!(after(wrong, 1), None, "{wrong}");
         }
         assert!(now().as_str() >= "1970" && now().len() == 20);
     }

@@ -88,6 +88,14 @@ pub enum Event {
         /// The file of its state.
         file: FileId,
     },
+    /// Somebody who manages the data changed who may ask, or what may be asked about; the entry names the data set and whom it is
+    /// about, where there are such.
+    Acted {
+        /// Who did it.
+        by: String,
+        /// What, in a line.
+        what: String,
+    },
     /// The answer to a charge, before it was shown.
     Recorded {
         /// The release without its receipt.
@@ -120,6 +128,7 @@ pub(super) mod kind {
     pub const FILES: &str = "files";
     pub const APART: &str = "apart";
     pub const ADOPT: &str = "adopt";
+    pub const ACT: &str = "act";
 }
 
 /// What a charge writes down.
@@ -210,6 +219,10 @@ pub(super) fn apart_body(apart: &Apart) -> String {
     .to_string()
 }
 
+pub(super) fn act_body(by: &str, what: &str) -> String {
+    json!({ "by": by, "what": what }).to_string()
+}
+
 pub(super) fn record_body(release: &str) -> String {
     // A release may be long: this writes it once.
     format!("{{\"release\":{}}}", serde_json::to_string(release).expect("a text is always JSON"))
@@ -266,6 +279,7 @@ impl Row {
                 },
             },
             kind::RECORD => Event::Recorded { release: text("release")? },
+            kind::ACT => Event::Acted { by: text("by")?, what: text("what")? },
             kind::FILES => Event::Files { files: files(body)? },
             kind::ADOPT => match files(body)?[..] {
                 [file] => Event::Adopted { file },

@@ -30,22 +30,33 @@ impl Ledger {
         each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
     ) -> Result<(), LedgerError> {
         let last = self.read_whole(chain::last)?.map_or(0, |(number, _)| number);
-        self.pages("(?1 IS NULL OR data_set = ?1) AND ?2 IS NULL", [data_set, None], last, each).map(|_| ())
+        let range = (i64::MIN, last);
+        self.pages("(?1 IS NULL OR data_set = ?1) AND ?2 IS NULL", [data_set, None], range, each).map(|_| ())
     }
 
-    /// Entries up to a number, some at a time: however long each takes, forks and other threads come in between. Entries are
+    /// Every entry after a number, the same way.
+    pub fn each_entry_after(
+        &self,
+        number: u64,
+        each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
+    ) -> Result<(), LedgerError> {
+        let last = self.read_whole(chain::last)?.map_or(0, |(number, _)| number);
+        let range = (i64::try_from(number).unwrap_or(i64::MAX), last);
+        self.pages("?1 IS NULL AND ?2 IS NULL", [None, None], range, each).map(|_| ())
+    }
+
+    /// Entries after a number and up to another, some at a time: however long each takes, forks and other threads come in between. Entries are
     /// never changed, so these are of one state all the same.
     fn pages(
         &self,
         condition: &str,
         parameters: [Option<&str>; 2],
-        last: i64,
+        (mut after, last): (i64, i64),
         each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, LedgerError> {
         let sql = format!(
             "SELECT {ROW} FROM entries WHERE {condition} AND number > ?3 AND number <= ?4 ORDER BY number"
         );
-        let mut after = i64::MIN;
         loop {
             let page = self.read_whole(|connection| {
                 let mut statement = connection.prepare(&sql)?;
@@ -235,7 +246,8 @@ fn each_charge(
 ) -> Result<ControlFlow<()>, LedgerError> {
     let condition = format!("kind = ?1 AND data_set = ?2 {}", account.condition);
     let mut first = true;
-    ledger.pages(&condition, [Some(kind::CHARGE), Some(&account.data_set.name)], last, &mut |entry| {
+    let parameters = [Some(kind::CHARGE), Some(account.data_set.name.as_str())];
+    ledger.pages(&condition, parameters, (i64::MIN, last), &mut |entry| {
         let Event::Charged { cost, question, .. } = &entry.event else {
             unreachable!("a row of this kind reads as such an event")
         };

@@ -62,6 +62,7 @@
 
 #![forbid(unsafe_code)]
 
+mod act;
 mod balance;
 mod chain;
 mod charge;
@@ -83,10 +84,11 @@ mod reregistration;
 mod store;
 mod verify;
 
+pub use act::Act;
 pub use balance::{Account, Balance, Charges};
 pub use chain::{Head, NotAHead};
 pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
-pub use clock::at as utc;
+pub use clock::{after as utc_after, at as utc, seconds_now, seconds_of as utc_seconds};
 pub use compare_accountants::{Line, Standing};
 pub use cost::Cost;
 pub use entry::{Entry, Event};

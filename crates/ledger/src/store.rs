@@ -31,8 +31,10 @@ pub(super) const VERSION: i64 = 1;
 pub(super) const WITH_ANEW: i64 = 2;
 /// The version of a ledger that knows files and what was asked of them apart: an older program would walk around its limits.
 pub(super) const WITH_FILES: i64 = 3;
+/// The version of a ledger that says who managed what: an older program could not read those entries.
+pub(super) const WITH_ACTS: i64 = 4;
 /// The newest that this program knows.
-pub(super) const NEWEST: i64 = WITH_FILES;
+pub(super) const NEWEST: i64 = WITH_ACTS;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
 /// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
@@ -439,6 +441,7 @@ pub(super) fn raise(connection: &Connection, version: i64) -> Fallible<()> {
 pub(super) fn version_fits(connection: &Connection) -> Fallible<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE kind = ?1)";
     let asked = [
+        (kind::ACT, WITH_ACTS),
         (kind::FILES, WITH_FILES),
         (kind::APART, WITH_FILES),
         (kind::ADOPT, WITH_FILES),

@@ -397,12 +397,12 @@ fn files_that_are_no_ledger_are_left_alone() {
 fn a_newer_layout_is_refused() {
     let (_folder, path) = on_disk();
     drop(Ledger::open(&path).unwrap());
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 4").unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 5").unwrap();
     for result in [Ledger::open(&path), Ledger::open_read_only(&path)] {
         let error = result.err().unwrap();
-        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 4 }));
+        assert_eq!((error.exit_code(), &error.fault), (2, &Fault::Newer { version: 5 }));
         assert!(error.to_string().ends_with(
-            "its layout has version 4, this program knows version 3 at most; use a newer equipoise"
+            "its layout has version 5, this program knows version 4 at most; use a newer equipoise"
         ));
     }
 }

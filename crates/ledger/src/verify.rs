@@ -255,17 +255,21 @@ impl<'c> State<'c> {
     fn step(&mut self, row: Row, entry: Entry) -> Fallible<Option<String>> {
         let first = self.data_sets.is_empty() && entry.number == 1;
         let name = row.data_set.clone();
-        if matches!(entry.event, Event::Created) != first || (name.is_empty() != first) {
+        let acted = matches!(entry.event, Event::Acted { .. });
+        if matches!(entry.event, Event::Created) != first || (name.is_empty() != first && !acted) {
             return Ok(Some("the ledger begins with the entry that made it, and only there".to_string()));
         }
-        if !first && !matches!(entry.event, Event::Registered { .. }) && !self.data_sets.contains_key(&name) {
+        // Who is a member belongs to no data set.
+        let of_a_data_set = !first && !(acted && name.is_empty());
+        let registers = matches!(entry.event, Event::Registered { .. });
+        if of_a_data_set && !registers && !self.data_sets.contains_key(&name) {
             return Ok(Some("its data set is not registered before it".to_string()));
         }
         if row.request_id.is_some() && !matches!(entry.event, Event::Charged { .. }) {
             return Ok(Some("only charges have a request id".to_string()));
         }
         match entry.event {
-            Event::Created | Event::Files { .. } | Event::Apart(_) => Ok(None),
+            Event::Created | Event::Files { .. } | Event::Apart(_) | Event::Acted { .. } => Ok(None),
             Event::Registered { unit, adjacency } => {
                 let new = DataSet { name: name.clone(), unit, adjacency };
                 let known = self.data_sets.entry(name).or_insert_with(|| new.clone());

@@ -8,8 +8,8 @@
 //! is how often any one conclusion is drawn. The words say the one or the other.
 
 use crate::{
-    bar::{printable, rounded},
-    release::{Outcome, Promise, Release, Spent},
+    bar::{percent, printable, rounded},
+    release::{Blocks, Outcome, Promise, Release, Remaining, Spent},
 };
 use equipoise_core::ratio::Ratio;
 
@@ -73,11 +73,58 @@ pub fn surer(promise: &Promise) -> String {
 
 /// An epsilon and a delta for people, rounded up.
 pub fn amount(spent: &Spent) -> String {
-    let short =
-        |exact: &str| exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_up(6, 12));
     match spent.delta.as_str() {
-        "0" => format!("epsilon {}", short(&spent.epsilon)),
-        delta => format!("epsilon {}, delta {}", short(&spent.epsilon), short(delta)),
+        "0" => format!("epsilon {}", short_up(&spent.epsilon)),
+        delta => format!("epsilon {}, delta {}", short_up(&spent.epsilon), short_up(delta)),
+    }
+}
+
+/// What was spent, short enough for people and not below.
+pub fn short_up(exact: &str) -> String {
+    exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_up(6, 12))
+}
+
+/// A part of a whole in percent, rounded up to a tenth.
+pub fn percent_of(part: f64, whole: f64) -> Option<String> {
+    (whole > 0.0).then(|| {
+        let percent = (part / whole * 1000.0 - 1e-9).ceil().max(0.0) / 10.0;
+        format!("{percent} %")
+    })
+}
+
+/// What a limit leaves, in its currency. Long numbers are rounded down.
+pub fn left(left: &Remaining) -> String {
+    let and_delta = |loss: String| {
+        if left.delta == "0" { loss } else { format!("{loss}, delta {}", short_down(&left.delta)) }
+    };
+    match left {
+        Remaining { rho: Some(rho), .. } => and_delta(format!("rho {}", short_down(rho))),
+        Remaining { order: Some(order), divergence: Some(divergence), .. } => {
+            and_delta(format!("divergence {} at order {order}", short_down(divergence)))
+        }
+        Remaining { epsilon, .. } => {
+            and_delta(format!("epsilon {}", epsilon.as_deref().map_or("0".to_string(), short_down)))
+        }
+    }
+}
+
+/// What is left, short enough for people and not above.
+fn short_down(exact: &str) -> String {
+    exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_down(6, 12))
+}
+
+/// About how many blocks answered, where that was paid for.
+pub fn blocks(blocks: &Blocks) -> String {
+    let Blocks { count, answered, answered_within, confidence, .. } = blocks;
+    match (answered, answered_within) {
+        (Some(answered), Some(within)) => {
+            let shown = (*answered).clamp(0, i64::try_from(*count).unwrap_or(i64::MAX));
+            format!(
+                "about {shown} of {count} answered (off by at most {within}, {} confidence)",
+                percent(*confidence)
+            )
+        }
+        _ => format!("{count}; how many answered is not released, because a default was stated"),
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::{
     bar::ErrorBar,
-    promise::{Promise, Spent},
+    ledger::Balance,
+    promise::{Promise, Remaining, Spent},
 };
 use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde_json::json;
 
 /// A plan in public words and exact numbers. The ledger keeps it beside its charge, and explanations are made of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -155,5 +157,17 @@ impl PlanSummary {
     /// One JSON object.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).expect("texts and numbers are always JSON")
+    }
+
+    /// The document of a dry run: the plan with what its data set has spent and what is left.
+    pub fn document(&self, balance: Option<&Balance>) -> serde_json::Value {
+        let mut document = serde_json::Map::from_iter([("outcome".to_string(), json!("planned"))]);
+        if let serde_json::Value::Object(fields) = self.to_json() {
+            document.extend(fields);
+        }
+        let remaining = balance.and_then(Balance::remaining);
+        document.insert("spent".to_string(), json!(balance.map(|balance| Spent::from(balance.spent()))));
+        document.insert("remaining".to_string(), json!(remaining.as_ref().map(Remaining::from)));
+        serde_json::Value::Object(document)
     }
 }

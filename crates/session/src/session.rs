@@ -100,6 +100,13 @@ pub struct Charged<P = Plan> {
     pub(crate) charge: Charge,
 }
 
+impl<P> Charged<P> {
+    /// What was paid, and what is spent and left with it.
+    pub fn charge(&self) -> &Charge {
+        &self.charge
+    }
+}
+
 /// What came of paying.
 #[derive(Debug)]
 pub enum Paid<P = Plan> {
@@ -194,6 +201,14 @@ impl Session {
     pub fn record(&mut self, held: Held) -> Result<Release, Unanswered> {
         let Held { release, text, charge } = held;
         let receipt = self.ledger.record(&charge, &text).map_err(Unanswered::Ledger)?;
+        Ok(Release { receipt: Some(receipt), ..release })
+    }
+
+    /// The same so many seconds after its charge, by the time that is written down: whoever waits until then shows nothing of how
+    /// long the rows took.
+    pub fn record_after(&mut self, held: Held, seconds: u64) -> Result<Release, Unanswered> {
+        let Held { release, text, charge } = held;
+        let receipt = self.ledger.record_after(&charge, &text, seconds).map_err(Unanswered::Ledger)?;
         Ok(Release { receipt: Some(receipt), ..release })
     }
 }
@@ -295,7 +310,7 @@ fn item(part: &Part, answer: Answer) -> BatchAnswer {
 }
 
 /// A release that was recorded, with its receipt.
-pub(crate) fn stored(recorded: &Recorded) -> Result<Release, PayError> {
+pub fn stored(recorded: &Recorded) -> Result<Release, PayError> {
     let release: Result<Release, _> = serde_json::from_str(&recorded.release);
     let release = release.map_err(|_| PayError::Unreadable { receipt: recorded.receipt.id.clone() })?;
     Ok(Release { receipt: Some(recorded.receipt.clone()), ..release })

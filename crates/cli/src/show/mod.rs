@@ -14,22 +14,25 @@ pub(crate) use simulation::{simulation, simulation_title};
 
 use crate::{Exit, args::Showing, typed};
 use equipoise_core::{ratio::Ratio, wording};
-pub(crate) use equipoise_session::bar::{printable, value};
 use equipoise_session::{
     answer::BatchAnswer,
     bar::{ErrorBar, percent},
     ledger::Balance,
     plan::Plan,
-    planned::{PlanSummary, PredictedError},
-    release::{Blocks, Outcome, Release, Remaining, Spent},
+    planned::PredictedError,
+    release::{Outcome, Release, Remaining, Spent},
 };
-use serde_json::{Value, json};
+pub(crate) use equipoise_session::{
+    bar::{printable, value},
+    meaning::{amount, blocks as blocks_words, left as left_words},
+};
+use serde_json::json;
 
 /// Print a plan; nothing of it depends on rows.
 pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
     let summary = plan.summary();
     if showing.json {
-        println!("{:#}", planned(&summary, balance));
+        println!("{:#}", summary.document(balance));
         return;
     }
     let (guarantee, charge) = (plan.guarantee(), &summary.charge);
@@ -86,18 +89,6 @@ fn after(left: &Remaining, charge: &Spent) -> String {
         Some((left, charge)) if charge > left => "; this would be over it".to_string(),
         Some((left, charge)) => format!(", epsilon {} after this", (left - charge).to_short_down(6, 12)),
     }
-}
-
-/// A plan as one JSON object, with what its data set has spent and what is left.
-pub(crate) fn planned(summary: &PlanSummary, balance: Option<&Balance>) -> Value {
-    let mut document = serde_json::Map::from_iter([("outcome".to_string(), json!("planned"))]);
-    if let Value::Object(fields) = summary.to_json() {
-        document.extend(fields);
-    }
-    let remaining = balance.and_then(Balance::remaining);
-    document.insert("spent".to_string(), json!(balance.map(|balance| Spent::from(balance.spent()))));
-    document.insert("remaining".to_string(), json!(remaining.as_ref().map(Remaining::from)));
-    Value::Object(document)
 }
 
 /// Say on standard error what protects little; JSON has it in the document.
@@ -207,55 +198,4 @@ fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> Strin
     let names: Vec<String> = group_by.iter().map(|name| printable(name)).collect();
     let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };
     format!("{statistic}{of}{by}")
-}
-
-/// About how many blocks answered, where that was paid for.
-pub(crate) fn blocks_words(blocks: &Blocks) -> String {
-    let Blocks { count, answered, answered_within, confidence, .. } = blocks;
-    match (answered, answered_within) {
-        (Some(answered), Some(within)) => {
-            let shown = (*answered).clamp(0, i64::try_from(*count).unwrap_or(i64::MAX));
-            format!(
-                "about {shown} of {count} answered (off by at most {within}, {} confidence)",
-                percent(*confidence)
-            )
-        }
-        _ => format!("{count}; how many answered is not released, because a default was stated"),
-    }
-}
-
-/// Epsilon, and delta where there is one. Long numbers are rounded up for people; JSON has them whole.
-pub(crate) fn amount(spent: &Spent) -> String {
-    let epsilon = short_up(&spent.epsilon);
-    if spent.delta == "0" {
-        format!("epsilon {epsilon}")
-    } else {
-        format!("epsilon {epsilon}, delta {}", short_up(&spent.delta))
-    }
-}
-
-/// What a limit leaves, in its currency. Long numbers are rounded down.
-pub(crate) fn left_words(left: &Remaining) -> String {
-    let and_delta = |loss: String| {
-        if left.delta == "0" { loss } else { format!("{loss}, delta {}", short_down(&left.delta)) }
-    };
-    match left {
-        Remaining { rho: Some(rho), .. } => and_delta(format!("rho {}", short_down(rho))),
-        Remaining { order: Some(order), divergence: Some(divergence), .. } => {
-            and_delta(format!("divergence {} at order {order}", short_down(divergence)))
-        }
-        Remaining { epsilon, .. } => {
-            and_delta(format!("epsilon {}", epsilon.as_deref().map_or("0".to_string(), short_down)))
-        }
-    }
-}
-
-/// What was spent, short enough for people and not below.
-pub(crate) fn short_up(exact: &str) -> String {
-    exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_up(6, 12))
-}
-
-/// What is left, short enough for people and not above.
-fn short_down(exact: &str) -> String {
-    exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_down(6, 12))
 }

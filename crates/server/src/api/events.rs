@@ -1,0 +1,73 @@
+//! Server-sent events: that an answer can be read, and nothing of what it says.
+
+use crate::{
+    authorise::{Act, Caller, authorise},
+    desk::Ready,
+    problem::Problem,
+    state::State,
+};
+use axum::{
+    extract::State as Shared,
+    http::StatusCode,
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures_util::stream;
+use serde_json::json;
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+/// So many connections wait for events at once.
+const MOST: usize = 512;
+static LISTENING: AtomicUsize = AtomicUsize::new(0);
+
+/// One of those who listen.
+struct Listener {
+    receiver: Receiver<Ready>,
+    state: Arc<State>,
+    caller: Caller,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        LISTENING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Tell whoever may read an answer that its time has come.
+pub async fn events(Shared(state): Shared<Arc<State>>, caller: Caller) -> Result<Response, Problem> {
+    let listener = Listener { receiver: state.desk.listen(), state, caller };
+    if LISTENING.fetch_add(1, Ordering::SeqCst) >= MOST {
+        let line = "too many connections wait for events; ask for the release instead";
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(5));
+    }
+    let stream = stream::unfold(listener, |mut listener| async move {
+        loop {
+            match listener.receiver.recv().await {
+                Ok(ready) if still_sees(&listener, &ready) => {
+                    let told = json!({ "id": ready.id, "data_set": ready.data_set });
+                    let event = Event::default().event("ready").data(told.to_string());
+                    return Some((Ok::<_, Infallible>(event), listener));
+                }
+                // Whoever was too slow has missed some, and reads the releases by their ids.
+                Ok(_) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    });
+    Ok(Sse::new(stream).keep_alive(KeepAlive::default()).into_response())
+}
+
+/// A member who was removed, or whose role does not include it, is told nothing.
+fn still_sees(listener: &Listener, ready: &Ready) -> bool {
+    let active = listener.state.store.member(&listener.caller.name).is_some_and(|member| member.active);
+    active && authorise(&listener.caller, Act::Read { asked_by: &ready.member }).is_ok()
+}

@@ -1,0 +1,244 @@
+//! The form of a question, its plan, and the charge.
+
+use super::{
+    Posted, Visitor,
+    page::{Page, html, left, spent, text, words},
+    then,
+};
+use crate::{
+    acts::{data_sets, questions},
+    authorise::Caller,
+    http::{Charge, Form, aside},
+    problem::Problem,
+    secret::Secret,
+    state::State,
+};
+use askama::Template;
+use axum::{
+    extract::{Path, RawQuery, State as Shared},
+    http::StatusCode,
+    response::Response,
+};
+use equipoise_core::ratio::Ratio;
+use equipoise_session::{
+    bar::printable,
+    request::Request,
+    statistic::{Argument, Statistic, Value as Kind},
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use questions::Question;
+use serde_json::Value;
+use std::sync::Arc;
+
+type Answer = Result<Response, Problem>;
+
+/// What the form asks for, in this order, and what each is called there.
+const FIELDS: [(Argument, &str); 14] = [
+    (Argument::Column, "Column"),
+    (Argument::Fraction, "Quantiles"),
+    (Argument::K, "How many"),
+    (Argument::Where, "Where"),
+    (Argument::GroupBy, "By"),
+    (Argument::Keys, "Groups, if public"),
+    (Argument::Among, "Among"),
+    (Argument::At, "At"),
+    (Argument::Range, "Range"),
+    (Argument::Bins, "Bins"),
+    (Argument::Width, "Width of bins"),
+    (Argument::Epsilon, "Epsilon"),
+    (Argument::Delta, "Delta"),
+    (Argument::TargetError, "Or error within"),
+];
+
+struct Field {
+    name: &'static str,
+    label: &'static str,
+    help: String,
+    value: String,
+    columns: bool,
+}
+
+struct Planned {
+    expected: String,
+    cost: String,
+    left: String,
+    more: Option<String>,
+    mechanism: String,
+    unit: String,
+    warnings: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "ask.html")]
+struct Ask {
+    page: Page,
+    id: String,
+    statistics: Vec<(&'static str, bool)>,
+    fields: Vec<Field>,
+    columns: Vec<String>,
+    wrong: Option<String>,
+    instead: Option<String>,
+    plan: Option<Planned>,
+    asks: bool,
+    key: String,
+    sent: Vec<(&'static str, String)>,
+    answer_time: u64,
+}
+
+/// The question that a form has; nothing where it names no statistic.
+fn question(form: &Form) -> Option<Request> {
+    let mut request = Request::new(form.get("statistic")?);
+    for (argument, _) in FIELDS {
+        let Some(text) = form.get(argument.name()) else { continue };
+        match argument.value() {
+            Kind::Texts => {
+                let texts = text.split(',').map(|one| one.trim().to_string()).filter(|one| !one.is_empty());
+                request.set_texts(argument, texts.collect());
+            }
+            _ => request.set_text(argument, Some(text.to_string())),
+        }
+    }
+    Some(request)
+}
+
+/// The address of the form with this question filled in.
+pub fn address(id: &str, request: &Request) -> String {
+    let document = serde_json::to_value(request).unwrap_or_default();
+    let said = document.as_object().into_iter().flatten().map(|(name, value)| {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+            other => other.to_string(),
+        };
+        format!("{name}={}", utf8_percent_encode(&text, NON_ALPHANUMERIC))
+    });
+    format!("/data-sets/{id}/ask?{}", said.collect::<Vec<_>>().join("&"))
+}
+
+/// The form, and the plan of what it holds.
+pub async fn ask_page(
+    Shared(state): Shared<Arc<State>>,
+    Visitor(caller): Visitor,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let form = Form::read(&query.unwrap_or_default());
+    aside(&state, move |state| page(state, &caller, &id, &form)).await
+}
+
+fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
+    let document = data_sets::show(state, caller, id)?;
+    let may = |right: &str| document["rights"].as_array().into_iter().flatten().any(|one| one == right);
+    if !may("plan") {
+        return Err(Problem::forbidden("your role does not include asking"));
+    }
+    let asked =
+        question(form).map(|request| questions::plan(state, caller, id, &Question::One(Box::new(request))));
+    let (mut wrong, mut instead, mut plan) = (None, None, None);
+    match asked {
+        None => {}
+        Some(Ok(document)) => plan = Some(planned(&document)),
+        Some(Err(problem)) if problem.status == StatusCode::BAD_REQUEST => {
+            wrong = Some(words(&problem.detail));
+            let step = problem.fields.get("next_step").map(|step| step["request"].clone());
+            let request: Option<Request> = step.and_then(|step| serde_json::from_value(step).ok());
+            instead = request.map(|request| address(id, &request));
+        }
+        Some(Err(problem)) => return Err(problem),
+    }
+    let chosen = form.get("statistic").unwrap_or("median");
+    let field = |(argument, label): (Argument, &'static str)| Field {
+        name: argument.name(),
+        label,
+        help: words(argument.help()),
+        value: form.get(argument.name()).unwrap_or_default().to_string(),
+        columns: matches!(argument, Argument::Column | Argument::GroupBy),
+    };
+    let sent = std::iter::once(("statistic", form.get("statistic")))
+        .chain(FIELDS.into_iter().map(|(argument, _)| (argument.name(), form.get(argument.name()))));
+    let template = Ask {
+        page: Page::new(&format!("Ask about {}", text(&document, "data")), Some(caller), ""),
+        id: id.to_string(),
+        statistics: Statistic::names().into_iter().map(|name| (name, name == chosen)).collect(),
+        fields: FIELDS.into_iter().map(field).collect(),
+        columns: document["columns"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|column| text(column, "name"))
+            .collect(),
+        wrong,
+        instead,
+        plan,
+        asks: may("ask"),
+        key: Secret::fresh().map_err(Problem::inside)?.hash(),
+        sent: sent.filter_map(|(name, value)| Some((name, value?.to_string()))).collect(),
+        answer_time: document["answer_time"].as_u64().unwrap_or_default(),
+    };
+    Ok(html(StatusCode::OK, &template))
+}
+
+fn planned(document: &Value) -> Planned {
+    let remaining = &document["remaining"];
+    let left = if remaining.is_null() {
+        "no limit".to_string()
+    } else {
+        format!("{} left before it", left(remaining))
+    };
+    Planned {
+        expected: words(document["expected"].as_str().unwrap_or_default()),
+        cost: spent(&document["charge"]),
+        left,
+        more: more(&document["charge"], remaining),
+        mechanism: text(document, "mechanism"),
+        unit: text(&document["guarantee"], "unit"),
+        warnings: document["warnings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(words)
+            .collect(),
+    }
+}
+
+/// How many questions of this price are left after it, where plain sums tell.
+fn more(charge: &Value, remaining: &Value) -> Option<String> {
+    let number = |value: &Value| value["epsilon"].as_str()?.parse::<Ratio>().ok();
+    let (charge, left) = (number(charge)?, number(remaining)?);
+    if charge.is_zero() {
+        return None;
+    }
+    let times = (left * charge.recip()).floor_i64()?;
+    Some(match times {
+        0 => "this is more than is left".to_string(),
+        1 => "none more like it".to_string(),
+        times => format!("{} more like it", times - 1),
+    })
+}
+
+/// Ask, and go to where the answer will be.
+pub async fn ask(
+    Shared(state): Shared<Arc<State>>,
+    Visitor(caller): Visitor,
+    Path(id): Path<String>,
+    Posted(form): Posted,
+) -> Answer {
+    let request = question(&form).ok_or_else(|| Problem::wrong("choose a statistic"))?;
+    let key = form.get("key").ok_or_else(|| Problem::wrong("open the form again"))?.to_string();
+    let asked = questions::ask(state, caller, id, key, Question::One(Box::new(request))).await;
+    // Somebody who presses twice means one question.
+    let answer = match asked {
+        Ok(accepted) => accepted.id,
+        Err(problem) if problem.status == StatusCode::CONFLICT => {
+            match problem.fields.get("id").and_then(Value::as_str) {
+                Some(id) => id.to_string(),
+                None => return Err(problem),
+            }
+        }
+        Err(problem) => return Err(problem),
+    };
+    let mut response = then(&format!("/answers/{}", printable(&answer)));
+    response.extensions_mut().insert(Charge(answer));
+    Ok(response)
+}

@@ -1,0 +1,277 @@
+//! Questions between their charge and the time at which their answers are recorded and shown.
+//!
+//! # Guarantee
+//!
+//! - An answer is recorded, and can be seen, at its charge's time plus `answer_time`, a public setting of the data set; where the rows
+//!   took longer, at twice that; where they took longer still, never. A release, a refusal and a lost answer look the same until then.
+//! - What is recorded at one moment is recorded in the order of the charges, and the time that is written down is the scheduled one:
+//!   neither tells how long rows took.
+//! - Whether another question is taken depends on how many wait for their time, not on how long rows took, unless rows take longer
+//!   than twice `answer_time`.
+//! - What was charged and not recorded when the server ends is lost: nothing of it is kept.
+
+use crate::{log, problem::Problem};
+use axum::http::StatusCode;
+use equipoise_session::{
+    session::{Held, Session},
+    unanswered::Unanswered,
+};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap, HashMap, HashSet},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize, atomic::Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::sync::broadcast;
+
+/// So many questions wait at once; others are not taken, for free.
+pub const MOST_WAITING: usize = 256;
+/// So many scans run at once; each uses all cores.
+const SCANS: usize = 2;
+
+/// A question whose time has come.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// The id of its charge.
+    pub id: String,
+    /// Who asked.
+    pub member: String,
+    /// The id of the data set.
+    pub data_set: String,
+}
+
+/// What a question is while it waits.
+pub struct Waiting {
+    /// Who asked.
+    pub member: String,
+    /// The id of the data set.
+    pub data_set: String,
+    /// When its answer is shown, by the clock of the ledger.
+    pub ready_at: String,
+    /// The same one `answer_time` later.
+    pub late_at: String,
+    /// After how many seconds answers of the data set are shown.
+    pub answer_time: u64,
+    /// Its place among those that may wait.
+    pub place: Arc<Place>,
+}
+
+enum Answered {
+    NotYet,
+    Held(Box<Held>),
+    Lost,
+}
+
+struct Entry {
+    waiting: Waiting,
+    charged: Instant,
+    late: bool,
+    answered: Answered,
+}
+
+#[derive(Default)]
+struct Inside {
+    entries: HashMap<String, Entry>,
+    /// By time, then by the order of the charges.
+    due: BinaryHeap<Reverse<(Instant, u64, String)>>,
+    charges: u64,
+    /// Request ids that are being planned and charged at this moment.
+    underway: HashSet<(String, String)>,
+    /// The longest scan of each data set, for its stewards.
+    scans: BTreeMap<String, Duration>,
+    closed: bool,
+}
+
+/// All questions that wait.
+pub struct Desk {
+    inside: Mutex<Inside>,
+    changed: Condvar,
+    places: Arc<AtomicUsize>,
+    scanning: Mutex<usize>,
+    scan_ended: Condvar,
+    ready: broadcast::Sender<Ready>,
+}
+
+/// One of the places of those that wait. It is free again when nobody has it any more.
+pub struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A request id while its question is planned and charged.
+pub struct Underway<'a> {
+    desk: &'a Desk,
+    key: (String, String),
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        self.desk.locked().underway.remove(&self.key);
+    }
+}
+
+impl Desk {
+    /// An empty desk, whose answers this session records on a thread of its own.
+    pub fn new(session: Session) -> Arc<Self> {
+        let desk = Arc::new(Self {
+            inside: Mutex::default(),
+            changed: Condvar::new(),
+            places: Arc::default(),
+            scanning: Mutex::default(),
+            scan_ended: Condvar::new(),
+            ready: broadcast::channel(1024).0,
+        });
+        let recorder = desk.clone();
+        thread::spawn(move || recorder.record_all(session));
+        desk
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who is told of answers whose time has come.
+    pub fn listen(&self) -> broadcast::Receiver<Ready> {
+        self.ready.subscribe()
+    }
+
+    /// A place for one more question, before it is charged.
+    pub fn place(&self) -> Result<Arc<Place>, Problem> {
+        let taken = self.places.fetch_add(1, Ordering::SeqCst);
+        let place = Arc::new(Place(self.places.clone()));
+        if taken < MOST_WAITING {
+            return Ok(place);
+        }
+        let line = "too many questions wait for their answers; nothing was charged, try again soon";
+        Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(1))
+    }
+
+    /// Keep others from asking under the same request id while this one is planned and charged.
+    pub fn underway(&self, member: &str, key: &str) -> Result<Underway<'_>, Problem> {
+        let key = (member.to_string(), key.to_string());
+        if self.locked().underway.insert(key.clone()) {
+            return Ok(Underway { desk: self, key });
+        }
+        Err(Problem::new(
+            StatusCode::CONFLICT,
+            "a question under this key is being taken in; ask again in a moment",
+        )
+        .after(1))
+    }
+
+    /// Put a question that was just charged on the desk.
+    pub fn begin(&self, id: &str, waiting: Waiting) {
+        let charged = Instant::now();
+        let mut inside = self.locked();
+        let due = charged + Duration::from_secs(waiting.answer_time);
+        inside.charges += 1;
+        let order = inside.charges;
+        inside.due.push(Reverse((due, order, id.to_string())));
+        let entry = Entry { waiting, charged, late: false, answered: Answered::NotYet };
+        inside.entries.insert(id.to_string(), entry);
+        self.changed.notify_all();
+    }
+
+    /// Read rows when it is this question's turn, and keep what came of it until its time.
+    pub fn scan(&self, id: &str, data_set: &str, answer: impl FnOnce() -> Result<Held, Unanswered>) {
+        let mut scanning = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
+        while *scanning >= SCANS {
+            scanning = self.scan_ended.wait(scanning).unwrap_or_else(PoisonError::into_inner);
+        }
+        *scanning += 1;
+        drop(scanning);
+        let began = Instant::now();
+        let answered = answer();
+        let took = began.elapsed();
+        *self.scanning.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.scan_ended.notify_one();
+        let mut inside = self.locked();
+        let longest = inside.scans.entry(data_set.to_string()).or_default();
+        *longest = took.max(*longest);
+        if let Some(entry) = inside.entries.get_mut(id) {
+            entry.answered = answered.map_or(Answered::Lost, |held| Answered::Held(Box::new(held)));
+        }
+    }
+
+    /// The longest scan of a data set since the server began. It depends on rows: for stewards alone.
+    pub fn longest_scan(&self, data_set: &str) -> Option<Duration> {
+        self.locked().scans.get(data_set).copied()
+    }
+
+    /// A question that waits: who asked, when it will be shown, and in how many seconds.
+    pub fn waits(&self, id: &str) -> Option<(String, String, u64)> {
+        let inside = self.locked();
+        let entry = inside.entries.get(id)?;
+        let times = if entry.late { 2 } else { 1 };
+        let due = entry.charged + Duration::from_secs(times * entry.waiting.answer_time);
+        let left = due.saturating_duration_since(Instant::now());
+        let at = if entry.late { &entry.waiting.late_at } else { &entry.waiting.ready_at };
+        Some((
+            entry.waiting.member.clone(),
+            at.clone(),
+            left.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX),
+        ))
+    }
+
+    /// Nothing is recorded any more; what waits is lost.
+    pub fn close(&self) {
+        self.locked().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Record answers when their time has come, one after another.
+    fn record_all(&self, mut session: Session) {
+        while let Some((order, id)) = self.next_due() {
+            let mut inside = self.locked();
+            let Some(entry) = inside.entries.get_mut(&id) else { continue };
+            let answer_time = entry.waiting.answer_time;
+            match std::mem::replace(&mut entry.answered, Answered::NotYet) {
+                Answered::NotYet if !entry.late => {
+                    entry.late = true;
+                    let due = entry.charged + Duration::from_secs(2 * answer_time);
+                    inside.due.push(Reverse((due, order, id)));
+                    continue;
+                }
+                Answered::Held(held) => {
+                    let after = if entry.late { 2 * answer_time } else { answer_time };
+                    // The disk is waited for without the lock.
+                    drop(inside);
+                    if let Err(error) = session.record_after(*held, after) {
+                        log::failure(&error.to_string());
+                    }
+                    inside = self.locked();
+                }
+                Answered::NotYet | Answered::Lost => {}
+            }
+            let Some(entry) = inside.entries.remove(&id) else { continue };
+            drop(inside);
+            let Waiting { member, data_set, .. } = entry.waiting;
+            // Nobody may be listening.
+            let _ = self.ready.send(Ready { id, member, data_set });
+        }
+    }
+
+    /// Wait until the next question's time has come; `None` when the desk is closed.
+    fn next_due(&self) -> Option<(u64, String)> {
+        let mut inside = self.locked();
+        loop {
+            if inside.closed {
+                return None;
+            }
+            let now = Instant::now();
+            let wait = match inside.due.peek() {
+                Some(Reverse((due, ..))) if *due <= now => {
+                    let Reverse((_, order, id)) = inside.due.pop()?;
+                    return Some((order, id));
+                }
+                Some(Reverse((due, ..))) => *due - now,
+                None => Duration::from_secs(3600),
+            };
+            inside = self.changed.wait_timeout(inside, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}

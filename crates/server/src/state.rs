@@ -1,0 +1,159 @@
+//! What the server has open: its directory, its ledger, its members, and the questions that wait.
+
+use crate::{
+    desk::Desk,
+    problem::Problem,
+    rate::{Limiter, Rates},
+    store::{DataSource, Role, Store},
+};
+use equipoise_engine::{OpenOptions, csv::Header, expand};
+use equipoise_session::{
+    file_id::FileId,
+    ledger::{Act, Expected, Ledger, SharedLedger, seconds_now},
+    session::{self, Session},
+    source::Source,
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// How a server runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its directory: ledger and members. Only its owner reads it.
+    pub directory: PathBuf,
+    /// The folders below which data may be registered.
+    pub data: Vec<PathBuf>,
+    /// How browsers reach it, such as `https://answers.example.org`; requests from pages elsewhere are refused.
+    pub origins: Vec<String>,
+    /// How much each member may ask of it.
+    pub rates: Rates,
+}
+
+/// A server, open.
+pub struct State {
+    /// How it runs.
+    pub settings: Settings,
+    /// Members, secrets, registered data.
+    pub store: Store,
+    /// Questions that wait for their time.
+    pub desk: Arc<Desk>,
+    /// How much each member asked for in this minute.
+    pub limiter: Limiter,
+    ledger: SharedLedger,
+    /// When it began, in seconds since 1970.
+    pub began: u64,
+}
+
+/// The name of the ledger in the directory.
+pub const LEDGER: &str = "equipoise.ledger";
+
+impl State {
+    /// Open everything, or one line that says why not.
+    pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
+        equipoise_core::prepare();
+        session::Session::new(Ledger::in_memory().map_err(|error| error.to_string())?, None)
+            .map_err(|error| error.to_string())?;
+        let store = Store::open(&settings.directory)?;
+        let ledger = Ledger::open(&settings.directory.join(LEDGER)).map_err(|error| error.to_string())?;
+        let shared = ledger.share();
+        let desk = Desk::new(Session::new(ledger, None).map_err(|error| error.to_string())?);
+        let limiter = Limiter::new(settings.rates);
+        Ok(Arc::new(Self { settings, store, desk, limiter, ledger: shared, began: seconds_now() }))
+    }
+
+    /// The ledger, for one piece of work on one thread.
+    pub fn ledger(&self) -> Result<Ledger, Problem> {
+        Ok(self.ledger.take()?)
+    }
+
+    /// Is a browser at this origin ours?
+    pub fn is_own_origin(&self, origin: &str) -> bool {
+        self.settings.origins.iter().any(|own| own == origin)
+    }
+
+    /// Are cookies for HTTPS alone?
+    pub fn is_secure(&self) -> bool {
+        self.settings.origins.iter().any(|own| own.starts_with("https://"))
+    }
+
+    /// Write down who did what.
+    pub fn note(
+        &self,
+        by: &str,
+        what: &str,
+        data_set: Option<&str>,
+        whom: Option<&str>,
+    ) -> Result<(), Problem> {
+        Ok(self.ledger()?.note_act(&Act { by, what, data_set, whom })?)
+    }
+
+    /// The header or schema of registered data; no row is read.
+    pub fn open_data(&self, data: &DataSource) -> Result<Box<dyn Source>, Problem> {
+        // Whoever can write a link into the folder could otherwise lead out of it.
+        let path = self.allowed_path(&data.path)?;
+        let options = OpenOptions {
+            delimiter: data.delimiter.as_deref().map(delimiter).transpose()?,
+            header: (data.header == Some(false)).then_some(Header::Numbered),
+        };
+        equipoise_engine::open(&[path], &options).map_err(|_| {
+            Problem::new(
+                axum::http::StatusCode::SERVICE_UNAVAILABLE,
+                "the data cannot be opened now; its steward was told",
+            )
+        })
+    }
+
+    /// Tell the ledger which files the data is, so that they are recognised elsewhere.
+    pub fn expect(&self, ledger: &Ledger, data: &DataSource) {
+        let files = expand(&data.path).unwrap_or_default();
+        let files = files.iter().filter_map(|file| FileId::at(file).ok()).collect();
+        ledger.expect(&data.name, Expected { files, apart: Vec::new() });
+    }
+
+    /// The real path of data, where it lies below a folder that the server was given and outside of its own.
+    pub fn allowed_path(&self, path: &Path) -> Result<PathBuf, Problem> {
+        let refused = || {
+            Problem::wrong(
+                "there is no such file below the folders that the server was started with (--data)",
+            )
+        };
+        let typed = if path.is_absolute() {
+            path.to_path_buf()
+        } else {
+            let below = self.settings.data.iter().map(|folder| folder.join(path));
+            below.into_iter().find(|path| path.exists()).ok_or_else(refused)?
+        };
+        let real = typed.canonicalize().map_err(|_| refused())?;
+        let is_below = |folder: &Path| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
+        let allowed = self.settings.data.iter().any(|folder| is_below(folder));
+        if allowed && !is_below(&self.settings.directory) { Ok(real) } else { Err(refused()) }
+    }
+
+    /// Make a member with a link to sign in, on behalf of whoever runs the program.
+    pub fn first_steward(&self, name: &str) -> Result<String, Problem> {
+        if self.store.member(name).is_none() {
+            self.store.add_member(name, Role::Steward)?;
+            self.note("operator of the machine", "made a member: steward", None, Some(name))?;
+        }
+        let secret = self.store.issue(name, crate::store::Opens::Invitation, "")?;
+        Ok(self.link(secret.reveal()))
+    }
+
+    /// The address at which this secret signs in.
+    pub fn link(&self, secret: &str) -> String {
+        let origin = self.settings.origins.first().map_or("", String::as_str);
+        format!("{origin}/sign-in/{secret}")
+    }
+}
+
+/// One character, or the word for one that is hard to type.
+pub fn delimiter(text: &str) -> Result<char, Problem> {
+    let mut characters = text.chars();
+    match (text, characters.next(), characters.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        (_, Some(one), None) => Ok(one),
+        _ => Err(Problem::wrong("a delimiter is one character, such as ';', or the word tab")),
+    }
+}

@@ -1,0 +1,137 @@
+//! Entries of a ledger in words and as JSON: one form for the command line and the server.
+
+use crate::{
+    bar::printable,
+    ledger::{Apart, Charged, DataSet, Earlier, Entry, Event, Verified},
+    meaning::{amount, left},
+    release::{Remaining, Spent},
+};
+use serde_json::{Value, json};
+
+/// A ledger that holds together, as JSON.
+pub fn verified_json(verified: &Verified) -> Value {
+    json!({
+        "verified": true, "charges": verified.charges, "recorded": verified.recorded,
+        "lost": verified.lost_ids, "lost_count": verified.lost, "head": verified.head.to_string(),
+        "earlier": earlier_json(&verified.earlier),
+    })
+}
+
+/// What an entry says, in a line.
+pub fn happened(event: &Event) -> String {
+    match event {
+        Event::Created => "ledger begun".to_string(),
+        Event::Registered { unit, adjacency } => {
+            format!("registered: {adjacency}, one {}", printable(&unit.to_string()))
+        }
+        Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => format!(
+            "begun anew: {adjacency}, one {}; {} spent for one {} ({adjacency_before}) is kept, not counted",
+            printable(&unit.to_string()),
+            amount(&(&spent_before.approx).into()),
+            printable(&unit_before.to_string())
+        ),
+        Event::Limited { limit: Some(limit) } => format!("limit {}", left(&limit.into())),
+        Event::Limited { limit: None } => "limit lifted".to_string(),
+        Event::Charged { cost, question, .. } => {
+            let question: Value = serde_json::from_str(question).unwrap_or_default();
+            let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
+            let column = printable(&text("column"));
+            let statistic = printable(&text("statistic"));
+            format!("charged {} for {statistic} {column}", amount(&(&cost.approx).into()))
+                .trim_end()
+                .to_string()
+        }
+        Event::Recorded { .. } => "answer recorded".to_string(),
+        Event::Files { files } => match files.len() {
+            1 => "is one file, known by its place on the disk".to_string(),
+            count => format!("is {count} files, known by their places on the disk"),
+        },
+        Event::Apart(Apart { charged, path, data_set, cost, .. }) => {
+            let (path, data_set) = (printable(path), printable(data_set));
+            let cost = amount(&(&cost.approx).into());
+            match charged {
+                Charged::Here => format!("counted apart from the limit of {data_set} in {path}: {cost}"),
+                Charged::There => {
+                    format!("asked apart from this limit: {cost}, charged to {data_set} in {path}")
+                }
+            }
+        }
+        Event::Adopted { .. } => "the monitor goes on in one file".to_string(),
+        Event::Acted { by, what } => format!("{} (by {})", printable(what), printable(by)),
+        _ => "written by a newer version".to_string(),
+    }
+}
+
+/// The same as JSON: a line of `budget log --json`.
+pub fn entry_json(entry: &Entry) -> Value {
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|_| json!(text));
+    let event = match &entry.event {
+        Event::Created => json!({"kind": "created"}),
+        Event::Registered { unit, adjacency } => {
+            json!({"kind": "registered", "unit": unit.to_string(), "adjacency": adjacency.to_string()})
+        }
+        Event::Anew { unit, adjacency, unit_before, adjacency_before, spent_before } => json!({
+            "kind": "anew", "unit": unit.to_string(), "adjacency": adjacency.to_string(),
+            "before": {
+                "unit": unit_before.to_string(), "adjacency": adjacency_before.to_string(),
+                "spent": Spent::from(&spent_before.approx),
+            },
+        }),
+        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Remaining::from)}),
+        Event::Charged { cost, request_id, request, question, spent, .. } => json!({
+            "kind": "charged",
+            "cost": Spent::from(&cost.approx),
+            "request_id": request_id,
+            "request": parsed(request),
+            "question": parsed(question),
+            "spent": Spent::from(&spent.approx),
+        }),
+        Event::Recorded { release } => json!({"kind": "recorded", "release": parsed(release)}),
+        Event::Files { files } => {
+            json!({"kind": "files", "files": files.iter().map(ToString::to_string).collect::<Vec<_>>()})
+        }
+        Event::Apart(Apart { charged, ledger, path, data_set, cost }) => json!({
+            "kind": "apart",
+            "charged": match charged {
+                Charged::Here => "here",
+                Charged::There => "there",
+            },
+            "ledger": ledger, "path": path, "data": data_set, "cost": Spent::from(&cost.approx),
+        }),
+        Event::Adopted { file } => json!({"kind": "adopted", "file": file.to_string()}),
+        Event::Acted { by, what } => json!({"kind": "acted", "by": by, "what": what}),
+        _ => json!({"kind": "newer"}),
+    };
+    json!({
+        "number": entry.number, "id": entry.id, "time": entry.time, "data": entry.data_set,
+        "analyst": entry.analyst, "event": event, "hash": entry.hash,
+    })
+}
+
+/// That so much was spent for another unit or adjacency, and that nothing in force bounds it.
+pub fn earlier_words(earlier: &Earlier, now: &DataSet) -> String {
+    format!(
+        "{}: {} was spent for {} until {}; it is kept, not counted, and NOT bounded by the figures for {}",
+        printable(&earlier.data_set.name),
+        amount(&(&earlier.spent.approx).into()),
+        earlier.data_set.words(),
+        earlier.until,
+        now.words()
+    )
+}
+
+/// The same as JSON.
+pub fn earlier_json(earlier: &[Earlier]) -> Vec<Value> {
+    let one = |earlier: &Earlier| {
+        json!({
+            "data": earlier.data_set.name,
+            "unit": earlier.data_set.unit.to_string(),
+            "adjacency": earlier.data_set.adjacency.to_string(),
+            "spent": Spent::from(&earlier.spent.approx),
+            "charges": earlier.charges,
+            "until": earlier.until,
+            "bounded_by_figures_in_force": false,
+        })
+    };
+    earlier.iter().map(one).collect()
+}
