@@ -49,6 +49,7 @@ pub fn cautions(epsilon: String, delta: String, unit: String, stated_rows: Optio
         max_rows_per_unit: None,
         max_groups_per_unit: None,
         once_for_each_value: false,
+        per_unit: false,
     };
     caution::warnings(&promise, caution::Rows::stated(stated_rows))
 }

@@ -55,6 +55,7 @@ fn warnings(words: &[String]) -> Vec<String> {
         max_rows_per_unit: None,
         max_groups_per_unit: None,
         once_for_each_value: false,
+        per_unit: false,
     };
     caution::warnings(&promise, caution::Rows::stated(said("rows").as_deref()))
 }

@@ -225,6 +225,7 @@ fn total(data_set: &DataSet, balance: &Balance, charges: usize) -> String {
         max_rows_per_unit: None,
         max_groups_per_unit: None,
         once_for_each_value: false,
+        per_unit: false,
     };
     format!(
         "Protected is {}. All releases together, {charges} so far, cost {}. {}",

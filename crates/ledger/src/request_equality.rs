@@ -112,7 +112,7 @@ mod tests {
         let fields: serde_json::Map<String, Value> = serde_json::from_str(
             r#"{
             "statistic": "mean", "column": "7", "columns": "7", "fraction": "7", "epsilon": "7", "delta": "7",
-            "adjacency": "7", "mechanism": "7", "range": "7", "resolution": "7", "interval": true, "population": true, "rows": "7",
+            "adjacency": "7", "mechanism": "7", "range": "7", "resolution": "7", "interval": true, "population": true, "per_unit": true, "rows": "7",
             "delimiter": "7", "header": false, "group_by": ["7"], "keys": ["7"], "among": ["7"], "target_error": "7",
             "types": {"7": "7"}, "weight": "7", "where": "7", "unit": "7", "max_rows_per_unit": "7",
             "max_groups_per_unit": "7", "confidence": "7", "blocks": "7", "programs": [["7"]], "output": "7",

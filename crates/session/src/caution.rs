@@ -120,6 +120,7 @@ mod tests {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            per_unit: false,
         }
     }
 

@@ -95,6 +95,9 @@ impl EarlierCounts {
 /// What a release tells of the number of rows.
 fn row_count(recorded: &Recorded) -> Option<RowCount> {
     let release: Release = serde_json::from_str(&recorded.release).ok()?;
+    if release.guarantee.per_unit {
+        return None;
+    }
     let counts = |name: &str| Statistic::named(name).is_some_and(|one| one.spec().truth == Truth::Count);
     let error = match &release.answers {
         None if counts(&release.statistic)

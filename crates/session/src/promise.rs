@@ -1,6 +1,9 @@
 //! What is promised and what it costs, in exact numbers: what plans, receipts and releases share.
 
-use crate::{ledger::Limit, rows::plan::values_words};
+use crate::{
+    ledger::Limit,
+    rows::plan::{per_unit_words, values_words},
+};
 use equipoise_core::{
     loss::{Amount, Approx},
     wording,
@@ -37,6 +40,9 @@ pub struct Promise {
     /// Whether each unit counted once for each value that it has, or for each of so many values as groups are said.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once_for_each_value: bool,
+    /// Whether all rows of each unit, in each of so many groups as are said, were first made one value, in some answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_unit: bool,
 }
 
 impl Promise {
@@ -44,6 +50,11 @@ impl Promise {
     pub fn values_words(&self) -> Option<String> {
         self.once_for_each_value
             .then(|| values_words(&wording::visible(&self.unit), self.max_groups_per_unit))
+    }
+
+    /// That all rows of each unit were first made one value, in words; nothing where they were not.
+    pub fn per_unit_words(&self) -> Option<String> {
+        self.per_unit.then(|| per_unit_words(&self.unit, self.max_groups_per_unit))
     }
 }
 

@@ -3,7 +3,7 @@
 //! The command line, a JSON document and the Python package all fill this one struct. Numbers stay the
 //! decimals that were typed; a JSON number or a float counts as its shortest decimal.
 
-use crate::statistic::Argument;
+use crate::statistic::{Argument, Fold, Statistic};
 use equipoise_core::wording;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::{collections::BTreeMap, fmt};
@@ -112,6 +112,9 @@ pub struct Request {
         deserialize_with = "words"
     )]
     pub max_groups_per_unit: Option<String>,
+    /// Whether each person's rows are first made one value, by group: a count, sum or mean is then one over people.
+    #[serde(default, alias = "per-unit", skip_serializing_if = "Option::is_none")]
+    pub per_unit: Option<bool>,
     /// How sure the error bar is.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub confidence: Option<String>,
@@ -146,6 +149,7 @@ impl Request {
             Argument::Width => &mut self.width,
             Argument::At => &mut self.at,
             Argument::Interval
+            | Argument::PerUnit
             | Argument::Population
             | Argument::Among
             | Argument::GroupBy
@@ -182,7 +186,7 @@ impl Request {
             Argument::Among => Some(self.among.join(",")),
             Argument::GroupBy => Some(self.group_by.join(",")),
             Argument::Keys => Some(self.keys.join(",")),
-            Argument::Interval | Argument::Population | Argument::Types => None,
+            Argument::Interval | Argument::PerUnit | Argument::Population | Argument::Types => None,
         }
     }
 
@@ -191,6 +195,7 @@ impl Request {
         match argument {
             Argument::Interval => self.interval = given.then_some(true),
             Argument::Population => self.population = given.then_some(true),
+            Argument::PerUnit => self.per_unit = given.then_some(true),
             _ => {}
         }
     }
@@ -221,6 +226,7 @@ impl Request {
             Argument::Unit => self.unit.is_some(),
             Argument::MaxRowsPerUnit => self.max_rows_per_unit.is_some(),
             Argument::MaxGroupsPerUnit => self.max_groups_per_unit.is_some(),
+            Argument::PerUnit => self.per_unit == Some(true),
             Argument::Range => self.range.is_some(),
             Argument::Resolution => self.resolution.is_some(),
             Argument::Interval => self.interval == Some(true),
@@ -233,6 +239,17 @@ impl Request {
             Argument::GroupBy => !self.group_by.is_empty(),
             Argument::Keys => !self.keys.is_empty(),
             Argument::Types => !self.types.is_empty(),
+        }
+    }
+
+    /// What each person's rows are made first, where they are.
+    pub fn fold(&self) -> Option<Fold> {
+        let statistic = Statistic::named(&self.statistic).filter(|_| self.per_unit == Some(true))?;
+        match statistic {
+            Statistic::Count => Some(Fold::Count),
+            Statistic::Sum => Some(Fold::Sum),
+            Statistic::Mean => Some(Fold::Mean),
+            _ => None,
         }
     }
 

@@ -7,9 +7,9 @@ use crate::{
     lattice::{AnswerLattice, DIGITS, DIGITS_OF_DIFFERENCES, EXACT, not_a_number},
     need::Need,
     request::Request,
-    rows::{Rows, bound::ALL_GROUPS, derived, plan::PerRowBudget},
+    rows::{Rows, bound::ALL_GROUPS, derived, per_unit::PerUnit, plan::PerRowBudget},
     source::{ColumnRead, Kind},
-    statistic::{Argument, Column, Mechanism, Only, Statistic},
+    statistic::{Argument, Column, Fold, Mechanism, Only, Statistic},
     types::Types,
 };
 use equipoise_core::{
@@ -76,7 +76,7 @@ impl<'a> ResolvedRequest<'a> {
         // A count goes up and down by as much when somebody is replaced as when somebody comes or goes.
         // So does a number of values, and the number of rows beyond an end.
         let alike = [Statistic::Count, Statistic::Distinct, Statistic::Min, Statistic::Max];
-        let moves_alike = alike.contains(&statistic) && group_by.is_empty();
+        let moves_alike = alike.contains(&statistic) && group_by.is_empty() && request.per_unit != Some(true);
         let terms = PerRowBudget::new(&rows, &eps.parse()?, &delta, asked, moves_alike)?;
         Ok(Self {
             request,
@@ -408,6 +408,7 @@ impl<'a> ResolvedRequest<'a> {
             // The column of a histogram or an ecdf is what it groups by.
             Argument::GroupBy if self.statistic.spec().column == Column::Keys => false,
             Argument::Rows if grouped => true,
+            Argument::Range if self.statistic == Statistic::Count => self.fold().is_none(),
             Argument::Range if self.statistic == Statistic::Histogram => {
                 !self.request.says(Argument::Bins) && !self.request.says(Argument::Width)
             }
@@ -427,13 +428,43 @@ impl<'a> ResolvedRequest<'a> {
         }
     }
 
-    /// The place of the column that the statistic needs.
+    /// The place of the column that the statistic needs: of what each person's rows were made, where they were.
     pub fn column(&self) -> Result<usize, PlanError> {
-        self.optional_column()?.ok_or_else(|| {
+        match self.fold() {
+            Some(fold) => self.column_of_people(fold),
+            None => self.column_of_rows(),
+        }
+    }
+
+    /// The place of the column that was named.
+    fn column_of_rows(&self) -> Result<usize, PlanError> {
+        self.named_column()?.ok_or_else(|| {
             let names = list(&self.facts.columns);
             PlanError::about(Argument::Column, format!("{} of which column?", self.statistic()))
                 .hint(format!("There are: {names}"))
         })
+    }
+
+    /// What each person's rows are made first, where they are.
+    pub fn fold(&self) -> Option<Fold> {
+        self.request.fold()
+    }
+
+    /// The place of the column that holds what each person's rows were made.
+    fn column_of_people(&self, fold: Fold) -> Result<usize, PlanError> {
+        if fold != Fold::Count {
+            self.numbers(self.column_of_rows()?)?;
+        }
+        self.named_column()?;
+        let name = fold.column_name(self.request.column.as_deref());
+        PerUnit::place(self.facts, &name)
+            .ok_or_else(|| PlanError::about(Argument::PerUnit, "`per_unit` needs a unit and a column"))
+    }
+
+    /// Whether people's values lie between public ends, because those of their rows are yes and no.
+    pub fn public_ends(&self) -> Option<&'static str> {
+        let column = self.column_of_rows().ok()?;
+        (self.fold() == Some(Fold::Mean) && self.kind(column) == Some(Kind::Boolean)).then_some("0,1")
     }
 
     /// The place of the column, or of the one that names people where none was named.
@@ -455,8 +486,15 @@ impl<'a> ResolvedRequest<'a> {
         })
     }
 
-    /// The place of the column, where one was named.
+    /// The place of the column, where one was named or people's rows were made one value.
     pub fn optional_column(&self) -> Result<Option<usize>, PlanError> {
+        match self.fold() {
+            Some(fold) => self.column_of_people(fold).map(Some),
+            None => self.named_column(),
+        }
+    }
+
+    fn named_column(&self) -> Result<Option<usize>, PlanError> {
         let Some(name) = self.request.column.as_deref() else { return Ok(None) };
         columns::named(&self.facts.columns, name)
             .map(Some)

@@ -19,7 +19,6 @@
 
 use crate::{
     answer::{Answer, BatchAnswer, Group, MOST_TOLD, item_of},
-    bar::Condition,
     caution,
     gather::ScanResult,
     ledger::{Charge, ChargeError, ChargeRequest, Charging, Cost, DataSet, Ledger, LedgerError, Recorded},
@@ -275,8 +274,8 @@ pub fn facts(ledger: Option<&Ledger>, name: &str, columns: &[String]) -> Result<
 
 fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
     let summary = plan.summary();
-    let drawn = plan.rows_per_unit().map(Condition::Drawn);
-    let mut answers: Vec<Answer> = answers.into_iter().map(|answer| answer.on(drawn.as_ref())).collect();
+    let about = |(part, answer): (&Part, Answer)| answer.on(plan.about_people(part).as_ref());
+    let mut answers: Vec<Answer> = plan.parts().iter().zip(answers).map(about).collect();
     let whole = if plan.is_batch() {
         let items: Vec<BatchAnswer> =
             plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();
@@ -290,7 +289,7 @@ fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
     } else {
         let answer = answers.remove(0);
         // Of what is paid for: how long it takes tells no more than the answer does.
-        let next_step = plan.instead(&answer);
+        let next_step = plan.instead(&answer).or_else(|| plan.of_all_rows());
         Release { next_step, ..Release::of(&summary, answer, charge) }
     };
     Release { warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }

@@ -133,6 +133,7 @@ impl Priced for Offered<'_> {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            per_unit: false,
             epsilon: promised.eps.to_exact(),
             delta: promised.delta.to_exact(),
             adjacency: self.stream.adjacency().to_string(),

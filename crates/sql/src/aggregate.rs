@@ -7,7 +7,10 @@ use crate::{
     token::{Kind, Token},
 };
 use equipoise_core::wording;
-use equipoise_session::statistic::{Argument, Statistic};
+use equipoise_session::{
+    request::Request,
+    statistic::{Argument, Statistic},
+};
 use std::ops::Range;
 
 /// What the arguments of an aggregate are.
@@ -98,19 +101,11 @@ pub(crate) fn instead_of(name: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(names, _)| is(names)).map(|(_, instead)| *instead)
 }
 
-/// What a unit's rows may be, as options and flags say it: some aggregates mean something only then.
+/// What options and flags say of units: some aggregates mean something only then.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Units {
     /// The column that names the unit.
     pub column: Option<String>,
-    /// How many rows of each take part.
-    pub rows: Option<String>,
-}
-
-impl Units {
-    fn has_one_row(&self) -> bool {
-        self.rows.as_deref().is_none_or(|rows| rows == "1")
-    }
 }
 
 /// An aggregate of a query.
@@ -119,7 +114,14 @@ pub(crate) struct Aggregate {
     pub statistic: &'static str,
     pub column: Option<String>,
     pub fraction: Option<String>,
-    pub range: Option<String>,
+    /// Between which values rows lie, as stated.
+    pub range: Option<(String, String)>,
+    /// Between which values what each unit's rows in a group are made lies, as stated.
+    pub unit_range: Option<(String, String)>,
+    /// Are units counted, whatever rows they have?
+    pub counts_units: bool,
+    /// Does it only find group keys, for a query that asks for nothing else?
+    pub is_found: bool,
     /// Are the ends of its bar asked for?
     pub interval: bool,
     /// The byte of the query at which it begins.
@@ -129,8 +131,55 @@ pub(crate) struct Aggregate {
 impl Aggregate {
     /// Is it the same question?
     pub fn is_like(&self, other: &Self) -> bool {
-        let words = |one: &Self| (one.statistic, one.column.clone(), one.fraction.clone(), one.range.clone());
-        words(self) == words(other)
+        let words = |one: &Self| (one.statistic, one.column.clone(), one.fraction.clone(), one.counts_units);
+        let ranges = |one: &Self| (one.range.clone(), one.unit_range.clone());
+        words(self) == words(other) && ranges(self) == ranges(other)
+    }
+
+    /// Is it taken of each unit first, and then over units?
+    fn is_per_unit(&self) -> bool {
+        matches!(self.statistic, "count" | "sum" | "mean") && !self.counts_units
+    }
+
+    /// The question, about rows or, where there is a unit, about what each unit's rows are made; `shared` is what all of them have.
+    pub fn question(&self, shared: &Request) -> Request {
+        let written = |(low, high): &(String, String)| format!("{low},{high}");
+        let question = Request {
+            statistic: self.statistic.to_string(),
+            column: self.column.clone(),
+            fraction: self.fraction.clone(),
+            range: self.range.as_ref().or(self.unit_range.as_ref()).map(written),
+            epsilon: None,
+            delta: None,
+            ..shared.clone()
+        };
+        if shared.unit.is_none() || self.is_found {
+            // A row counts as one, which a range for counts holds.
+            return Request { range: question.range.filter(|_| self.statistic != "count"), ..question };
+        }
+        if self.counts_units {
+            // Each of several rows would count; of a unit's rows, however many, one does.
+            let several = shared.max_rows_per_unit.as_deref().is_some_and(|rows| rows != "1");
+            let once = several.then(|| "0,1".to_string());
+            return Request { per_unit: several.then_some(true), range: once, column: None, ..question };
+        }
+        if !self.is_per_unit() {
+            return question;
+        }
+        let limited = |column: String| match &self.range {
+            Some((low, high)) => {
+                let is_plain = column.chars().all(|c| c.is_alphanumeric() || c == '_');
+                let column = if is_plain { column } else { format!("({column})") };
+                format!(
+                    "case when {column} < {low} then {low} when {column} > {high} then {high} else {column} end"
+                )
+            }
+            None => column,
+        };
+        // A mean of rows within a range lies within it; a sum need not.
+        let of_rows = self.range.as_ref().filter(|_| self.statistic == "mean");
+        let range = self.unit_range.as_ref().or(of_rows).map(written);
+        Request { column: question.column.clone().map(limited), range, per_unit: Some(true), ..question }
     }
 }
 
@@ -158,6 +207,9 @@ pub(crate) fn read(
         column: None,
         fraction: None,
         range: None,
+        unit_range: None,
+        counts_units: false,
+        is_found: false,
         interval: false,
         at: clauses.byte(place),
     };
@@ -194,7 +246,7 @@ pub(crate) fn read(
         aggregate.fraction = Some(fraction(clauses, second, row.shape)?);
     }
     for argument in arguments.iter().filter(is_named) {
-        contribution(clauses, argument, name, units, &mut aggregate)?;
+        contribution(clauses, argument, name, &mut aggregate)?;
     }
     Ok(aggregate)
 }
@@ -228,12 +280,8 @@ fn counted(
     }
     let column = inner::read(clauses, &(first.start + 1..first.end), tables)?;
     if column.column.is_some() && column.column == units.column {
-        if units.has_one_row() {
-            return Ok(());
-        }
-        return Err(clauses
-            .wrong(first.start, "COUNT(DISTINCT ..) of units is counted where each has one row")
-            .hint("write max_rows_contributed=1, or ask for it apart"));
+        aggregate.counts_units = true;
+        return Ok(());
     }
     if Statistic::named("distinct").is_some() {
         aggregate.statistic = "distinct";
@@ -270,7 +318,6 @@ fn contribution(
     clauses: &Clauses<'_>,
     argument: &Range<usize>,
     name: &str,
-    units: &Units,
     aggregate: &mut Aggregate,
 ) -> Result<(), SqlError> {
     let word = &clauses.tokens[argument.start];
@@ -285,36 +332,33 @@ fn contribution(
             .wrong(argument.start, format!("no argument is called {}", word.shown()))
             .hint("There are: contribution_bounds_per_row, contribution_bounds_per_group"));
     }
-    if aggregate.range.is_some() {
+    let range = if per_group { &aggregate.unit_range } else { &aggregate.range };
+    if range.is_some() {
         return Err(clauses.wrong(argument.start, "a range is stated twice").hint("state it once"));
     }
     let value = argument.start + 2..argument.end;
     let (low, high) = pair(clauses, &value)?;
-    if aggregate.statistic == "count" && per_group {
-        let rows = units.rows.as_deref().unwrap_or("1");
-        if high == rows {
-            return Ok(());
+    if aggregate.statistic == "count" && per_group && !aggregate.counts_units {
+        let holds_one = |number: &str, below: bool| {
+            number.parse::<f64>().is_ok_and(|number| if below { number <= 1.0 } else { number >= 1.0 })
+        };
+        if !holds_one(&low, true) || !holds_one(&high, false) {
+            return Err(clauses
+                .wrong(value.start, "a unit with one row counts as one")
+                .hint("give a range that holds 1, such as (0, 10)"));
         }
-        return Err(clauses
-            .wrong(value.start, format!("at most {rows} rows of each unit are counted, not {high}"))
-            .hint(format!("write OPTIONS(max_rows_contributed={high})")));
+        aggregate.unit_range = Some((low, high));
+        return Ok(());
     }
     let takes =
         Statistic::named(aggregate.statistic).is_some_and(|statistic| statistic.takes(Argument::Range));
-    if !takes || (per_group && !matches!(aggregate.statistic, "sum" | "mean")) {
+    if !takes || !per_group && aggregate.statistic == "count" || per_group && !aggregate.is_per_unit() {
         return Err(clauses
             .wrong(argument.start, format!("{name} takes no {}", wording::shown(&word.shown())))
             .hint("leave it out"));
     }
-    if per_group && !units.has_one_row() {
-        return Err(clauses
-            .wrong(
-                argument.start,
-                "bounds for a group's sum are those of its rows only where each unit has one",
-            )
-            .hint("give contribution_bounds_per_row, or leave it out"));
-    }
-    aggregate.range = Some(format!("{low},{high}"));
+    let range = if per_group { &mut aggregate.unit_range } else { &mut aggregate.range };
+    *range = Some((low, high));
     Ok(())
 }
 

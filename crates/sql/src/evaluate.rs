@@ -1,6 +1,9 @@
 //! Trees over released values, worked out for one row. Null is what nobody knows, and whatever cannot be worked out.
 
-use crate::outer::{Operator, Outer};
+use crate::{
+    interval,
+    outer::{Operator, Outer},
+};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
@@ -12,6 +15,8 @@ pub(crate) trait Known {
     fn aggregate(&self, number: usize) -> Value;
     /// The ends of its error bar.
     fn ends(&self, number: usize) -> (Value, Value);
+    /// With which probability its error bar holds.
+    fn confidence(&self, number: usize) -> Option<f64>;
     /// What stands at a place behind SELECT.
     fn item(&self, number: usize) -> &Outer;
 }
@@ -25,6 +30,10 @@ pub(crate) fn value(tree: &Outer, row: &impl Known) -> Value {
         Outer::Aggregate(number) => row.aggregate(*number),
         Outer::Low(number) => row.ends(*number).0,
         Outer::High(number) => row.ends(*number).1,
+        Outer::EndOf(one, low) => {
+            let between = interval::of(one, row);
+            between.map_or(Value::Null, |between| real(if *low { between.low } else { between.high }))
+        }
         Outer::Negative(one) => arithmetic(&json!(0), Operator::Minus, &of(one)),
         Outer::Not(one) => match of(one) {
             Value::Bool(known) => json!(!known),
@@ -90,7 +99,7 @@ fn binary(left: &Value, operator: Operator, right: &Value) -> Value {
 }
 
 /// The number that a value is; group keys are texts, and so are exact decimals.
-fn number(value: &Value) -> Option<f64> {
+pub(crate) fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
@@ -208,6 +217,9 @@ mod tests {
         }
         fn ends(&self, _: usize) -> (Value, Value) {
             (json!(5), json!(9))
+        }
+        fn confidence(&self, _: usize) -> Option<f64> {
+            Some(0.95)
         }
         fn item(&self, _: usize) -> &Outer {
             &Outer::Aggregate(0)

@@ -36,6 +36,7 @@ mod clauses;
 mod error;
 mod evaluate;
 mod inner;
+mod interval;
 mod options;
 mod outer;
 mod query;

@@ -7,12 +7,12 @@ use crate::{
     SqlError,
     aggregate::{self, Aggregate, Units},
     clauses::Clauses,
-    inner,
+    inner, interval,
     token::Kind,
 };
 use equipoise_core::wording;
 use serde_json::{Value, json};
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// How deep an expression may be nested.
 const DEEPEST: usize = 60;
@@ -51,6 +51,8 @@ pub(crate) enum Outer {
     Low(usize),
     /// The upper end.
     High(usize),
+    /// The lower end, or else the upper one, of where a value lies that is made of aggregates.
+    EndOf(Box<Outer>, bool),
     Negative(Box<Outer>),
     Not(Box<Outer>),
     IsNull(Box<Outer>),
@@ -427,13 +429,27 @@ impl<'a> Reader<'a> {
         }
         let named = self.named(place + 2, close);
         let range = named.unwrap_or(place + 2..close);
-        let number = self
-            .only_aggregate(&range)?
-            .ok_or_else(|| self.clauses.wrong(place + 2, "only an aggregate has an error bar").hint(usage))?;
-        self.next = close + 1;
-        // A quantile has ends only where they are bought.
-        self.aggregates[number].interval = true;
-        Ok(if low { Outer::Low(number) } else { Outer::High(number) })
+        let nothing = self.clauses.wrong(place + 2, "only an aggregate has an error bar").hint(usage);
+        if let Some(number) = self.only_aggregate(&range)? {
+            self.next = close + 1;
+            // A quantile has ends only where they are bought.
+            self.aggregates[number].interval = true;
+            return Ok(if low { Outer::Low(number) } else { Outer::High(number) });
+        }
+        let end = std::mem::replace(&mut self.end, range.end);
+        self.next = range.start;
+        let is_name = range.len() == 1;
+        let tree = self.binary(0).map_err(|error| if is_name { nothing.clone() } else { error })?;
+        let mut made_of = BTreeSet::new();
+        interval::aggregates_of(&tree, &mut made_of);
+        if self.next < self.end || made_of.is_empty() {
+            return Err(nothing);
+        }
+        for &number in &made_of {
+            self.aggregates[number].interval = true;
+        }
+        (self.next, self.end) = (close + 1, end);
+        Ok(Outer::EndOf(Box::new(tree), low))
     }
 
     /// What is selected under the name that stands here alone, whether or not it was read already.

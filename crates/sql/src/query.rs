@@ -8,7 +8,7 @@ use crate::{
     outer::{GroupKey, MOST, Outer, Reader, Selected},
     token::{Kind, Token},
 };
-use equipoise_core::wording;
+use equipoise_core::{adjacency::Unit, wording};
 use equipoise_session::{
     batch::Batch,
     plan::{DataFacts, Plan, PlanError},
@@ -68,7 +68,7 @@ impl Query {
         let clauses = &Clauses::read(text)?;
         let options = options::read(clauses, given)?;
         let (name, tables, at) = clauses.table()?;
-        let units = &Units { column: options.unit.clone(), rows: options.max_rows_per_unit.clone() };
+        let units = &Units { column: options.unit.clone() };
         let filter = clauses.filter.as_ref().map(|range| filter(clauses, range, &tables)).transpose()?;
         let filter = both(given.filter.as_deref(), filter);
         let selected = selected(clauses)?;
@@ -133,7 +133,15 @@ impl Query {
             return Err(SqlError::anywhere("how much privacy may the query cost?")
                 .hint("Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1), or give `epsilon`"));
         }
-        Plan::batch_or_question(&self.batch, facts).map_err(|(number, error)| {
+        let batch = match &facts.registered {
+            // The unit that the data set has is as good as one that is named.
+            Some((Unit::Column(unit), _)) if self.batch.shared.unit.is_none() => {
+                let shared = Request { unit: Some(unit.clone()), ..self.batch.shared.clone() };
+                &questions(shared, &self.aggregates)
+            }
+            _ => &self.batch,
+        };
+        Plan::batch_or_question(batch, facts).map_err(|(number, error)| {
             let number = number.or_else(|| self.culprit(facts, &error));
             self.placed(number, &error)
         })
@@ -369,6 +377,9 @@ fn asked(
             column: None,
             fraction: None,
             range: None,
+            unit_range: None,
+            counts_units: false,
+            is_found: true,
             interval: false,
             at,
         });
@@ -391,19 +402,16 @@ fn batch(options: Request, filter: Option<String>, keys: &[GroupKey], aggregates
         group_by: keys.iter().map(|key| key.text.clone()).collect(),
         ..options
     };
+    questions(shared, aggregates)
+}
+
+/// The questions with what all of them have.
+fn questions(shared: Request, aggregates: &[Aggregate]) -> Batch {
     let question = |aggregate: &Aggregate| {
         let statistic = Statistic::named(aggregate.statistic);
         let buys = statistic.is_some_and(|statistic| statistic.takes(Argument::Interval));
-        Request {
-            statistic: aggregate.statistic.to_string(),
-            column: aggregate.column.clone(),
-            fraction: aggregate.fraction.clone(),
-            range: aggregate.range.clone(),
-            interval: (aggregate.interval && buys).then_some(true),
-            epsilon: None,
-            delta: None,
-            ..shared.clone()
-        }
+        let interval = (aggregate.interval && buys).then_some(true);
+        Request { interval, ..aggregate.question(&shared) }
     };
     Batch { data: None, questions: aggregates.iter().map(question).collect(), shared }
 }

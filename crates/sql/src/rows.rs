@@ -2,12 +2,13 @@
 
 use crate::{
     evaluate::{self, Known},
+    interval,
     outer::Outer,
     query::{Query, Sorting},
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::ErrorBar,
+    bar::{Condition, ErrorBar},
     release::{Outcome, Release},
 };
 use serde_json::{Value, json};
@@ -90,6 +91,10 @@ impl Known for Row<'_> {
         let answer = self.answers.get(number).copied();
         let ends = answer.and_then(|answer| answer.error).and_then(ErrorBar::ends);
         ends.map_or((Value::Null, Value::Null), |ends| (ends.low.clone(), ends.high.clone()))
+    }
+
+    fn confidence(&self, number: usize) -> Option<f64> {
+        self.answers.get(number)?.error.map(ErrorBar::confidence)
     }
 
     fn item(&self, number: usize) -> &Outer {
@@ -175,11 +180,33 @@ fn cell(tree: &Outer, row: &Row<'_>) -> Cell {
         Outer::Aggregate(number) => row.answers.get(*number).copied(),
         _ => None,
     };
+    let value = evaluate::value(tree, row);
+    let own = answer.and_then(|answer| answer.error).cloned();
     Cell {
-        value: evaluate::value(tree, row),
-        error: answer.and_then(|answer| answer.error).cloned(),
+        error: own.or_else(|| made_of_bars(tree, &value, row)),
+        value,
         refused: answer.is_some_and(|answer| answer.refused),
     }
+}
+
+/// The bar of a number that is made of aggregates: all of theirs hold at once, and it says what each of them is about.
+fn made_of_bars(tree: &Outer, value: &Value, row: &Row<'_>) -> Option<ErrorBar> {
+    // Ends of bars are no answers that could be off.
+    let is_made = matches!(tree, Outer::Binary(..) | Outer::Negative(_) | Outer::Call(..));
+    let between = interval::of(tree, row).filter(|_| is_made && value.is_number())?;
+    let confidence = interval::at_once(&between.aggregates, row)?;
+    let bar = ErrorBar::noise(confidence, between.low, between.high);
+    let many = between.aggregates.len();
+    let made = format!("made of the bars of {many} aggregates, which hold at once");
+    let bar = bar.on((many > 1).then_some(Condition::Given(made)));
+    let clauses = between.aggregates.iter().flat_map(|&number| {
+        let aggregate = &row.query.aggregates[number];
+        let of = aggregate.column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
+        let name = format!("{}{of}", aggregate.statistic);
+        let words = ErrorBar::common_words(row.answers[number].error);
+        words.into_iter().map(move |words| format!("{name}: {words}"))
+    });
+    Some(clauses.fold(bar, |bar, clause| bar.on(Condition::Given(clause))))
 }
 
 fn in_order(order: &[Sorting], one: &[Value], other: &[Value]) -> Ordering {

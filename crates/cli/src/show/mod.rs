@@ -154,6 +154,10 @@ fn paid(release: &Release) {
         1 => format!("one row of each {}{groups}, drawn at random", printable(&promise.unit)),
         rows => format!("at most {rows} rows of each {}{groups}, drawn at random", printable(&promise.unit)),
     });
+    let drawn = match (promise.per_unit_words(), drawn) {
+        (Some(made), Some(drawn)) => Some(format!("{made}; of other questions {drawn}")),
+        (made, drawn) => made.or(drawn),
+    };
     rows_line(drawn.or_else(|| promise.values_words()), release.filter.as_deref());
     println!(
         "  privacy    {} for one {} ({}); {}",

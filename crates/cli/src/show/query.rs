@@ -63,7 +63,9 @@ fn table(rows: &Rows) -> Table {
     if let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size() {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     }
-    let has_bar = |place: usize| rows.columns[place].statistic.is_some();
+    let has_bar = |place: usize| {
+        rows.columns[place].statistic.is_some() || rows.rows.iter().any(|row| row[place].error.is_some())
+    };
     let head = rows.columns.iter().enumerate().flat_map(|(place, column)| {
         let name = printable(&column.name);
         if has_bar(place) { vec![name, "error".to_string()] } else { vec![name] }

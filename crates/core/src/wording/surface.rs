@@ -61,7 +61,7 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 49] = [
+pub const OPTIONS: [OptionName; 50] = [
     // What a question takes.
     same("column", Form::Place),
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
@@ -70,6 +70,7 @@ pub const OPTIONS: [OptionName; 49] = [
     OptionName { name: "unit", flag: "unit", keyword: "privacy_unit", form: Form::Text },
     words("max_rows_per_unit", "max-rows-per-unit", Form::Number),
     words("max_groups_per_unit", "max-groups-per-unit", Form::Number),
+    words("per_unit", "per-unit", Form::Yes),
     same("epsilon", Form::Number),
     same("delta", Form::Number),
     same("adjacency", Form::Text),

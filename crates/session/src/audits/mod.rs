@@ -5,6 +5,7 @@ mod answers;
 mod computed;
 mod memory;
 mod people;
+mod per_unit;
 mod together;
 mod values;
 
@@ -21,6 +22,7 @@ pub const ALL: &[&Audit] = &[
     &people::UNITS,
     &people::UNIT_GROUPS,
     &values::UNIT_VALUES,
+    &per_unit::PER_UNIT,
     &people::FILTERS,
     &computed::EXPRESSIONS,
     &people::ROW_BUDGETS,

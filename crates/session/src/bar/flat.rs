@@ -4,6 +4,7 @@
 //! written by another version, and reading it is an error that says so.
 
 use super::{Between, Condition, ErrorBar, GapUnit, Ranks, Shape};
+use crate::statistic::Fold;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -43,6 +44,12 @@ pub(super) struct Flat {
     /// It is about at most so many rows of each person, drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drawn_rows: Option<u64>,
+    /// It is about one value of each person, made of all rows of theirs: their count, sum or mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    per_unit: Option<Fold>,
+    /// Of at most so many groups of each person, drawn at random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    drawn_groups: Option<u64>,
     /// No interval is of use below so many rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     interval_needs: Option<u64>,
@@ -112,6 +119,9 @@ impl From<ErrorBar> for Flat {
             match condition {
                 Condition::LimitedTo(range) => flat.range = Some(range),
                 Condition::Drawn(rows) => flat.drawn_rows = Some(rows),
+                Condition::PerUnit { fold, groups } => {
+                    (flat.per_unit, flat.drawn_groups) = (Some(fold), groups);
+                }
                 Condition::NoInterval(rows) => flat.interval_needs = Some(rows),
                 Condition::Outside(rows) => flat.outside = Some(rows),
                 Condition::EachLimitedTo(ranges) => flat.ranges = Some(ranges),
@@ -189,6 +199,7 @@ impl TryFrom<Flat> for ErrorBar {
         let bar = bar
             .on(flat.range.map(Condition::LimitedTo))
             .on(flat.drawn_rows.map(Condition::Drawn))
+            .on(flat.per_unit.map(|fold| Condition::PerUnit { fold, groups: flat.drawn_groups }))
             .on(flat.interval_needs.map(Condition::NoInterval))
             .on(flat.outside.map(Condition::Outside))
             .on(flat.ranges.map(Condition::EachLimitedTo))
@@ -250,6 +261,10 @@ mod tests {
                     .on(Condition::LimitedTo([0.0, 7.0]))
                     .on(Condition::Drawn(3)),
                 r#"{"confidence":0.95,"kind":"noise","low":1.0,"high":2.0,"range":[0.0,7.0],"drawn_rows":3,"outside":40}"#,
+            ),
+            (
+                ErrorBar::noise(0.95, 1.0, 2.0).on(Condition::PerUnit { fold: Fold::Mean, groups: Some(2) }),
+                r#"{"confidence":0.95,"kind":"noise","low":1.0,"high":2.0,"per_unit":"mean","drawn_groups":2}"#,
             ),
             (
                 ErrorBar::rank(0.95, 3).on(Condition::Given("a clause".into())).on(Condition::Population),

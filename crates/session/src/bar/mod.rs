@@ -8,6 +8,7 @@ mod digits;
 mod flat;
 mod words;
 
+use crate::statistic::Fold;
 pub use digits::rounded;
 use flat::Flat;
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,13 @@ pub const TOGETHER: &str = "the bars of all points hold at once";
 pub enum Condition {
     /// At most so many rows of each person take part, drawn at random: the bar is about them.
     Drawn(u64),
+    /// All rows of each person, or of each of so many groups of a person's, were first made one value: the bar is about these.
+    PerUnit {
+        /// What they were made.
+        fold: Fold,
+        /// In at most so many groups, drawn at random.
+        groups: Option<u64>,
+    },
     /// An interval was bought, and from about so many rows on it would be of use.
     NoInterval(u64),
     /// Rows, or the answers of blocks, beyond this range count as its nearest end.
@@ -132,7 +140,7 @@ pub enum Condition {
 impl Condition {
     fn order(&self) -> u8 {
         match self {
-            Self::Drawn(_) => 0,
+            Self::Drawn(_) | Self::PerUnit { .. } => 0,
             Self::NoInterval(_) => 1,
             Self::LimitedTo(_) => 2,
             Self::Outside(_) => 3,

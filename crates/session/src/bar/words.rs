@@ -1,6 +1,7 @@
 //! Error bars in words: the one printer of the command line and of Python.
 
 use super::{Between, Condition, ErrorBar, GapUnit, Ranks, Shape, digits::alone};
+use crate::statistic::Fold;
 use equipoise_core::wording;
 use serde_json::{Value, json};
 
@@ -78,7 +79,22 @@ impl ErrorBar {
             _ => None,
         });
         limits.map_or(String::new(), |[low, high]| {
-            format!("with rows limited to {} to {}, ", alone(*low), alone(*high))
+            format!("with {} limited to {} to {}, ", self.limited_what(), alone(*low), alone(*high))
+        })
+    }
+
+    /// What was limited to a range: rows, or what each person's rows were made first.
+    fn limited_what(&self) -> String {
+        match self.fold() {
+            Some(fold) => format!("each person's {}", fold.noun()),
+            None => "rows".to_string(),
+        }
+    }
+
+    fn fold(&self) -> Option<Fold> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::PerUnit { fold, .. } => Some(*fold),
+            _ => None,
         })
     }
 
@@ -90,7 +106,8 @@ impl ErrorBar {
         let words = |condition: &Condition| match condition {
             Condition::LimitedTo([low, high]) => {
                 let clause = first.clause(condition).unwrap_or_default();
-                Some(format!("rows are limited to {} to {}; {clause}", alone(*low), alone(*high)))
+                let (what, are) = (first.limited_what(), if first.fold().is_some() { "is" } else { "are" });
+                Some(format!("{what} {are} limited to {} to {}; {clause}", alone(*low), alone(*high)))
             }
             condition => first.clause(condition),
         };
@@ -102,18 +119,30 @@ impl ErrorBar {
         match condition {
             // What was limited stands among the clauses, where the bar is about the answers of blocks.
             Condition::LimitedTo(_) => {
+                let who = if self.fold().is_some() { "people" } else { "rows" };
                 let outside = self.conditions.iter().find_map(|condition| match condition {
                     Condition::Outside(rows) => {
-                        Some(format!("at most {rows} rows lie outside ({}), and", percent(self.confidence)))
+                        Some(format!("at most {rows} {who} lie outside ({}), and", percent(self.confidence)))
                     }
                     _ => None,
                 });
-                let outside = outside.unwrap_or_else(|| "rows outside".to_string());
+                let outside = outside.unwrap_or_else(|| format!("{who} outside"));
                 self.of.is_none().then(|| format!("{outside} count as the nearest end"))
             }
             Condition::Drawn(1) => Some("about one row of each person, drawn at random".to_string()),
             Condition::Drawn(rows) => {
                 Some(format!("about at most {rows} rows of each person, drawn at random"))
+            }
+            Condition::PerUnit { fold, groups } => {
+                let groups = match groups {
+                    None => String::new(),
+                    Some(1) => " in one group of theirs, drawn at random".to_string(),
+                    Some(most) => format!(" in each of at most {most} groups of theirs, drawn at random"),
+                };
+                Some(format!(
+                    "each person's rows first: about one {} of all rows of a person{groups}",
+                    fold.noun()
+                ))
             }
             Condition::NoInterval(rows) => {
                 Some(format!("no useful interval at this epsilon; about {rows} rows would be enough"))

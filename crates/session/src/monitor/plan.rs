@@ -159,6 +159,7 @@ impl MonitorPlan {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            per_unit: false,
             epsilon: self.cost.eps.to_exact(),
             delta: self.cost.delta.to_exact(),
             adjacency: self.calibrated.adjacency().to_string(),

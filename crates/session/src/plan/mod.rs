@@ -8,6 +8,7 @@ pub mod batch;
 mod enough;
 mod instead;
 mod part;
+mod per_unit;
 mod target;
 mod together;
 
@@ -27,7 +28,7 @@ use crate::{
         Rows,
         bound::{ALL_GROUPS, Bound},
         derived::Derived,
-        plan::charged_by_row,
+        plan::{charged_by_row, per_unit_words},
     },
     source::{ColumnRead, Kind, Source},
     statistic::Argument,
@@ -70,6 +71,7 @@ impl Plan {
             return Err(PlanError::about_option("weight", "a weight is for the questions of a batch")
                 .hint("leave it out"));
         }
+        per_unit::alone(request)?;
         let (derived, facts) = &Derived::plan([request], facts)?;
         let (part, shared) =
             Part::new(request, facts).map_err(|error| enough::of_question(request, facts, error))?;
@@ -92,12 +94,14 @@ impl Plan {
 
     /// The same; with the error comes the number of its question, from zero, where it is about one.
     pub fn batch_or_question(batch: &Batch, facts: &DataFacts) -> Result<Self, (Option<usize>, PlanError)> {
+        let asked = batch.to_json();
+        let batch = &per_unit::in_groups(batch);
         let (derived, facts) = &Derived::plan(&batch.questions, facts).map_err(|error| (None, error))?;
         let planned = Planned::new(batch, facts).map_err(|(number, error)| match number {
             Some(place) => (number, enough::of_batch(batch, place, facts, error)),
             None => (number, error),
         })?;
-        Ok(Self::of(batch.to_json(), true, planned, derived, facts))
+        Ok(Self::of(asked, true, planned, derived, facts))
     }
 
     fn of(asked: String, batch: bool, planned: Planned, derived: &Derived, facts: &DataFacts) -> Self {
@@ -191,12 +195,25 @@ impl Plan {
 
     /// Which rows of each person take part, in words; `None` where a person is a row.
     pub fn rows_words(&self) -> Option<String> {
-        self.rows.words(&self.guarantee.unit)
+        let drawn = self.rows.words(&self.guarantee.unit)?;
+        let of_people = self.parts.iter().filter(|part| part.fold().is_some()).count();
+        if of_people == 0 {
+            return Some(drawn);
+        }
+        let made = per_unit_words(&self.guarantee.unit.to_string(), self.groups_per_unit());
+        let others = if of_people == self.parts.len() {
+            String::new()
+        } else {
+            format!("; of other questions {drawn}")
+        };
+        Some(made + &others)
     }
 
-    /// How many rows of each person take part at most; `None` where a person is a row, or counts once for each value.
+    /// How many rows of each person take part at most; `None` where a person is a row, counts once for each value, or takes part with all
+    /// rows.
     pub fn rows_per_unit(&self) -> Option<u64> {
-        self.rows.bound().filter(|_| !self.rows.counts_people()).map(Bound::rows_per_unit)
+        let drawn = !self.rows.counts_people() && self.parts.iter().any(|part| part.fold().is_none());
+        self.rows.bound().filter(|_| drawn).map(Bound::rows_per_unit)
     }
 
     /// In how many groups rows of each person take part at most, where that was said.
@@ -235,6 +252,7 @@ impl Plan {
             max_rows_per_unit: self.rows_per_unit(),
             max_groups_per_unit: self.groups_per_unit(),
             once_for_each_value: self.rows.counts_people(),
+            per_unit: self.parts.iter().any(|part| part.fold().is_some()),
         }
     }
 

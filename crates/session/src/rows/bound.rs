@@ -44,6 +44,7 @@ use super::{
     encode::{Decoder, put, put_length},
     id,
     kept::{Drawing, People},
+    per_unit::{Folding, PerUnit},
     place_of,
     rank::Ranking,
     spill::{MEMORY, Piece, Spill},
@@ -138,20 +139,32 @@ impl Bound {
     }
 
     /// One scan's work, with the default limits.
-    pub(super) fn stage(&self, wanted: &[ColumnRead], hands: &ScanKeys) -> Stage<'_> {
-        self.stage_within(wanted, hands, &Limits { parts: PARTS, piece: PIECE, memory: MEMORY })
+    pub(super) fn stage(&self, wanted: &[ColumnRead], per_unit: &PerUnit, hands: &ScanKeys) -> Stage<'_> {
+        let limits = Limits { parts: PARTS, piece: PIECE, memory: MEMORY };
+        self.stage_within(wanted, per_unit, hands, &limits)
     }
 
-    fn stage_within(&self, wanted: &[ColumnRead], hands: &ScanKeys, limits: &Limits) -> Stage<'_> {
-        let mut all = wanted.to_vec();
+    fn stage_within(
+        &self,
+        wanted: &[ColumnRead],
+        per_unit: &PerUnit,
+        hands: &ScanKeys,
+        limits: &Limits,
+    ) -> Stage<'_> {
+        let (of_rows, of_people) = per_unit.split(wanted);
+        let mut all = of_rows.to_vec();
         let unit = place_of(ColumnRead { column: self.unit, kind: Kind::Text }, &mut all);
         let keys: &[ColumnRead] = self.groups.as_ref().map_or(&[], |groups| &groups.keys);
+        let added_up = per_unit.cells(of_people);
         Stage {
             bound: self,
-            ranking: Ranking::new(hands.run, keys, wanted),
-            columns: wanted.len(),
+            ranking: Ranking::new(hands.run, keys, of_rows),
+            delivered: wanted.to_vec(),
+            columns: of_rows.len(),
             unit,
             keys: keys.iter().map(|&key| place_of(key, &mut all)).collect(),
+            added_up: added_up.iter().map(|&cell| place_of(cell, &mut all)).collect(),
+            folding: per_unit.folding(of_people, &added_up),
             wanted: all,
             table: hands.table,
             piece: limits.piece,
@@ -175,9 +188,14 @@ pub(super) struct Stage<'a> {
     bound: &'a Bound,
     /// What the source is asked for: first what the questions want, then what only this stage needs.
     wanted: Vec<ColumnRead>,
+    /// What the questions are handed: cells of rows, then values of people.
+    delivered: Vec<ColumnRead>,
     columns: usize,
     unit: usize,
     keys: Vec<usize>,
+    /// The cells that values of people are made of.
+    added_up: Vec<usize>,
+    folding: Folding,
     ranking: Ranking,
     table: [u64; 2],
     piece: usize,
@@ -198,6 +216,11 @@ impl Stage<'_> {
     /// How many groups of a person are kept; `None` without groups.
     pub fn groups(&self) -> Option<usize> {
         self.bound.groups.as_ref().map(|groups| usize::try_from(groups.most).unwrap_or(usize::MAX))
+    }
+
+    /// Are cells added up for each person?
+    pub fn adds_up(&self) -> bool {
+        !self.added_up.is_empty()
     }
 
     pub fn router(&self) -> Router<'_> {
@@ -237,8 +260,8 @@ impl Stage<'_> {
     }
 
     fn work(&self, next: &AtomicUsize, visitor: &mut dyn Visitor) -> Result<(), Unanswered> {
-        let mut decoder = Decoder::new(&self.wanted[..self.columns]);
-        let mut people = People::new(self);
+        let mut decoder = Decoder::new(&self.delivered);
+        let mut people = People::new(self, &self.folding);
         let mut drawing = Drawing::new(&self.ranking);
         let mut buffer = Vec::new();
         while let Some(part) = self.parts.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -295,6 +318,12 @@ impl Visitor for Router<'_> {
             batch.cells[..stage.columns].iter().for_each(|cells| put(cells, row, &mut self.written));
             put_length(self.written.len(), buffer);
             buffer.extend_from_slice(&self.written);
+            if !stage.added_up.is_empty() {
+                self.written.clear();
+                stage.added_up.iter().for_each(|&cell| put(&batch.cells[cell], row, &mut self.written));
+                put_length(self.written.len(), buffer);
+                buffer.extend_from_slice(&self.written);
+            }
             if buffer.len() >= stage.piece {
                 stage.put_away(part, buffer);
             }
@@ -302,5 +331,7 @@ impl Visitor for Router<'_> {
     }
 }
 
+#[cfg(test)]
+mod per_unit_tests;
 #[cfg(test)]
 mod tests;

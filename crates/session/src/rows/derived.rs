@@ -14,6 +14,7 @@ use crate::{
     error::PlanError,
     facts::DataFacts,
     request::Request,
+    rows::per_unit::PerUnit,
     source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
     statistic::{self, Argument, Statistic},
     types::Types,
@@ -37,6 +38,7 @@ pub(crate) struct Derived {
     /// How many columns the file has.
     own: usize,
     columns: Vec<Computed>,
+    per_unit: PerUnit,
 }
 
 /// What columns of a request are called, and what is public of them.
@@ -122,11 +124,11 @@ pub(super) fn input<'a>(cells: &Cells<'a>) -> Input<'a> {
 impl Derived {
     /// The columns that requests ask for and the file does not have, and what is public of all columns then.
     pub fn plan<'a>(
-        requests: impl IntoIterator<Item = &'a Request>,
+        requests: impl IntoIterator<Item = &'a Request> + Clone,
         facts: &DataFacts,
     ) -> Result<(Self, DataFacts), PlanError> {
-        let mut all = Self { own: facts.columns.len(), columns: Vec::new() };
-        for request in requests {
+        let mut all = Self { own: facts.columns.len(), columns: Vec::new(), per_unit: PerUnit::default() };
+        for request in requests.clone() {
             let Some(statistic) = Statistic::named(&request.statistic) else { continue };
             let types = Types::plan(request, facts)?;
             let column = request.column.as_deref().into_iter();
@@ -152,6 +154,7 @@ impl Derived {
             extended.columns.push(column.name.clone());
             extended.kinds.push(Some(kind_of(column.program.kind())));
         }
+        all.per_unit = PerUnit::plan(requests, &mut extended);
         Ok((all, extended))
     }
 
@@ -218,13 +221,18 @@ impl Derived {
         }
     }
 
+    /// The columns that hold one value for each person, behind those that are computed.
+    pub fn per_unit(&self) -> &PerUnit {
+        &self.per_unit
+    }
+
     /// The cells of the file that these cells are made of.
     pub fn of_file(&self, wanted: &[ColumnRead]) -> Vec<ColumnRead> {
-        let own = |one: &ColumnRead| match self.computed(*one) {
+        let own = |one: ColumnRead| match self.computed(one) {
             Some(column) => column.reads.clone(),
-            None => vec![*one],
+            None => vec![one],
         };
-        wanted.iter().flat_map(own).collect()
+        wanted.iter().filter_map(|&one| self.per_unit.of_rows(one)).flat_map(own).collect()
     }
 
     /// Is a column one of the file?

@@ -57,6 +57,36 @@ pub(super) fn put(cells: &Cells<'_>, row: usize, bytes: &mut Vec<u8>) {
     }
 }
 
+/// A cell that was written, as far as adding up needs it.
+pub(super) enum Cell {
+    Null,
+    Whole(i64),
+    Real(f64),
+    Text,
+}
+
+/// Read a cell that [`put`] wrote, and step over it.
+pub(super) fn take_cell(kind: Kind, bytes: &mut &[u8]) -> Cell {
+    let word = |bytes: &mut &[u8]| <[u8; 8]>::try_from(take(8, bytes)).expect("eight bytes");
+    match kind {
+        Kind::Float => match f64::from_bits(u64::from_le_bytes(word(bytes))) {
+            nothing if nothing.is_nan() => Cell::Null,
+            number => Cell::Real(number),
+        },
+        Kind::Text => match take_length(bytes) {
+            0 => Cell::Null,
+            length => {
+                take(length - 1, bytes);
+                Cell::Text
+            }
+        },
+        _ => match take_length(bytes) {
+            0 => Cell::Null,
+            _ => Cell::Whole(i64::from_le_bytes(word(bytes))),
+        },
+    }
+}
+
 /// How many rows are handed over together.
 const ROWS: usize = 4096;
 

@@ -10,6 +10,7 @@
 use super::{
     bound::Stage,
     encode::{Decoder, take, take_length},
+    per_unit::{Folded, Folding},
     rank::{Placed, Ranking, keep_first},
 };
 use crate::{names::Names, source::Visitor};
@@ -29,18 +30,24 @@ pub(super) struct People<'s> {
     written: Vec<u8>,
     rows_of_group: Dealt<Span>,
     groups_of_person: Dealt<usize>,
+    folding: &'s Folding,
 }
 
-/// A place among the cells of a part.
+/// A place among the cells of a part. Behind the cells that are handed over stand those that are added up.
 #[derive(Clone, Copy, Default)]
 struct Span {
     start: usize,
     len: usize,
+    added_up: usize,
 }
 
 impl Span {
     fn of(self, cells: &[u8]) -> &[u8] {
         &cells[self.start..self.start + self.len]
+    }
+
+    fn added_up(self, cells: &[u8]) -> &[u8] {
+        &cells[self.start + self.len..][..self.added_up]
     }
 }
 
@@ -48,9 +55,10 @@ impl Span {
 const HASHES: usize = 4096;
 
 impl<'s> People<'s> {
-    pub fn new(stage: &'s Stage<'s>) -> Self {
+    pub fn new(stage: &'s Stage<'s>, folding: &'s Folding) -> Self {
         Self {
             stage,
+            folding,
             ids: Names::default(),
             groups: Names::default(),
             owners: Vec::new(),
@@ -79,9 +87,12 @@ impl<'s> People<'s> {
         } else {
             person
         };
+        let start = self.cells.len();
         let len = take_length(rest);
-        self.rows.push((group, Span { start: self.cells.len(), len }));
         self.cells.extend_from_slice(take(len, rest));
+        let added_up = if self.stage.adds_up() { take_length(rest) } else { 0 };
+        self.cells.extend_from_slice(take(added_up, rest));
+        self.rows.push((group, Span { start, len, added_up }));
     }
 
     /// Hand over the rows that are kept, and begin anew.
@@ -94,12 +105,14 @@ impl<'s> People<'s> {
         self.cells.clear();
     }
 
-    fn draw(&mut self, drawing: &mut Drawing<'_>, mut hand_over: impl FnMut(&[u8])) {
+    fn draw(&mut self, drawing: &mut Drawing<'_>, hand_over: impl FnMut(&[u8])) {
         let most_rows = self.stage.rows();
+        let mut beside = Beside { folded: self.folding.room(), written: Vec::new(), hand_over };
         let Some(most_groups) = self.stage.groups() else {
             self.rows_of_group.deal(&self.rows, self.ids.len());
             for (person, id) in self.ids.iter().enumerate() {
                 let rows = self.rows_of_group.of(person);
+                let mut hand_over = beside.values_of(rows, &self.cells);
                 drawing.rows(&self.cells, rows, most_rows, id, &[], &mut hand_over);
             }
             return;
@@ -112,6 +125,7 @@ impl<'s> People<'s> {
             for at in 0..drawing.groups.len() {
                 let group = drawing.groups[at].what;
                 let rows = self.rows_of_group.of(group);
+                let mut hand_over = beside.values_of(rows, &self.cells);
                 drawing.rows(&self.cells, rows, most_rows, id, self.key(group), &mut hand_over);
             }
         }
@@ -120,6 +134,41 @@ impl<'s> People<'s> {
     /// The cells of a group's key, behind the number of its person.
     fn key(&self, group: usize) -> &[u8] {
         &self.groups.name(group)[size_of::<u64>()..]
+    }
+}
+
+/// Puts the values of a person beside the first of the rows that are kept of a group; the others have none.
+struct Beside<'f, F> {
+    folded: Folded<'f>,
+    written: Vec<u8>,
+    hand_over: F,
+}
+
+impl<F: FnMut(&[u8])> Beside<'_, F> {
+    /// What hands over the rows that are kept of these.
+    fn values_of(&mut self, rows: &[Span], cells: &[u8]) -> impl FnMut(&[u8]) {
+        let Self { folded, written, hand_over } = self;
+        let adds_up = !folded.is_empty();
+        if adds_up {
+            folded.clear();
+            for row in rows {
+                folded.add(row.added_up(cells));
+            }
+        }
+        let mut first = true;
+        move |row: &[u8]| {
+            if !adds_up {
+                return hand_over(row);
+            }
+            written.clear();
+            written.extend_from_slice(row);
+            if std::mem::take(&mut first) {
+                folded.put(written);
+            } else {
+                folded.put_nothing(written);
+            }
+            hand_over(written);
+        }
     }
 }
 

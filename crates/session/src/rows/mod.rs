@@ -40,10 +40,12 @@ pub(crate) mod cells;
 mod constants;
 pub(crate) mod derived;
 pub(crate) mod encode;
+mod exact_sum;
 pub(crate) mod filter;
 pub(crate) mod id;
 mod kept;
 pub(crate) mod numbers;
+pub(crate) mod per_unit;
 pub(crate) mod plan;
 mod rank;
 pub(crate) mod spill;
@@ -92,15 +94,17 @@ impl Rows {
         self.filter.is_none() && self.bound.is_none()
     }
 
-    /// The same where nothing of a person is drawn: all rows that the filter lets through, or one for each value. For truths of
-    /// public rows.
+    /// The same where nothing of a person is drawn: all rows that the filter lets through, or one for each value; people's values are
+    /// those of all their rows. For truths of public rows.
     pub fn undrawn(&self) -> Self {
-        let values = self.bound.as_ref().filter(|bound| bound.step == bound::Step::Person);
-        let all = |values: &Bound| {
-            let groups = values.groups.clone().map(|groups| GroupLimit { most: ALL_GROUPS, ..groups });
-            Bound { groups, ..values.clone() }
+        let made = !self.derived.per_unit().is_empty();
+        let kept = self.bound.as_ref().filter(|bound| made || bound.step == bound::Step::Person);
+        let all = |kept: &Bound| {
+            let groups = kept.groups.clone().map(|groups| GroupLimit { most: ALL_GROUPS, ..groups });
+            let rows = if kept.step == bound::Step::Person { kept.rows } else { u64::MAX };
+            Bound { rows, groups, ..kept.clone() }
         };
-        Self { bound: values.map(all), ..self.clone() }
+        Self { bound: kept.map(all), ..self.clone() }
     }
 
     /// The same with computed columns behind those of the source.
@@ -147,7 +151,7 @@ impl Rows {
         match &self.bound {
             None => Ok(self.filtered(source, wanted, visitors)?),
             Some(bound) => {
-                let stage = bound.stage(wanted, hands);
+                let stage = bound.stage(wanted, self.derived.per_unit(), hands);
                 let mut routers: Vec<bound::Router<'_>> = visitors.iter().map(|_| stage.router()).collect();
                 let mut routing: Vec<&mut dyn Visitor> =
                     routers.iter_mut().map(|router| router as &mut dyn Visitor).collect();

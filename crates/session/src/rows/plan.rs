@@ -49,7 +49,15 @@ impl Rows {
     /// From `--max-groups-per-unit`: the rows of a person lie in at most so many groups, which agree in the keys, and the
     /// bound on rows is one for each group.
     pub fn bounded_by_group(self, request: &Request, keys: Vec<ColumnRead>) -> Result<Self, PlanError> {
-        let Some(text) = request.max_groups_per_unit.as_deref() else { return Ok(self) };
+        if request.per_unit == Some(true) && self.bound.is_none() {
+            return Err(PlanError::about(Argument::PerUnit, "`per_unit` needs a unit:")
+                .hint("name the column of people with `unit`"));
+        }
+        let Some(text) = request.max_groups_per_unit.as_deref() else {
+            // The rows of a person in a group are made one value, so that a person has groups.
+            let made = request.per_unit == Some(true) && !keys.is_empty();
+            return Ok(if made { self.in_groups(keys, 1) } else { self });
+        };
         let Some(bound) = &self.bound else {
             return Err(PlanError::about(Argument::MaxGroupsPerUnit, "`max_groups_per_unit` needs a unit:")
                 .hint("name the column of people with `unit`"));
@@ -119,6 +127,18 @@ impl Rows {
             Some(groups) => format!(" in each of at most {} groups", groups.most),
         };
         Some(format!("{rows} of each {name}{groups}, drawn at random"))
+    }
+}
+
+/// That all rows of a person are made one value first, or those of each of so many groups.
+pub(crate) fn per_unit_words(unit: &str, groups: Option<u64>) -> String {
+    let unit = wording::shown(unit);
+    match groups {
+        None => format!("all rows of each {unit}, first made one value"),
+        Some(1) => format!("all rows of each {unit} in one group, drawn at random, first made one value"),
+        Some(most) => format!(
+            "all rows of each {unit} in each of at most {most} groups, drawn at random, first made one value"
+        ),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     plan::Plan,
     quiet::{ended_by, privately},
     release::Outcome,
-    rows::{ScanKeys, bound::Bound},
+    rows::ScanKeys,
     session::gather,
     source::Source,
     task::SUMMARY,
@@ -102,7 +102,7 @@ pub fn simulate(plan: &Plan, source: &dyn Source, trials: usize) -> Result<Simul
         let questions: Vec<Question> =
             plan.parts().iter().map(Question::new).collect::<Result<_, _>>().map_err(|_| Unanswered::Data)?;
         // Where rows of people are drawn, every trial draws its own.
-        let drawn = plan.rows().bound().is_some_and(Bound::draws);
+        let drawn = plan.draws();
         let once = if drawn { None } else { Some(gather(plan, source)?) };
         let known = once.as_ref().map(|gathered| Known::new(&questions, gathered));
         let whole = if drawn { Some(all_rows(plan, source)?) } else { None };

@@ -9,7 +9,7 @@ use crate::{
     plan::{Part, PlanError},
     source::{ColumnRead, Kind},
     statistic::Argument,
-    statistic::{Statistic, Truth},
+    statistic::{Fold, Statistic, Truth},
     task::{Answering, SUMMARY, Task},
 };
 use equipoise_core::{adjacency::Adjacency, ratio::Ratio, stability::Quantile};
@@ -100,7 +100,11 @@ impl Question {
         // By group, replaced rows are rows that go and rows that come.
         let adjacency = if by.is_empty() { said.adjacency() } else { Adjacency::AddRemove };
         let statistic = said.statistic();
-        let measures = measures(statistic, said.fraction().unwrap_or_default())?;
+        let mut measures = measures(statistic, said.fraction().unwrap_or_default())?;
+        if said.fold() == Some(Fold::Count) {
+            // A count of rows is the sum of people's counts.
+            measures[0].1 = Measure::Sum;
+        }
         let look = match measures[0].1 {
             Measure::Frequent | Measure::Top => {
                 let column = said.column()?;
@@ -120,7 +124,7 @@ impl Question {
             }
             // Bins and points are looked at by their task.
             _ if matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)) => Look::Count(Need::Records),
-            Measure::Count if statistic != Statistic::Summary => {
+            Measure::Count if statistic != Statistic::Summary && said.fold().is_none() => {
                 let column = said.optional_column()?;
                 Look::Count(column.map_or(Need::Records, |column| Need::Present(said.key(column))))
             }

@@ -31,6 +31,8 @@ pub enum Argument {
     MaxRowsPerUnit,
     /// In how many groups each person takes part.
     MaxGroupsPerUnit,
+    /// Whether each person's rows are first made one value.
+    PerUnit,
     /// Between which values answers lie.
     Range,
     /// Of which number answers are multiples.
@@ -93,7 +95,7 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Column,
         Self::Fraction,
         Self::K,
@@ -101,6 +103,7 @@ impl Argument {
         Self::Unit,
         Self::MaxRowsPerUnit,
         Self::MaxGroupsPerUnit,
+        Self::PerUnit,
         Self::Epsilon,
         Self::Delta,
         Self::Adjacency,
@@ -153,6 +156,7 @@ impl Argument {
             Self::Unit => "unit",
             Self::MaxRowsPerUnit => "max_rows_per_unit",
             Self::MaxGroupsPerUnit => "max_groups_per_unit",
+            Self::PerUnit => "per_unit",
             Self::Range => "range",
             Self::Resolution => "resolution",
             Self::Interval => "interval",
@@ -204,7 +208,7 @@ impl Argument {
             | Self::Rows
             | Self::K => Value::Number,
             Self::Fraction | Self::Range | Self::At => Value::Numbers,
-            Self::Interval | Self::Population => Value::Flag,
+            Self::Interval | Self::Population | Self::PerUnit => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
             Self::Types => Value::ByColumn,
         }
@@ -226,7 +230,7 @@ impl Argument {
             Self::MaxGroupsPerUnit => "G",
             Self::Range => "LO,HI",
             Self::Resolution => "STEP",
-            Self::Interval | Self::Population => "",
+            Self::Interval | Self::Population | Self::PerUnit => "",
             Self::Rows | Self::Bins => "N",
             Self::Width => "W",
             Self::At => "POINT,..",
@@ -241,7 +245,9 @@ impl Argument {
     pub fn heading(self) -> Heading {
         match self {
             Self::Column | Self::Fraction | Self::K => Heading::Asked,
-            Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit => Heading::Rows,
+            Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit | Self::PerUnit => {
+                Heading::Rows
+            }
             Self::Epsilon
             | Self::Delta
             | Self::Adjacency
@@ -280,6 +286,10 @@ impl Argument {
             Self::MaxGroupsPerUnit => {
                 "With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a select of found \
                  values, for how many of them"
+            }
+            Self::PerUnit => {
+                "With a unit: all rows of each person, in each group, are first made one value (their count, sum or mean), and the answer is \
+                 about these; `range` is then that of the values"
             }
             Self::Epsilon => "The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little",
             Self::Delta => {

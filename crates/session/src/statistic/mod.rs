@@ -4,9 +4,11 @@
 //! all come from these rows, so that a new statistic is a row here and what it does in [`task`](crate::task).
 
 mod argument;
+mod fold;
 mod table;
 
 pub use argument::{Argument, Heading, Value};
+pub use fold::Fold;
 use std::fmt;
 
 /// What can be asked for.

@@ -2,8 +2,8 @@
 
 use super::{
     Argument::{
-        self, Among, At, Bins, Fraction, GroupBy, Interval, K, Keys, Population, Range, Resolution, Rows,
-        Width,
+        self, Among, At, Bins, Fraction, GroupBy, Interval, K, Keys, PerUnit, Population, Range, Resolution,
+        Rows, Width,
     },
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
@@ -67,14 +67,16 @@ pub(super) const TABLE: &[Spec] = &[
   equipoise count people.csv --group-by member --keys yes,no --epsilon 1
   equipoise count people.csv --where \"age >= 18 and town = 'Ayr'\" --epsilon 0.1
   equipoise count visits.csv --unit person --epsilon 0.1
+  equipoise count visits.csv --unit person --per-unit --epsilon 1
 
-With --unit, people are counted: each has one row that takes part, unless --max-rows-per-unit says more.",
+With --unit, people are counted: each has one row that takes part, unless --max-rows-per-unit says more. With --per-unit, all
+rows are: how many each person has is limited to --range, or to a range that is searched.",
         python: ">>> import equipoise as eq
 >>> release = eq.count([\"a\", \"b\"] * 500, epsilon=2)
 >>> abs(release.value - 1000) < 50  # off by 50 with a chance of e^-100
 True",
         column: Column::Optional,
-        takes: &[GroupBy, Keys],
+        takes: &[PerUnit, Range, GroupBy, Keys],
         mechanisms: &[pure("laplace"), Mechanism { only: Only::NoGroups, ..approximate("gaussian") }],
         truth: Truth::Count,
     },
@@ -108,8 +110,10 @@ True",
         examples: "Examples:
   equipoise sum sales.csv amount --epsilon 1 --range 0,500
   equipoise sum sales.csv amount --epsilon 1
+  equipoise sum sales.csv amount --unit customer --per-unit --epsilon 1
 
-Without --range, a part of epsilon finds one; it is released with the answer.",
+Without --range, a part of epsilon finds one; it is released with the answer. With --per-unit, all rows of each person are
+added up first, and the range is that of people's sums.",
         python: "Without ``range``, a part of epsilon finds one; it is released with the answer.
 
 >>> import equipoise as eq
@@ -117,7 +121,7 @@ Without --range, a part of epsilon finds one; it is released with the answer.",
 >>> abs(release.value - 250_000) < 10_000  # noise of scale 100: farther off with a chance of e^-100
 True",
         column: Column::Summed,
-        takes: &[Range, GroupBy, Keys],
+        takes: &[PerUnit, Range, GroupBy, Keys],
         mechanisms: NOISE,
         truth: Truth::Sum,
     },
@@ -128,14 +132,18 @@ True",
         examples: "Examples:
   equipoise mean salaries.csv salary --epsilon 1
   equipoise mean people.csv age --epsilon 0.5 --range 0,110
-  equipoise mean salaries.csv salary --group-by town --epsilon 2 --delta 1e-6",
-        python: "A ``range`` that is known in advance makes it more accurate.
+  equipoise mean salaries.csv salary --group-by town --epsilon 2 --delta 1e-6
+  equipoise mean visits.csv minutes --unit person --per-unit --epsilon 1
+
+With --per-unit, it is the mean of people's means, each of all rows of one person.",
+        python: "A ``range`` that is known in advance makes it more accurate. With a privacy unit and ``per_unit=True`` it is the mean of people's
+means, each of all rows of one person.
 
 >>> import equipoise as eq
 >>> eq.mean([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).refused
 False",
         column: Column::Summed,
-        takes: &[Range, Population, Rows, GroupBy, Keys],
+        takes: &[PerUnit, Range, Population, Rows, GroupBy, Keys],
         mechanisms: NOISE,
         truth: Truth::Mean,
     },

@@ -199,18 +199,23 @@ impl Task {
                 Self::Bins(Box::new(bins::Bins::plan(said)?))
             }
             Statistic::Histogram => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
-            Statistic::Count if grouped => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
+            Statistic::Count if grouped && said.fold().is_none() => {
+                Self::Histogram(Box::new(histogram::Histogram::plan(said)?))
+            }
             _ if grouped => Self::Groups(Box::new(groups::GroupedStatistic::plan(said)?)),
-            Statistic::Count => Self::Count(count::Count::plan(said)?),
+            Statistic::Count if said.fold().is_none() => Self::Count(count::Count::plan(said)?),
             Statistic::Distinct => Self::Distinct(distinct::Distinct::plan(said)?),
             Statistic::Min | Statistic::Max => Self::Extreme(Box::new(extreme::Extreme::plan(said)?)),
             Statistic::Select => Self::Select(Box::new(select::Select::plan(said)?)),
             Statistic::Summary => Self::Summary(Box::new(summary::Summary::plan(said)?)),
             Statistic::Top => Self::Top(Box::new(top::Top::plan(said)?)),
             Statistic::Mode => Self::Mode(mode::Mode::plan(said)?),
-            Statistic::Share | Statistic::Sum | Statistic::Mean | Statistic::Variance | Statistic::Std => {
-                Self::Moments(Box::new(moments::Moments::plan(said)?))
-            }
+            Statistic::Count
+            | Statistic::Share
+            | Statistic::Sum
+            | Statistic::Mean
+            | Statistic::Variance
+            | Statistic::Std => Self::Moments(Box::new(moments::Moments::plan(said)?)),
             Statistic::Iqr if said.mechanism() == Some(scale::NAME) => {
                 Self::Scale(Box::new(scale::Scale::plan(said)?))
             }

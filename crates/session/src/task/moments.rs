@@ -85,6 +85,8 @@ pub(crate) struct Moments {
     stated_rows: Option<u64>,
     /// Are rows without a value counted after a refusal? Replacing one moves both numbers, which is not paid for.
     tells_empty: bool,
+    /// Is each value that of a person, made of all rows of theirs?
+    of_people: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -109,12 +111,13 @@ impl Moments {
         let need = said.numbers(column)?;
         let kind = need.wanted().map_or(Kind::Float, |wanted| wanted.kind);
         let moment = match said.statistic() {
-            Statistic::Sum => Moment::Sum,
+            // A count of rows is the sum of people's counts.
+            Statistic::Sum | Statistic::Count => Moment::Sum,
             Statistic::Mean | Statistic::Share => Moment::Mean,
             _ => Moment::Variance,
         };
         // A yes or no has public ends.
-        let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1"));
+        let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1")).or(said.public_ends());
         let exact = match said_range {
             Some(text) if kind.is_whole() => whole_range(kind, text, moment, steps)?,
             _ => None,
@@ -138,8 +141,10 @@ impl Moments {
                 |exact| exact.span(),
             );
             let moved = Moved { steps, square_steps, span };
+            // Whole numbers of people are not rounded, and so nobody needs to know how many there are.
+            let free = exact.is_some() && said.fold().is_some() && moment == Moment::Sum;
             let [rows_share, sums_share] = match (known, moment) {
-                (Known::No, Moment::Sum) => DECLARED_SUM,
+                (Known::No, Moment::Sum) if !free => DECLARED_SUM,
                 _ => [0, 100],
             };
             let (of_rows, of_sums) = failures(said, rows_share);
@@ -147,6 +152,7 @@ impl Moments {
             let divisor = match known {
                 Known::Public => Divisor::Public,
                 Known::Stated(rows) => Divisor::Stated(rows),
+                Known::No if free => Divisor::Stated(0),
                 Known::No if two_sides => Divisor::TwoSides,
                 Known::No => Divisor::bought(&share(said.eps(), rows_share)?, &of_rows)?,
             };
@@ -179,7 +185,8 @@ impl Moments {
             population,
             cost,
             stated_rows: said.rows()?,
-            tells_empty: said.adjacency() == Adjacency::AddRemove,
+            tells_empty: said.adjacency() == Adjacency::AddRemove && said.fold().is_none(),
+            of_people: said.fold().is_some(),
         }
         .with_rows_enough()
     }
@@ -315,7 +322,8 @@ impl Moments {
                 }
                 _ => String::new(),
             };
-            let answer = Answer::refused(refused.replacen("too few rows", &format!("too few rows{seen}"), 1));
+            let refused = refused.replacen("too few rows", &format!("too few rows{seen}"), 1);
+            let answer = Answer::refused(self.of_whom(refused));
             return (Err(answer.with_rows(about.filter(|_| self.divisor.is_noisy()))), rows);
         }
         let rounded = self.exact.is_none().then_some((&frame, &clip));
@@ -390,6 +398,14 @@ impl Moments {
         // A row of a whole type is rounded to a double before.
         let ends = if self.kind.is_whole() { clip.low.abs().max(clip.high.abs()) } else { 0.0 };
         0.5 + steps as f64 * FLOATING * (1.0 + ends / frame.farthest)
+    }
+
+    /// A sentence about rows, of which each is a person where people's values are asked about.
+    fn of_whom(&self, words: String) -> String {
+        if !self.of_people {
+            return words;
+        }
+        words.replace("rows beyond the range are", "values beyond the range are").replace("rows", "people")
     }
 
     /// What to do where there are too few rows: those that a search counted, of all groups where they share a range, and those that
@@ -628,7 +644,8 @@ impl Answering for Moments {
         };
         let stated = self.condition().map(Condition::StatedRows);
         let error = self.predicted().map(|error| ErrorBar::noise(self.confidence, -error, error).on(stated));
-        Expected { error, words }
+        let first = if self.of_people { "each person's rows are first made one value; " } else { "" };
+        Expected { error, words: format!("{first}{}", self.of_whom(words)) }
     }
 
     fn noise_share(&self) -> Option<f64> {

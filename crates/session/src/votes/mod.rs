@@ -267,6 +267,7 @@ impl VotePlan {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
+            per_unit: false,
         }
     }
 }

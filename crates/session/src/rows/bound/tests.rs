@@ -52,7 +52,7 @@ fn kept_by(
     hands: &ScanKeys,
     limits: &Limits,
 ) -> Vec<(String, String, i64)> {
-    let mut stage = bound.stage_within(&[VALUE, KEY, ID], hands, limits);
+    let mut stage = bound.stage_within(&[VALUE, KEY, ID], &PerUnit::default(), hands, limits);
     stage.ranking.instead = instead;
     let mut routers: Vec<Router<'_>> = (0..hands.count).map(|_| stage.router()).collect();
     for (at, &(id, key, value)) in rows.iter().enumerate() {
@@ -369,8 +369,9 @@ fn records_without_an_id_are_nobodys() {
 #[test]
 fn an_id_that_no_question_wants_is_read_for_the_stage_alone() {
     let bound = bound(1, Some(1));
-    let wanted =
-        |questions: &[ColumnRead]| bound.stage_within(questions, &hands(1), &SMALL).wanted().to_vec();
+    let wanted = |questions: &[ColumnRead]| {
+        bound.stage_within(questions, &PerUnit::default(), &hands(1), &SMALL).wanted().to_vec()
+    };
     assert_eq!(wanted(&[VALUE]), [VALUE, ID, KEY]);
     assert_eq!(wanted(&[KEY, VALUE]), [KEY, VALUE, ID]);
 }
@@ -419,7 +420,7 @@ fn another_engine_keeps_the_same_rows() {
         (2, Some(2), "ann a 1.5; ann a 1.5; ann b NaN; ann b NaN; bob 2:a 9.0; bob x,y 7.0; bob x,y 8.0"),
     ] {
         let bound = bound(rows_kept, groups);
-        let stage = bound.stage_within(&[VALUE, KEY, ID], &hands, &SMALL);
+        let stage = bound.stage_within(&[VALUE, KEY, ID], &PerUnit::default(), &hands, &SMALL);
         let mut router = stage.router();
         for (id, key, value) in rows {
             let cells = [Cells::Floats(&[value]), Cells::Texts(&[key]), Cells::Texts(&[Some(id)])];
