@@ -260,7 +260,7 @@ impl<'c> State<'c> {
             return Ok(Some("the ledger begins with the entry that made it, and only there".to_string()));
         }
         // Who is a member belongs to no data set.
-        let of_a_data_set = !first && !(acted && name.is_empty());
+        let of_a_data_set = !(first || acted && name.is_empty());
         let registers = matches!(entry.event, Event::Registered { .. });
         if of_a_data_set && !registers && !self.data_sets.contains_key(&name) {
             return Ok(Some("its data set is not registered before it".to_string()));
