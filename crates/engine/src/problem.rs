@@ -252,7 +252,7 @@ impl fmt::Display for OpenError {
 fn no_table(f: &mut fmt::Formatter<'_>, file: &str, typed: Option<&str>, known: &[String]) -> fmt::Result {
     const SHOWN: usize = 8;
     let mut names: Vec<String> =
-        known.iter().take(SHOWN).map(|name| wording::shown(name).to_string()).collect();
+        known.iter().take(SHOWN).map(|name| wording::shown(name)).collect();
     if known.len() > SHOWN {
         names.push(format!("{} more", known.len() - SHOWN));
     }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::{fs, path::Path, time::Duration};
 
 /// How long another program that writes is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
