@@ -153,7 +153,8 @@ impl Aggregate {
             delta: None,
             ..shared.clone()
         };
-        if shared.unit.is_none() || self.is_found {
+        let limits_both = self.range.is_some() && self.unit_range.is_some();
+        if shared.unit.is_none() && !limits_both || self.is_found {
             // A row counts as one, which a range for counts holds.
             return Request { range: question.range.filter(|_| self.statistic != "count"), ..question };
         }
@@ -179,7 +180,9 @@ impl Aggregate {
         // A mean of rows within a range lies within it; a sum need not.
         let of_rows = self.range.as_ref().filter(|_| self.statistic == "mean");
         let range = self.unit_range.as_ref().or(of_rows).map(written);
-        Request { column: question.column.clone().map(limited), range, per_unit: Some(true), ..question }
+        // Without a unit a row is its own.
+        let per_unit = shared.unit.is_some().then_some(true);
+        Request { column: question.column.clone().map(limited), range, per_unit, ..question }
     }
 }
 
@@ -356,6 +359,17 @@ fn contribution(
         return Err(clauses
             .wrong(argument.start, format!("{name} takes no {}", wording::shown(&word.shown())))
             .hint("leave it out"));
+    }
+    if aggregate.is_per_unit() {
+        let number = |text: &str| text.parse::<f64>().ok();
+        if !number(&low).zip(number(&high)).is_some_and(|(low, high)| low <= high) {
+            return Err(clauses
+                .wrong(
+                    value.start,
+                    format!("({}, {}) is no range of numbers", wording::shown(&low), wording::shown(&high)),
+                )
+                .hint("give the lower one first, as in (0, 100)"));
+        }
     }
     let range = if per_group { &mut aggregate.unit_range } else { &mut aggregate.range };
     *range = Some((low, high));

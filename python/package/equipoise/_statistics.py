@@ -26,6 +26,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "privacy_unit": ("unit", "text"),
     "max_rows_per_unit": ("max_rows_per_unit", "number"),
     "max_groups_per_unit": ("max_groups_per_unit", "number"),
+    "per_unit": ("per_unit", "flag"),
     "epsilon": ("epsilon", "number"),
     "delta": ("delta", "number"),
     "adjacency": ("adjacency", "text"),
@@ -62,6 +63,8 @@ def count(
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
+    per_unit: bool | None = None,
+    range: tuple[Number, Number] | str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
@@ -106,6 +109,12 @@ def count(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
         select of found values, for how many of them.
+    ``per_unit``
+        With a unit: all rows of each person, in each group, are first made one value (their count, sum or mean), and
+        the answer is about these; ``range`` is then that of the values.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
     ``group_by``
         Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
@@ -231,6 +240,7 @@ def sum(
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
+    per_unit: bool | None = None,
     range: tuple[Number, Number] | str | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -278,6 +288,9 @@ def sum(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
         select of found values, for how many of them.
+    ``per_unit``
+        With a unit: all rows of each person, in each group, are first made one value (their count, sum or mean), and
+        the answer is about these; ``range`` is then that of the values.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.
@@ -316,6 +329,7 @@ def mean(
     unit: str | None = None,
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
+    per_unit: bool | None = None,
     range: tuple[Number, Number] | str | None = None,
     population: bool | None = None,
     rows: Number | None = None,
@@ -332,7 +346,8 @@ def mean(
 ) -> Release:
     """The mean of a column of numbers, without bounds.
 
-    A ``range`` that is known in advance makes it more accurate.
+    A ``range`` that is known in advance makes it more accurate. With a privacy unit and ``per_unit=True`` it is the mean of people's
+    means, each of all rows of one person.
 
     >>> import equipoise as eq
     >>> eq.mean([20.0, 30.0] * 5000, epsilon=1, range=(0, 100)).refused
@@ -364,6 +379,9 @@ def mean(
     ``max_groups_per_unit``
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
         select of found values, for how many of them.
+    ``per_unit``
+        With a unit: all rows of each person, in each group, are first made one value (their count, sum or mean), and
+        the answer is about these; ``range`` is then that of the values.
     ``range``
         Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
         2000-01-01,2030-12-31.

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn questions_about_people_and_about_rows_share_a_scan() {
         let batch = Batch::from_json(
-            r#"{"epsilon": 4000, "unit": "town", "questions": [
+            r#"{"epsilon": 1000, "unit": "town", "questions": [
                 {"statistic": "count", "per_unit": true, "range": "0,9"},
                 {"statistic": "count"},
                 {"statistic": "sum", "column": "salary", "per_unit": true, "range": "0,90"},

@@ -23,10 +23,16 @@ pub(super) fn alone(request: &Request) -> Result<(), PlanError> {
 }
 
 /// The questions of a batch share their rows: where one of them makes a value of a person's rows in each group, all take rows of so many
-/// groups of a person, one unless it was said.
+/// groups of a person, one unless it was said. Where all of them do, no rows are drawn.
 pub(super) fn in_groups(batch: &Batch) -> Batch {
     let made = |question: &Request| question.per_unit == Some(true) && !question.group_by.is_empty();
     let mut batch = batch.clone();
+    if batch.questions.iter().all(|question| question.per_unit == Some(true)) {
+        // Nobody is there whose rows would be drawn.
+        for question in &mut batch.questions {
+            question.max_rows_per_unit = None;
+        }
+    }
     if batch.questions.iter().any(made) {
         for question in batch.questions.iter_mut().filter(|question| !question.group_by.is_empty()) {
             question.max_groups_per_unit.get_or_insert_with(|| "1".to_string());

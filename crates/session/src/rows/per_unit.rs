@@ -80,7 +80,8 @@ impl PerUnit {
         for request in requests {
             let Some(fold) = request.fold() else { continue };
             let Ok(types) = Types::plan(request, &known) else { continue };
-            if !matches!(known.unit(request.unit.as_deref()), Ok(Unit::Column(_))) {
+            let unit = known.unit(request.unit.as_deref());
+            if !matches!(unit, Ok(Unit::Column(name)) if columns::place(&known.columns, &name).is_ok()) {
                 continue;
             }
             let name = fold.column_name(request.column.as_deref());

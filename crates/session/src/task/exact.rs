@@ -1,7 +1,7 @@
 //! Values of a whole type between declared ends, as whole distances from a centre: their sums are exact.
 
 use super::clip::Clip;
-use crate::{rows::values::Values, source::Kind};
+use crate::{error::PlanError, lattice, rows::values::Values, source::Kind, statistic::Argument};
 
 /// Declared ends, and the value that distances are measured from, as the whole numbers inside.
 ///
@@ -19,6 +19,15 @@ pub(super) struct Exact {
 }
 
 impl Exact {
+    /// A declared range of a whole type, where steps of its own are few enough.
+    pub fn of_range(kind: Kind, text: &str, from_zero: bool, most: i64) -> Result<Option<Self>, PlanError> {
+        match lattice::whole_ends(kind, text)? {
+            (low, high) if low < high => Ok(Self::new(low, high, from_zero, most)),
+            _ => Err(PlanError::about(Argument::Range, "the range holds one value of the column's type")
+                .hint("give LO,HI with LO below HI")),
+        }
+    }
+
     /// Distances from the middle of the ends, or from zero for a sum; nothing where one could exceed `most` steps.
     pub fn new(low: i64, high: i64, from_zero: bool, most: i64) -> Option<Self> {
         let both = i128::from(low) + i128::from(high);

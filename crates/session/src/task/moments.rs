@@ -119,7 +119,7 @@ impl Moments {
         // A yes or no has public ends.
         let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1")).or(said.public_ends());
         let exact = match said_range {
-            Some(text) if kind.is_whole() => whole_range(kind, text, moment, steps)?,
+            Some(text) if kind.is_whole() => Exact::of_range(kind, text, moment == Moment::Sum, steps)?,
             _ => None,
         };
         let (steps, square_steps) = exact.map_or((steps, steps), |exact| {
@@ -692,15 +692,6 @@ impl Answering for Moments {
 
     fn needs(&self) -> Vec<Need> {
         vec![self.need()]
-    }
-}
-
-/// A declared range of a whole type, where steps of its own are few enough.
-fn whole_range(kind: Kind, text: &str, moment: Moment, most: i64) -> Result<Option<Exact>, PlanError> {
-    match lattice::whole_ends(kind, text)? {
-        (low, high) if low < high => Ok(Exact::new(low, high, moment == Moment::Sum, most)),
-        _ => Err(PlanError::about(Argument::Range, "the range holds one value of the column's type")
-            .hint("give LO,HI with LO below HI")),
     }
 }
 
