@@ -39,6 +39,7 @@ mod robust;
 #[cfg(target_os = "linux")]
 mod run;
 mod sampled;
+mod serve;
 mod show;
 mod simulate;
 mod sql;
@@ -210,6 +211,7 @@ fn main() -> ExitCode {
         args::Command::Audit(options) => audit::run(&options),
         args::Command::Plan(options) => plan::run(&options),
         args::Command::Calibrate(options) => calibrate::run(&options),
+        args::Command::Serve(options) => serve::run(&options),
         args::Command::Completions(options) => manual::completions(&options),
         args::Command::Man(options) => manual::man(&options),
     };

@@ -76,6 +76,12 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise calibrate\n  equipoise calibrate laplace --epsilon 0.5 --sensitivity 1\n  equipoise calibrate --list\n  equipoise calibrate --json sampled --epsilon 1 --rate 0.1\n\nWithout a mechanism, lists all mechanisms and their parameters."
     )]
     Calibrate(CalibrateOptions),
+    /// A server that analysts ask over HTTP, with pages; hands over to equipoise-server
+    #[command(
+        disable_help_flag = true,
+        after_help = "Examples:\n  equipoise serve --demo\n  equipoise serve --data /srv/data --first-steward sam\n  equipoise serve --help"
+    )]
+    Serve(ServeOptions),
     /// Completions for a shell: bash, zsh, fish, elvish or powershell
     #[command(
         after_help = "Example:\n  equipoise completions bash > ~/.local/share/bash-completion/completions/equipoise"

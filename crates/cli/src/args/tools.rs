@@ -1,7 +1,7 @@
 //! Options of audits, plans and calibrations.
 
 use clap::Args;
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 #[derive(Args, Debug)]
 pub(crate) struct AuditOptions {
@@ -63,6 +63,13 @@ pub(crate) struct PlanOptions {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ServeOptions {
+    /// What the server is told; --help lists it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "--NAME VALUE")]
+    pub arguments: Vec<OsString>,
 }
 
 #[derive(Args, Debug)]

@@ -1,0 +1,347 @@
+//! What whoever attacks a server tries: foreign pages, old cookies, odd paths, long and slow bodies, hostile names.
+
+mod support;
+
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode, header},
+};
+use equipoise_server::{
+    serve,
+    store::{Opens, Role},
+};
+use serde_json::json;
+use std::time::Duration;
+use support::{HOSTILE, ORIGIN, Reply, Server};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+/// Send a form as a browser does.
+async fn post(server: &Server, path: &str, cookie: &str, form: &str, headers: &[(&str, &str)]) -> Reply {
+    let mut request = Request::builder().method(Method::POST).uri(path);
+    request = request
+        .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .header(header::COOKIE, cookie);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    server.send(request.body(Body::from(form.to_string())).unwrap()).await
+}
+
+const OWN: &[(&str, &str)] = &[("origin", ORIGIN), ("sec-fetch-site", "same-origin")];
+
+/// Sign in by a link, and give the cookie.
+async fn sign_in(server: &Server, member: &str) -> String {
+    let secret = server.state.store.issue(member, Opens::Invitation, "").unwrap();
+    let form = format!("secret={}", secret.reveal());
+    let reply = post(server, "/sign-in", "equipoise=chosen-by-somebody-else", &form, OWN).await;
+    assert_eq!(reply.status, StatusCode::SEE_OTHER, "{}", reply.text);
+    let set = reply.header("set-cookie").to_string();
+    assert!(set.contains("HttpOnly") && set.contains("SameSite=Lax") && set.contains("Path=/"), "{set}");
+    set.split(';').next().unwrap().to_string()
+}
+
+async fn page(server: &Server, path: &str, cookie: &str) -> Reply {
+    let request = Request::builder().uri(path).header(header::COOKIE, cookie).body(Body::empty()).unwrap();
+    server.send(request).await
+}
+
+#[tokio::test]
+async fn a_foreign_page_changes_nothing() {
+    let server = Server::new();
+    let cookie = sign_in(&server, "sam").await;
+    let form = "epsilon=100";
+    for headers in [
+        &[][..],
+        &[("origin", "https://evil.example")],
+        &[("origin", "null")],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site")],
+        &[("sec-fetch-site", "none")],
+        &[("origin", "https://evil.example"), ("sec-fetch-site", "same-origin")],
+        &[("origin", ORIGIN), ("sec-fetch-site", "cross-site")],
+        &[("origin", "http://127.0.0.1:8470.evil.example")],
+    ] {
+        let reply = post(&server, "/data-sets/pay/limits", &cookie, form, headers).await;
+        assert_eq!(reply.status, StatusCode::FORBIDDEN, "{headers:?}");
+        let api = Request::builder()
+            .method(Method::PUT)
+            .uri("/v1/data-sets/pay/limits")
+            .header(header::COOKIE, &cookie);
+        let api = headers.iter().fold(api, |api, (name, value)| api.header(*name, *value));
+        let api = api
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from("{\"epsilon\":100}"))
+            .unwrap();
+        assert_eq!(server.send(api).await.status, StatusCode::FORBIDDEN, "{headers:?}");
+        let secret = server.state.store.issue("ana", Opens::Invitation, "").unwrap();
+        let signed = post(&server, "/sign-in", "", &format!("secret={}", secret.reveal()), headers).await;
+        assert_eq!(signed.status, StatusCode::FORBIDDEN, "{headers:?} signs nobody in");
+    }
+    let before = server.get("/v1/data-sets/pay", "sam").await.json();
+    assert_eq!(before["limit"]["epsilon"], "5");
+    let own = post(&server, "/data-sets/pay/limits", &cookie, form, OWN).await;
+    assert_eq!(own.status, StatusCode::SEE_OTHER, "{}", own.text);
+    assert_eq!(server.get("/v1/data-sets/pay", "sam").await.json()["limit"]["epsilon"], "100");
+}
+
+#[tokio::test]
+async fn a_session_is_fresh_ends_and_is_none_of_the_other_secrets() {
+    let server = Server::new();
+    let cookie = sign_in(&server, "ana").await;
+    assert!(!cookie.contains("chosen-by-somebody-else"), "no cookie that was there before becomes a session");
+    assert_eq!(page(&server, "/data-sets", &cookie).await.status, StatusCode::OK);
+    let invitation = server.state.store.issue("ana", Opens::Invitation, "").unwrap();
+    for secret in [server.token("ana"), invitation.reveal(), "", "eq_"] {
+        let reply = page(&server, "/data-sets", &format!("equipoise={secret}")).await;
+        assert_eq!((reply.status, reply.header("location")), (StatusCode::SEE_OTHER, "/sign-in"));
+    }
+    let session = cookie.trim_start_matches("equipoise=");
+    let as_token = server.call(Method::GET, "/v1/me", Some(session), None).await;
+    assert_eq!(as_token.status, StatusCode::UNAUTHORIZED, "a cookie is no token");
+    // A link signs in once, also for two at once.
+    let form = format!("secret={}", invitation.reveal());
+    let (one, two) =
+        tokio::join!(post(&server, "/sign-in", "", &form, OWN), post(&server, "/sign-in", "", &form, OWN));
+    let mut both = [one.status.as_u16(), two.status.as_u16()];
+    both.sort_unstable();
+    assert_eq!(both, [303, 401]);
+    let out = post(&server, "/sign-out", &cookie, "", OWN).await;
+    assert_eq!(out.status, StatusCode::SEE_OTHER);
+    assert_eq!(page(&server, "/data-sets", &cookie).await.header("location"), "/sign-in");
+    // What is on the disk opens nothing.
+    let stored = std::fs::read_to_string(server.folder.path().join("server/members.json")).unwrap();
+    assert!(!stored.contains(&server.token("ana")[3..]) && stored.contains("ana"));
+}
+
+#[tokio::test]
+async fn a_token_makes_no_tokens_and_no_members_by_any_way() {
+    let server = Server::new();
+    let form = format!("secret={}", server.token("sam"));
+    let reply = post(&server, "/sign-in", "", &form, OWN).await;
+    let cookie = reply.header("set-cookie").split(';').next().unwrap().to_string();
+    for (path, form) in [
+        ("/account/tokens", "label=x"),
+        ("/members", "name=eve&role=steward"),
+        ("/members/remove", "name=bob"),
+        ("/members/links", "name=bob"),
+    ] {
+        assert_eq!(post(&server, path, &cookie, form, OWN).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let cookie = sign_in(&server, "sam").await;
+    let made = post(&server, "/members", &cookie, "name=eve&role=reviewer", OWN).await;
+    assert!(made.status == StatusCode::OK && made.text.contains("/sign-in/eq_"), "{}", made.text);
+    // Who keeps the machine running makes no stewards, and a name comes once.
+    let cookie = sign_in(&server, "olga").await;
+    assert_eq!(
+        post(&server, "/members", &cookie, "name=mallory&role=steward", OWN).await.status,
+        StatusCode::FORBIDDEN
+    );
+    assert_eq!(
+        post(&server, "/members", &cookie, "name=eve&role=analyst", OWN).await.status,
+        StatusCode::CONFLICT
+    );
+    assert_eq!(
+        post(&server, "/members/remove", &cookie, "name=sam", OWN).await.status,
+        StatusCode::FORBIDDEN
+    );
+    assert!(server.state.store.member("mallory").is_none());
+}
+
+#[tokio::test]
+async fn whoever_is_removed_is_out_at_once() {
+    let server = Server::new();
+    let cookie = sign_in(&server, "ana").await;
+    let steward = sign_in(&server, "sam").await;
+    assert_eq!(
+        post(&server, "/members/remove", &steward, "name=ana", OWN).await.status,
+        StatusCode::SEE_OTHER
+    );
+    assert_eq!(page(&server, "/data-sets", &cookie).await.header("location"), "/sign-in");
+    assert_eq!(server.get("/v1/me", "ana").await.status, StatusCode::UNAUTHORIZED);
+    let last = post(&server, "/members/remove", &steward, "name=sam", OWN).await;
+    assert_eq!(last.status, StatusCode::BAD_REQUEST, "the last steward stays");
+}
+
+#[tokio::test]
+async fn no_path_leads_out_of_the_folder() {
+    let server = Server::new();
+    let outside = server.folder.path().join("secret.csv");
+    std::fs::write(&outside, "a\n1\n").unwrap();
+    let data = server.folder.path().join("data");
+    std::os::unix::fs::symlink(&outside, data.join("link.csv")).unwrap();
+    std::os::unix::fs::symlink(server.folder.path().join("server"), data.join("own")).unwrap();
+    for path in [
+        "../secret.csv",
+        "link.csv",
+        outside.to_str().unwrap(),
+        "../server/members.json",
+        "own/members.json",
+        "/etc/passwd",
+        "/dev/stdin",
+        "-",
+        "",
+        ".",
+        "pay.csv\0",
+    ] {
+        let reply = server
+            .call(Method::PUT, "/v1/data-sets/other", Some("sam"), Some(&json!({ "path": path })))
+            .await;
+        let inside = path == ".";
+        assert!(
+            reply.status == StatusCode::BAD_REQUEST || (inside && reply.status == StatusCode::CREATED),
+            "{path}: {}",
+            reply.text
+        );
+        assert!(
+            !reply.text.contains(server.folder.path().to_str().unwrap()) || inside,
+            "{path}: {}",
+            reply.text
+        );
+    }
+    for id in ["..", "a%2fb", "%2e%2e", "A", "a b", &"x".repeat(65)] {
+        let path = format!("/v1/data-sets/{}", id.replace(' ', "%20"));
+        let reply = server.call(Method::PUT, &path, Some("sam"), Some(&json!({ "path": "pay.csv" }))).await;
+        assert!(reply.status.is_client_error(), "{id}: {}", reply.status);
+    }
+    // A link that is put there after the registration leads nowhere either.
+    std::fs::remove_file(data.join("pay.csv")).unwrap();
+    std::os::unix::fs::symlink(&outside, data.join("pay.csv")).unwrap();
+    let plan = json!({ "statistic": "count", "epsilon": 1 });
+    let reply = server.call(Method::POST, "/v1/data-sets/pay/plans", Some("ana"), Some(&plan)).await;
+    assert!(reply.status.is_client_error(), "{} {}", reply.status, reply.text);
+}
+
+#[tokio::test]
+async fn hostile_names_are_text_on_every_page() {
+    let server = Server::new();
+    let name = "<img src=x onerror=alert(1)>";
+    server.state.store.add_member(name, Role::Analyst).unwrap();
+    let analyst = sign_in(&server, "ana").await;
+    let question = json!({ "statistic": "count", "column": HOSTILE, "epsilon": "0.1" });
+    let id = server.ask("ana", "<b>key</b>", &question).await.json()["id"].as_str().unwrap().to_string();
+    assert_eq!(server.release("ana", &id).await.status, StatusCode::OK);
+    let steward = sign_in(&server, "sam").await;
+    let reviewer = sign_in(&server, "rita").await;
+    let asked = "/data-sets/pay/ask?statistic=count&column=%3Cscript%3Ealert('x')%3C%2Fscript%3E&where=%22%3E%3Cscript%3E&epsilon=0.1";
+    let mut shown = 0;
+    for (path, cookie) in [
+        ("/data-sets", &analyst),
+        ("/data-sets/pay", &analyst),
+        ("/data-sets/pay", &steward),
+        ("/data-sets", &steward),
+        ("/data-sets/pay/ask", &analyst),
+        (asked, &analyst),
+        (&format!("/answers/{id}"), &analyst),
+        ("/review", &reviewer),
+        ("/members", &steward),
+        ("/account", &analyst),
+        ("/sign-in", &analyst),
+        ("/nothing/<script>", &analyst),
+    ] {
+        let path = path.replace('<', "%3C").replace('>', "%3E");
+        let reply = page(&server, &path, cookie).await;
+        assert!(reply.header("content-type").starts_with("text/html"), "{path}: {}", reply.text);
+        for bad in ["<script>", "<img src=x", "<b>key", "onerror=alert(1)>"] {
+            assert!(!reply.text.contains(bad), "{path} has {bad}");
+        }
+        shown +=
+            usize::from(reply.text.contains("script&#62;alert") || reply.text.contains("&#60;img src=x"));
+        assert!(reply.header("content-security-policy").contains("script-src 'self';"), "{path}");
+        assert!(
+            !reply.text.contains("http://") && !reply.text.contains("https://"),
+            "{path} names another place"
+        );
+    }
+    assert!(shown >= 5, "the names were on {shown} pages only: this looked at nothing");
+}
+
+#[tokio::test]
+async fn a_body_is_short_and_json_is_said_to_be() {
+    let server = Server::new();
+    let long = json!({ "statistic": "count", "where": "x".repeat(1 << 20) });
+    let reply = server.ask("ana", "long", &long).await;
+    assert_eq!(reply.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri("/v1/data-sets/pay/plans")
+        .header(header::AUTHORIZATION, format!("Bearer {}", server.token("ana")))
+        .header(header::CONTENT_TYPE, "text/plain")
+        .body(Body::from("{\"statistic\":\"count\",\"epsilon\":1}"))
+        .unwrap();
+    assert_eq!(server.send(request).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri("/v1/data-sets/pay/plans")
+        .header(header::AUTHORIZATION, format!("Bearer {}", server.token("ana")))
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(deep))
+        .unwrap();
+    assert_eq!(server.send(request).await.status, StatusCode::BAD_REQUEST);
+}
+
+/// Over real sockets: headers or a body that never come end the connection, and others are answered meanwhile.
+#[tokio::test]
+async fn slow_headers_and_bodies_end_and_hold_nobody_up() {
+    let server = Server::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve::serve(listener, None, server.app.clone(), std::future::pending()));
+    let mut slow = Vec::new();
+    for _ in 0..200 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"POST /v1/sessions HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+        slow.push(stream);
+    }
+    let mut body = TcpStream::connect(address).await.unwrap();
+    body.write_all(b"POST /v1/sessions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{").await.unwrap();
+    let mut quick = TcpStream::connect(address).await.unwrap();
+    quick.write_all(b"GET /v1/me HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut text = String::new();
+    quick.read_to_string(&mut text).await.unwrap();
+    assert!(text.starts_with("HTTP/1.1 401 "), "{text}");
+    let mut answered = [0; 12];
+    tokio::time::timeout(Duration::from_secs(20), body.read_exact(&mut answered)).await.unwrap().unwrap();
+    assert_eq!(&answered, b"HTTP/1.1 408");
+    let mut rest = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(20), slow[0].read_to_end(&mut rest)).await;
+    assert!(ended.is_ok(), "a connection that says nothing stays open");
+}
+
+#[tokio::test]
+async fn events_tell_only_whoever_may_read() {
+    let server = Server::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve::serve(listener, None, server.app.clone(), std::future::pending()));
+    let mut streams = Vec::new();
+    for member in ["ana", "bob", "rita"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let token = server.token(member);
+        let request = format!("GET /v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        streams.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let id = server.ask("ana", "k", &json!({ "statistic": "count", "epsilon": "0.1" })).await.json()["id"]
+        .as_str()
+        .unwrap()
+        .to_string();
+    tokio::time::sleep(Duration::from_millis(2500)).await;
+    let mut told = Vec::new();
+    for stream in &mut streams {
+        let mut buffer = vec![0; 65_536];
+        let length = stream.read(&mut buffer).await.unwrap();
+        let mut text = String::from_utf8_lossy(&buffer[..length]).into_owned();
+        if let Ok(Ok(more)) = tokio::time::timeout(Duration::from_millis(300), stream.read(&mut buffer)).await
+        {
+            text += &String::from_utf8_lossy(&buffer[..more]);
+        }
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        told.push(text.contains(&id));
+    }
+    assert_eq!(told, [true, false, true]);
+}

@@ -1,0 +1,244 @@
+//! Every route with every role and with none; and that `/openapi.json` names these routes and no others, and describes what they
+//! answer.
+
+mod support;
+
+use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use support::Server;
+
+/// A route, how it is called, and the status for: nobody, steward, analyst, analyst without a grant, reviewer, operator. All of them
+/// send tokens, which make no tokens and no members.
+type Row = (&'static str, &'static str, &'static str, Option<Value>, [u16; 6]);
+
+const CALLERS: [Option<&str>; 6] = [None, Some("sam"), Some("ana"), Some("bob"), Some("rita"), Some("olga")];
+
+fn table() -> Vec<Row> {
+    let count = || Some(json!({ "statistic": "count", "epsilon": "0.01" }));
+    let limit = || Some(json!({ "epsilon": 4 }));
+    vec![
+        ("GET", "/openapi.json", "/openapi.json", None, [200; 6]),
+        ("GET", "/v1/me", "/v1/me", None, [401, 200, 200, 200, 200, 200]),
+        ("POST", "/v1/me/tokens", "/v1/me/tokens", Some(json!({})), [401, 403, 403, 403, 403, 403]),
+        ("POST", "/v1/sessions", "/v1/sessions", Some(json!({ "secret": "eq_0" })), [401; 6]),
+        ("DELETE", "/v1/sessions", "/v1/sessions", None, [401, 204, 204, 204, 204, 204]),
+        ("GET", "/v1/members", "/v1/members", None, [401, 200, 403, 403, 403, 200]),
+        (
+            "POST",
+            "/v1/members",
+            "/v1/members",
+            Some(json!({ "name": "eve", "role": "analyst" })),
+            [401, 403, 403, 403, 403, 403],
+        ),
+        ("DELETE", "/v1/members/{name}", "/v1/members/bob", None, [401, 403, 403, 403, 403, 403]),
+        ("POST", "/v1/members/{name}/links", "/v1/members/bob/links", None, [401, 403, 403, 403, 403, 403]),
+        ("GET", "/v1/data-sets", "/v1/data-sets", None, [401, 200, 200, 200, 200, 403]),
+        ("GET", "/v1/data-sets/{id}", "/v1/data-sets/pay", None, [401, 200, 200, 404, 200, 403]),
+        (
+            "PUT",
+            "/v1/data-sets/{id}",
+            "/v1/data-sets/pay",
+            Some(json!({ "path": "pay.csv" })),
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
+            "PUT",
+            "/v1/data-sets/{id}/answer-time",
+            "/v1/data-sets/pay/answer-time",
+            Some(json!({ "seconds": 1 })),
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
+            "PUT",
+            "/v1/data-sets/{id}/limits",
+            "/v1/data-sets/pay/limits",
+            limit(),
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
+            "PUT",
+            "/v1/data-sets/{id}/limits/{analyst}",
+            "/v1/data-sets/pay/limits/ana",
+            limit(),
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
+            "PUT",
+            "/v1/data-sets/{id}/grants/{analyst}",
+            "/v1/data-sets/pay/grants/ana",
+            None,
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
+            "POST",
+            "/v1/data-sets/{id}/plans",
+            "/v1/data-sets/pay/plans",
+            count(),
+            [401, 200, 200, 404, 403, 403],
+        ),
+        (
+            "POST",
+            "/v1/data-sets/{id}/questions",
+            "/v1/data-sets/pay/questions",
+            count(),
+            [401, 403, 202, 404, 403, 403],
+        ),
+        ("GET", "/v1/releases/{id}", "/v1/releases/ANSWER", None, [401, 200, 200, 404, 200, 403]),
+        (
+            "GET",
+            "/v1/releases/{id}/explanation",
+            "/v1/releases/ANSWER/explanation",
+            None,
+            [401, 200, 200, 404, 200, 403],
+        ),
+        (
+            "GET",
+            "/v1/releases/{id}/picture.svg",
+            "/v1/releases/ANSWER/picture.svg",
+            None,
+            [401, 200, 200, 404, 200, 403],
+        ),
+        ("GET", "/v1/ledger/entries", "/v1/ledger/entries", None, [401, 200, 403, 403, 200, 403]),
+        ("GET", "/v1/ledger/head", "/v1/ledger/head", None, [401, 200, 403, 403, 200, 403]),
+        ("POST", "/v1/ledger/verify", "/v1/ledger/verify", Some(json!({})), [401, 200, 403, 403, 200, 403]),
+        // Events never end: the attacks look at them.
+        ("GET", "/v1/events", "/v1/events", None, [401, 0, 0, 0, 0, 0]),
+        // Last, because they take away.
+        (
+            "DELETE",
+            "/v1/data-sets/{id}/grants/{analyst}",
+            "/v1/data-sets/pay/grants/ana",
+            None,
+            [401, 200, 403, 403, 403, 403],
+        ),
+        ("DELETE", "/v1/me/tokens", "/v1/me/tokens", None, [401, 204, 204, 204, 204, 204]),
+    ]
+}
+
+fn openapi() -> Value {
+    serde_json::from_str(equipoise_server::OPENAPI).unwrap()
+}
+
+#[tokio::test]
+async fn every_route_with_every_role() {
+    let server = Server::new();
+    let accepted =
+        server.ask("ana", "first", &json!({ "statistic": "count", "epsilon": "0.01" })).await.json();
+    let answer = accepted["id"].as_str().unwrap();
+    assert_eq!(server.release("ana", answer).await.status, StatusCode::OK);
+    let api = openapi();
+    let mut wrong = Vec::new();
+    for (method, template, path, body, expected) in table() {
+        let path = path.replace("ANSWER", answer);
+        for (place, status) in expected.into_iter().enumerate().filter(|(_, status)| *status != 0) {
+            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            let key = format!("{place}");
+            let reply = server
+                .call_with(method.clone(), &path, CALLERS[place], body.as_ref(), &[("idempotency-key", &key)])
+                .await;
+            if reply.status.as_u16() != status {
+                wrong.push(format!(
+                    "{method} {template} by {:?}: {} not {status}: {}",
+                    CALLERS[place], reply.status, reply.text
+                ));
+            }
+            described(&api, &method, template, &reply);
+            assert_eq!(reply.header("cache-control"), "no-store");
+            assert!(reply.header("content-security-policy").starts_with("default-src 'none'"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_description_names_these_routes_and_no_others() {
+    let api = openapi();
+    let mut named = BTreeSet::new();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            named.insert((method.to_uppercase(), path.clone()));
+        }
+    }
+    let tested: BTreeSet<_> = table().iter().map(|row| (row.0.to_string(), row.1.to_string())).collect();
+    assert_eq!(named, tested);
+}
+
+/// The answer has the shape that the description gives it.
+fn described(api: &Value, method: &Method, template: &str, reply: &support::Reply) {
+    let responses = &api["paths"][template][method.as_str().to_lowercase()]["responses"];
+    let status = reply.status.as_u16().to_string();
+    let response = responses.get(&status).unwrap_or(&responses["default"]);
+    let Some(content) = response.get("content").and_then(Value::as_object) else {
+        assert!(reply.text.is_empty(), "{method} {template} {status}: a body that is not described");
+        return;
+    };
+    let (kind, media) = content.iter().next().unwrap();
+    assert_eq!(reply.header("content-type"), kind, "{method} {template} {status}");
+    if kind.ends_with("json") {
+        let found = fits(api, &media["schema"], &reply.json());
+        assert_eq!(found, Ok(()), "{method} {template} {status}: {}", reply.text);
+    }
+}
+
+/// As much of JSON Schema as the description uses.
+fn fits(api: &Value, schema: &Value, value: &Value) -> Result<(), String> {
+    if let Some(name) = schema["$ref"].as_str() {
+        let schema = api.pointer(name.trim_start_matches('#')).ok_or_else(|| format!("no {name}"))?;
+        return fits(api, schema, value);
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let kinds: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !kinds.is_empty() && !kinds.contains(&kind) && !(kind == "integer" && kinds.contains(&"number")) {
+        return Err(format!("{value} is no {kinds:?}"));
+    }
+    if schema["enum"].as_array().is_some_and(|known| !known.contains(value)) {
+        return Err(format!("{value} is not among {}", schema["enum"]));
+    }
+    for item in value.as_array().into_iter().flatten().filter(|_| schema.get("items").is_some()) {
+        fits(api, &schema["items"], item)?;
+    }
+    if let Some(object) = value.as_object() {
+        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let there = object.contains_key(name);
+            if !there {
+                return Err(format!("{name} is missing"));
+            }
+        }
+        for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+            if let Some(value) = object.get(name) {
+                fits(api, schema, value).map_err(|error| format!("{name}: {error}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A check that cannot fail checks nothing.
+#[test]
+fn what_does_not_fit_is_noticed() {
+    let api = openapi();
+    let schema = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let head = json!({ "ledger": "a", "entries": 1, "hash": "b", "head": "c" });
+    assert_eq!(fits(&api, &schema("Head"), &head), Ok(()));
+    assert!(fits(&api, &schema("Head"), &json!({ "ledger": "a", "entries": 1, "hash": "b" })).is_err());
+    assert!(
+        fits(&api, &schema("Head"), &json!({ "ledger": 1, "entries": 1, "hash": "b", "head": "c" })).is_err()
+    );
+    assert!(fits(&api, &schema("Role"), &json!("king")).is_err());
+    assert!(
+        fits(&api, &json!({ "type": "array", "items": schema("Role") }), &json!(["steward", 7])).is_err()
+    );
+}
