@@ -14,6 +14,7 @@ mod monitor;
 mod programs;
 mod robust;
 mod sql;
+mod stated;
 mod table;
 mod turns;
 mod waiting;
@@ -47,6 +48,7 @@ mod _equipoise {
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         sql::SqlQuery,
+        stated::Stated,
         table::{Arrow, File, cells, read, shown, write},
     };
 }

@@ -37,6 +37,7 @@ mod rows;
 pub mod session;
 pub mod simulate;
 pub mod source;
+pub mod stated;
 pub mod statistic;
 pub mod streams;
 pub mod task;

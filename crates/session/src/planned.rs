@@ -37,6 +37,9 @@ pub struct PlanSummary {
     /// How many blocks there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<u64>,
+    /// What the caller stated and answers for, one clause each: `sensitivity 1, as stated by the caller`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<String>,
     /// What an answer promises.
     pub guarantee: Promise,
     /// The error bar that a released answer will have, where it is known.
@@ -138,6 +141,7 @@ impl PlanSummary {
             mechanism: String::new(),
             aggregator: None,
             blocks: None,
+            stated: Vec::new(),
             charge: Spent { epsilon: guarantee.epsilon.clone(), delta: guarantee.delta.clone() },
             guarantee,
             error: None,

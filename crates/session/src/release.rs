@@ -48,6 +48,9 @@ pub struct Release {
     pub data: String,
     /// By which mechanism.
     pub mechanism: String,
+    /// What the caller stated, on which the promise rests, one clause each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<String>,
     /// What is promised to the people in the data.
     pub guarantee: Promise,
     /// How far off the answer may be.
@@ -114,6 +117,7 @@ impl Release {
             filter: plan.filter.clone(),
             data: plan.data.clone(),
             mechanism: plan.mechanism.clone(),
+            stated: plan.stated.clone(),
             guarantee: plan.guarantee.clone(),
             error,
             rows,

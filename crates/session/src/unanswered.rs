@@ -19,6 +19,8 @@ pub enum Unanswered {
     Data,
     /// Rows that do not fit in memory could not wait in a temporary file.
     Temporary,
+    /// What the caller computes failed, or gave something else than was stated. Which of the two, and why, is not told.
+    Function,
     /// The operating system gave no random numbers.
     Coins,
     /// Something failed earlier, and nothing was answered since.
@@ -36,6 +38,7 @@ impl Unanswered {
                 "temporary files in {} could not be written or read (give that folder more space, or name another in TMPDIR)",
                 path_shown(&env::temp_dir())
             ),
+            Self::Function => "the function failed, or gave something else than was stated".to_string(),
             Self::Coins => "the operating system gives no random numbers".to_string(),
             Self::Stopped => "an earlier failure stopped it".to_string(),
             Self::Ledger(error) => {

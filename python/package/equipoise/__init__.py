@@ -12,6 +12,8 @@ Statistics        count, share, sum, mean, variance, std, median, quantile, iqr,
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
+Your own analysis noise, choose, stable, propose_test_release, smooth, bounded_local_sensitivity, shifted_inverse, black_box: a value
+                  that you compute and what you know of it; sampled; refute searches for what is wrong with a statement
 Any program       run_program(["python3", "fit.py"], data, ...), the same in a sandbox, for code nobody trusts
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
 One after another AboveThreshold, ThresholdMonitor, Holdout
@@ -39,7 +41,19 @@ from ._errors import (
 )
 from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simulate
 from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
+from ._own import (
+    black_box,
+    bounded_local_sensitivity,
+    choose,
+    noise,
+    propose_test_release,
+    sampled,
+    shifted_inverse,
+    smooth,
+    stable,
+)
 from ._programs import run_program
+from ._refute import Refutation, refute
 from ._release import Release
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
@@ -60,6 +74,7 @@ __all__ = [
     "LostError",
     "PrivacyWarning",
     "Query",
+    "Refutation",
     "RefusedError",
     "Release",
     "RequestError",
@@ -73,13 +88,23 @@ __all__ = [
     "ThresholdMonitor",
     "audit",
     "audits",
+    "black_box",
+    "bounded_local_sensitivity",
     "calibrate",
+    "choose",
     "choose_robust",
     "mechanisms",
+    "noise",
+    "propose_test_release",
+    "refute",
     "run_program",
+    "sampled",
+    "shifted_inverse",
     "simulate",
+    "smooth",
     "spent",
     "sql",
+    "stable",
     "subsample",
 ]
 __all__ += _statistics.__all__

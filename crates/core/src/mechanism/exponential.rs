@@ -67,13 +67,23 @@ pub struct Calibrated {
     eps: Eps,
     candidates: Candidates,
     rate: Ratio,
+    /// Public weights of the candidates; none where all weigh the same.
+    base: Option<Base>,
+}
+
+/// Public weights of the candidates, whatever their scores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Base {
+    masses: Vec<Ratio>,
+    /// What all others weigh against the lightest candidate.
+    others: Ratio,
 }
 
 impl Exponential {
     /// Check the public facts and spread epsilon over them.
     pub fn calibrate(self) -> Result<Calibrated, ParameterError> {
         let rate = self.candidates.rate(&self.eps)?;
-        Ok(Calibrated { eps: self.eps, candidates: self.candidates, rate })
+        Ok(Calibrated { eps: self.eps, candidates: self.candidates, rate, base: None })
     }
 
     /// The mechanism with the least epsilon that is certain to meet this goal on every data set.
@@ -103,6 +113,24 @@ pub(super) fn rho_of_bounded_range(eps: &Eps) -> Rho {
 }
 
 impl Calibrated {
+    /// The same over a public base measure: a candidate is named with probability proportional to its mass times
+    /// `e^(rate·score)`. The cost is the same, because masses are public and cancel wherever neighbours are compared.
+    /// Errors are bounded for the lightest candidate, which may be the best one.
+    pub fn with_base(self, masses: Vec<Ratio>) -> Result<Self, ParameterError> {
+        if masses.len() != self.candidates.count {
+            let accepted = "give one for each candidate";
+            return Err(ParameterError::out_of_range("number of base masses", masses.len(), accepted));
+        }
+        if let Some(mass) = masses.iter().find(|mass| !mass.is_positive()) {
+            let accepted = "give a number above 0; a candidate without mass is better left out";
+            return Err(ParameterError::out_of_range("base mass", mass, accepted));
+        }
+        let sum = masses.iter().fold(Ratio::zero(), |sum, mass| sum + mass);
+        let least = masses.iter().min().expect("at least one candidate");
+        let others = (&sum - least) / least;
+        Ok(Self { base: Some(Base { masses, others }), ..self })
+    }
+
     /// What a run costs.
     pub fn cost(&self) -> Loss {
         Loss::pure(&self.eps)
@@ -116,7 +144,10 @@ impl Calibrated {
     /// The law of the answer for these scores. Panics unless there is one score for each candidate.
     pub fn law(&self, scores: &[Ratio]) -> Weighted {
         let exponents = self.candidates.exponents(scores, &self.rate);
-        Weighted::new(exponents.into_iter().map(|exponent| Weight { multiplier: Ratio::one(), exponent }))
+        let mass =
+            |place: usize| self.base.as_ref().map_or_else(Ratio::one, |base| base.masses[place].clone());
+        let weight = |(place, exponent)| Weight { multiplier: mass(place), exponent };
+        Weighted::new(exponents.into_iter().enumerate().map(weight))
     }
 
     /// The index of the named candidate. Panics unless there is one score for each candidate.
@@ -129,8 +160,12 @@ impl Calibrated {
         Ok(units_up(&self.others(), beta)? / &self.rate)
     }
 
-    /// The same in the simple form `(ln d + ln(1/beta))/rate`: never less, and easy to remember.
+    /// The same in the simple form `(ln d + ln(1/beta))/rate`: never less, and easy to remember. Over a base measure the
+    /// sharp form stands for it.
     pub fn simple_accuracy(&self, beta: &Ratio) -> Result<Ratio, ParameterError> {
+        if self.base.is_some() {
+            return self.accuracy(beta);
+        }
         Ok(simple_units_up(self.candidates.count, beta)? / &self.rate)
     }
 
@@ -142,8 +177,10 @@ impl Calibrated {
         chance_of_others(&self.others(), &(error * &self.rate)).upper()
     }
 
+    /// What the others can weigh against the best candidate at most, at equal scores.
     fn others(&self) -> Ratio {
-        Ratio::from(self.candidates.count as u64 - 1)
+        let alike = || Ratio::from(self.candidates.count as u64 - 1);
+        self.base.as_ref().map_or_else(alike, |base| base.others.clone())
     }
 }
 
@@ -263,6 +300,39 @@ mod tests {
         let eps = Eps::new(chosen.eps.ratio() - &ratio("1e-11")).unwrap();
         let less = Exponential { eps, candidates }.calibrate().unwrap();
         assert!(less.accuracy(&goal.beta).unwrap() > goal.error);
+    }
+
+    /// Masses cancel wherever neighbours are compared, and the error is bounded for the lightest candidate. The mutant takes each
+    /// mass for one that the scores choose.
+    #[test]
+    fn a_base_measure_costs_nothing_and_bounds_the_error() {
+        let masses = ["1/2", "5", "1/7"].map(ratio).to_vec();
+        for (adjacency, monotone) in [(Adjacency::Replace, false), (Adjacency::AddRemove, true)] {
+            let pairs = score_pairs(3, adjacency);
+            let mechanism = calibrated("1", 3, monotone).with_base(masses.clone()).unwrap();
+            let (delta, loss) = worst(&ratio("1"), &pairs, |q| claimed(&mechanism.law(q)));
+            assert!(delta.certainly_at_most(&ratio("1e-50")), "{adjacency}: loss {loss}");
+            let law = |q: &[Ratio]| claimed(&mechanism.law(q));
+            assert_errors_are_bounded(6, |error| mechanism.chance_of_error(error), law);
+            let mutant = |q: &[Ratio]| {
+                let heavier = q.iter().map(|score| score + &Ratio::one()).collect();
+                claimed(&calibrated("1", 3, monotone).with_base(heavier).unwrap().law(q))
+            };
+            assert!(worst(&ratio("1"), &pairs, mutant).0.certainly_above(&ratio("0.05")), "{adjacency}");
+        }
+        // All others weigh 5.5/(1/7) = 38.5 against the lightest: ln(38.5·19) = 6.5953 units of two.
+        let mechanism = calibrated("1", 3, false).with_base(masses).unwrap();
+        assert!((mechanism.accuracy(&ratio("0.05")).unwrap().to_f64() - 13.1906).abs() < 1e-3);
+        assert_eq!(mechanism.simple_accuracy(&ratio("0.05")), mechanism.accuracy(&ratio("0.05")));
+        let error = |masses: &[&str]| {
+            let masses = masses.iter().map(|mass| ratio(mass)).collect();
+            calibrated("1", 2, false).with_base(masses).unwrap_err().to_string()
+        };
+        assert_eq!(error(&["1"]), "number of base masses 1 is not accepted: give one for each candidate");
+        assert_eq!(
+            error(&["1", "0"]),
+            "base mass 0 is not accepted: give a number above 0; a candidate without mass is better left out"
+        );
     }
 
     #[test]

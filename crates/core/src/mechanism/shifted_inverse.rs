@@ -235,6 +235,20 @@ impl Calibrated {
         self.answers.value(self.choose(&reached, coins))
     }
 
+    /// The same from what the statistic comes down to at least after 0, 1, …, `limit` removals, in any numbers. A number
+    /// that is not below the one before counts as that one: fewer removals are always allowed. Panics unless there is one
+    /// for each.
+    pub fn run_least_after(&self, least: &[Ratio], coins: &mut impl Coins) -> Ratio {
+        assert_eq!(least.len() as u64, self.limit() + 1, "as many removals as the mechanism looks at");
+        let mut lowest = self.answers.count();
+        let reached = |value: &Ratio| {
+            lowest = lowest.min(self.answers.first_not_below(value));
+            lowest
+        };
+        let reached: Vec<u64> = least.iter().map(reached).collect();
+        self.answers.value(self.choose(&reached, coins))
+    }
+
     /// The place of an answer, from the place of the first answer within 0, 1, …, `limit` removals.
     pub(super) fn choose(&self, reached: &[u64], coins: &mut impl Coins) -> u64 {
         let runs = self.runs(reached);
@@ -370,6 +384,28 @@ mod tests {
             assert_eq!(calibrated.accuracy(&ratio(beta)), Some(2 * shift));
             assert!(calibrated.accuracy(&ratio("0.0001")).is_none());
             assert_eq!(calibrated.cost(), Loss::pure(&mechanism.eps));
+        }
+    }
+
+    /// The same law from plain numbers as from the core's own removals, and a number that rises counts as the one before.
+    #[test]
+    fn numbers_after_removals_are_as_good_as_removals() {
+        let mechanism = shifted("1", whole(6), 2);
+        for rows in datasets(&[0, 1, 3], 4, Adjacency::AddRemove) {
+            let removals = sum::removals(&unsigned(&rows), mechanism.limit());
+            let whole = |value: u128| Ratio::from(u64::try_from(value).unwrap());
+            let least: Vec<Ratio> = (0..=4).map(|removed| whole(removals.least_after(removed))).collect();
+            let law = |least: &[Ratio]| {
+                enumerate(&ratio("1e-30"), |tape| mechanism.run_least_after(least, tape))
+            };
+            let known = enumerate(&ratio("1e-30"), |tape| mechanism.run(&removals, tape));
+            assert!(delta_between(&Ratio::zero(), &law(&least), &known).upper() < ratio("1e-20"), "{rows:?}");
+            let mut rising = least.clone();
+            rising[4] = Ratio::from(5u64);
+            rising[3] = least[3].clone();
+            let mut flat = least;
+            flat[4] = flat[3].clone();
+            assert!(delta_between(&Ratio::zero(), &law(&rising), &law(&flat)).upper() < ratio("1e-20"));
         }
     }
 

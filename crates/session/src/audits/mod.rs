@@ -11,7 +11,7 @@ mod values;
 
 pub(crate) use memory::Memory;
 
-use crate::{monitor, program, votes};
+use crate::{monitor, program, stated, votes};
 use equipoise_audit::{Audit, exact, zoo};
 
 /// The audits of this crate.
@@ -28,6 +28,7 @@ pub const ALL: &[&Audit] = &[
     &people::ROW_BUDGETS,
     &votes::audits::VOTES,
     &program::audits::PROGRAMS,
+    &stated::audits::STATED,
     &monitor::audits::MONITOR_FILES,
 ];
 

@@ -32,6 +32,9 @@ pub(super) struct Flat {
     /// What a gap is counted in, where that is not rows: `votes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gap_unit: Option<String>,
+    /// The best option scores at most this much more than the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
     /// Each label of the answer is named by at least this many blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     least: Option<u64>,
@@ -104,6 +107,7 @@ enum Kind {
     Rank,
     Interval,
     Gap,
+    Score,
     Votes,
 }
 
@@ -153,6 +157,7 @@ impl From<ErrorBar> for Flat {
                 };
                 Self { kind: Kind::Gap, gap: Some(gap), gap_unit, ..flat }
             }
+            Shape::Score(gap) => Self { kind: Kind::Score, score: Some(gap), ..flat },
             Shape::Votes { least, most } => {
                 Self { kind: Kind::Votes, least: Some(least), most: Some(most), ..flat }
             }
@@ -188,6 +193,7 @@ impl TryFrom<Flat> for ErrorBar {
                 };
                 flat.gap.map(|gap| Shape::Gap { gap, unit })
             }
+            Kind::Score => flat.score.map(Shape::Score),
             Kind::Votes => flat.least.zip(flat.most).map(|(least, most)| Shape::Votes { least, most }),
         };
         let shape = shape.ok_or_else(|| "an error bar without the numbers of its kind".to_string())?;

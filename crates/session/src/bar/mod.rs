@@ -52,6 +52,8 @@ pub enum Shape {
         /// Of what.
         unit: GapUnit,
     },
+    /// The best option scores at most this much more than the answer.
+    Score(f64),
     /// Each label of the answer is named by at least so many blocks, and each other option by at most so many.
     Votes {
         /// What each label of the answer has.
@@ -205,6 +207,11 @@ impl ErrorBar {
         Self::of_shape(confidence, Shape::Gap { gap, unit })
     }
 
+    /// The best option scores at most this much more than the answer.
+    pub fn score(confidence: f64, gap: f64) -> Self {
+        Self::of_shape(confidence, Shape::Score(gap))
+    }
+
     /// Each label of the answer has at least so many votes of blocks, and each other one at most so many.
     pub fn votes(confidence: f64, least: u64, most: u64) -> Self {
         Self::of_shape(confidence, Shape::Votes { least, most })
@@ -283,7 +290,7 @@ impl ErrorBar {
         match &self.shape {
             Shape::Rank(ranks) | Shape::Interval { ranks, .. } => matches!(ranks, Ranks::Each(_)),
             Shape::Votes { .. } => true,
-            Shape::Exact | Shape::Noise(_) | Shape::Within(_) | Shape::Gap { .. } => false,
+            Shape::Exact | Shape::Noise(_) | Shape::Within(_) | Shape::Gap { .. } | Shape::Score(_) => false,
         }
     }
 

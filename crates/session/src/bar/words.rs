@@ -20,6 +20,7 @@ impl ErrorBar {
             Shape::Noise(between) | Shape::Interval { between, .. } => between.words(of, "to"),
             Shape::Within(scale) => format!("within {}", alone(*scale)),
             Shape::Gap { gap, unit } => format!("at most {gap} {} fewer", unit.words()),
+            Shape::Score(gap) => format!("scores at most {} less", alone(*gap)),
             Shape::Votes { least, most } => format!("at least {least} votes, others at most {most}"),
             Shape::Rank(ranks) => ranks.words(of),
         }
@@ -61,6 +62,9 @@ impl ErrorBar {
             }
             Shape::Gap { gap, unit } => {
                 format!("{} has at most {gap} {} more {sure}", about("the most frequent value"), unit.words())
+            }
+            Shape::Score(gap) => {
+                format!("{} scores at most {} more {sure}", about("the best option"), alone(*gap))
             }
             Shape::Votes { least, most } => format!(
                 "each of these is named by at least {least} blocks, each other option by at most {most}, all at once {sure}"

@@ -271,6 +271,7 @@ impl Plan {
             mechanism: self.mechanism(),
             aggregator: None,
             blocks: None,
+            stated: Vec::new(),
             guarantee: self.promise(),
             error,
             expected: words,

@@ -286,8 +286,8 @@ impl Question {
                 let most = others.map(|(_, &count)| count).max().unwrap_or_default();
                 Some(most.saturating_sub(least) <= *gap)
             }
-            // Only blocks have votes and vectors, and nobody simulates those here.
-            Shape::Votes { .. } | Shape::Within(_) => None,
+            // Only blocks have votes and vectors, and only callers scores; nobody simulates those here.
+            Shape::Votes { .. } | Shape::Within(_) | Shape::Score(_) => None,
             Shape::Rank(ranks) => {
                 let (low, high) = self.between_ranks(measure, facts, ranks)?;
                 Some(number(&low) <= number(value) && number(value) <= number(&high))
