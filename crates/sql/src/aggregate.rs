@@ -23,6 +23,8 @@ pub enum Shape {
     Fraction,
     /// A column, and into how many parts its rows are divided.
     Parts,
+    /// Two columns.
+    Two,
 }
 
 /// One aggregate.
@@ -57,6 +59,8 @@ pub const TABLE: &[Row] = &[
     row(&["APPROX_QUANTILES"], "quantile", Shape::Parts),
     row(&["VAR_POP", "VAR", "VARIANCE"], "variance", Shape::Column),
     row(&["STDDEV_POP", "STDDEV", "STD"], "std", Shape::Column),
+    row(&["CORR"], "correlation", Shape::Two),
+    row(&["COVAR_POP"], "covariance", Shape::Two),
     row(&["IQR"], "iqr", Shape::Column),
     row(&["MODE"], "mode", Shape::Column),
     Row { instead: "QUANTILE(x, 0.01)", ..row(&["MIN"], "min", Shape::Column) },
@@ -83,7 +87,8 @@ const OTHERS: &[(&[&str], &str)] = &[
         &["BIT_AND", "BIT_OR", "BIT_XOR", "LOGICAL_AND", "LOGICAL_OR", "BOOL_AND", "BOOL_OR"],
         "ask for COUNTIF(condition)",
     ),
-    (&["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE"], "ask for one column at a time"),
+    (&["COVAR_SAMP"], "write COVAR_POP, which divides by the number of rows"),
+    (&["REGR_SLOPE"], "write COVAR_POP(y, x) / VAR_POP(x)"),
     (&["GROUPING", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE"], "aggregate by GROUP BY"),
 ];
 
@@ -118,6 +123,9 @@ impl Units {
 pub(crate) struct Aggregate {
     pub statistic: &'static str,
     pub column: Option<String>,
+    /// The second column, and its range.
+    pub y: Option<String>,
+    pub range_y: Option<String>,
     pub fraction: Option<String>,
     pub range: Option<String>,
     /// Are the ends of its bar asked for?
@@ -130,7 +138,8 @@ impl Aggregate {
     /// Is it the same question?
     pub fn is_like(&self, other: &Self) -> bool {
         let words = |one: &Self| (one.statistic, one.column.clone(), one.fraction.clone(), one.range.clone());
-        words(self) == words(other)
+        let second = |one: &Self| (one.y.clone(), one.range_y.clone());
+        words(self) == words(other) && second(self) == second(other)
     }
 }
 
@@ -156,13 +165,15 @@ pub(crate) fn read(
     let mut aggregate = Aggregate {
         statistic: row.statistic,
         column: None,
+        y: None,
+        range_y: None,
         fraction: None,
         range: None,
         interval: false,
         at: clauses.byte(place),
     };
     let wanted = match row.shape {
-        Shape::Fraction | Shape::Parts => 2,
+        Shape::Fraction | Shape::Parts | Shape::Two => 2,
         _ => 1,
     };
     let first = plain.first().cloned().unwrap_or(close..close);
@@ -177,26 +188,38 @@ pub(crate) fn read(
             let condition = inner::read(clauses, &first, tables)?;
             aggregate.column = Some(format!("case when {} then 1 end", condition.text));
         }
-        Shape::Column | Shape::Fraction | Shape::Parts => {
-            if clauses.tokens[first.start].is_word("distinct") {
-                return Err(clauses
-                    .wrong(first.start, format!("{name}(DISTINCT ..) is not accepted"))
-                    .hint("leave DISTINCT out"));
-            }
-            let column = inner::read(clauses, &first, tables)?;
-            if !column.names_column {
-                return Err(clauses.wrong(first.start, "a constant has no aggregate").hint("name a column"));
-            }
-            aggregate.column = Some(column.text);
+        Shape::Column | Shape::Fraction | Shape::Parts | Shape::Two => {
+            aggregate.column = Some(column(clauses, &first, name, tables)?);
         }
     }
-    if let Some(second) = plain.get(1) {
+    if let (Shape::Two, Some(second)) = (row.shape, plain.get(1)) {
+        aggregate.y = Some(column(clauses, second, name, tables)?);
+    } else if let Some(second) = plain.get(1) {
         aggregate.fraction = Some(fraction(clauses, second, row.shape)?);
     }
     for argument in arguments.iter().filter(is_named) {
         contribution(clauses, argument, name, units, &mut aggregate)?;
     }
     Ok(aggregate)
+}
+
+/// A column, or what is computed of some.
+fn column(
+    clauses: &Clauses<'_>,
+    range: &Range<usize>,
+    name: &str,
+    tables: &[String],
+) -> Result<String, SqlError> {
+    if clauses.tokens[range.start].is_word("distinct") {
+        return Err(clauses
+            .wrong(range.start, format!("{name}(DISTINCT ..) is not accepted"))
+            .hint("leave DISTINCT out"));
+    }
+    let column = inner::read(clauses, range, tables)?;
+    if !column.names_column {
+        return Err(clauses.wrong(range.start, "a constant has no aggregate").hint("name a column"));
+    }
+    Ok(column.text)
 }
 
 fn usage(name: &str, shape: Shape) -> String {
@@ -206,6 +229,7 @@ fn usage(name: &str, shape: Shape) -> String {
         Shape::Column => format!("write {name}(x)"),
         Shape::Fraction => format!("write {name}(x, 0.9)"),
         Shape::Parts => format!("write {name}(x, 4)"),
+        Shape::Two => format!("write {name}(x, y)"),
     }
 }
 
@@ -285,7 +309,9 @@ fn contribution(
             .wrong(argument.start, format!("no argument is called {}", word.shown()))
             .hint("There are: contribution_bounds_per_row, contribution_bounds_per_group"));
     }
-    if aggregate.range.is_some() {
+    // Of two columns the first range is that of the first.
+    let second = aggregate.y.is_some() && aggregate.range.is_some();
+    if (aggregate.range.is_some() && !second) || aggregate.range_y.is_some() {
         return Err(clauses.wrong(argument.start, "a range is stated twice").hint("state it once"));
     }
     let value = argument.start + 2..argument.end;
@@ -314,7 +340,8 @@ fn contribution(
             )
             .hint("give contribution_bounds_per_row, or leave it out"));
     }
-    aggregate.range = Some(format!("{low},{high}"));
+    let range = if second { &mut aggregate.range_y } else { &mut aggregate.range };
+    *range = Some(format!("{low},{high}"));
     Ok(())
 }
 

@@ -367,6 +367,8 @@ fn asked(
         aggregates.push(Aggregate {
             statistic: count,
             column: None,
+            y: None,
+            range_y: None,
             fraction: None,
             range: None,
             interval: false,
@@ -397,6 +399,8 @@ fn batch(options: Request, filter: Option<String>, keys: &[GroupKey], aggregates
         Request {
             statistic: aggregate.statistic.to_string(),
             column: aggregate.column.clone(),
+            y: aggregate.y.clone(),
+            range_y: aggregate.range_y.clone(),
             fraction: aggregate.fraction.clone(),
             range: aggregate.range.clone(),
             interval: (aggregate.interval && buys).then_some(true),

@@ -4,6 +4,7 @@
 mod answers;
 mod computed;
 mod memory;
+mod pairs;
 mod people;
 mod together;
 mod values;
@@ -23,6 +24,7 @@ pub const ALL: &[&Audit] = &[
     &values::UNIT_VALUES,
     &people::FILTERS,
     &computed::EXPRESSIONS,
+    &pairs::PAIRS,
     &people::ROW_BUDGETS,
     &votes::audits::VOTES,
     &program::audits::PROGRAMS,
