@@ -34,7 +34,7 @@ fn annotation(argument: Argument) -> &'static str {
     match (argument.value(), argument) {
         (Value::Text, _) => "str",
         (Value::Number, _) => "Number",
-        (Value::Numbers, Argument::Range) => "tuple[Number, Number] | str",
+        (Value::Numbers, Argument::Range | Argument::RangeY) => "tuple[Number, Number] | str",
         (Value::Numbers, _) => "Number | Sequence[Number]",
         (Value::Flag, _) => "bool",
         (Value::Texts, Argument::GroupBy) => "Sequence[str] | str",
@@ -53,7 +53,8 @@ fn keywords(statistic: Statistic) -> Vec<Argument> {
 
 /// What stands before the column: which quantiles, how many values.
 fn asked(statistic: Statistic) -> impl Iterator<Item = Argument> {
-    let asked = |argument: &Argument| argument.heading() == Heading::Asked && *argument != Argument::Column;
+    let behind = [Argument::Column, Argument::Y];
+    let asked = move |argument: &Argument| argument.heading() == Heading::Asked && !behind.contains(argument);
     statistic.arguments().filter(asked)
 }
 
@@ -75,7 +76,13 @@ fn signature(statistic: Statistic, first: &str, left_out: &[Argument], books: &s
     }
     // Quantiles may stand behind the column, as on the command line.
     let swapped = if statistic.takes(Argument::Fraction) { " | Number | Sequence[Number]" } else { "" };
-    writeln!(text, "    column: str{swapped} | None = None,\n    *,").unwrap();
+    writeln!(text, "    column: str{swapped} | None = None,").unwrap();
+    // A second column stands behind the first.
+    text.push_str(if statistic.takes(Argument::Y) {
+        "    y: str | None = None,\n    *,\n"
+    } else {
+        "    *,\n"
+    });
     for argument in keywords(statistic).into_iter().filter(|argument| !left_out.contains(argument)) {
         for name in spellings(argument) {
             writeln!(text, "    {name}: {} | None = None,", annotation(argument)).unwrap();
@@ -115,7 +122,8 @@ fn documentation(statistic: Statistic) -> String {
         writeln!(text, "{indent}{line}").unwrap();
     }
     text.push_str("\n    Keywords:\n\n");
-    for argument in asked(statistic).chain(keywords(statistic)) {
+    let second = statistic.takes(Argument::Y).then_some(Argument::Y);
+    for argument in asked(statistic).chain(second).chain(keywords(statistic)) {
         let names: Vec<String> = spellings(argument).iter().map(|name| format!("``{name}``")).collect();
         writeln!(text, "    {}", names.join(", ")).unwrap();
         text.push_str(&wrapped(&format!("{}.", with_keywords(argument.help())), "        "));

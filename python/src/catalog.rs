@@ -117,11 +117,11 @@ pub fn short_words(value: &str, error: &str) -> PyResult<(String, String)> {
     Ok((rounded(&value, error.as_ref()), words))
 }
 
-/// A release, given as its JSON, as the SVG that the command line draws.
+/// A release, given as its JSON, as the SVG that the command line draws; a list of quantiles is named by these fractions.
 #[pyfunction]
-pub fn picture(release: &str) -> PyResult<String> {
+pub fn picture(release: &str, fractions: Vec<String>) -> PyResult<String> {
     let release: Release = serde_json::from_str(release).map_err(errors::request)?;
-    Ok(equipoise_session::picture::release(&release, &[], Surface::Python))
+    Ok(equipoise_session::picture::release(&release, &[fractions], Surface::Python))
 }
 
 /// A release, given as its JSON, in a paragraph.

@@ -251,8 +251,7 @@ impl fmt::Display for OpenError {
 /// Which table was meant? Views are left out: one row can make a view fail for all others.
 fn no_table(f: &mut fmt::Formatter<'_>, file: &str, typed: Option<&str>, known: &[String]) -> fmt::Result {
     const SHOWN: usize = 8;
-    let mut names: Vec<String> =
-        known.iter().take(SHOWN).map(|name| wording::shown(name)).collect();
+    let mut names: Vec<String> = known.iter().take(SHOWN).map(|name| wording::shown(name)).collect();
     if known.len() > SHOWN {
         names.push(format!("{} more", known.len() - SHOWN));
     }

@@ -142,9 +142,11 @@ fn paragraph(
     let Charge { time, cost, share } = charge;
     let release = kept.release();
     let text = |name: &str| question[name].as_str().unwrap_or_default();
+    let two = ["correlation", "covariance"].contains(&text("statistic"));
+    let columns = if two { "columns" } else { "column" };
     let of = question["column"]
         .as_str()
-        .map_or(String::new(), |column| format!(" of the column '{}'", printable(column)));
+        .map_or(String::new(), |column| format!(" of the {columns} '{}'", printable(column)));
     let names = question["group_by"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let by: Vec<String> = names.map(|name| format!("'{}'", printable(name))).collect();
     let by = if by.is_empty() { String::new() } else { format!(", by {},", by.join(" and ")) };
@@ -194,6 +196,13 @@ fn paragraph(
         {
             "Its answers were given one by one, to questions that are not written down here.".to_string()
         }
+        Some(Release { groups: Some(groups), statistic, .. }) if statistic == "ecdf" => format!(
+            "The shares up to {} points were released, each with its error, all of which hold at once.",
+            groups.len()
+        ),
+        Some(Release { groups: Some(groups), .. }) if keys_are_public(text("expected")) => {
+            format!("Answers for {} public groups were released, each with its error.", groups.len())
+        }
         Some(Release { groups: Some(groups), .. }) => format!(
             "Answers for {} groups were released, each with its error; groups that are not among them are not released.",
             groups.len()
@@ -236,6 +245,11 @@ fn assumed(mechanism: &str) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// Were the groups stated, or cut out by public edges? The plan said so in words.
+fn keys_are_public(expected: &str) -> bool {
+    !expected.contains("is released in 19 cases of 20")
 }
 
 /// The mechanisms that could have answered as well.

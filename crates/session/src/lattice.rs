@@ -320,13 +320,18 @@ fn finite(value: f64) -> f64 {
 
 /// The ends of a range as finite floats, the lower one below the upper one.
 pub(crate) fn float_ends(text: &str) -> Result<(f64, f64), PlanError> {
-    let (lo, hi) = ends(text)?;
+    float_ends_of(Argument::Range, text)
+}
+
+/// The same of this argument.
+pub(crate) fn float_ends_of(argument: Argument, text: &str) -> Result<(f64, f64), PlanError> {
+    let (lo, hi) = ends_of(argument, text)?;
     let (lo, hi) = (lo.to_f64(), hi.to_f64());
     if lo < hi && lo.is_finite() && hi.is_finite() {
         return Ok((lo, hi));
     }
     Err(ParameterError::out_of_range(
-        "range",
+        argument.name(),
         text,
         "give LO,HI as finite numbers with LO below HI, such as 0,100",
     )
@@ -334,9 +339,13 @@ pub(crate) fn float_ends(text: &str) -> Result<(f64, f64), PlanError> {
 }
 
 fn ends(text: &str) -> Result<(Ratio, Ratio), PlanError> {
+    ends_of(Argument::Range, text)
+}
+
+fn ends_of(argument: Argument, text: &str) -> Result<(Ratio, Ratio), PlanError> {
     let wrong = || {
         ParameterError::out_of_range(
-            "range",
+            argument.name(),
             text,
             "give LO,HI as finite numbers with LO at most HI, such as 0,100",
         )

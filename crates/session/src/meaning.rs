@@ -8,7 +8,7 @@
 //! is how often any one conclusion is drawn. The words say the one or the other.
 
 use crate::{
-    bar::{percent, printable, rounded},
+    bar::{Condition, ErrorBar, percent, printable, rounded},
     release::{Blocks, Outcome, Promise, Release, Remaining, Spent},
 };
 use equipoise_core::ratio::Ratio;
@@ -145,7 +145,9 @@ pub fn outcome(release: &Release) -> String {
         Release { value, error, .. } => {
             let short =
                 error.as_ref().map_or(String::new(), |error| format!(" ({})", error.short_words(value)));
-            format!("{}{short}", rounded(value, error.as_ref()))
+            let population = |error: &ErrorBar| error.conditions().contains(&Condition::Population);
+            let of = if error.as_ref().is_some_and(population) { ", of the population" } else { "" };
+            format!("{}{short}{of}", rounded(value, error.as_ref()))
         }
     }
 }

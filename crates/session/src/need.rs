@@ -20,6 +20,8 @@ pub(crate) enum Need {
     Tally(ColumnRead),
     /// How many rows of a column lie in each cell of the lattice that ranges are searched on.
     Cells(ColumnRead),
+    /// The numbers of two columns in each record that has both.
+    Pairs(ColumnRead, ColumnRead),
     /// The same for each group of records that agree in these columns.
     Grouped {
         /// The columns whose texts, or values of a whole type, are the key.
@@ -34,17 +36,28 @@ impl Need {
     pub fn wanted(&self) -> Option<ColumnRead> {
         match self {
             Self::Records => None,
-            &Self::Present(wanted) | &Self::Tally(wanted) | &Self::Wholes(wanted) | &Self::Cells(wanted) => {
-                Some(wanted)
-            }
+            &Self::Present(wanted)
+            | &Self::Tally(wanted)
+            | &Self::Wholes(wanted)
+            | &Self::Cells(wanted)
+            | &Self::Pairs(wanted, _) => Some(wanted),
             &Self::Floats(column) => Some(ColumnRead { column, kind: Kind::Float }),
             Self::Grouped { need, .. } => need.wanted(),
         }
     }
 
+    /// The cells of its second column, where it has two.
+    pub fn second(&self) -> Option<ColumnRead> {
+        match self {
+            &Self::Pairs(_, second) => Some(second),
+            Self::Grouped { need, .. } => need.second(),
+            _ => None,
+        }
+    }
+
     /// All cells that it needs.
     pub fn all_wanted(&self) -> impl Iterator<Item = ColumnRead> {
-        self.wanted().into_iter().chain(self.keys())
+        self.wanted().into_iter().chain(self.second()).chain(self.keys())
     }
 
     /// The cells of its key.

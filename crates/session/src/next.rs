@@ -54,14 +54,16 @@ fn by_place(request: &Request) -> Vec<(Argument, String)> {
         Some(Column::Keys) if request.column.is_none() => Some(request.group_by.join(",")),
         _ => request.column.clone(),
     };
-    let (fraction, k) = (request.fraction.clone(), request.k.clone());
-    let places = [(Argument::Column, column), (Argument::Fraction, fraction), (Argument::K, k)];
+    let (y, fraction, k) = (request.y.clone(), request.fraction.clone(), request.k.clone());
+    let places =
+        [(Argument::Column, column), (Argument::Y, y), (Argument::Fraction, fraction), (Argument::K, k)];
     places.into_iter().filter_map(|(argument, text)| Some((argument, text?))).collect()
 }
 
 /// An option that was given, as it is typed.
 fn option(request: &Request, argument: Argument, surface: Surface) -> Option<String> {
-    if matches!(argument, Argument::Column | Argument::Fraction | Argument::K) || !request.says(argument) {
+    let by_place = [Argument::Column, Argument::Y, Argument::Fraction, Argument::K];
+    if by_place.contains(&argument) || !request.says(argument) {
         return None;
     }
     let is_key = || {

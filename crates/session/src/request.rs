@@ -12,11 +12,14 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram, select, top or summary.
+    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, correlation, covariance, distinct, ecdf, mode, histogram, select, top or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
+    /// And of which second column, of a correlation or covariance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<String>,
     /// Which quantiles, such as 0.9 or 0.25,0.5,0.75.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub fraction: Option<String>,
@@ -38,6 +41,9 @@ pub struct Request {
     /// LO,HI: answers lie between these, and rows are moved there.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub range: Option<String>,
+    /// The same for the second column.
+    #[serde(default, alias = "range-y", skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub range_y: Option<String>,
     /// Answers and rows are multiples of this.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub resolution: Option<String>,
@@ -50,6 +56,14 @@ pub struct Request {
     /// How many bins of one length a histogram has over its range.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub bins: Option<String>,
+    /// How many bins of a histogram have about as many rows each.
+    #[serde(
+        default,
+        alias = "quantile-bins",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "words"
+    )]
+    pub quantile_bins: Option<String>,
     /// How wide the bins of a histogram are.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub width: Option<String>,
@@ -130,6 +144,7 @@ impl Request {
     pub fn set_text(&mut self, argument: Argument, text: Option<String>) {
         let field = match argument {
             Argument::Column => &mut self.column,
+            Argument::Y => &mut self.y,
             Argument::Fraction => &mut self.fraction,
             Argument::K => &mut self.k,
             Argument::Epsilon => &mut self.epsilon,
@@ -143,9 +158,11 @@ impl Request {
             Argument::MaxRowsPerUnit => &mut self.max_rows_per_unit,
             Argument::MaxGroupsPerUnit => &mut self.max_groups_per_unit,
             Argument::Range => &mut self.range,
+            Argument::RangeY => &mut self.range_y,
             Argument::Resolution => &mut self.resolution,
             Argument::Rows => &mut self.rows,
             Argument::Bins => &mut self.bins,
+            Argument::QuantileBins => &mut self.quantile_bins,
             Argument::Width => &mut self.width,
             Argument::At => &mut self.at,
             Argument::Interval
@@ -165,6 +182,7 @@ impl Request {
     pub(crate) fn text(&self, argument: Argument) -> Option<String> {
         match argument {
             Argument::Column => self.column.clone(),
+            Argument::Y => self.y.clone(),
             Argument::Fraction => self.fraction.clone(),
             Argument::Epsilon => self.epsilon.clone(),
             Argument::Delta => self.delta.clone(),
@@ -177,9 +195,11 @@ impl Request {
             Argument::MaxRowsPerUnit => self.max_rows_per_unit.clone(),
             Argument::MaxGroupsPerUnit => self.max_groups_per_unit.clone(),
             Argument::Range => self.range.clone(),
+            Argument::RangeY => self.range_y.clone(),
             Argument::Resolution => self.resolution.clone(),
             Argument::Rows => self.rows.clone(),
             Argument::Bins => self.bins.clone(),
+            Argument::QuantileBins => self.quantile_bins.clone(),
             Argument::Width => self.width.clone(),
             Argument::At => self.at.clone(),
             Argument::K => self.k.clone(),
@@ -214,6 +234,7 @@ impl Request {
     pub fn says(&self, argument: Argument) -> bool {
         match argument {
             Argument::Column => self.column.is_some(),
+            Argument::Y => self.y.is_some(),
             Argument::Fraction => self.fraction.is_some(),
             Argument::K => self.k.is_some(),
             Argument::Epsilon => self.epsilon.is_some(),
@@ -228,11 +249,13 @@ impl Request {
             Argument::MaxGroupsPerUnit => self.max_groups_per_unit.is_some(),
             Argument::PerUnit => self.per_unit == Some(true),
             Argument::Range => self.range.is_some(),
+            Argument::RangeY => self.range_y.is_some(),
             Argument::Resolution => self.resolution.is_some(),
             Argument::Interval => self.interval == Some(true),
             Argument::Population => self.population == Some(true),
             Argument::Rows => self.rows.is_some(),
             Argument::Bins => self.bins.is_some(),
+            Argument::QuantileBins => self.quantile_bins.is_some(),
             Argument::Width => self.width.is_some(),
             Argument::At => self.at.is_some(),
             Argument::Among => !self.among.is_empty(),
@@ -251,6 +274,12 @@ impl Request {
             Statistic::Mean => Some(Fold::Mean),
             _ => None,
         }
+    }
+
+    /// What it is about, in words: the column, or both.
+    pub fn column_words(&self) -> Option<String> {
+        let column = self.column.clone()?;
+        Some(self.y.as_ref().map_or(column.clone(), |y| format!("{column} and {y}")))
     }
 
     /// Read a JSON object. The error is one line and quotes nothing but names.

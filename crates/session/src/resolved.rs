@@ -312,9 +312,19 @@ impl<'a> ResolvedRequest<'a> {
         self.request.range.as_deref()
     }
 
+    /// The range of the second column.
+    pub fn range_y(&self) -> Option<&'a str> {
+        self.request.range_y.as_deref()
+    }
+
     /// How many bins of one length, where they were asked for.
     pub fn bins(&self) -> Option<&'a str> {
         self.request.bins.as_deref()
+    }
+
+    /// How many bins with about as many rows each, where they were asked for.
+    pub fn quantile_bins(&self) -> Option<&'a str> {
+        self.request.quantile_bins.as_deref()
     }
 
     /// How wide bins are, where that was said.
@@ -410,7 +420,8 @@ impl<'a> ResolvedRequest<'a> {
             Argument::Rows if grouped => true,
             Argument::Range if self.statistic == Statistic::Count => self.fold().is_none(),
             Argument::Range if self.statistic == Statistic::Histogram => {
-                !self.request.says(Argument::Bins) && !self.request.says(Argument::Width)
+                let binned = [Argument::Bins, Argument::Width, Argument::QuantileBins];
+                !binned.iter().any(|&argument| self.request.says(argument))
             }
             Argument::Keys if !grouped => self.statistic != Statistic::Histogram,
             argument => !self.statistic.takes(argument),
@@ -465,6 +476,21 @@ impl<'a> ResolvedRequest<'a> {
     pub fn public_ends(&self) -> Option<&'static str> {
         let column = self.column_of_rows().ok()?;
         (self.fold() == Some(Fold::Mean) && self.kind(column) == Some(Kind::Boolean)).then_some("0,1")
+    }
+
+    /// The place of the second column that the statistic needs.
+    pub fn second_column(&self) -> Result<usize, PlanError> {
+        let Some(name) = self.request.y.as_deref() else {
+            let names = list(&self.facts.columns);
+            return Err(PlanError::about(Argument::Y, format!("{} with which column?", self.statistic()))
+                .hint(format!("Name a second one. There are: {names}")));
+        };
+        columns::named(&self.facts.columns, name).map_err(|error| PlanError::no_column(Argument::Y, &error))
+    }
+
+    /// What a column is called.
+    pub fn column_name(&self, column: usize) -> String {
+        self.facts.columns[column].clone()
     }
 
     /// The place of the column, or of the one that names people where none was named.
@@ -545,7 +571,7 @@ pub(crate) fn uses_delta(request: &Request) -> bool {
     let keyed = !request.group_by.is_empty() || statistic.spec().column == Column::Keys;
     // Bins between public ends are public keys.
     let bins = match statistic {
-        Statistic::Histogram => request.says(Argument::Range),
+        Statistic::Histogram => request.says(Argument::Range) || request.says(Argument::QuantileBins),
         statistic => statistic == Statistic::Ecdf,
     };
     let mechanism = request.mechanism.as_deref().filter(|&name| name != AUTO);

@@ -297,8 +297,8 @@ fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
 
 /// One answer of a batch.
 fn item(part: &Part, answer: Answer) -> BatchAnswer {
-    let column = part.request().column.as_deref();
-    let item = item_of(&part.request().statistic, column, part.mechanism(), answer);
+    let column = part.request().column_words();
+    let item = item_of(&part.request().statistic, column.as_deref(), part.mechanism(), answer);
     let value_type = part.answer_type();
     BatchAnswer {
         value_type,

@@ -26,6 +26,8 @@ pub enum Shape {
     Fraction,
     /// A column, and into how many parts its rows are divided.
     Parts,
+    /// Two columns.
+    Two,
 }
 
 /// One aggregate.
@@ -60,6 +62,8 @@ pub const TABLE: &[Row] = &[
     row(&["APPROX_QUANTILES"], "quantile", Shape::Parts),
     row(&["VAR_POP", "VAR", "VARIANCE"], "variance", Shape::Column),
     row(&["STDDEV_POP", "STDDEV", "STD"], "std", Shape::Column),
+    row(&["CORR"], "correlation", Shape::Two),
+    row(&["COVAR_POP"], "covariance", Shape::Two),
     row(&["IQR"], "iqr", Shape::Column),
     row(&["MODE"], "mode", Shape::Column),
     Row { instead: "QUANTILE(x, 0.01)", ..row(&["MIN"], "min", Shape::Column) },
@@ -86,7 +90,8 @@ const OTHERS: &[(&[&str], &str)] = &[
         &["BIT_AND", "BIT_OR", "BIT_XOR", "LOGICAL_AND", "LOGICAL_OR", "BOOL_AND", "BOOL_OR"],
         "ask for COUNTIF(condition)",
     ),
-    (&["CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE"], "ask for one column at a time"),
+    (&["COVAR_SAMP"], "write COVAR_POP, which divides by the number of rows"),
+    (&["REGR_SLOPE"], "write COVAR_POP(y, x) / VAR_POP(x)"),
     (&["GROUPING", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE"], "aggregate by GROUP BY"),
 ];
 
@@ -113,6 +118,9 @@ pub(crate) struct Units {
 pub(crate) struct Aggregate {
     pub statistic: &'static str,
     pub column: Option<String>,
+    /// The second column, and its range.
+    pub y: Option<String>,
+    pub range_y: Option<String>,
     pub fraction: Option<String>,
     /// Between which values rows lie, as stated.
     pub range: Option<(String, String)>,
@@ -133,7 +141,8 @@ impl Aggregate {
     pub fn is_like(&self, other: &Self) -> bool {
         let words = |one: &Self| (one.statistic, one.column.clone(), one.fraction.clone(), one.counts_units);
         let ranges = |one: &Self| (one.range.clone(), one.unit_range.clone());
-        words(self) == words(other) && ranges(self) == ranges(other)
+        let second = |one: &Self| (one.y.clone(), one.range_y.clone());
+        words(self) == words(other) && ranges(self) == ranges(other) && second(self) == second(other)
     }
 
     /// Is it taken of each unit first, and then over units?
@@ -147,6 +156,8 @@ impl Aggregate {
         let question = Request {
             statistic: self.statistic.to_string(),
             column: self.column.clone(),
+            y: self.y.clone(),
+            range_y: self.range_y.clone(),
             fraction: self.fraction.clone(),
             range: self.range.as_ref().or(self.unit_range.as_ref()).map(written),
             epsilon: None,
@@ -208,6 +219,8 @@ pub(crate) fn read(
     let mut aggregate = Aggregate {
         statistic: row.statistic,
         column: None,
+        y: None,
+        range_y: None,
         fraction: None,
         range: None,
         unit_range: None,
@@ -217,7 +230,7 @@ pub(crate) fn read(
         at: clauses.byte(place),
     };
     let wanted = match row.shape {
-        Shape::Fraction | Shape::Parts => 2,
+        Shape::Fraction | Shape::Parts | Shape::Two => 2,
         _ => 1,
     };
     let first = plain.first().cloned().unwrap_or(close..close);
@@ -232,26 +245,38 @@ pub(crate) fn read(
             let condition = inner::read(clauses, &first, tables)?;
             aggregate.column = Some(format!("case when {} then 1 end", condition.text));
         }
-        Shape::Column | Shape::Fraction | Shape::Parts => {
-            if clauses.tokens[first.start].is_word("distinct") {
-                return Err(clauses
-                    .wrong(first.start, format!("{name}(DISTINCT ..) is not accepted"))
-                    .hint("leave DISTINCT out"));
-            }
-            let column = inner::read(clauses, &first, tables)?;
-            if !column.names_column {
-                return Err(clauses.wrong(first.start, "a constant has no aggregate").hint("name a column"));
-            }
-            aggregate.column = Some(column.text);
+        Shape::Column | Shape::Fraction | Shape::Parts | Shape::Two => {
+            aggregate.column = Some(column(clauses, &first, name, tables)?);
         }
     }
-    if let Some(second) = plain.get(1) {
+    if let (Shape::Two, Some(second)) = (row.shape, plain.get(1)) {
+        aggregate.y = Some(column(clauses, second, name, tables)?);
+    } else if let Some(second) = plain.get(1) {
         aggregate.fraction = Some(fraction(clauses, second, row.shape)?);
     }
     for argument in arguments.iter().filter(is_named) {
         contribution(clauses, argument, name, &mut aggregate)?;
     }
     Ok(aggregate)
+}
+
+/// A column, or what is computed of some.
+fn column(
+    clauses: &Clauses<'_>,
+    range: &Range<usize>,
+    name: &str,
+    tables: &[String],
+) -> Result<String, SqlError> {
+    if clauses.tokens[range.start].is_word("distinct") {
+        return Err(clauses
+            .wrong(range.start, format!("{name}(DISTINCT ..) is not accepted"))
+            .hint("leave DISTINCT out"));
+    }
+    let column = inner::read(clauses, range, tables)?;
+    if !column.names_column {
+        return Err(clauses.wrong(range.start, "a constant has no aggregate").hint("name a column"));
+    }
+    Ok(column.text)
 }
 
 fn usage(name: &str, shape: Shape) -> String {
@@ -261,6 +286,7 @@ fn usage(name: &str, shape: Shape) -> String {
         Shape::Column => format!("write {name}(x)"),
         Shape::Fraction => format!("write {name}(x, 0.9)"),
         Shape::Parts => format!("write {name}(x, 4)"),
+        Shape::Two => format!("write {name}(x, y)"),
     }
 }
 
@@ -335,8 +361,14 @@ fn contribution(
             .wrong(argument.start, format!("no argument is called {}", word.shown()))
             .hint("There are: contribution_bounds_per_row, contribution_bounds_per_group"));
     }
-    let range = if per_group { &aggregate.unit_range } else { &aggregate.range };
-    if range.is_some() {
+    // Of two columns the first range is that of the first.
+    let second = !per_group && aggregate.y.is_some() && aggregate.range.is_some();
+    let stated = match (per_group, second) {
+        (true, _) => aggregate.unit_range.is_some(),
+        (false, true) => aggregate.range_y.is_some(),
+        (false, false) => aggregate.range.is_some(),
+    };
+    if stated {
         return Err(clauses.wrong(argument.start, "a range is stated twice").hint("state it once"));
     }
     let value = argument.start + 2..argument.end;
@@ -370,6 +402,10 @@ fn contribution(
                 )
                 .hint("give the lower one first, as in (0, 100)"));
         }
+    }
+    if second {
+        aggregate.range_y = Some(format!("{low},{high}"));
+        return Ok(());
     }
     let range = if per_group { &mut aggregate.unit_range } else { &mut aggregate.range };
     *range = Some((low, high));

@@ -375,6 +375,8 @@ fn asked(
         aggregates.push(Aggregate {
             statistic: count,
             column: None,
+            y: None,
+            range_y: None,
             fraction: None,
             range: None,
             unit_range: None,

@@ -33,6 +33,7 @@ class Question:
     ) -> None:
         words = request(statistic, column, keywords)
         self._types: dict[str, str] | None = words.get("types")
+        self._fractions = tuple(part.strip() for part in str(words.get("fraction") or "").split(",") if part.strip())
         self.table: Table | FileTable = table(data)
         if "column" not in words and statistic != "count" and len(self.table.names) == 1:
             words["column"] = self.table.names[0]
@@ -63,14 +64,14 @@ class Question:
     def release(self, request_id: str | None = None) -> Release:
         """Pay, read the rows, answer."""
         if self._before is not None:
-            return Release._of_json(self._before)
+            return Release._of_json(self._before, self._fractions)
         if not self._named:
             _books.check_request_id(request_id)
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)
         source = self.table.source(self.planned.wanted, self._types)
         text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
-        return warned(Release._of_json(text), before)
+        return warned(Release._of_json(text, self._fractions), before)
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
         """Outcomes of many trials on public data, their error bars, and what each number came to; nothing is charged."""

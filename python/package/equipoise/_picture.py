@@ -38,20 +38,20 @@ class Picture:
         return f"<picture, {len(self.svg)} characters of SVG; .save(path) writes it>"
 
 
-def drawn(parts: dict[str, Any]) -> Picture:
+def drawn(parts: dict[str, Any], fractions: tuple[str, ...] = ()) -> Picture:
     """The picture that the command line draws of a release."""
     if parts.get("groups") is not None:
         parts = {**parts, "groups": _frames.by_key(parts["groups"])}
-    return Picture(_equipoise.picture(json.dumps(parts)))
+    return Picture(_equipoise.picture(json.dumps(parts), list(fractions)))
 
 
-def plotted(parts: dict[str, Any], ax: Any) -> Any:
+def plotted(parts: dict[str, Any], ax: Any, fractions: tuple[str, ...] = ()) -> Any:
     """Answers with their error bars on axes of matplotlib; as SVG where there is no matplotlib, or no number."""
     if ax is None and importlib.util.find_spec("matplotlib") is None:
-        return drawn(parts)
-    found = _numbers(parts)
+        return drawn(parts, fractions)
+    found = _numbers(parts, fractions)
     if not found:
-        return drawn(parts)
+        return drawn(parts, fractions)
     if ax is None:
         from matplotlib import pyplot
 
@@ -68,16 +68,17 @@ def plotted(parts: dict[str, Any], ax: Any) -> Any:
     return ax
 
 
-def _numbers(parts: dict[str, Any]) -> list[tuple[str, float, Any, Any]]:
+def _numbers(parts: dict[str, Any], fractions: tuple[str, ...] = ()) -> list[tuple[str, float, Any, Any]]:
     """Each number with its name and the ends of its bar; of a summary those that lie among the values."""
     found = []
     for name, answer in _named(parts):
         table = _frames.columns({**answer, "group_by": None, "groups": None, "answers": None, "statistic": "one"})
         rows = zip(table.get("value", []), table.get("low", []), table.get("high", []))
-        several = len(table.get("value", [])) > 1
+        many = len(table.get("value", []))
+        labels = list(fractions) if len(fractions) == many else [str(place + 1) for place in range(many)]
         for place, (value, low, high) in enumerate(rows):
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                found.append((f"{name} {place + 1}" if several else name, value, low, high))
+                found.append((f"{name} {labels[place]}" if many > 1 else name, value, low, high))
     return found[:60]
 
 

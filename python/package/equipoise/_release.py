@@ -51,14 +51,16 @@ class Release:
     True
     """
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_fractions", "_parts")
 
-    def __init__(self, parts: dict[str, Any]) -> None:
+    def __init__(self, parts: dict[str, Any], fractions: tuple[str, ...] = ()) -> None:
         self._parts = parts
+        # The quantiles that were asked for, by which pictures name them.
+        self._fractions = fractions
 
     @classmethod
-    def _of_json(cls, text: str) -> Release:
-        return cls(json.loads(text))
+    def _of_json(cls, text: str, fractions: tuple[str, ...] = ()) -> Release:
+        return cls(json.loads(text), fractions)
 
     @property
     def value(self) -> Any:
@@ -220,13 +222,13 @@ class Release:
         """Answers with their error bars: on axes of matplotlib where that is installed, or on ``ax``; otherwise :meth:`svg`."""
         from ._picture import plotted
 
-        return plotted(self._parts, ax)
+        return plotted(self._parts, ax, self._fractions)
 
     def svg(self) -> Any:
         """The picture that the command line draws, as SVG, which notebooks show."""
         from ._picture import drawn
 
-        return drawn(self._parts)
+        return drawn(self._parts, self._fractions)
 
     def explain(self) -> str:
         """A paragraph about the release, for a paper or a privacy board.

@@ -175,6 +175,7 @@ mod tests {
                     vec!["equipoise".to_string(), statistic.name().to_string(), "data.csv".to_string()];
                 match argument {
                     Argument::Column => line.push("c".to_string()),
+                    Argument::Y => line.extend(["c".to_string(), "d".to_string()]),
                     Argument::Fraction => line.extend(["c".to_string(), "0.5".to_string()]),
                     Argument::K => line.extend(["c".to_string(), "3".to_string()]),
                     argument => line.push(format!("--{}", argument.flag())),

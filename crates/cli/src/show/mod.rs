@@ -41,7 +41,7 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
     let confidence = summary.error.as_ref().map_or(1.0, ErrorBar::confidence);
     let sure =
         if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
-    let asked = question(plan.statistic(), plan.column(), plan.group_by());
+    let asked = question(plan.statistic(), plan.column().as_deref(), plan.group_by());
     println!("{asked} (planned; nothing was read or charged)");
     if plan.is_batch() {
         for part in &summary.questions {

@@ -43,7 +43,8 @@ pub(crate) fn rows(query: &Query, release: &Release, as_json: bool) -> Exit {
 fn below(rows: &Rows) {
     let bars = || rows.rows.iter().flatten().filter_map(|cell| cell.error.as_ref());
     if let Some(confidence) = bars().map(ErrorBar::confidence).reduce(f64::min).filter(|sure| *sure < 1.0) {
-        println!("  error      each holds on its own ({} confidence)", percent(confidence));
+        let lists = if bars().any(ErrorBar::is_together) { ", and those of a list all at once" } else { "" };
+        println!("  error      each holds on its own{lists} ({} confidence)", percent(confidence));
     }
     for (place, column) in rows.columns.iter().enumerate() {
         let bars = rows.rows.iter().filter_map(|row| row[place].error.as_ref());

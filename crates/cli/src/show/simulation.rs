@@ -21,7 +21,7 @@ pub(crate) fn simulation_title(plan: &Plan) -> String {
 }
 
 fn asked(part: &Part) -> String {
-    question(&part.request().statistic, part.request().column.as_deref(), part.group_by())
+    question(&part.request().statistic, part.request().column_words().as_deref(), part.group_by())
 }
 
 /// Show what each question came to.

@@ -61,9 +61,10 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 50] = [
+pub const OPTIONS: [OptionName; 53] = [
     // What a question takes.
     same("column", Form::Place),
+    same("y", Form::Place),
     OptionName { name: "fraction", flag: "fraction", keyword: "q", form: Form::Place },
     same("k", Form::Place),
     same("where", Form::Text),
@@ -78,11 +79,13 @@ pub const OPTIONS: [OptionName; 50] = [
     words("target_error", "target-error", Form::Number),
     same("confidence", Form::Number),
     same("range", Form::Numbers),
+    words("range_y", "range-y", Form::Numbers),
     same("resolution", Form::Number),
     same("interval", Form::Yes),
     same("population", Form::Yes),
     same("rows", Form::Number),
     same("bins", Form::Number),
+    words("quantile_bins", "quantile-bins", Form::Number),
     same("width", Form::Number),
     same("at", Form::Numbers),
     same("among", Form::Texts),

@@ -4,6 +4,7 @@
 mod answers;
 mod computed;
 mod memory;
+mod pairs;
 mod people;
 mod per_unit;
 mod together;
@@ -25,6 +26,7 @@ pub const ALL: &[&Audit] = &[
     &per_unit::PER_UNIT,
     &people::FILTERS,
     &computed::EXPRESSIONS,
+    &pairs::PAIRS,
     &people::ROW_BUDGETS,
     &votes::audits::VOTES,
     &program::audits::PROGRAMS,

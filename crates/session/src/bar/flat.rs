@@ -44,6 +44,9 @@ pub(super) struct Flat {
     /// Rows, or the answers of blocks, beyond this range were moved into it, which the bar does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     range: Option<[f64; 2]>,
+    /// The same for the second column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    range_y: Option<[f64; 2]>,
     /// It is about at most so many rows of each person, drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drawn_rows: Option<u64>,
@@ -122,6 +125,7 @@ impl From<ErrorBar> for Flat {
         for condition in bar.conditions {
             match condition {
                 Condition::LimitedTo(range) => flat.range = Some(range),
+                Condition::SecondLimitedTo(range) => flat.range_y = Some(range),
                 Condition::Drawn(rows) => flat.drawn_rows = Some(rows),
                 Condition::PerUnit { fold, groups } => {
                     (flat.per_unit, flat.drawn_groups) = (Some(fold), groups);
@@ -204,6 +208,7 @@ impl TryFrom<Flat> for ErrorBar {
         let bar = Self { shape, confidence: flat.confidence, of, conditions: Vec::new() };
         let bar = bar
             .on(flat.range.map(Condition::LimitedTo))
+            .on(flat.range_y.map(Condition::SecondLimitedTo))
             .on(flat.drawn_rows.map(Condition::Drawn))
             .on(flat.per_unit.map(|fold| Condition::PerUnit { fold, groups: flat.drawn_groups }))
             .on(flat.interval_needs.map(Condition::NoInterval))
@@ -271,6 +276,12 @@ mod tests {
             (
                 ErrorBar::noise(0.95, 1.0, 2.0).on(Condition::PerUnit { fold: Fold::Mean, groups: Some(2) }),
                 r#"{"confidence":0.95,"kind":"noise","low":1.0,"high":2.0,"per_unit":"mean","drawn_groups":2}"#,
+            ),
+            (
+                ErrorBar::noise(0.95, 0.5, 0.7)
+                    .on(Condition::SecondLimitedTo([-1.0, 1.0]))
+                    .on(Condition::LimitedTo([0.0, 7.0])),
+                r#"{"confidence":0.95,"kind":"noise","low":0.5,"high":0.7,"range":[0.0,7.0],"range_y":[-1.0,1.0]}"#,
             ),
             (
                 ErrorBar::rank(0.95, 3).on(Condition::Given("a clause".into())).on(Condition::Population),

@@ -121,6 +121,8 @@ pub enum Condition {
     NoInterval(u64),
     /// Rows, or the answers of blocks, beyond this range count as its nearest end.
     LimitedTo([f64; 2]),
+    /// The same for the second column, where there are two.
+    SecondLimitedTo([f64; 2]),
     /// At most so many rows lie outside of that range, with the confidence of the bar but apart from it.
     Outside(u64),
     /// The same for each number of an answer that is a list.
@@ -145,14 +147,15 @@ impl Condition {
             Self::Drawn(_) | Self::PerUnit { .. } => 0,
             Self::NoInterval(_) => 1,
             Self::LimitedTo(_) => 2,
-            Self::Outside(_) => 3,
-            Self::EachLimitedTo(_) => 4,
-            Self::EmptyAs(_) => 5,
-            Self::EmptyLowest => 6,
-            Self::StatedRows(_) => 7,
-            Self::RoundedTo(_) => 8,
-            Self::Population => 9,
-            Self::Given(_) => 10,
+            Self::SecondLimitedTo(_) => 3,
+            Self::Outside(_) => 4,
+            Self::EachLimitedTo(_) => 5,
+            Self::EmptyAs(_) => 6,
+            Self::EmptyLowest => 7,
+            Self::StatedRows(_) => 8,
+            Self::RoundedTo(_) => 9,
+            Self::Population => 10,
+            Self::Given(_) => 11,
         }
     }
 }
@@ -328,6 +331,14 @@ impl ErrorBar {
     pub fn limited_to(&self) -> Option<[f64; 2]> {
         self.conditions.iter().find_map(|condition| match condition {
             Condition::LimitedTo(range) => Some(*range),
+            _ => None,
+        })
+    }
+
+    /// The same of the second column, where there are two.
+    pub fn second_limited_to(&self) -> Option<[f64; 2]> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::SecondLimitedTo(range) => Some(*range),
             _ => None,
         })
     }

@@ -82,8 +82,8 @@ impl ErrorBar {
             Condition::LimitedTo(limits) if self.of.is_none() => Some(limits),
             _ => None,
         });
-        limits.map_or(String::new(), |[low, high]| {
-            format!("with {} limited to {} to {}, ", self.limited_what(), alone(*low), alone(*high))
+        limits.map_or(String::new(), |limits| {
+            format!("with {} limited to {}, ", self.limited_what(), self.ends_of(*limits))
         })
     }
 
@@ -102,16 +102,30 @@ impl ErrorBar {
         })
     }
 
+    /// The ends that rows are limited to, of one column or of two.
+    fn ends_of(&self, limits: [f64; 2]) -> String {
+        let words = |[low, high]: [f64; 2]| format!("{} to {}", alone(low), alone(high));
+        let second = self.second_limited_to().map(words);
+        words(limits) + &second.map_or(String::new(), |second| format!(" and {second}"))
+    }
+
     /// What is true of a whole table of bars, to stand below it: each condition that they all have.
     pub fn common_words<'a>(bars: impl IntoIterator<Item = &'a Self>) -> Vec<String> {
         let bars: Vec<&Self> = bars.into_iter().collect();
         let Some((first, others)) = bars.split_first() else { return Vec::new() };
-        let common = |condition: &&Condition| others.iter().all(|bar| bar.conditions.contains(condition));
+        let common = |condition: &&Condition| {
+            // Both ranges stand in one clause.
+            let is_range = matches!(condition, Condition::LimitedTo(_));
+            let second = first.second_limited_to();
+            let same = |bar: &&&Self| !is_range || bar.second_limited_to() == second;
+            others.iter().filter(same).filter(|bar| bar.conditions.contains(condition)).count()
+                == others.len()
+        };
         let words = |condition: &Condition| match condition {
-            Condition::LimitedTo([low, high]) => {
+            Condition::LimitedTo(limits) => {
                 let clause = first.clause(condition).unwrap_or_default();
                 let (what, are) = (first.limited_what(), if first.fold().is_some() { "is" } else { "are" });
-                Some(format!("{what} {are} limited to {} to {}; {clause}", alone(*low), alone(*high)))
+                Some(format!("{what} {are} limited to {}; {clause}", first.ends_of(*limits)))
             }
             condition => first.clause(condition),
         };
@@ -151,7 +165,10 @@ impl ErrorBar {
             Condition::NoInterval(rows) => {
                 Some(format!("no useful interval at this epsilon; about {rows} rows would be enough"))
             }
-            Condition::Outside(_) | Condition::EachLimitedTo(_) | Condition::StatedRows(_) => None,
+            Condition::Outside(_)
+            | Condition::SecondLimitedTo(_)
+            | Condition::EachLimitedTo(_)
+            | Condition::StatedRows(_) => None,
             Condition::EmptyAs(number) => Some(format!("empty fields count as {}", value(&json!(number)))),
             Condition::EmptyLowest => Some("empty fields count as the lowest value".to_string()),
             Condition::RoundedTo(digits) => Some(format!("rows {}", rounded_to(*digits))),

@@ -8,7 +8,7 @@ use crate::{
         Rows, ScanKeys,
         cells::{self, CellTable},
         numbers::{self, Collected, Numbers, Store},
-        values::{Values, Wholes},
+        values::{Pairs, Values, Wholes},
     },
     source::{Batch, Cells, ColumnRead, Source, Visitor},
     unanswered::Unanswered,
@@ -33,6 +33,8 @@ pub(crate) struct ScanResult<'a> {
     floats: BTreeMap<usize, Numbers<'a>>,
     wholes: BTreeMap<usize, Wholes<'a>>,
     cells: BTreeMap<usize, CellTable>,
+    /// Both numbers of a record one after the other, by both columns.
+    pairs: BTreeMap<[usize; 2], Numbers<'a>>,
     /// Of one group only; of all records they are groups.
     tallies: BTreeMap<usize, Tally>,
     groups: Vec<Groups>,
@@ -130,6 +132,9 @@ impl<'a> ScanResult<'a> {
             (Need::Cells(wanted), Partial::Cells(table)) => {
                 self.cells.entry(wanted.column).or_default().take(table);
             }
+            (Need::Pairs(x, y), Partial::Pairs(rows)) => {
+                self.pairs.entry([x.column, y.column]).or_default().take(rows);
+            }
             (Need::Tally(wanted), Partial::Tally(tally)) => {
                 self.tallies.entry(wanted.column).or_default().take(tally);
             }
@@ -137,10 +142,14 @@ impl<'a> ScanResult<'a> {
         }
     }
 
-    /// Numbers that somebody else keeps.
+    /// Numbers that somebody else keeps, or both numbers of each record.
     pub fn lend_floats(&mut self, need: &Need, rows: &'a [f64]) {
-        let Need::Floats(column) = need else { unreachable!("floats are needed") };
-        self.floats.insert(*column, Numbers::InMemory(Cow::Borrowed(rows)));
+        let rows = Numbers::InMemory(Cow::Borrowed(rows));
+        match need {
+            Need::Floats(column) => self.floats.insert(*column, rows),
+            Need::Pairs(x, y) => self.pairs.insert([x.column, y.column], rows),
+            _ => unreachable!("floats are needed"),
+        };
     }
 
     /// Whole numbers that somebody else keeps.
@@ -177,6 +186,12 @@ impl<'a> ScanResult<'a> {
             Need::Wholes(wanted) => Values::Wholes(wanted.kind, self.wholes.get(&wanted.column)),
             _ => unreachable!("values of numbers or whole types"),
         }
+    }
+
+    /// All records that have a number in both columns of a need.
+    pub fn pairs(&self, need: &Need) -> Pairs<'_, 'a> {
+        let Need::Pairs(x, y) = need else { unreachable!("pairs are needed") };
+        Pairs(self.pairs.get(&[x.column, y.column]))
     }
 
     /// Hand over each text of the column, or value of a type as the text that stands for it, and how many records have it;
@@ -231,14 +246,16 @@ struct Worker {
     records: u64,
     parts: Vec<Part>,
     groupings: Vec<Grouping>,
-    /// Room for the whole numbers of a batch.
+    /// Room for the whole numbers of a batch, and for pairs.
     written: Vec<i64>,
+    paired: Vec<f64>,
 }
 
 struct Part {
     need: Need,
-    /// The place of its cells in a batch.
+    /// The place of its cells in a batch, and of those of its second column.
     cells: usize,
+    second: Option<usize>,
     found: Partial,
 }
 
@@ -249,6 +266,8 @@ pub(crate) enum Partial {
     /// Whole numbers, and how many rows have none.
     Wholes(Collected<i64>, u64),
     Cells(CellTable),
+    /// Both numbers of a record one after the other.
+    Pairs(Collected<f64>),
     Tally(Tally),
 }
 
@@ -257,6 +276,7 @@ impl Partial {
     pub fn new(need: &Need, store: &Arc<Store>) -> Self {
         match need {
             Need::Floats(_) => Self::Floats(Collected::new(store)),
+            Need::Pairs(..) => Self::Pairs(Collected::new(store)),
             Need::Wholes(_) => Self::Wholes(Collected::new(store), 0),
             Need::Cells(_) => Self::Cells(CellTable::default()),
             Need::Tally(_) => Self::Tally(Tally::default()),
@@ -273,14 +293,16 @@ impl Worker {
             if matches!(need, Need::Records | Need::Tally(_) | Need::Grouped { .. }) {
                 return None;
             }
-            let cells = wanted.iter().position(|&one| Some(one) == need.wanted())?;
-            Some(Part { need: need.clone(), cells, found: Partial::new(need, store) })
+            let place = |read: Option<ColumnRead>| wanted.iter().position(|&one| Some(one) == read);
+            let (cells, second) = (place(need.wanted())?, place(need.second()));
+            Some(Part { need: need.clone(), cells, second, found: Partial::new(need, store) })
         };
         Self {
             records: 0,
             parts: needs.iter().filter_map(part).collect(),
             groupings: searches.iter().map(|search| Grouping::new(search, wanted)).collect(),
             written: Vec::new(),
+            paired: Vec::new(),
         }
     }
 }
@@ -300,6 +322,14 @@ impl Visitor for Worker {
                     *count += cells.iter().flatten().count() as u64;
                 }
                 (Partial::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
+                (Partial::Pairs(rows), cells) => {
+                    let second = &batch.cells[part.second.expect("pairs have two columns")];
+                    let (x, y) = (part.need.wanted(), part.need.second());
+                    self.paired.clear();
+                    let both = (0..batch.rows).filter_map(|row| pair([(cells, x), (second, y)], row));
+                    self.paired.extend(both.flatten());
+                    rows.extend(&self.paired);
+                }
                 (Partial::Cells(table), Cells::Floats(cells)) => {
                     table.extend(cells::FINE, cells.iter().copied());
                 }
@@ -320,6 +350,17 @@ impl Visitor for Worker {
             grouping.batch(batch);
         }
     }
+}
+
+/// Both numbers of a row, where it has both.
+fn pair(columns: [(&Cells<'_>, Option<ColumnRead>); 2], row: usize) -> Option<[f64; 2]> {
+    let number = |(cells, read): (&Cells<'_>, Option<ColumnRead>)| match cells {
+        Cells::Floats(cells) => Some(cells[row]).filter(|number| !number.is_nan()),
+        Cells::Integers(cells) => Some(read?.kind.number(cells[row]?)),
+        _ => panic!("a source hands over the kinds that were wanted"),
+    };
+    let [x, y] = columns;
+    Some([number(x)?, number(y)?])
 }
 
 #[cfg(test)]

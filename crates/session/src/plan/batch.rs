@@ -215,7 +215,7 @@ fn shares(total: &Ratio, open: &[usize], weights: &[Ratio]) -> Vec<(usize, Ratio
 /// The error of one question, with its number and what it asks.
 pub(crate) fn in_question(number: usize, question: &Request, error: impl Into<PlanError>) -> PlanError {
     let of =
-        question.column.as_deref().map_or(String::new(), |column| format!(" of {}", wording::shown(column)));
+        question.column_words().map_or(String::new(), |column| format!(" of {}", wording::shown(&column)));
     let statistic = wording::shown(&question.statistic);
     error.into().within(format_args!("question {} ({statistic}{of})", number + 1))
 }

@@ -116,6 +116,10 @@ fn by_other_means(part: &Part) -> Option<NextStep> {
             };
             priced(request, part, "it names a value that nearly most rows have".to_string())
         }
+        (Statistic::Correlation, _) => {
+            let request = Request { statistic: Statistic::Covariance.name().to_string(), ..request.clone() };
+            priced(request, part, "it takes no spread, only rows".to_string())
+        }
         (Statistic::Median | Statistic::Quantile, "stable") => {
             let request = Request { mechanism: None, delta: None, ..request.clone() };
             priced(request, part, "it needs no rows that agree, only enough of them".to_string())

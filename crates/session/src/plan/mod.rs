@@ -147,9 +147,9 @@ impl Plan {
         &self.parts[0].request
     }
 
-    /// The column of the question; none for a batch.
-    pub fn column(&self) -> Option<&str> {
-        if self.batch { None } else { self.request().column.as_deref() }
+    /// The column of the question, or both; none for a batch.
+    pub fn column(&self) -> Option<String> {
+        if self.batch { None } else { self.request().column_words() }
     }
 
     /// The name that the budget belongs to.
@@ -262,7 +262,7 @@ impl Plan {
         let one = (!self.batch).then(|| &self.parts[0]);
         PlanSummary {
             statistic: self.statistic().to_string(),
-            column: self.column().map(str::to_string),
+            column: self.column(),
             value_type: one.and_then(Part::answer_type),
             group_by: self.group_by().to_vec(),
             filter: self.request().filter.clone(),

@@ -129,7 +129,7 @@ impl Part {
         let Expected { error, words } = self.expected();
         QuestionSummary {
             statistic: self.request.statistic.clone(),
-            column: self.request.column.clone(),
+            column: self.request.column_words(),
             value_type: self.answer_type(),
             group_by: self.group_by.clone(),
             mechanism: self.mechanism().to_string(),

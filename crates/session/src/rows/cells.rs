@@ -3,7 +3,7 @@
 //! It is all that a search for a range asks of the rows: one pass finds it, there are at most as many counts as cells, and the
 //! counts of two parts of the rows add up to those of both.
 
-use super::values::Values;
+use super::values::{Pairs, Values};
 use equipoise_core::stability::{
     Range, Reach, Window,
     lattice::{FLOATS, float},
@@ -110,11 +110,28 @@ impl Cells {
         if values.count(true) < MANY { Self::sorted(values, lattice) } else { Self::tabled(values, lattice) }
     }
 
+    /// Those of one column of records that have a number in two.
+    pub fn of_pairs(pairs: Pairs<'_, '_>, side: usize, lattice: CellLattice) -> Self {
+        if pairs.count() >= MANY {
+            let mut table = CellTable::default();
+            pairs.each(|some| table.extend(lattice, some.iter().map(|pair| pair[side])));
+            return table.cells(lattice);
+        }
+        let mut cells = Vec::new();
+        pairs.each(|some| cells.extend(some.iter().map(|pair| lattice.cell(pair[side]))));
+        Self::from_places(cells)
+    }
+
     fn sorted(values: Values<'_, '_>, lattice: CellLattice) -> Self {
         let mut cells = Vec::new();
         values.each_number(|some| {
             cells.extend(some.iter().filter(|number| !number.is_nan()).map(|&number| lattice.cell(number)));
         });
+        Self::from_places(cells)
+    }
+
+    /// The cells of all rows, in any order.
+    fn from_places(mut cells: Vec<i64>) -> Self {
         cells.sort_unstable();
         Self::from_counts(cells.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)))
     }

@@ -135,6 +135,7 @@ impl Derived {
             let keyed = statistic.spec().column == statistic::Column::Keys;
             for (argument, text) in column
                 .map(|text| (Argument::Column, text))
+                .chain(request.y.as_deref().map(|text| (Argument::Y, text)))
                 .chain(request.group_by.iter().map(|text| (Argument::GroupBy, text.as_str())))
             {
                 let names = Names { facts, types: &types, argument };

@@ -14,6 +14,26 @@ pub(crate) struct Wholes<'a> {
     pub nulls: u64,
 }
 
+/// The numbers of two columns in all records that have both, one after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs<'g, 'a>(pub Option<&'g Numbers<'a>>);
+
+impl Pairs<'_, '_> {
+    /// How many records have both.
+    pub fn count(self) -> u64 {
+        let mut count = 0;
+        self.each(|some| count += some.len() as u64);
+        count
+    }
+
+    /// Hand over all pairs, some at a time. Both numbers of a record are always put away together.
+    pub fn each(self, mut visit: impl FnMut(&[[f64; 2]])) {
+        if let Some(numbers) = self.0 {
+            numbers.each(|some| visit(some.as_chunks::<2>().0));
+        }
+    }
+}
+
 /// All rows of a column.
 #[derive(Clone, Copy)]
 pub(crate) enum Values<'g, 'a> {

@@ -44,6 +44,8 @@ enum Look {
         need: Need,
         ranked: Option<(AnswerLattice, Adjacency)>,
     },
+    /// The numbers of two columns.
+    Pairs(Need),
     Texts {
         wanted: ColumnRead,
         kind: Option<Kind>,
@@ -70,6 +72,9 @@ pub(super) enum Measure {
     Least,
     /// The largest row.
     Largest,
+    /// Of two columns.
+    Correlation,
+    Covariance,
     /// How many different texts there are.
     Distinct,
     /// The most frequent text.
@@ -84,6 +89,7 @@ pub(super) struct Facts {
     /// How many rows have no value.
     empty: u64,
     numbers: Vec<f64>,
+    pairs: Vec<[f64; 2]>,
     /// The sum of a column of whole numbers, in its units.
     whole_sum: Option<i128>,
     /// Sorted.
@@ -100,6 +106,11 @@ impl Question {
         // By group, replaced rows are rows that go and rows that come.
         let adjacency = if by.is_empty() { said.adjacency() } else { Adjacency::AddRemove };
         let statistic = said.statistic();
+        if matches!(part.task(), Task::DrawnEdges(_)) {
+            let problem = "edges that are drawn differ from trial to trial, and so does what is true of them";
+            return Err(PlanError::line(problem)
+                .hint("simulate quantile with the fractions that you mean, or state `at` or `bins`"));
+        }
         let mut measures = measures(statistic, said.fraction().unwrap_or_default())?;
         if said.fold() == Some(Fold::Count) {
             // A count of rows is the sum of people's counts.
@@ -121,6 +132,13 @@ impl Question {
             Measure::Distinct => {
                 let wanted = said.distinct_values()?;
                 Look::Texts { wanted, kind: None, among: Vec::new(), most: 1, with_empty: false }
+            }
+            Measure::Correlation | Measure::Covariance => {
+                let need = part.task().needs().into_iter().find_map(|need| match need {
+                    Need::Grouped { need, .. } => Some(*need).filter(|need| need.second().is_some()),
+                    need => Some(need).filter(|need| need.second().is_some()),
+                });
+                Look::Pairs(need.expect("two columns are needed"))
             }
             // Bins and points are looked at by their task.
             _ if matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)) => Look::Count(Need::Records),
@@ -190,6 +208,7 @@ impl Question {
                     });
                 }
             }
+            Look::Pairs(need) => gathered.pairs(need).each(|some| facts.pairs.extend(some)),
             Look::Texts { wanted, among, with_empty, .. } => {
                 let counts = |text: &str| {
                     (among.is_empty() || among.iter().any(|one| one == text))
@@ -258,6 +277,9 @@ impl Question {
                 };
                 Some(texts.into_iter().map(|(_, text)| value(text)).collect())
             }
+            (measure @ (Measure::Correlation | Measure::Covariance), _) => {
+                finite(of_pairs(measure, &facts.pairs)?)
+            }
             (measure, _) => finite(moment(measure, &facts.numbers)?),
         }
     }
@@ -312,7 +334,12 @@ impl Question {
 
     /// What is true of the rows, moved and filled; nothing where there are none.
     fn moved(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<f64> {
-        let [least, most] = error.limited_to().unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let all = [f64::NEG_INFINITY, f64::INFINITY];
+        let [least, most] = error.limited_to().unwrap_or(all);
+        if let Some([second_least, second_most]) = error.second_limited_to() {
+            let limited = |&[x, y]: &[f64; 2]| [x.clamp(least, most), y.clamp(second_least, second_most)];
+            return of_pairs(self.measures[place].1, &facts.pairs.iter().map(limited).collect::<Vec<_>>());
+        }
         let moved = facts.numbers.iter().map(|number| number.clamp(least, most));
         let empty = usize::try_from(facts.empty).unwrap_or(usize::MAX);
         let filled = error.empty_as().into_iter().flat_map(|number| iter::repeat_n(number, empty));
@@ -382,7 +409,10 @@ impl Measure {
     }
 
     fn is_moment(self) -> bool {
-        matches!(self, Self::Sum | Self::Mean | Self::Variance | Self::Deviation)
+        matches!(
+            self,
+            Self::Sum | Self::Mean | Self::Variance | Self::Deviation | Self::Correlation | Self::Covariance
+        )
     }
 }
 
@@ -393,6 +423,7 @@ impl Facts {
             count: 0,
             empty: 0,
             numbers: Vec::new(),
+            pairs: Vec::new(),
             whole_sum: None,
             places: Vec::new(),
             texts: BTreeMap::new(),
@@ -424,6 +455,8 @@ fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measur
         Truth::Spread => one(Measure::Spread),
         Truth::Least => one(Measure::Least),
         Truth::Largest => one(Measure::Largest),
+        Truth::Correlation => one(Measure::Correlation),
+        Truth::Covariance => one(Measure::Covariance),
         Truth::Distinct => one(Measure::Distinct),
         Truth::Frequent => one(Measure::Frequent),
         Truth::Top => one(Measure::Top),
@@ -463,6 +496,19 @@ fn moment(measure: Measure, numbers: &[f64]) -> Option<f64> {
         Measure::Deviation => Some(variance().sqrt()),
         _ => None,
     }
+}
+
+/// A covariance or correlation; nothing where there are no rows, or a column has one value.
+fn of_pairs(measure: Measure, pairs: &[[f64; 2]]) -> Option<f64> {
+    let rows = pairs.len() as f64;
+    let mean = |of: &dyn Fn(&[f64; 2]) -> f64| pairs.iter().map(of).sum::<f64>() / rows;
+    let [x, y] = (!pairs.is_empty()).then(|| [0, 1].map(|side| mean(&|pair| pair[side])))?;
+    let covariance = mean(&|pair| (pair[0] - x) * (pair[1] - y));
+    if measure == Measure::Covariance {
+        return Some(covariance);
+    }
+    let variances = mean(&|pair| (pair[0] - x).powi(2)) * mean(&|pair| (pair[1] - y).powi(2));
+    (variances > 0.0).then(|| covariance / variances.sqrt())
 }
 
 fn finite(number: f64) -> Option<Value> {

@@ -282,6 +282,7 @@ impl StatedPlan {
             adjacency: self.adjacency.to_string(),
             unit: self.unit.to_string(),
             max_rows_per_unit: None,
+            per_unit: false,
             max_groups_per_unit: None,
             once_for_each_value: false,
         }

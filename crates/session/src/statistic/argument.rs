@@ -7,6 +7,8 @@ use equipoise_core::wording::OptionName;
 pub enum Argument {
     /// Of which column.
     Column,
+    /// And of which second column.
+    Y,
     /// Which quantiles.
     Fraction,
     /// How many of the most frequent values.
@@ -35,6 +37,8 @@ pub enum Argument {
     PerUnit,
     /// Between which values answers lie.
     Range,
+    /// The same for the second column.
+    RangeY,
     /// Of which number answers are multiples.
     Resolution,
     /// Whether an interval of values is bought.
@@ -45,6 +49,8 @@ pub enum Argument {
     Rows,
     /// How many bins.
     Bins,
+    /// How many bins with about as many rows each.
+    QuantileBins,
     /// How wide bins are.
     Width,
     /// At which points.
@@ -95,8 +101,9 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 29] = [
         Self::Column,
+        Self::Y,
         Self::Fraction,
         Self::K,
         Self::Where,
@@ -111,11 +118,13 @@ impl Argument {
         Self::TargetError,
         Self::Confidence,
         Self::Range,
+        Self::RangeY,
         Self::Resolution,
         Self::Interval,
         Self::Population,
         Self::Rows,
         Self::Bins,
+        Self::QuantileBins,
         Self::Width,
         Self::At,
         Self::Among,
@@ -144,6 +153,7 @@ impl Argument {
     pub fn name(self) -> &'static str {
         match self {
             Self::Column => "column",
+            Self::Y => "y",
             Self::Fraction => "fraction",
             Self::K => "k",
             Self::Epsilon => "epsilon",
@@ -158,11 +168,13 @@ impl Argument {
             Self::MaxGroupsPerUnit => "max_groups_per_unit",
             Self::PerUnit => "per_unit",
             Self::Range => "range",
+            Self::RangeY => "range_y",
             Self::Resolution => "resolution",
             Self::Interval => "interval",
             Self::Population => "population",
             Self::Rows => "rows",
             Self::Bins => "bins",
+            Self::QuantileBins => "quantile_bins",
             Self::Width => "width",
             Self::At => "at",
             Self::Among => "among",
@@ -195,7 +207,9 @@ impl Argument {
     /// What it is.
     pub fn value(self) -> Value {
         match self {
-            Self::Column | Self::Adjacency | Self::Mechanism | Self::Where | Self::Unit => Value::Text,
+            Self::Column | Self::Y | Self::Adjacency | Self::Mechanism | Self::Where | Self::Unit => {
+                Value::Text
+            }
             Self::Epsilon
             | Self::Delta
             | Self::TargetError
@@ -204,10 +218,11 @@ impl Argument {
             | Self::MaxGroupsPerUnit
             | Self::Resolution
             | Self::Bins
+            | Self::QuantileBins
             | Self::Width
             | Self::Rows
             | Self::K => Value::Number,
-            Self::Fraction | Self::Range | Self::At => Value::Numbers,
+            Self::Fraction | Self::Range | Self::RangeY | Self::At => Value::Numbers,
             Self::Interval | Self::Population | Self::PerUnit => Value::Flag,
             Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
             Self::Types => Value::ByColumn,
@@ -218,6 +233,7 @@ impl Argument {
     pub fn placeholder(self) -> &'static str {
         match self {
             Self::Column | Self::Unit => "COLUMN",
+            Self::Y => "Y",
             Self::Fraction => "FRACTION",
             Self::K => "K",
             Self::Epsilon | Self::TargetError => "E",
@@ -228,10 +244,11 @@ impl Argument {
             Self::Where => "CONDITION",
             Self::MaxRowsPerUnit => "R",
             Self::MaxGroupsPerUnit => "G",
-            Self::Range => "LO,HI",
+            Self::Range | Self::RangeY => "LO,HI",
             Self::Resolution => "STEP",
             Self::Interval | Self::Population | Self::PerUnit => "",
             Self::Rows | Self::Bins => "N",
+            Self::QuantileBins => "K",
             Self::Width => "W",
             Self::At => "POINT,..",
             Self::Among => "VALUE,..",
@@ -244,7 +261,7 @@ impl Argument {
     /// Under which heading the help shows it.
     pub fn heading(self) -> Heading {
         match self {
-            Self::Column | Self::Fraction | Self::K => Heading::Asked,
+            Self::Column | Self::Y | Self::Fraction | Self::K => Heading::Asked,
             Self::Where | Self::Unit | Self::MaxRowsPerUnit | Self::MaxGroupsPerUnit | Self::PerUnit => {
                 Heading::Rows
             }
@@ -255,11 +272,13 @@ impl Argument {
             | Self::TargetError
             | Self::Confidence => Heading::Privacy,
             Self::Range
+            | Self::RangeY
             | Self::Resolution
             | Self::Interval
             | Self::Population
             | Self::Rows
             | Self::Bins
+            | Self::QuantileBins
             | Self::Width
             | Self::At
             | Self::Among => Heading::Values,
@@ -273,6 +292,7 @@ impl Argument {
         match self {
             Self::Column => "The column",
             Self::Fraction => "Which quantiles: 0.9, or several as 0.25,0.5,0.75",
+            Self::Y => "The second column",
             Self::K => "How many of the most frequent values",
             Self::Where => {
                 "Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true"
@@ -310,6 +330,7 @@ impl Argument {
             Self::Range => {
                 "Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as 2000-01-01,2030-12-31"
             }
+            Self::RangeY => "The same as `range`, for the second column",
             Self::Resolution => {
                 "Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float, where numbers are \
                  otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept"
@@ -327,11 +348,16 @@ impl Argument {
             Self::Bins => {
                 "Count numbers in so many bins of one length over `range`; what lies below and above is counted too"
             }
+            Self::QuantileBins => {
+                "Draw edges with about as many rows between each two, for all of epsilon; counts follow from their ranks"
+            }
             Self::Width => {
                 "Count numbers between multiples of this, in days for dates and seconds for timestamps: over `range`, or where enough rows are, \
                  which takes a delta"
             }
-            Self::At => "The points, of the column's type and in growing order, as 0,15,60",
+            Self::At => {
+                "The points, of the column's type and in growing order, as 0,15,60; drawn as quantiles where none are stated"
+            }
             Self::Among => "The candidates, where they are public; needs no delta",
             Self::GroupBy => {
                 "Answer for each group of records that agree in these columns; finding the groups needs a delta"

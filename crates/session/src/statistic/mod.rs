@@ -36,6 +36,10 @@ pub enum Statistic {
     Min,
     /// The largest value, from inside.
     Max,
+    /// How two columns move together, between -1 and 1.
+    Correlation,
+    /// The mean product of their distances from their means.
+    Covariance,
     /// How many different values there are.
     Distinct,
     /// Which share of the rows is not above stated points.
@@ -143,6 +147,10 @@ pub enum Truth {
     Least,
     /// The largest row.
     Largest,
+    /// The correlation of two columns.
+    Correlation,
+    /// Their covariance.
+    Covariance,
     /// How many different values there are.
     Distinct,
     /// The most frequent value.
@@ -155,7 +163,7 @@ pub enum Truth {
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Count,
         Self::Share,
         Self::Sum,
@@ -167,6 +175,8 @@ impl Statistic {
         Self::Iqr,
         Self::Min,
         Self::Max,
+        Self::Correlation,
+        Self::Covariance,
         Self::Distinct,
         Self::Ecdf,
         Self::Mode,

@@ -2,8 +2,8 @@
 
 use super::{
     Argument::{
-        self, Among, At, Bins, Fraction, GroupBy, Interval, K, Keys, PerUnit, Population, Range, Resolution,
-        Rows, Width,
+        self, Among, At, Bins, Fraction, GroupBy, Interval, K, Keys, PerUnit, Population, QuantileBins,
+        Range, RangeY, Resolution, Rows, Width, Y,
     },
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
@@ -270,6 +270,47 @@ False",
         truth: Truth::Largest,
     },
     Spec {
+        statistic: Statistic::Correlation,
+        name: "correlation",
+        about: "How far two columns of numbers rise together: 1 in step, -1 against each other, 0 neither",
+        examples: "Examples:
+  equipoise correlation people.csv age salary --epsilon 1
+  equipoise correlation flights.csv dep_delay arr_delay --range -60,300 --range-y -60,300 --epsilon 1
+
+Rows with a number in both columns count. Without ranges a part of epsilon finds them; they are released with the answer. Where
+the values of a column may all be the same, as far as noise tells, there is no correlation, and it is refused.",
+        python: "Rows with a number in both columns count. Without ranges a part of epsilon finds them; they are released with the answer.
+
+>>> import equipoise as eq
+>>> people = {\"age\": list(range(100)) * 100, \"pay\": [2 * age for age in range(100)] * 100}
+>>> release = eq.correlation(people, \"age\", \"pay\", epsilon=1, range=(0, 100), range_y=(0, 200))
+>>> release.value > 0.9  # noise of about 5 on sums of 3,333 rows' squares
+True",
+        column: Column::Summed,
+        takes: &[Y, Range, RangeY, GroupBy, Keys],
+        mechanisms: &[pure("laplace")],
+        truth: Truth::Correlation,
+    },
+    Spec {
+        statistic: Statistic::Covariance,
+        name: "covariance",
+        about: "The covariance of two columns of numbers (the mean product of distances from their means)",
+        examples: "Example:
+  equipoise covariance people.csv age salary --range 0,110 --range-y 0,200000 --epsilon 1
+
+Rows with a number in both columns count. Without ranges a part of epsilon finds them; they are released with the answer.",
+        python: "Rows with a number in both columns count. Without ranges a part of epsilon finds them; they are released with the answer.
+
+>>> import equipoise as eq
+>>> people = {\"age\": list(range(100)) * 100, \"pay\": [2 * age for age in range(100)] * 100}
+>>> eq.covariance(people, \"age\", \"pay\", epsilon=1, range=(0, 100), range_y=(0, 200)).refused
+False",
+        column: Column::Summed,
+        takes: &[Y, Range, RangeY, GroupBy, Keys],
+        mechanisms: &[pure("laplace")],
+        truth: Truth::Covariance,
+    },
+    Spec {
         statistic: Statistic::Distinct,
         name: "distinct",
         about: "How many different values a column has, or with a unit how many people there are",
@@ -294,13 +335,14 @@ True",
     Spec {
         statistic: Statistic::Ecdf,
         name: "ecdf",
-        about: "Which share of the rows is not above stated points: the empirical distribution function",
+        about: "Which share of the rows is not above stated or drawn points: the distribution function",
         examples: "Examples:
   equipoise ecdf flights.csv dep_delay --at 0,15,60 --epsilon 1
+  equipoise ecdf flights.csv dep_delay --epsilon 1
   equipoise ecdf people.csv hired --at 2010-01-01,2020-01-01 --type hired=date --epsilon 1
 
-The bars of all points hold at once. For the points that stated shares of the rows lie below, ask for quantile.",
-        python: "The shares are ``groups`` of the release, and the bars of all points hold at once.
+The bars of all points hold at once. Without --at 19 points are drawn, as quantiles at 0.05 to 0.95.",
+        python: "The shares are ``groups`` of the release, and the bars of all points hold at once. Without ``at`` points are drawn.
 
 >>> import equipoise as eq
 >>> release = eq.ecdf(list(range(1000)), epsilon=2, at=[99, 499])
@@ -341,7 +383,10 @@ draws rows.",
   equipoise histogram people.csv town,year --epsilon 1 --delta 1e-6
   equipoise histogram people.csv member --keys yes,no --epsilon 1
   equipoise histogram people.csv salary --bins 20 --range 0,100000 --epsilon 1
-  equipoise histogram people.csv salary --width 5000 --epsilon 1 --delta 1e-6",
+  equipoise histogram people.csv salary --width 5000 --epsilon 1 --delta 1e-6
+  equipoise histogram people.csv salary --quantile-bins 10 --epsilon 1
+
+For bins by group, group by what is computed: equipoise count people.csv --group-by 'town,round(age/10)*10' --epsilon 1 --delta 1e-6",
         python: "The counts are ``groups`` of the release. Values are found privately, which takes a delta, or stated as ``keys``.
 
 >>> import equipoise as eq
@@ -352,7 +397,7 @@ draws rows.",
 >>> [group[\"key\"] for group in ages.groups]
 ['below 0', '0 .. 50', '50 .. 100', 'above 100']",
         column: Column::Keys,
-        takes: &[Keys, Range, Bins, Width],
+        takes: &[Keys, Range, Bins, QuantileBins, Width],
         mechanisms: &[pure("laplace")],
         truth: Truth::Count,
     },

@@ -72,6 +72,26 @@ impl Bar {
             .outwards()
     }
 
+    /// The product of two numbers of any sign.
+    pub fn multiplied(self, other: Self) -> Self {
+        let ends = [self.low, self.high].map(|end| [end * other.low, end * other.high]);
+        Self::spanning(self.value * other.value, ends.as_flattened())
+    }
+
+    /// The difference.
+    pub fn less(self, other: Self) -> Self {
+        Self { value: self.value - other.value, low: self.low - other.high, high: self.high - other.low }
+            .outwards()
+    }
+
+    /// The quotient by the roots of two numbers above zero.
+    pub fn over_roots(self, [one, other]: [Self; 2]) -> Self {
+        let below = one.multiplied(other).sqrt();
+        let few = below.low.max(f64::MIN_POSITIVE);
+        let ends = [self.low / few, self.low / below.high, self.high / few, self.high / below.high];
+        Self::spanning(self.value / below.value.max(f64::MIN_POSITIVE), &ends)
+    }
+
     /// The difference to a square, which is not negative.
     pub fn minus_square(self, other: Self) -> Self {
         let squares = [other.low * other.low, other.high * other.high];

@@ -9,7 +9,7 @@
 
 use super::{
     Answering, Expected,
-    count::{counted_bar, whole_noise, within},
+    count::{counted, whole_noise, within},
     edges::{Edges, Multiples, OnEdge},
     histogram::Found,
     noise::LAWS,
@@ -162,8 +162,7 @@ impl Answering for Bins {
                 let bins = edges.labels().into_iter().zip(edges.counts(values, OnEdge::Behind));
                 let group = |(label, count): (String, u64)| {
                     let noisy = noise.run_whole(whole(count), coins);
-                    let bar = counted_bar(self.confidence, noisy, *within);
-                    Answer::released(json!(noisy), bar).into_group(&vec![Some(label)])
+                    counted(self.confidence, noisy, *within).into_group(&vec![Some(label)])
                 };
                 Answer::grouped(bins.map(group).collect(), String::new)
             }

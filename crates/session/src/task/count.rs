@@ -68,7 +68,7 @@ impl Answering for Count {
         let count = self.column.map_or(gathered.records(), |column| gathered.present(column.column));
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = self.noise.run(count, coins);
-        Answer::released(json!(noisy), counted_bar(self.confidence, noisy, self.within))
+        counted(self.confidence, noisy, self.within)
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -80,10 +80,10 @@ impl Answering for Count {
     }
 }
 
-/// Where a count lies that is off by at most so much: never below zero, and never a point.
-pub(super) fn counted_bar(confidence: f64, noisy: i64, within: i64) -> ErrorBar {
+/// A count that is off by at most so much, as it is released: neither it nor its bar is below zero, and the bar is never a point.
+pub(super) fn counted(confidence: f64, noisy: i64, within: i64) -> Answer {
     let bar = Bar::around(noisy, within).at_least_zero();
-    ErrorBar::noise(confidence, bar.low, bar.high)
+    Answer::released(json!(noisy.max(0)), ErrorBar::noise(confidence, bar.low, bar.high))
 }
 
 /// Noise for a count that one unit moves by one.

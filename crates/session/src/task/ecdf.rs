@@ -55,9 +55,9 @@ impl Ecdf {
         };
         let kind = said.kind(column).unwrap_or(Kind::Float);
         let Some(at) = said.at() else {
-            return Err(PlanError::about(Argument::At, "at which points?").hint(
-                "give `at`, such as `at=0,10,60`, or ask for quantiles: quantile with 0.05,0.1,0.25,0.5,0.75,0.9,0.95",
-            ));
+            return Err(
+                PlanError::about(Argument::At, "at which points?").hint("give `at`, such as `at=0,10,60`")
+            );
         };
         let points = Edges::points(kind, at)?;
         let single = said.in_single_steps()?;

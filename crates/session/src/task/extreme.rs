@@ -160,12 +160,11 @@ impl Answering for Extreme {
         let words = format!(
             "{beyond} the true value{}, with at most {} rows {above} it; refused when a noisy count of the rows (off by at most {}, from \
              {}/{} of epsilon) is below {}",
-            rounded.unwrap_or_else(|| if self.moved {
-                " of rows moved into the range and to its steps"
-            } else {
-                ""
-            }
-            .to_string()),
+            match (self.moved, rounded) {
+                (true, Some(rounded)) => format!("{rounded} and moved into the range"),
+                (true, None) => " of rows moved into the range and to its steps".to_string(),
+                (false, rounded) => rounded.unwrap_or_default(),
+            },
             self.beyond,
             self.rows_within,
             ROWS_SHARE.0,

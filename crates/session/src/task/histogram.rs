@@ -10,7 +10,7 @@
 
 use super::{
     Answering, Expected,
-    count::{counted_bar, whole_noise, within},
+    count::{counted, whole_noise, within},
     noise::LAWS,
 };
 use crate::{
@@ -138,8 +138,7 @@ impl Answering for Histogram {
                 let counts = groups.counts_of(&self.counted, &written);
                 let group = |(key, count): (&Key, u64)| {
                     let noisy = noise.run_whole(whole(count), coins);
-                    let bar = counted_bar(self.confidence, noisy, *within);
-                    Answer::released(json!(noisy), bar).into_group(key)
+                    counted(self.confidence, noisy, *within).into_group(key)
                 };
                 Answer::grouped(keys.iter().zip(counts).map(group).collect(), String::new)
             }

@@ -17,6 +17,7 @@ mod coverage;
 mod cut_bars;
 mod distinct;
 mod divisor;
+mod drawn_edges;
 mod each;
 mod ecdf;
 mod edges;
@@ -32,6 +33,7 @@ mod measured;
 mod mode;
 mod moments;
 mod noise;
+pub(crate) mod pairs;
 mod population;
 mod quantiles;
 mod scale;
@@ -142,12 +144,14 @@ pub(crate) enum Task {
     Bins(Box<bins::Bins>),
     Count(count::Count),
     Distinct(distinct::Distinct),
+    DrawnEdges(Box<drawn_edges::DrawnEdges>),
     Ecdf(Box<ecdf::Ecdf>),
     Extreme(Box<extreme::Extreme>),
     Groups(Box<groups::GroupedStatistic>),
     Histogram(Box<histogram::Histogram>),
     Mode(mode::Mode),
     Moments(Box<moments::Moments>),
+    Pairs(Box<pairs::PairStatistic>),
     SensitivityNoise(Box<sensitivity_noise::SensitivityNoise>),
     Quantiles(Box<quantiles::Quantiles>),
     Scale(Box<scale::Scale>),
@@ -172,12 +176,14 @@ macro_rules! dispatch {
             Task::Bins($one) => $call,
             Task::Count($one) => $call,
             Task::Distinct($one) => $call,
+            Task::DrawnEdges($one) => $call,
             Task::Ecdf($one) => $call,
             Task::Extreme($one) => $call,
             Task::Groups($one) => $call,
             Task::Histogram($one) => $call,
             Task::Mode($one) => $call,
             Task::Moments($one) => $call,
+            Task::Pairs($one) => $call,
             Task::SensitivityNoise($one) => $call,
             Task::Quantiles($one) => $call,
             Task::Scale($one) => $call,
@@ -194,6 +200,9 @@ impl Task {
         said.check_arguments()?;
         let grouped = !said.group_by().is_empty();
         Ok(match said.statistic() {
+            Statistic::Ecdf | Statistic::Histogram if drawn_edges::DrawnEdges::are_said(said) => {
+                Self::DrawnEdges(Box::new(drawn_edges::DrawnEdges::plan(said)?))
+            }
             Statistic::Ecdf => Self::Ecdf(Box::new(ecdf::Ecdf::plan(said)?)),
             Statistic::Histogram if bins::Bins::are_said(said) => {
                 Self::Bins(Box::new(bins::Bins::plan(said)?))
@@ -216,6 +225,9 @@ impl Task {
             | Statistic::Mean
             | Statistic::Variance
             | Statistic::Std => Self::Moments(Box::new(moments::Moments::plan(said)?)),
+            Statistic::Correlation | Statistic::Covariance => {
+                Self::Pairs(Box::new(pairs::PairStatistic::plan(said)?))
+            }
             Statistic::Iqr if said.mechanism() == Some(scale::NAME) => {
                 Self::Scale(Box::new(scale::Scale::plan(said)?))
             }

@@ -16,7 +16,7 @@ use super::{
     Answering, Expected,
     bar::Bar,
     clip::{Clip, FINE},
-    count::counted_bar,
+    count::counted,
     divisor::{Divisor, Known},
     exact::Exact,
     frame::{Frame, steps_of, sum},
@@ -266,8 +266,7 @@ impl Moments {
         coins: &mut C,
     ) -> [(&'static str, Answer); 3] {
         let (measured, rows) = self.measure(shared, gathered, coins);
-        let count = counted_bar(self.confidence, rows.about, rows.within);
-        let count = Answer::released(rows.about.into(), count);
+        let count = counted(self.confidence, rows.about, rows.within);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
             Ok(measured) => self.released(take(measured), measured),
             Err(refused) => refused.clone(),

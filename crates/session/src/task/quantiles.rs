@@ -54,6 +54,8 @@ pub(crate) struct Quantiles {
     confidence: f64,
     likely: Option<PredictedError>,
     population: Option<Population>,
+    /// What becomes of rows beyond a declared range, as a clause.
+    limited: Option<Condition>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +80,12 @@ enum Kind {
         quantile: Quantile,
         changes: Option<u64>,
     },
+}
+
+/// What was drawn, and how many rows there seem to be.
+pub(crate) struct Drawn {
+    pub answer: Answer,
+    pub rows: u64,
 }
 
 /// How several quantiles are drawn; the better way is known beforehand.
@@ -140,6 +148,25 @@ impl Quantiles {
         Self::of(said, &fractions, Shape::List)
     }
 
+    /// Several quantiles of a column, in order, from which others count.
+    pub fn edges(
+        said: &ResolvedRequest,
+        need: Need,
+        space: AnswerLattice,
+        fractions: &[Ratio],
+    ) -> Result<Self, PlanError> {
+        let shape = if fractions.len() > 1 { Shape::List } else { Shape::Single };
+        Self::over(said, need, space, fractions, shape)
+    }
+
+    /// How far off the number of rows is, except with this probability.
+    pub fn margin(&self, failure: &Ratio) -> Result<u64, PlanError> {
+        match &self.kind {
+            Kind::One { guard, .. } | Kind::Several { guard, .. } => guard.margin(failure),
+            Kind::Stable { .. } => Ok(0),
+        }
+    }
+
     fn of(said: &ResolvedRequest, fractions: &[Ratio], shape: Shape) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
@@ -181,7 +208,11 @@ impl Quantiles {
             _ => None,
         };
         let adjacency = said.adjacency();
-        Ok(Self { need, adjacency, space, kind, shape, confidence, likely, population })
+        let limited = said.range().map(|range| {
+            let ends = range.replacen(',', " to ", 1);
+            Condition::Given(format!("rows beyond {ends} count as the nearest end"))
+        });
+        Ok(Self { need, adjacency, space, kind, shape, confidence, likely, population, limited })
     }
 
     pub fn need(&self) -> Need {
@@ -236,7 +267,7 @@ impl Quantiles {
                 }
             }
             Kind::Stable { changes, .. } => Expected {
-                error: Some(ErrorBar::exact().on(self.rounding())),
+                error: Some(ErrorBar::exact().on(self.rounding()).on(self.limited.clone())),
                 words: format!(
                     "the exact value{}, or a refusal: {}",
                     self.rounding_words(),
@@ -264,7 +295,7 @@ impl Quantiles {
 
     /// The same about the rows alone.
     fn of_rows(&self, guard: &MinimumRows, bar: ErrorBar) -> ErrorBar {
-        guard.conditioned(bar).on(self.rounding())
+        guard.conditioned(bar).on(self.rounding()).on(self.limited.clone())
     }
 
     /// How many ranks more the rows may be off from their population, where one is meant.
@@ -272,9 +303,10 @@ impl Quantiles {
         self.population.as_ref().map_or(0, |population| population.ranks(counted.known()))
     }
 
-    fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    /// The answer, and how many rows there seem to be.
+    pub fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Drawn {
         let rows = gathered.values(&self.need);
-        match &self.kind {
+        let (answer, rows) = match &self.kind {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
                 let counted = guard.count(self.counted(rows), coins);
                 let place = self.draw(mechanism, rows, coins);
@@ -291,7 +323,7 @@ impl Quantiles {
                     let seen = guard.seen(&counted, without_a_value(rows), coins);
                     Answer::refused(guard.advice(&seen, *rank_error, *needed, self.shape.instead()))
                 };
-                answer.with_rows(counted.noisy_rows)
+                (answer.with_rows(counted.noisy_rows), counted.known())
             }
             Kind::Several { mechanism, guard, rank_errors, needed, ends } => {
                 let values = rows;
@@ -341,13 +373,14 @@ impl Quantiles {
                     let seen = guard.seen(&counted, without_a_value(values), coins);
                     Answer::refused(guard.advice(&seen, error, rows, self.shape.instead()))
                 };
-                answer.with_rows(counted.noisy_rows)
+                (answer.with_rows(counted.noisy_rows), counted.known())
             }
             Kind::Stable { mechanism, quantile, changes } => {
                 let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
-                match mechanism.quantile(*quantile, &window, coins) {
+                let answer = match mechanism.quantile(*quantile, &window, coins) {
                     Outcome::Value(Found::Value(place)) => {
-                        Answer::released(self.value(&[place]), ErrorBar::exact().on(self.rounding()))
+                        let exact = ErrorBar::exact().on(self.rounding()).on(self.limited.clone());
+                        Answer::released(self.value(&[place]), exact)
                     }
                     Outcome::Value(Found::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
                     Outcome::Refused => Answer::refused(format!(
@@ -355,9 +388,11 @@ impl Quantiles {
                          or use `mechanism=inverse-sensitivity`",
                         released_from(*changes)
                     )),
-                }
+                };
+                (answer, 0)
             }
-        }
+        };
+        Drawn { answer: answer.with_empty_lowest(self.adjacency), rows }
     }
 
     fn draw<C: Coins>(
@@ -455,11 +490,12 @@ impl Answering for Quantiles {
             Adjacency::AddRemove => "",
             Adjacency::Replace => "; empty fields count as the lowest value",
         };
-        Expected { error, words: words + empty }
+        let limited = if self.limited.is_some() { "; rows beyond the range are moved into it" } else { "" };
+        Expected { error, words: words + limited + empty }
     }
 
     fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
+        self.drawn(gathered, coins).answer
     }
 
     fn needs(&self) -> Vec<Need> {

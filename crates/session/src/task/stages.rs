@@ -2,7 +2,7 @@
 //! to find them. All splits are calibrated beforehand, and each costs the same.
 
 use super::{
-    clip::{Clip, FINE, Search, Start},
+    clip::{Clip, FINE, Found, Search, Start},
     divisor::Divisor,
     sums::{Moved, Sums},
 };
@@ -36,13 +36,13 @@ const ENOUGH: f64 = 55.0;
 const TOLD: f64 = 70.0;
 /// How many rows may lie outside is told where it is at most one in so many.
 const TOLD_OUTSIDE: i64 = 5;
-/// A range that is searched, and the sums over it.
+/// A range that is searched, or one for each of two columns, and the sums over it.
 #[derive(Clone, Debug)]
-pub(super) struct Searched {
+pub(super) struct Searched<S = Sums> {
     /// The number of rows, which decides on the stage.
     pub count: Divisor,
     /// From the fewest rows to the most.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<Stage<S>>,
     /// From so many rows on there is an answer.
     pub needed: i64,
     /// And from so many on that the sums tell of.
@@ -53,13 +53,13 @@ pub(super) struct Searched {
 
 /// One split of epsilon between the search and the sums.
 #[derive(Clone, Debug)]
-pub(super) struct Stage {
+pub(super) struct Stage<S = Sums> {
     pub from_rows: i64,
     pub search: Search,
-    pub sums: Sums,
+    pub sums: S,
 }
 
-impl Searched {
+impl<S> Searched<S> {
     /// From how many rows on there is an answer, about: a sum tells no number of rows of its own.
     pub fn enough(&self, is_sum: bool) -> i64 {
         if is_sum { self.needed } else { self.told }
@@ -67,18 +67,28 @@ impl Searched {
 
     /// Find a range for rows that lie in these cells.
     pub fn run<C: Coins>(&self, cells: &Cells, coins: &mut C) -> SharedRange {
-        let rows = self.count.noisy(cells.rows(), coins);
+        self.run_each(std::slice::from_ref(cells), coins)
+    }
+
+    /// Find a range for each of some columns of the same rows.
+    pub fn run_each<C: Coins>(&self, columns: &[Cells], coins: &mut C) -> SharedRange {
+        let rows = self.count.noisy(columns.first().map_or(0, Cells::rows), coins);
         let stage = self.stages.iter().rposition(|stage| rows >= stage.from_rows).unwrap_or_default();
         let search = &self.stages[stage].search;
-        let found = search.run(cells, coins);
+        let found: Vec<Found> = columns.iter().map(|cells| search.run(cells, coins)).collect();
+        // Each column may have more outside in its part of the cases.
+        let failure = &self.failure / &Ratio::from(columns.len() as u64);
+        let outside_of = |found: &Found| {
+            // Beyond the largest floats lies what no count of cells sees.
+            let ends = [found.clip.low, found.clip.high];
+            search.outside(found, &failure).filter(|_| ends.iter().all(|end| end.abs() < f64::MAX))
+        };
+        let outside: Option<u64> = found.iter().map(outside_of).sum();
         // Where most rows may lie outside it says nothing.
-        // Beyond the largest floats lies what no count of cells sees.
-        let ends = [found.clip.low, found.clip.high];
-        let outside =
-            search.outside(&found, &self.failure).filter(|_| ends.iter().all(|end| end.abs() < f64::MAX));
         let outside = outside
             .filter(|&outside| i64::try_from(outside).is_ok_and(|outside| outside <= rows / TOLD_OUTSIDE));
-        SharedRange { clip: found.clip, outside, stage, rows }
+        let second = found.get(1).map(|found| found.clip);
+        SharedRange { clip: found[0].clip, second, outside, stage, rows }
     }
 }
 
@@ -86,7 +96,9 @@ impl Searched {
 #[derive(Clone, Debug)]
 pub(crate) struct SharedRange {
     pub(super) clip: Clip,
-    /// At most so many rows lie outside of it, where that is told.
+    /// That of the second column, where there are two.
+    pub(super) second: Option<Clip>,
+    /// At most so many rows lie outside of it, or of either, where that is told.
     pub(super) outside: Option<u64>,
     pub(super) stage: usize,
     pub(super) rows: i64,
@@ -116,22 +128,37 @@ pub(super) fn search(
 ) -> Result<Searched, PlanError> {
     let (of_rows, of_sums) = failures(said, if is_sum { COUNT_SHARE } else { 0 });
     let of_rows = if is_sum { of_rows } else { said.failure().clone() };
-    let count = Divisor::bought(&share(said.eps(), COUNT_SHARE)?, &of_rows)?;
+    search_each(said, 1, &of_rows, |eps| Sums::plan(&of_sums, eps, moved, !is_sum, squares))
+}
+
+/// The same for each of some columns, which share what a search costs, with any sums.
+pub(super) fn search_each<S>(
+    said: &ResolvedRequest,
+    columns: u64,
+    of_rows: &Ratio,
+    sums: impl Fn(&Eps) -> Result<S, PlanError>,
+) -> Result<Searched<S>, PlanError> {
+    let count = Divisor::bought(&share(said.eps(), COUNT_SHARE)?, of_rows)?;
     let single = said.in_single_steps()?;
     let eps = said.eps().ratio().to_f64();
     // What costs twice as much under replace takes twice as many rows.
     let doubled = if said.adjacency() == Adjacency::Replace { 2.0 } else { 1.0 };
+    // And what each of two columns has half of.
+    let doubled = doubled * columns as f64;
+    let of_column = |eps: &Eps, hundredths: u64| -> Result<Eps, PlanError> {
+        Ok(Eps::new(share(eps, hundredths)?.ratio() / &Ratio::from(columns))?)
+    };
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^63 rows")]
     let rows = |parts: f64| (parts / eps).ceil() as i64;
-    let stage = |split: &Split| -> Result<Stage, PlanError> {
+    let stage = |split: &Split| -> Result<Stage<S>, PlanError> {
         let start = match split.median {
             0 => Start::Zero,
-            part => Start::Median { eps: share(single.eps(), part)?, slope: split.slope },
+            part => Start::Median { eps: of_column(single.eps(), part)?, slope: split.slope },
         };
         Ok(Stage {
             from_rows: rows(split.from * doubled),
-            search: Search::new(start, share(said.eps(), split.end)?, FINE)?,
-            sums: Sums::plan(&of_sums, &share(said.eps(), split.sums)?, moved, !is_sum, squares)?,
+            search: Search::new(start, of_column(said.eps(), split.end)?, FINE)?,
+            sums: sums(&share(said.eps(), split.sums)?)?,
         })
     };
     // A small share of a small epsilon may be too little for a median: then more rows do not change the split.

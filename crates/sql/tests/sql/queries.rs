@@ -46,10 +46,11 @@ fn plan_lines(query: &Query, plan: &Plan) -> Vec<String> {
             |name: &str, text: Option<&str>| text.map_or(String::new(), |text| format!(" {name} {text}"));
         let interval = if request.interval == Some(true) { " with an interval" } else { "" };
         lines.push(format!(
-            "{}{of}{by}{}{}{interval}",
+            "{}{of}{by}{}{}{}{interval}",
             question.statistic,
             with("at", request.fraction.as_deref()),
-            with("limited to", request.range.as_deref())
+            with("limited to", request.range.as_deref()),
+            with("and", request.range_y.as_deref())
         ));
     }
     if plan.has_one_selection() {

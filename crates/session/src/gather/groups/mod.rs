@@ -37,7 +37,7 @@ use std::{
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use table::Table;
+use table::{Place, Table};
 
 /// How many bytes of groups one scan keeps in memory. Public and fixed.
 pub(crate) const MEMORY: u64 = 512 << 20;
@@ -131,7 +131,7 @@ pub(crate) struct Grouping {
     search: Arc<GroupQuery>,
     /// The places in a batch of the key's cells, and of each need's.
     places: Vec<usize>,
-    cells: Vec<Option<usize>>,
+    cells: Vec<Place>,
     table: Table,
     taken: u64,
     /// Has it ever put groups away?
@@ -146,7 +146,14 @@ impl Grouping {
         let place = |cells: ColumnRead| wanted.iter().position(|&one| one == cells);
         Self {
             places: search.by.iter().map(|&key| place(key).expect("keys are wanted")).collect(),
-            cells: search.needs.iter().map(|need| need.wanted().and_then(place)).collect(),
+            cells: search
+                .needs
+                .iter()
+                .map(|need| Place {
+                    first: need.wanted().and_then(place),
+                    second: need.second().and_then(place),
+                })
+                .collect(),
             table: Table::new(&search.needs),
             search: Arc::clone(search),
             taken: 0,
@@ -158,7 +165,7 @@ impl Grouping {
 
     pub fn batch(&mut self, batch: Batch<'_>) {
         self.find_groups(batch);
-        self.taken += self.table.batch(batch, &self.groups, &self.cells);
+        self.taken += self.table.batch(&self.search.needs, batch, &self.groups, &self.cells);
         if self.taken > self.search.memory {
             self.put_away();
         }

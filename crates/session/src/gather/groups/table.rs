@@ -2,7 +2,7 @@
 
 use super::{in_memory, key::text, tally::Tally};
 use crate::{
-    gather::{Need, Partial, ScanResult},
+    gather::{Need, Partial, ScanResult, pair},
     names::Names,
     rows::{
         encode::{put_length, take, take_length},
@@ -20,9 +20,17 @@ pub(super) struct Table {
     found: Vec<Several>,
 }
 
+/// Where a batch has the cells of a need.
+pub(super) struct Place {
+    pub first: Option<usize>,
+    /// Those of its second column, where it has two.
+    pub second: Option<usize>,
+}
+
 /// What was found of one need in each group.
 enum Several {
     Counts(Vec<u64>),
+    /// Numbers, or both numbers of each record.
     Floats(Vec<Vec<f64>>),
     /// Whole numbers, and how many rows have none.
     Wholes(Vec<(Vec<i64>, u64)>),
@@ -32,7 +40,7 @@ enum Several {
 impl Table {
     pub fn new(needs: &[Need]) -> Self {
         let several = |need: &Need| match need {
-            Need::Floats(_) => Several::Floats(Vec::new()),
+            Need::Floats(_) | Need::Pairs(..) => Several::Floats(Vec::new()),
             Need::Wholes(_) => Several::Wholes(Vec::new()),
             Need::Tally(_) => Several::Tallies(Vec::new()),
             Need::Records | Need::Present(_) => Several::Counts(Vec::new()),
@@ -42,13 +50,24 @@ impl Table {
     }
 
     /// Take in rows whose groups these are, where cells of each need have these places. How many bytes of memory that took, about.
-    pub fn batch(&mut self, batch: Batch<'_>, groups: &[usize], cells: &[Option<usize>]) -> u64 {
+    pub fn batch(&mut self, needs: &[Need], batch: Batch<'_>, groups: &[usize], cells: &[Place]) -> u64 {
         let many = self.keys.len();
         let mut taken = 0;
-        for (found, place) in self.found.iter_mut().zip(cells) {
+        for ((found, place), need) in self.found.iter_mut().zip(cells).zip(needs) {
             taken += found.resize(many);
             let rows = groups.iter().copied().enumerate();
-            match (found, place.map(|place| &batch.cells[place])) {
+            if let (Several::Floats(all), Some(first), Some(second)) =
+                (&mut *found, place.first, place.second)
+            {
+                let columns = [(&batch.cells[first], need.wanted()), (&batch.cells[second], need.second())];
+                for (row, group) in rows {
+                    if let Some([x, y]) = pair(columns, row) {
+                        taken += push(&mut all[group], x) + push(&mut all[group], y);
+                    }
+                }
+                continue;
+            }
+            match (found, place.first.map(|place| &batch.cells[place])) {
                 (Several::Counts(counts), None) => groups.iter().for_each(|&group| counts[group] += 1),
                 (Several::Counts(counts), Some(cells)) => {
                     rows.for_each(|(row, group)| counts[group] += u64::from(is_present(cells, row)));
@@ -226,7 +245,7 @@ pub(super) fn add_record(mut record: &[u8], found: &mut [Partial], room: &mut (V
     for found in found {
         match found {
             Partial::Count(count) => *count += take_length(&mut record) as u64,
-            Partial::Floats(rows) => {
+            Partial::Floats(rows) | Partial::Pairs(rows) => {
                 take_some(&mut record, &mut room.0);
                 rows.extend(&room.0);
             }

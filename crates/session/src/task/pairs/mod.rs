@@ -1,0 +1,389 @@
+//! The covariance or correlation of two columns: exact sums of what rows add, with noise, over ranges that were declared or paid for.
+//!
+//! What a row adds and what that costs is in [`parts`], how far the noise goes in [`tails`]. A range that was not declared is searched as for
+//! a mean; where both are, each search has half.
+//!
+//! # Why the bars are as they say
+//!
+//! 1. The number of rows, both means, the mean product and both mean squares are each made of a few noisy sums, and each lies within
+//!    its reach of the true one, all at once, except with the stated probability.
+//! 2. A covariance is the mean product less the product of the means, a correlation that over the roots of both variances: ends are carried
+//!    through, rounded outwards at each step ([`Bar`]). What cannot be, such as a correlation beyond one, is cut off.
+//! 3. Where the lower end of a variance is not above zero, there may be no correlation at all, and it is refused.
+
+mod parts;
+mod tails;
+
+use super::{
+    Answering, Expected,
+    bar::Bar,
+    clip::{Clip, FINE},
+    noise::LAWS,
+    stages::{self, Searched, SharedRange},
+};
+use crate::{
+    answer::Answer,
+    bar::{Condition, ErrorBar},
+    error::PlanError,
+    gather::ScanResult,
+    lattice,
+    need::Need,
+    resolved::ResolvedRequest,
+    rows::{cells::Cells, numbers::Numbers, values::Pairs as Rows},
+    source::{ColumnRead, Kind},
+    statistic::{Argument, Statistic},
+};
+use equipoise_core::{coins::Coins, loss::Loss, wording};
+pub(crate) use parts::FIRST_SHARE;
+use parts::{Frames, PairSums, Parts, ROUNDED, Totals};
+
+/// Steps from the middle of a range to its end.
+const STEPS: i64 = 1 << 30;
+/// What doubles lose on the way from a row to its steps, in parts of the farthest row or of the farthest end.
+const FLOATING: f64 = 1.0 / (1u64 << 49) as f64;
+/// Of values that lie evenly over their range, in parts of the square of half its width.
+const EVEN_VARIANCE: f64 = 1.0 / 3.0;
+
+/// The covariance or correlation of two columns.
+#[derive(Clone, Debug)]
+pub(crate) struct PairStatistic {
+    need: Need,
+    kinds: [Kind; 2],
+    names: [String; 2],
+    is_correlation: bool,
+    ranges: Ranges,
+    cost: Loss,
+    confidence: f64,
+    /// As it was asked for, to say how much would do.
+    eps: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Ranges {
+    Declared([Clip; 2], Box<PairSums>),
+    /// Of one column, or of both.
+    Searched([Option<Clip>; 2], Box<Searched<PairSums>>),
+}
+
+/// Means of rows in shares of half the width of their ranges, from noisy sums.
+struct Measured {
+    rows: Bar,
+    covariance: Bar,
+    /// Of both columns, where squares were summed.
+    variances: Option<[Bar; 2]>,
+}
+
+impl PairStatistic {
+    pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
+        Self::with_steps(said, STEPS)
+    }
+
+    /// The same with so many steps from the middle of a range to its end; few can be enumerated.
+    pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
+        let columns = [said.column()?, said.second_column()?];
+        let [x, y] = [said.numbers(columns[0])?, said.numbers(columns[1])?];
+        let read = |need: &Need, column| need.wanted().unwrap_or(ColumnRead { column, kind: Kind::Float });
+        let reads = [read(&x, columns[0]), read(&y, columns[1])];
+        let kinds = reads.map(|read| read.kind);
+        let is_correlation = said.statistic() == Statistic::Correlation;
+        let parts = if is_correlation { Parts::Five } else { Parts::Three };
+        let clip = |text: Option<&str>, kind: Kind, argument: Argument| -> Result<Option<Clip>, PlanError> {
+            // A yes or no has public ends.
+            let Some(text) = text.or((kind == Kind::Boolean).then_some("0,1")) else { return Ok(None) };
+            let (low, high) = lattice::float_ends_of(argument, text)?;
+            Ok(Some(Clip { low, high, middle: low / 2.0 + high / 2.0 }))
+        };
+        let clips = [
+            clip(said.range(), kinds[0], Argument::Range)?,
+            clip(said.range_y(), kinds[1], Argument::RangeY)?,
+        ];
+        let ranges = if let [Some(x), Some(y)] = clips {
+            Ranges::Declared([x, y], Box::new(PairSums::plan(said, said.eps(), parts, steps)?))
+        } else {
+            let searched = clips.iter().filter(|clip| clip.is_none()).count() as u64;
+            let sums = |eps: &_| PairSums::plan(said, eps, parts, steps);
+            Ranges::Searched(clips, Box::new(stages::search_each(said, searched, said.failure(), sums)?))
+        };
+        Ok(Self {
+            need: Need::Pairs(reads[0], reads[1]),
+            kinds,
+            names: columns.map(|column| said.column_name(column)),
+            is_correlation,
+            ranges,
+            cost: Loss::pure(said.eps()),
+            confidence: said.confidence(),
+            eps: said.eps().ratio().to_f64(),
+        })
+    }
+
+    /// Find the ranges that were not declared.
+    fn search<C: Coins>(
+        declared: &[Option<Clip>; 2],
+        searched: &Searched<PairSums>,
+        rows: Rows<'_, '_>,
+        coins: &mut C,
+    ) -> SharedRange {
+        let open = [0, 1].into_iter().filter(|&side| declared[side].is_none());
+        let cells: Vec<Cells> = open.map(|side| Cells::of_pairs(rows, side, FINE.cells)).collect();
+        let found = searched.run_each(&cells, coins);
+        let (clip, second) = match declared {
+            [None, None] => (found.clip, found.second),
+            [Some(x), _] => (*x, Some(found.clip)),
+            [None, Some(y)] => (found.clip, Some(*y)),
+        };
+        SharedRange { clip, second, ..found }
+    }
+
+    /// The noisy sums of values, of rows that are two numbers each, over declared ranges: what audits enumerate.
+    pub fn noisy_first<C: Coins>(&self, rows: &[f64], coins: &mut C) -> [i64; 2] {
+        let (sums, exact) = self.exact(rows);
+        sums.run_first(&exact, coins)
+    }
+
+    /// The noisy sums of products, and what is left of each row.
+    pub fn noisy_parts<C: Coins>(&self, rows: &[f64], coins: &mut C) -> [i64; 5] {
+        let (sums, exact) = self.exact(rows);
+        sums.run_parts(&exact, coins)
+    }
+
+    fn exact(&self, rows: &[f64]) -> (&PairSums, Totals) {
+        let Ranges::Declared(clips, sums) = &self.ranges else { unreachable!("declared ranges are audited") };
+        let rows = Numbers::InMemory(rows.into());
+        (sums, sums.exact(Rows(Some(&rows)), &Frames::new(clips)))
+    }
+
+    /// The sums that there will be with most rows.
+    fn largest(&self) -> &PairSums {
+        match &self.ranges {
+            Ranges::Declared(_, sums) => sums,
+            Ranges::Searched(_, searched) => &searched.stages.last().expect("some stage").sums,
+        }
+    }
+
+    /// By how many steps the place of a row is rounded at most, for either column.
+    fn rounding(&self, frames: &Frames<'_>, steps: i64) -> f64 {
+        let of = |side: usize| {
+            let Clip { low, high, .. } = frames.clips[side];
+            // A row of a whole type is rounded to a double before.
+            let ends = if self.kinds[side].is_whole() { low.abs().max(high.abs()) } else { 0.0 };
+            0.5 + steps as f64 * FLOATING * (1.0 + ends / frames.frames[side].farthest)
+        };
+        of(0).max(of(1))
+    }
+
+    /// What noisy sums tell.
+    fn measured(&self, sums: &PairSums, noisy: &Totals, frames: &Frames<'_>) -> Measured {
+        let steps = sums.steps as f64;
+        let [sum, difference] = noisy.first;
+        let [a, b, c, d, e] = noisy.parts;
+        let add = |numbers: &[i64]| numbers.iter().fold(0i64, |sum, &one| sum.saturating_add(one));
+        let rows = Bar::around(add(&[a, b, c, d, e]), sums.within.rows).divided(steps);
+        let most_rows = rows.high.max(0.0);
+        let rounding = self.rounding(frames, sums.steps);
+        let mean = |twice: i64| {
+            let twice = Bar::around(twice, sums.within.twice_one).widened(2.0 * rounding * most_rows);
+            twice.divided(2.0 * steps).over(rows).between(-1.0, 1.0)
+        };
+        // A product or square moves by what both of its factors, at most one each, are rounded by.
+        let second = |number: i64, within: i64| {
+            let bar = Bar::around(number, within).widened((ROUNDED + 2.0 * rounding) * most_rows);
+            bar.divided(steps).over(rows)
+        };
+        let means = [mean(add(&[sum, difference])), mean(sum.saturating_sub(difference))];
+        let product = second(a.saturating_sub(b), sums.within.product).between(-1.0, 1.0);
+        let covariance = product.less(means[0].multiplied(means[1])).between(-1.0, 1.0);
+        let variances = (sums.parts == Parts::Five).then(|| {
+            let both = add(&[a, b]);
+            let apart = c.saturating_sub(d);
+            let squares = [both.saturating_add(apart), both.saturating_sub(apart)];
+            [0, 1].map(|side| second(squares[side], sums.within.square).minus_square(means[side]))
+        });
+        Measured { rows, covariance, variances }
+    }
+
+    /// What to do where there are too few rows, as a search counted them and as the sums tell.
+    fn too_few(&self, shared: bool, counted: Option<i64>, told: i64) -> Option<String> {
+        match &self.ranges {
+            Ranges::Searched(_, searched)
+                if counted.is_some_and(|rows| rows < searched.needed) || (!shared && told < searched.told) =>
+            {
+                Some(format!(
+                    "too few rows: ranges are found from about {} rows with both values on; raise epsilon, or declare `range` and `range_y`",
+                    searched.told
+                ))
+            }
+            _ if told < 1 => Some(
+                "too few rows: a noisy count of those with both values found none; raise epsilon, or bring more rows"
+                    .to_string(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// A refusal where the values of a column may all be the same, as far as noise tells.
+    fn no_spread(&self, side: usize, variance: Bar, rows: i64) -> Answer {
+        let name = wording::shown(&self.names[side]);
+        let short = (variance.value - variance.low.min(0.0)) / variance.value;
+        // The lower end rises in step with rows and with epsilon; a tenth more, because noise is drawn anew.
+        let more = (short * 1.1).max(1.1);
+        let enough = if variance.value > 0.0 && more < 1000.0 {
+            let eps = (self.eps * more * 10.0).ceil() / 10.0;
+            format!("about {:.0} rows would do, or `epsilon={eps}`", rows as f64 * more)
+        } else {
+            "raise epsilon, or bring more rows".to_string()
+        };
+        Answer::refused(format!(
+            "as far as noise tells of about {rows} rows, the values of '{name}' may all be the same, and then there is no correlation: \
+             {enough}; a narrower range of its values helps too, and a covariance takes no such spread"
+        ))
+    }
+
+    fn released(&self, measured: &Measured, frames: &Frames<'_>, outside: Option<u64>, rows: i64) -> Answer {
+        let bar = match measured.variances {
+            None => {
+                let [x, y] = [0, 1].map(|side| Bar::exact(frames.frames[side].farthest));
+                measured.covariance.times(x).times(y)
+            }
+            Some(variances) => {
+                if let Some(side) = variances.iter().position(|variance| variance.low <= 0.0) {
+                    return self.no_spread(side, variances[side], rows);
+                }
+                measured.covariance.over_roots(variances).between(-1.0, 1.0)
+            }
+        };
+        let error = ErrorBar::noise(self.confidence, bar.low, bar.high);
+        // Nothing lies beyond a yes or no.
+        let error = if self.kinds == [Kind::Boolean; 2] {
+            error
+        } else {
+            let [x, y] = [0, 1].map(|side| [frames.clips[side].low, frames.clips[side].high]);
+            error.on(Condition::LimitedTo(x)).on(Condition::SecondLimitedTo(y))
+        };
+        Answer::number(bar.value, error.on(outside.map(Condition::Outside)))
+    }
+
+    /// From how many rows on a correlation of values that lie evenly over their ranges is released, about.
+    fn rows_if_even(&self) -> u64 {
+        let sums = self.largest();
+        let parts = |within: i64| within as f64 / sums.steps as f64;
+        let off = parts(sums.within.square) + EVEN_VARIANCE * parts(sums.within.rows);
+        // The mean may be off too, by a share whose square counts.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of rows")]
+        let rows = ((off + parts(sums.within.twice_one) / 2.0) / EVEN_VARIANCE).ceil() as u64;
+        rows
+    }
+
+    fn statistic(&self) -> Statistic {
+        if self.is_correlation { Statistic::Correlation } else { Statistic::Covariance }
+    }
+}
+
+impl Answering for PairStatistic {
+    fn mechanism(&self) -> &'static str {
+        LAWS[0]
+    }
+
+    fn cost(&self) -> Loss {
+        self.cost.clone()
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![self.need.clone()]
+    }
+
+    fn expected(&self) -> Expected {
+        let parts = |within: i64| within as f64 / self.largest().steps as f64;
+        let sums = self.largest();
+        // The product, and each mean times the other, which is at most one.
+        let off = parts(sums.within.product) + parts(sums.within.rows) + parts(sums.within.twice_one);
+        let both = "rows without both values take no part, rows beyond a range are moved into it";
+        let spread = if self.is_correlation {
+            format!(
+                "; refused where the values of a column may all be the same: evenly spread ones from about {} rows on are released",
+                self.rows_if_even()
+            )
+        } else {
+            String::new()
+        };
+        let words = match &self.ranges {
+            Ranges::Declared(clips, _) if !self.is_correlation => {
+                let widths = clips.iter().map(|clip| (clip.high - clip.low) / 2.0).product::<f64>();
+                format!(
+                    "off by at most {:.6} over a noisy number of rows; {both}; refused when a noisy count of the rows is below 1",
+                    off * widths
+                )
+            }
+            Ranges::Declared(..) => {
+                format!("{both}; refused when a noisy count of the rows is below 1{spread}")
+            }
+            Ranges::Searched(_, searched) => format!(
+                "ranges are searched privately and released with the answer; {both}; refused where noisy counts tell of fewer than about {} \
+                 rows{spread}",
+                searched.told
+            ),
+        };
+        Expected { error: None, words }
+    }
+
+    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+        self.answer_group(None, gathered, coins)
+    }
+
+    fn shared_need(&self) -> Option<Need> {
+        matches!(self.ranges, Ranges::Searched(..)).then(|| self.need.clone())
+    }
+
+    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+        let Ranges::Searched(declared, searched) = &self.ranges else { return None };
+        Some(Self::search(declared, searched, all.pairs(&self.need), coins))
+    }
+
+    fn answer_group<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        gathered: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Answer {
+        let rows = gathered.pairs(&self.need);
+        let (clips, outside, sums, counted) = match &self.ranges {
+            Ranges::Declared(clips, sums) => (*clips, None, &**sums, None),
+            Ranges::Searched(declared, searched) => {
+                let found = match shared {
+                    Some(shared) => shared.clone(),
+                    None => Self::search(declared, searched, rows, coins),
+                };
+                let second = found.second.expect("two columns have two ranges");
+                let sums = &searched.stages[found.stage].sums;
+                ([found.clip, second], found.outside, sums, Some(found.rows))
+            }
+        };
+        let frames = Frames::new(&clips);
+        let noisy = sums.run(&sums.exact(rows, &frames), coins);
+        let measured = self.measured(sums, &noisy, &frames);
+        #[expect(clippy::cast_possible_truncation, reason = "a number of rows")]
+        let about = measured.rows.value.round() as i64;
+        let answer = match self.too_few(shared.is_some(), counted, about) {
+            Some(advice) => Answer::refused(advice),
+            None => self.released(&measured, &frames, outside, about),
+        };
+        answer.with_rows(Some(about))
+    }
+
+    fn rows_needed(&self) -> Option<u64> {
+        match &self.ranges {
+            Ranges::Declared(..) => None,
+            Ranges::Searched(_, searched) => u64::try_from(searched.told).ok(),
+        }
+    }
+
+    fn no_prediction(&self) -> String {
+        let statistic = self.statistic();
+        format!(
+            "the error of a {statistic} depends on the number of rows and on how far they spread; give `epsilon`"
+        )
+    }
+}
+
+#[cfg(test)]
+#[path = "pairs_tests.rs"]
+mod tests;
