@@ -395,9 +395,8 @@ mod tests {
             let removals = sum::removals(&unsigned(&rows), mechanism.limit());
             let whole = |value: u128| Ratio::from(u64::try_from(value).unwrap());
             let least: Vec<Ratio> = (0..=4).map(|removed| whole(removals.least_after(removed))).collect();
-            let law = |least: &[Ratio]| {
-                enumerate(&ratio("1e-30"), |tape| mechanism.run_least_after(least, tape))
-            };
+            let law =
+                |least: &[Ratio]| enumerate(&ratio("1e-30"), |tape| mechanism.run_least_after(least, tape));
             let known = enumerate(&ratio("1e-30"), |tape| mechanism.run(&removals, tape));
             assert!(delta_between(&Ratio::zero(), &law(&least), &known).upper() < ratio("1e-20"), "{rows:?}");
             let mut rising = least.clone();
