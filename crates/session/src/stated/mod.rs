@@ -16,6 +16,34 @@
 //!
 //! Each mechanism is the core's own, run on exact numbers: floats are dyadic numbers and are taken as they are. Where noise lives on a
 //! lattice, the lattice is public and the sensitivity is widened for the rounding ([`added`]).
+//!
+//! # Example
+//!
+//! ```
+//! use equipoise_session::{
+//!     ledger::Ledger,
+//!     session::{Paid, Session, facts},
+//!     stated::{Found, StatedPlan, StatedRequest},
+//! };
+//!
+//! let text = |text: &str| Some(text.to_string());
+//! let request = StatedRequest {
+//!     statistic: "noise".into(),
+//!     epsilon: text("1"),
+//!     sensitivity: text("1"),
+//!     grid: text("1"),
+//!     ..StatedRequest::default()
+//! };
+//! let mut session = Session::new(Ledger::in_memory()?, None)?;
+//! let plan = StatedPlan::new(&request, &facts(Some(session.ledger()), "people", &[])?)?;
+//! let Paid::Charged(charged) = session.charge(plan, None)? else { unreachable!("no request id was given") };
+//! // Behind the charge: what nobody has seen yet.
+//! let people = [1.0; 4200];
+//! let found = Found { numbers: vec![people.iter().sum()], ..Found::default() };
+//! let release = session.answer_stated(*charged, Some(&found))?;
+//! assert_eq!(release.stated[0], "sensitivity 1, as stated by the caller");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod added;
 mod chosen;

@@ -266,3 +266,14 @@ fn bars_hold() {
         assert!(missed.count() < 40, "{request:?}");
     }
 }
+
+#[test]
+fn the_audit_holds_and_catches_its_mutant() {
+    let equipoise_audit::Kind::Claim { shipped, mutant, .. } = &audits::STATED.kind else {
+        panic!("a claim")
+    };
+    for measured in shipped() {
+        assert!(measured.holds() && measured.exercised(), "{}: {}", measured.case, measured.worst.to_f64());
+    }
+    assert!(mutant().iter().any(equipoise_audit::Measured::refuted));
+}
