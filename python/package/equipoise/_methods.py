@@ -313,6 +313,60 @@ class Statistics:
         """The largest value of a column that more than a few rows lie at or above, from inside of the rows; keywords as of :func:`equipoise.max`."""
         return self._plan("max", locals())
 
+    def correlation(
+        self,
+        column: str | None = None,
+        y: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        range_y: tuple[Number, Number] | str | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """How far two columns of numbers rise together: 1 in step, -1 against each other, 0 neither; keywords as of :func:`equipoise.correlation`."""
+        return self._plan("correlation", locals())
+
+    def covariance(
+        self,
+        column: str | None = None,
+        y: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        range_y: tuple[Number, Number] | str | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The covariance of two columns of numbers (the mean product of distances from their means); keywords as of :func:`equipoise.covariance`."""
+        return self._plan("covariance", locals())
+
     def distinct(
         self,
         column: str | None = None,
@@ -357,7 +411,7 @@ class Statistics:
         type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
     ) -> Query:
-        """Which share of the rows is not above stated points: the empirical distribution function; keywords as of :func:`equipoise.ecdf`."""
+        """Which share of the rows is not above stated or drawn points: the distribution function; keywords as of :func:`equipoise.ecdf`."""
         return self._plan("ecdf", locals())
 
     def mode(
@@ -401,6 +455,7 @@ class Statistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         bins: Number | None = None,
+        quantile_bins: Number | None = None,
         width: Number | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
@@ -770,6 +825,56 @@ class GroupStatistics:
     ) -> Query:
         """The largest value of a column that more than a few rows lie at or above, from inside of the rows; keywords as of :func:`equipoise.max`."""
         return self._plan("max", locals())
+
+    def correlation(
+        self,
+        column: str | None = None,
+        y: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        range_y: tuple[Number, Number] | str | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """How far two columns of numbers rise together: 1 in step, -1 against each other, 0 neither; keywords as of :func:`equipoise.correlation`."""
+        return self._plan("correlation", locals())
+
+    def covariance(
+        self,
+        column: str | None = None,
+        y: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        range_y: tuple[Number, Number] | str | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """The covariance of two columns of numbers (the mean product of distances from their means); keywords as of :func:`equipoise.covariance`."""
+        return self._plan("covariance", locals())
 
     def distinct(
         self,

@@ -16,10 +16,11 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "distinct", "ecdf", "mode", "histogram", "select", "top", "summary", "quantiles"]
+__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "correlation", "covariance", "distinct", "ecdf", "mode", "histogram", "select", "top", "summary", "quantiles"]
 
 #: Keywords as the words of a request, and what they are.
 WORDS: dict[str, tuple[str, str]] = {
+    "y": ("y", "text"),
     "q": ("fraction", "numbers"),
     "k": ("k", "number"),
     "where": ("where", "text"),
@@ -34,11 +35,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "target_error": ("target_error", "number"),
     "confidence": ("confidence", "number"),
     "range": ("range", "numbers"),
+    "range_y": ("range_y", "numbers"),
     "resolution": ("resolution", "number"),
     "interval": ("interval", "flag"),
     "population": ("population", "flag"),
     "rows": ("rows", "number"),
     "bins": ("bins", "number"),
+    "quantile_bins": ("quantile_bins", "number"),
     "width": ("width", "number"),
     "at": ("at", "numbers"),
     "among": ("among", "texts"),
@@ -1053,6 +1056,189 @@ def max(
     return ask("max", locals())
 
 
+def correlation(
+    data: Any,
+    column: str | None = None,
+    y: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    range_y: tuple[Number, Number] | str | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """How far two columns of numbers rise together: 1 in step, -1 against each other, 0 neither.
+
+    Rows with a number in both columns count. Without ranges a part of epsilon finds them; they are released with the answer.
+
+    >>> import equipoise as eq
+    >>> people = {"age": list(range(100)) * 100, "pay": [2 * age for age in range(100)] * 100}
+    >>> release = eq.correlation(people, "age", "pay", epsilon=1, range=(0, 100), range_y=(0, 200))
+    >>> release.value > 0.9  # noise of about 5 on sums of 3,333 rows' squares
+    True
+
+    Keywords:
+
+    ``y``
+        The second column.
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``, ``unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
+    ``range_y``
+        The same as ``range``, for the second column.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``, ``type``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("correlation", locals())
+
+
+def covariance(
+    data: Any,
+    column: str | None = None,
+    y: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    range_y: tuple[Number, Number] | str | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """The covariance of two columns of numbers (the mean product of distances from their means).
+
+    Rows with a number in both columns count. Without ranges a part of epsilon finds them; they are released with the answer.
+
+    >>> import equipoise as eq
+    >>> people = {"age": list(range(100)) * 100, "pay": [2 * age for age in range(100)] * 100}
+    >>> eq.covariance(people, "age", "pay", epsilon=1, range=(0, 100), range_y=(0, 200)).refused
+    False
+
+    Keywords:
+
+    ``y``
+        The second column.
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``, ``unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
+    ``range_y``
+        The same as ``range``, for the second column.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
+    ``types``, ``type``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("covariance", locals())
+
+
 def distinct(
     data: Any,
     column: str | None = None,
@@ -1159,9 +1345,9 @@ def ecdf(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """Which share of the rows is not above stated points: the empirical distribution function.
+    """Which share of the rows is not above stated or drawn points: the distribution function.
 
-    The shares are ``groups`` of the release, and the bars of all points hold at once.
+    The shares are ``groups`` of the release, and the bars of all points hold at once. Without ``at`` points are drawn.
 
     >>> import equipoise as eq
     >>> release = eq.ecdf(list(range(1000)), epsilon=2, at=[99, 499])
@@ -1195,7 +1381,7 @@ def ecdf(
         With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
         select of found values, for how many of them.
     ``at``
-        The points, of the column's type and in growing order, as 0,15,60.
+        The points, of the column's type and in growing order, as 0,15,60; drawn as quantiles where none are stated.
     ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
@@ -1310,6 +1496,7 @@ def histogram(
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
     bins: Number | None = None,
+    quantile_bins: Number | None = None,
     width: Number | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
@@ -1364,6 +1551,8 @@ def histogram(
         2000-01-01,2030-12-31.
     ``bins``
         Count numbers in so many bins of one length over ``range``; what lies below and above is counted too.
+    ``quantile_bins``
+        Draw edges with about as many rows between each two, for all of epsilon; counts follow from their ranks.
     ``width``
         Count numbers between multiples of this, in days for dates and seconds for timestamps: over ``range``, or
         where enough rows are, which takes a delta.
