@@ -35,7 +35,7 @@ def calls(data):
             ones, distance=lambda rows: math.inf, bound=1, data=data, epsilon=1, delta=1e-6, **more
         ),
         "smooth": lambda **more: eq.smooth(
-            ones, local=lambda rows, k: 1.0, range=(0, 10_000), data=data, epsilon=1, delta=1e-6, distances=50, **more
+            ones, local=lambda rows, k: 1.0, range=(0, 10_000), data=data, epsilon=1, delta=1e-6, distances=200, **more
         ),
         "bounded-local-sensitivity": lambda **more: eq.bounded_local_sensitivity(
             ones, lambda rows: 1.0, sensitivity=1, data=data, epsilon=1, delta=1e-6, **more
@@ -57,9 +57,10 @@ def test_a_call_is_charged_released_and_says_what_was_stated(name, tmp_path):
     parts = release.to_dict()
     assert parts["stated"] and all(clause.endswith("as stated by the caller") for clause in parts["stated"])
     assert release.spent["epsilon"] == "1" and release.receipt["ledger"] is not None
-    # What is released is about these rows, with a failure of one in twenty at most where it is noise: far wider here.
-    if name in ("noise", "propose-test-release", "bounded-local-sensitivity", "smooth"):
-        assert abs(release.value - 500) < 200  # noise of scale 40 at most: e^-5 at worst for the widest, e^-100 for the rest
+    # Noise of scale 2 at most, and of about 60 at most where a bound is released with it: e^-30 and e^-50.
+    within = {"noise": 60, "propose-test-release": 60, "smooth": 3000, "bounded-local-sensitivity": 3000}
+    if name in within:
+        assert abs(release.value - 500) < within[name]
     assert "as stated by the caller" in repr(release)
 
 
