@@ -11,6 +11,7 @@ Statistics        count, share, sum, mean, variance, std, median, quantile, iqr,
                   select, top, summary
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
+Behind a server   connect(url, token=...)["name"] goes where a table goes; no row comes here
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
 Any program       run_program(["python3", "fit.py"], data, ...), the same in a sandbox, for code nobody trusts
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
@@ -41,6 +42,7 @@ from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simul
 from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
 from ._programs import run_program
 from ._release import Release
+from ._remote import RemoteData, Server, connect
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
 from ._sql import Rows, sql
@@ -62,12 +64,14 @@ __all__ = [
     "Query",
     "RefusedError",
     "Release",
+    "RemoteData",
     "RequestError",
     "RobustDistinct",
     "RobustF2",
     "RobustMinCut",
     "RobustPoint",
     "Rows",
+    "Server",
     "Session",
     "Simulation",
     "ThresholdMonitor",
@@ -75,6 +79,7 @@ __all__ = [
     "audits",
     "calibrate",
     "choose_robust",
+    "connect",
     "mechanisms",
     "run_program",
     "simulate",
