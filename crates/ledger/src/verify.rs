@@ -260,9 +260,9 @@ impl<'c> State<'c> {
             return Ok(Some("the ledger begins with the entry that made it, and only there".to_string()));
         }
         // Who is a member belongs to no data set.
-        let of_a_data_set = !(first || acted && name.is_empty());
+        let of_none = first || (acted && name.is_empty());
         let registers = matches!(entry.event, Event::Registered { .. });
-        if of_a_data_set && !registers && !self.data_sets.contains_key(&name) {
+        if !of_none && !registers && !self.data_sets.contains_key(&name) {
             return Ok(Some("its data set is not registered before it".to_string()));
         }
         if row.request_id.is_some() && !matches!(entry.event, Event::Charged { .. }) {

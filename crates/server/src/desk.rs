@@ -269,7 +269,7 @@ impl Desk {
                     return Some((order, id));
                 }
                 Some(Reverse((due, ..))) => *due - now,
-                None => Duration::from_secs(3600),
+                None => Duration::from_hours(1),
             };
             inside = self.changed.wait_timeout(inside, wait).unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -32,7 +32,6 @@ enum Command {
 
 /// How the server runs.
 #[derive(Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct Options {
     /// Its own folder: ledger and members
     #[arg(
@@ -196,10 +195,8 @@ fn greet(state: &std::sync::Arc<State>, options: &Options) -> Result<(), String>
 
 /// Until Ctrl-C, or until the system asks for an end.
 async fn ended() {
-    let mut terminated = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(signal) => signal,
-        Err(_) => return std::future::pending().await,
-    };
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminated.recv() => {}

@@ -42,7 +42,7 @@ pub struct Limiter {
     seen: Mutex<HashMap<(String, Counted), (Instant, u32)>>,
 }
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 /// So many members are remembered; beyond that those whose minute is over are forgotten.
 const REMEMBERED: usize = 4096;
 

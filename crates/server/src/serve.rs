@@ -25,7 +25,7 @@ pub const MOST_CONNECTIONS: usize = 4096;
 /// How long headers, or a handshake, may take to come.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// How long a connection may be open: longer than any answer is waited for, events included, and not for ever.
-const CONNECTION_TIME: Duration = Duration::from_secs(3600);
+const CONNECTION_TIME: Duration = Duration::from_hours(1);
 /// How long connections have to end when the server does.
 const ENDING_TIME: Duration = Duration::from_secs(5);
 

@@ -201,7 +201,8 @@ fn fits(api: &Value, schema: &Value, value: &Value) -> Result<(), String> {
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    if !kinds.is_empty() && !kinds.contains(&kind) && !(kind == "integer" && kinds.contains(&"number")) {
+    let is_number = kind == "integer" && kinds.contains(&"number");
+    if !kinds.is_empty() && !kinds.contains(&kind) && !is_number {
         return Err(format!("{value} is no {kinds:?}"));
     }
     if schema["enum"].as_array().is_some_and(|known| !known.contains(value)) {

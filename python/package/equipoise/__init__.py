@@ -11,6 +11,7 @@ Statistics        count, share, sum, mean, variance, std, median, quantile, iqr,
                   select, top, summary
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
+Behind a server   connect(url, token=...)["name"] goes where a table goes; no row comes here
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
 Your own analysis noise, choose, stable, propose_test_release, smooth, bounded_local_sensitivity, shifted_inverse, black_box: a value
                   that you compute and what you know of it; sampled; refute searches for what is wrong with a statement
@@ -55,6 +56,7 @@ from ._own import (
 from ._programs import run_program
 from ._refute import Refutation, refute
 from ._release import Release
+from ._remote import RemoteData, Server, connect
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
 from ._sql import Rows, sql
@@ -77,12 +79,14 @@ __all__ = [
     "Refutation",
     "RefusedError",
     "Release",
+    "RemoteData",
     "RequestError",
     "RobustDistinct",
     "RobustF2",
     "RobustMinCut",
     "RobustPoint",
     "Rows",
+    "Server",
     "Session",
     "Simulation",
     "ThresholdMonitor",
@@ -93,6 +97,7 @@ __all__ = [
     "calibrate",
     "choose",
     "choose_robust",
+    "connect",
     "mechanisms",
     "noise",
     "propose_test_release",

@@ -167,4 +167,8 @@ def ask(statistic: str, said: dict[str, Any]) -> Release:
     said = dict(said)
     data, column = said.pop("data"), said.pop("column", None)
     request_id = said.pop("request_id", None)
+    from ._remote import RemoteData, RemoteQuestion
+
+    if isinstance(data, RemoteData):
+        return RemoteQuestion(statistic, data, column, **said).release(request_id)
     return Question(statistic, data, column, request_id=request_id, **said).release(request_id)

@@ -15,6 +15,7 @@ from ._data import FileTable, table
 from ._errors import RequestError
 from ._methods import GroupStatistics, Statistics
 from ._release import Release
+from ._remote import RemoteData, RemoteQuestion
 from ._wording import decimal, short, visible
 
 
@@ -24,7 +25,7 @@ class Query:
     ``summarize()`` is free: cost, mechanism, and what can be told of the error. ``release()`` pays and answers.
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question | RemoteQuestion) -> None:
         self._question = question
 
     def summarize(self) -> dict[str, Any]:
@@ -94,6 +95,13 @@ class Session(Statistics):
         apart: bool = False,
     ) -> None:
         privacy_unit = one_of("unit", unit, "privacy_unit", privacy_unit)
+        self._remote = data if isinstance(data, RemoteData) else None
+        if self._remote is not None:
+            given = [budget, privacy_unit, ledger, name, analyst, delimiter, anew or None, apart or None]
+            if any(one is not None for one in given) or adjacency != "add-remove" or not header:
+                raise RequestError("budget, unit and how data is read are the server's to say; leave them out")
+            self.name = self._remote.name
+            return
         self._table = table(data, delimiter=delimiter, header=header)
         self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
         file = self._table.path if isinstance(self._table, FileTable) else None
@@ -136,6 +144,8 @@ class Session(Statistics):
 
     def _plan(self, statistic: str, said: dict[str, Any]) -> Query:
         keywords = {name: value for name, value in said.items() if name not in ("self", "column") and value is not None}
+        if self._remote is not None:
+            return Query(RemoteQuestion(statistic, self._remote, said["column"], **keywords))
         keywords.setdefault("adjacency", self._adjacency)
         if self._unit is not None and "unit" not in keywords:
             keywords.setdefault("privacy_unit", self._unit)
@@ -147,6 +157,8 @@ class Session(Statistics):
         return Groups(self, columns, keys)
 
     def _balance(self) -> dict[str, Any]:
+        if self._remote is not None:
+            return self._remote.balance()
         balance: dict[str, Any] = json.loads(self._books().balance(self.name))
         return balance
 

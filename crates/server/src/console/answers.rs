@@ -146,10 +146,10 @@ fn filter(release: &Release) -> String {
 /// A row for each answer: what it is of, the value, the error.
 fn rows(release: &Release) -> Vec<[String; 3]> {
     if let Some(groups) = &release.groups {
-        return groups.iter().flat_map(|one| group(one)).collect();
+        return groups.iter().flat_map(group).collect();
     }
     match &release.answers {
-        Some(answers) => answers.iter().flat_map(|one| item(one)).collect(),
+        Some(answers) => answers.iter().flat_map(item).collect(),
         None => vec![row(
             String::new(),
             release.outcome,
@@ -176,7 +176,7 @@ fn group(group: &Group) -> Vec<[String; 3]> {
     match &group.answers {
         Some(answers) => answers
             .iter()
-            .flat_map(|one| item(one))
+            .flat_map(item)
             .map(|[what, value, error]| [format!("{name}: {what}"), value, error])
             .collect(),
         None => vec![row(name, group.outcome, &group.value, group.error.as_ref(), group.advice.as_deref())],
@@ -189,8 +189,8 @@ fn item(one: &BatchAnswer) -> Vec<[String; 3]> {
         rows.into_iter().map(|[what, value, error]| [format!("{name}: {what}"), value, error]).collect()
     };
     match (&one.groups, &one.answers) {
-        (Some(groups), _) => named(groups.iter().flat_map(|one| group(one)).collect()),
-        (None, Some(answers)) => named(answers.iter().flat_map(|one| item(one)).collect()),
+        (Some(groups), _) => named(groups.iter().flat_map(group).collect()),
+        (None, Some(answers)) => named(answers.iter().flat_map(item).collect()),
         (None, None) => vec![row(name, one.outcome, &one.value, one.error.as_ref(), one.advice.as_deref())],
     }
 }

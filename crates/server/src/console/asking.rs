@@ -32,23 +32,25 @@ use std::sync::Arc;
 
 type Answer = Result<Response, Problem>;
 
-/// What the form asks for, in this order, and what each is called there.
+/// What the form asks for, in this order, and what each is called there. The first are asked for mostly; the others are folded away.
 const FIELDS: [(Argument, &str); 14] = [
     (Argument::Column, "Column"),
-    (Argument::Fraction, "Quantiles"),
-    (Argument::K, "How many"),
     (Argument::Where, "Where"),
     (Argument::GroupBy, "By"),
+    (Argument::Epsilon, "Epsilon"),
+    (Argument::Delta, "Delta"),
+    (Argument::TargetError, "Or error within"),
+    (Argument::Fraction, "Quantiles"),
+    (Argument::K, "How many"),
     (Argument::Keys, "Groups, if public"),
     (Argument::Among, "Among"),
     (Argument::At, "At"),
     (Argument::Range, "Range"),
     (Argument::Bins, "Bins"),
     (Argument::Width, "Width of bins"),
-    (Argument::Epsilon, "Epsilon"),
-    (Argument::Delta, "Delta"),
-    (Argument::TargetError, "Or error within"),
 ];
+/// So many of them are always shown.
+const FIRST: usize = 6;
 
 struct Field {
     name: &'static str,
@@ -75,6 +77,8 @@ struct Ask {
     id: String,
     statistics: Vec<(&'static str, bool)>,
     fields: Vec<Field>,
+    others: Vec<Field>,
+    others_said: bool,
     columns: Vec<String>,
     wrong: Option<String>,
     instead: Option<String>,
@@ -160,7 +164,9 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
         page: Page::new(&format!("Ask about {}", text(&document, "data")), Some(caller), ""),
         id: id.to_string(),
         statistics: Statistic::names().into_iter().map(|name| (name, name == chosen)).collect(),
-        fields: FIELDS.into_iter().map(field).collect(),
+        fields: FIELDS[..FIRST].iter().copied().map(field).collect(),
+        others: FIELDS[FIRST..].iter().copied().map(field).collect(),
+        others_said: FIELDS[FIRST..].iter().any(|(argument, _)| form.get(argument.name()).is_some()),
         columns: document["columns"]
             .as_array()
             .into_iter()

@@ -133,7 +133,7 @@ struct Row {
 #[template(path = "members.html")]
 struct Members {
     page: Page,
-    members: Vec<Row>,
+    rows: Vec<Row>,
     roles: Vec<&'static str>,
     link: Option<(String, String)>,
     manages: bool,
@@ -149,7 +149,7 @@ fn members(state: &State, caller: &Caller, made: Option<&Value>) -> Answer {
     let roles: Vec<&str> = Role::ALL.iter().filter(|role| may(role)).map(|role| role.name()).collect();
     let template = Members {
         page: Page::new("Members", Some(caller), "/members"),
-        members: members::list(state, caller)?.iter().map(row).collect(),
+        rows: members::list(state, caller)?.iter().map(row).collect(),
         manages: !roles.is_empty(),
         roles,
         link: made.map(|made| (text(made, "name"), text(made, "link"))),

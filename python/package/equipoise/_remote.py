@@ -1,0 +1,188 @@
+"""Data behind an Equipoise server: questions go there, no row comes here."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ._ask import request
+from ._errors import BudgetError, EquipoiseError, LostError, RequestError
+from ._release import Release, warn, warned
+from ._wording import in_python, visible
+
+#: How often a request is sent again where the server could not be reached. Asking again under one key is free.
+TRIES = 4
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A token is sent to the server that it is for, and to no other."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+class Server(Mapping[str, "RemoteData"]):
+    """The data sets of a server that one may see, by their ids. :func:`connect` makes it."""
+
+    def __init__(self, url: str, token: str, timeout: float = 30) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise RequestError("url is the address of a server; give one such as 'https://answers.example.org'")
+        here = parts.hostname in ("localhost", "127.0.0.1", "::1")
+        if parts.scheme == "http" and not here:
+            raise RequestError("a token is not sent without encryption; give an address that begins with https://")
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            raise RequestError("token is not one of a server; make one on its page 'Account'")
+        self.url, self._token, self._timeout = url.rstrip("/"), token, timeout
+        self._opener = urllib.request.build_opener(_NoRedirect())
+
+    def __repr__(self) -> str:
+        return visible(f"<server {self.url}>")
+
+    def __getitem__(self, id: str) -> RemoteData:
+        return RemoteData(self, id, self._json("GET", f"/v1/data-sets/{urllib.parse.quote(id, safe='')}"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([document["id"] for document in self._json("GET", "/v1/data-sets")])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def _json(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Any:
+        return json.loads(self._send(method, path, body, headers)[1])
+
+    def _send(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, str, Any]:
+        """The status, the text and the headers of an answer; problems are errors of this package."""
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Authorization": f"Bearer {self._token}", **(headers or {})}
+        if data is not None:
+            sent["Content-Type"] = "application/json"
+        for left in reversed(range(TRIES)):
+            asked = urllib.request.Request(self.url + path, data=data, headers=sent, method=method)
+            try:
+                with self._opener.open(asked, timeout=self._timeout) as answer:
+                    return answer.status, answer.read().decode(), answer.headers
+            except urllib.error.HTTPError as error:
+                text = error.read().decode(errors="replace")
+                if error.code in (429, 503) and left:
+                    time.sleep(min(float(error.headers.get("Retry-After") or 1), 60))
+                    continue
+                raise _error(error.code, text) from None
+            except (urllib.error.URLError, http.client.HTTPException, OSError):
+                if not left:
+                    line = "the server cannot be reached; ask again under the same request id, which charges once"
+                    raise EquipoiseError(line) from None
+                time.sleep(0.2 * 2 ** (TRIES - left))
+        raise AssertionError("the last try ends")
+
+
+class Problem(Exception):
+    """A charge that waits for its answer."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+
+
+def _error(status: int, text: str) -> Exception:
+    """The error of this package that a problem is."""
+    try:
+        problem = json.loads(text)
+        line = str(problem["detail"])
+    except (ValueError, KeyError, TypeError):
+        return EquipoiseError(f"the server answered {status} without saying why")
+    if status == 409 and isinstance(problem.get("id"), str):
+        return Problem(problem["id"])
+    if problem.get("exit") == 4:
+        return BudgetError(line, json.dumps({"remaining": problem.get("remaining")}))
+    if status == 410:
+        return LostError(line)
+    if status >= 500:
+        return EquipoiseError(line)
+    return RequestError(line, problem.get("argument"), problem.get("hint"))
+
+
+class RemoteData:
+    """A data set behind a server. It goes where a table goes: ``eq.median(data, "salary", epsilon=1)``, ``eq.Session(data)``."""
+
+    def __init__(self, server: Server, id: str, document: dict[str, Any]) -> None:
+        self.server, self.id, self._document = server, id, document
+
+    @property
+    def name(self) -> str:
+        """The name that its budget belongs to."""
+        return str(self._document["data"])
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return [column["name"] for column in self._document["columns"] or []]
+
+    def balance(self) -> dict[str, Any]:
+        """What was spent on it and what is left to you, now."""
+        self._document = self.server[self.id]._document
+        return {"spent": self._document["spent"], "remaining": self._document["remaining"], "earlier": []}
+
+    def __repr__(self) -> str:
+        return visible(f"<data set {self.name!r} of {self.server.url}>")
+
+
+class RemoteQuestion:
+    """A question about data behind a server, planned there: free until it is released."""
+
+    def __init__(self, statistic: str, data: RemoteData, column: str | None, **keywords: Any) -> None:
+        for keyword in ("ledger", "name", "analyst", "apart"):
+            if keywords.pop(keyword, None):
+                raise RequestError(f"{keyword}= is for data that lies here; the server knows it, so leave it out", keyword)
+        self._data, self._words = data, request(statistic, column, keywords)
+        self._path = f"/v1/data-sets/{urllib.parse.quote(data.id, safe='')}"
+
+    def summarize(self) -> dict[str, Any]:
+        """What it will cost and what can be told of the answer. Free."""
+        summary: dict[str, Any] = self._data.server._json("POST", f"{self._path}/plans", self._words)
+        summary["expected"] = in_python(summary["expected"])
+        summary["warnings"] = [in_python(line) for line in summary["warnings"]]
+        return summary
+
+    def release(self, request_id: str | None = None) -> Release:
+        """Pay, and wait until the answer is shown."""
+        server, key = self._data.server, request_id or uuid.uuid4().hex
+        # Before the charge: who makes errors of warnings does not pay for one.
+        before = warn(server._json("POST", f"{self._path}/plans", self._words)["warnings"])
+        try:
+            accepted = server._json("POST", f"{self._path}/questions", self._words, {"Idempotency-Key": key})
+            id = accepted["id"]
+        except Problem as waiting:
+            # It was charged by a try whose answer never came here.
+            id = waiting.id
+        while True:
+            status, text, headers = server._send("GET", f"/v1/releases/{id}")
+            if status == 200:
+                return warned(Release._of_json(text), before)
+            time.sleep(min(float(headers.get("Retry-After") or 1), 60))
+
+
+def connect(url: str, token: str, *, timeout: float = 30) -> Server:
+    """The data sets of an Equipoise server.
+
+    ``url``, ``token``
+        The address of the server, and a token that you made on its page "Account". It is sent to that address alone, and
+        without encryption only to this machine.
+    ``timeout``
+        How many seconds one request may take.
+
+    A data set goes where a table goes, with the same releases and errors; what it costs and who may ask is the server's to say:
+
+        salaries = eq.connect("https://answers.example.org", token=token)["salaries"]
+        eq.median(salaries, "salary", epsilon=1)
+        session = eq.Session(salaries)
+    """
+    return Server(url, token, timeout)

@@ -1,0 +1,98 @@
+"""Data behind a server: the same releases, sessions and errors, over real sockets."""
+
+import json
+import os
+import re
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import equipoise as eq
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = Path(os.environ.get("EQUIPOISE_SERVER", ROOT / "target/debug/equipoise-server"))
+pytestmark = pytest.mark.skipif(not SERVER.exists(), reason="equipoise-server is built by the tests in Rust")
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A demonstration, and a token of its analyst."""
+    process = subprocess.Popen(
+        [SERVER, "serve", "--demo", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    url = secret = None
+    for line in process.stdout:
+        if found := re.match(r"listening at (\S+)", line):
+            url = found[1]
+        if found := re.search(r"analyst\s+\S+/sign-in/(\S+)", line):
+            secret = found[1]
+        if "Ctrl-C" in line:
+            break
+
+    def post(path, body, **headers):
+        said = {"Content-Type": "application/json", "Origin": url, **headers}
+        asked = urllib.request.Request(url + path, json.dumps(body).encode(), said)
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return json.load(answer), answer.headers
+
+    _, headers = post("/v1/sessions", {"secret": secret})
+    token, _ = post("/v1/me/tokens", {}, Cookie=headers["Set-Cookie"].split(";")[0])
+    yield eq.connect(url, token=token["token"])
+    process.terminate()
+    process.wait(10)
+
+
+def test_a_data_set_goes_where_a_table_goes(server):
+    assert list(server) == ["salaries"]
+    salaries = server["salaries"]
+    assert salaries.columns == ["person", "town", "department", "salary", "visits"]
+    release = eq.median(salaries, "salary", epsilon=0.5, request_id="monday")
+    assert 30_000 < float(release) < 60_000, "64 ranks of 5,000 rows"
+    assert release.receipt["ledger"] is not None
+    again = eq.median(salaries, "salary", epsilon=0.5, request_id="monday")
+    assert again.value == release.value and again.receipt == release.receipt
+    with pytest.raises(eq.RequestError, match="another request"):
+        eq.median(salaries, "salary", epsilon=0.4, request_id="monday")
+
+
+def test_a_session_plans_for_free_and_knows_what_is_left(server):
+    session = eq.Session(server["salaries"])
+    before = session.spent["epsilon"]
+    query = session.count(epsilon=0.1)
+    assert query.summarize()["charge"]["epsilon"] == "0.1"
+    assert session.spent["epsilon"] == before
+    assert 4_000 < query.release().value < 6_000
+    assert float(session.spent["epsilon"]) == pytest.approx(float(before) + 0.1)
+    groups = session.group_by("town", keys=["Arden", "Elsfield"]).count(epsilon=0.1).release()
+    assert len(groups.groups) == 2
+
+
+def test_errors_are_those_of_data_that_lies_here(server):
+    salaries = server["salaries"]
+    with pytest.raises(eq.BudgetError) as over:
+        eq.count(salaries, epsilon=4)
+    assert "epsilon" in over.value.remaining
+    with pytest.raises(eq.RequestError, match="salry"):
+        eq.median(salaries, "salry", epsilon=0.1)
+    with pytest.raises(eq.RequestError, match="ledger="):
+        eq.count(salaries, epsilon=0.1, ledger="x.ledger")
+    with pytest.raises(eq.RequestError, match="leave them out"):
+        eq.Session(salaries, budget=1)
+    with pytest.raises(eq.RequestError, match="nothing that you may see"):
+        server["payroll"]
+    with pytest.raises(eq.RequestError, match="sign in"):
+        list(eq.connect(server.url, token="eq_0"))
+
+
+def test_a_token_is_sent_to_its_server_alone():
+    with pytest.raises(eq.RequestError, match="https"):
+        eq.connect("http://answers.example.org", token="eq_0")
+    for url in ["", "ftp://x", "answers.example.org"]:
+        with pytest.raises(eq.RequestError, match="address"):
+            eq.connect(url, token="eq_0")
+    for token in ["", "a b", "a\nX-Other: 1", "é"]:
+        with pytest.raises(eq.RequestError, match="token"):
+            eq.connect("https://answers.example.org", token=token)
