@@ -1,4 +1,5 @@
-"""How often error bars hold, by simulation through the command line: `bench/run coverage [--trials N]`, which writes docs/coverage.md.
+"""How often error bars hold, by simulation through the command line: `bench/run coverage [--trials N] [--only mean,correlation]`, which writes
+docs/coverage.md, or only the rows of these statistics.
 
 Each answer is held against what its bar says it covers (rows as they were limited) and against the plain truth of the rows. The program
 is the one that users run; `simulate` takes all coins from the operating system, so that figures change a little from run to run.
@@ -14,7 +15,10 @@ import tempfile
 ROWS = 5000
 EPSILON = "1"
 KEYS = "north,south,west"
-STATISTICS = [["sum"], ["mean"], ["variance"], ["std"], ["median"], ["quantile", "0.1,0.9"], ["iqr"], ["median", "--interval"]]
+STATISTICS = [
+    ["sum"], ["mean"], ["variance"], ["std"], ["median"], ["quantile", "0.1,0.9"], ["iqr"], ["median", "--interval"],
+    ["correlation", "y"], ["covariance", "y"],
+]
 PAGE = pathlib.Path(__file__).parent.parent / "docs" / "coverage.md"
 
 
@@ -70,16 +74,23 @@ moves the answer on purpose, and the bar, which says so in its first words, does
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench/run coverage", description=__doc__)
     parser.add_argument("--trials", type=int, default=400)
+    parser.add_argument("--only", default="", help="statistics by name, with commas between them; other rows stay as they are")
     parser.add_argument("--program", default=str(pathlib.Path(__file__).parent.parent / "target" / "release" / "equipoise"))
     options = parser.parse_args()
+    only = [name for name in options.only.split(",") if name]
+    known = PAGE.read_text().splitlines() if only else []
     lines, worst = [], 1.0
     with tempfile.TemporaryDirectory() as folder:
         for law, rows in laws().items():
             file = pathlib.Path(folder) / "rows.csv"
             regions = KEYS.split(",")
-            text = "".join(f"{row!r},{regions[place % 3]}\n" for place, row in enumerate(rows))
-            file.write_text("x,region\n" + text)
+            # A second column that rises with the first, and does not follow from it.
+            text = "".join(f"{row!r},{row * (0.5 + place % 7 / 7)!r},{regions[place % 3]}\n" for place, row in enumerate(rows))
+            file.write_text("x,y,region\n" + text)
             for statistic in STATISTICS:
+                if only and statistic[0] not in only:
+                    lines += [line for line in known if line.startswith(f"| {law} | {' '.join(statistic)} |")]
+                    continue
                 for grouped in (False, True):
                     found = simulated(options.program, str(file), statistic, grouped, options.trials)
                     judged = found["judged"]

@@ -66,5 +66,18 @@ def test_a_distribution_at_points() -> None:
     shares = eq.ecdf(FLIGHTS, "delay", at=[0, 10.5, 100], **SURE)
     values = [group["value"] for group in shares.groups]
     assert values == pytest.approx([0.25, 0.5, 1.0], abs=0.02)
-    with pytest.raises(eq.RequestError, match="at which points"):
-        eq.ecdf(FLIGHTS, "delay", epsilon=1)
+    drawn = eq.ecdf({"x": list(range(2000))}, "x", **SURE)
+    assert len(drawn.groups) == 19 and drawn.groups[9]["value"] == 0.5
+
+
+def test_two_columns_and_pictures_that_name_quantiles() -> None:
+    people = {"age": list(range(100)) * 30, "pay": [2 * age for age in range(100)] * 30}
+    ranges = {"range": (0, 100), "range_y": (0, 200)}
+    # Noise of scale 1/16 on sums of 3,000 rows.
+    assert eq.correlation(people, "age", "pay", **ranges, **SURE).value == pytest.approx(1, abs=0.05)
+    assert eq.covariance(people, "age", "pay", **ranges, **SURE).value == pytest.approx(1666.5, abs=100)
+    assert eq.Session(people).correlation("age", y="pay", epsilon=1).summarize()["column"] == "age and pay"
+    with pytest.raises(eq.RequestError, match="with which column"):
+        eq.correlation(people, "age", epsilon=1)
+    pictured = eq.quantile(people, [0.25, 0.75], "pay", **SURE).svg().svg
+    assert "quantile 0.25" in pictured and "1 of 2" not in pictured
