@@ -61,7 +61,8 @@ fn groups_batches_expressions_and_simulations_have_them() {
     folder.write("batch.json", batch);
     let answered = folder.json("batch people.csv batch.json");
     assert!(answered["answers"][0]["value"].as_f64().expect("a number") < -700.0, "{answered}");
-    let tried = folder.json("simulate --trials 40 correlation people.csv x twice --range 0,50 --range-y 0,200 --epsilon 4");
+    let tried = folder
+        .json("simulate --trials 40 correlation people.csv x twice --range 0,50 --range-y 0,200 --epsilon 4");
     let bars = &tried["series"][0]["bars"];
     // Forty bars of 95 %: 30 or fewer hold with a probability below 1e-5.
     assert!(bars["judged"] == 40 && bars["held"].as_u64().expect("a number") > 30, "{tried}");
@@ -72,7 +73,10 @@ fn what_is_wrong_is_free_and_what_is_refused_says_what_would_do() {
     let folder = people();
     for (line, said) in [
         ("correlation people.csv x --epsilon 1", "correlation with which column?"),
-        ("correlation people.csv x town --epsilon 1 --type town=text", "correlation of a text has no meaning"),
+        (
+            "correlation people.csv x town --epsilon 1 --type town=text",
+            "correlation of a text has no meaning",
+        ),
         ("mean people.csv x --range-y 0,1 --epsilon 1", "--range-y"),
         ("covariance people.csv x twice --range-y 5 --epsilon 1", "range_y 5 is not accepted"),
     ] {
