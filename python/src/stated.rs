@@ -96,7 +96,10 @@ impl Stated {
     /// The answer of a function of places of rows, which is called on subsets; it gives a number, or `None` where it failed.
     fn answer_subsets(&self, books: &Books, rows: usize, function: &Bound<'_, PyAny>) -> PyResult<String> {
         let charged = self.paid()?;
-        let call = |kept: &[usize]| function.call1((kept.to_vec(),)).ok()?.extract::<Option<f64>>().ok()?;
+        // It raises where it is interrupted, and gives nothing where somebody's function fails.
+        let call = |kept: &[usize]| {
+            Some(function.call1((kept.to_vec(),)).ok()?.extract::<Option<f64>>().ok().flatten())
+        };
         let release = books.paid_session()?.answer_subsets(charged, rows, call).map_err(errors::lost)?;
         Ok(release.to_text())
     }

@@ -190,8 +190,6 @@ def test_black_boxes():
     rows = [10.0] * 12
     release = eq.black_box(mean, rows, range=(0, 20), step=1, epsilon=8, adjacency="replace")
     assert 0 <= release.value <= 20
-    with pytest.raises(eq.LostError) as lost:
-        eq.black_box(lambda rows: 1 / 0, rows, range=(0, 20), step=1, epsilon=8, adjacency="replace")
     assert str(lost.value) == LOST
     with pytest.raises(eq.RequestError, match="outnumber"):
         eq.black_box(mean, [1.0] * 100, range=(0, 20), step=1, epsilon=1, adjacency="replace")
@@ -316,3 +314,31 @@ def test_summaries_are_json():
     assert json.loads(json.dumps(release.to_dict())) == release.to_dict()
     low, high = release.interval
     assert 0 <= low <= release.value <= high <= 10
+
+
+def test_what_a_sample_is_priced_for_is_computed_on_the_sample() -> None:
+    rows = [0, 1] * 500
+    for call in (
+        lambda: eq.noise(500, data=rows, sensitivity=1, epsilon=1, rate=0.01),
+        lambda: eq.stable("yes", rows_to_change=900, data=rows, epsilon=1, delta=1e-6, rate=0.01),
+        lambda: eq.choose({"a": 1, "b": 2}, data=rows, sensitivity=1, epsilon=1, rate=0.01),
+        lambda: eq.noise(sum, data=rows, sensitivity=1, epsilon=1, rate=0.01, unit="id"),
+    ):
+        before = eq.spent()
+        with pytest.raises(eq.RequestError):
+            call()
+        assert eq.spent() == before
+
+
+def test_a_function_without_a_return_is_no_infinite_distance() -> None:
+    with pytest.raises(eq.LostError):
+        eq.stable(lambda rows: rows[0], rows_to_change=lambda rows: None, data=["ann"], epsilon=1, delta=1e-6, made_up=())
+
+
+def test_a_failure_of_a_black_box_is_a_value() -> None:
+    def f(rows: list[int]) -> float:
+        return 1 / 0 if 99 in rows else 5
+
+    for rows in ([5] * 12, [5] * 11 + [99]):
+        found = eq.black_box(f, rows, range=(0, 10), step=1, adjacency="replace", epsilon=8)
+        assert 0 <= found.value <= 10

@@ -135,3 +135,30 @@ fn a_simulation_knows_the_truth_of_people() {
     let text = simulated.to_string();
     assert!(text.contains("2800"), "{text}");
 }
+
+/// A file may have columns called as ours are in words; those of ours nobody can name.
+#[test]
+fn columns_of_people_are_not_named_and_none_is_taken_for_another() {
+    let folder = Folder::empty();
+    let mut text = String::from("id,rows\n");
+    for person in 0..1000 {
+        for row in 0..4 {
+            writeln!(text, "p{person},{}", if row == 0 { "1" } else { "" }).expect("a string");
+        }
+    }
+    folder.write("many.csv", text);
+    let counts = r#"{"epsilon": 200, "unit": "id", "questions": [{"statistic": "count", "per_unit": true}, {"statistic": "count", "column": "rows", "per_unit": true}]}"#;
+    folder.write("batch.json", counts);
+    let answered = folder.json("batch batch.json many.csv");
+    near(&answered["answers"][0], 4000.0, 40.0);
+    near(&answered["answers"][1], 1000.0, 40.0);
+    for words in [
+        ["--where", "\"count per unit\" > 2"],
+        ["--where", "\"count of rows per unit\" > 2"],
+        ["--group-by", "count per unit"],
+    ] {
+        let line =
+            [&["count", "many.csv", "--unit", "id", "--per-unit", "--epsilon", "1"], &words[..]].concat();
+        assert_eq!(folder.run_words(&line).status.code(), Some(2), "{words:?}");
+    }
+}

@@ -177,6 +177,6 @@ fn older_ledgers_are_read_and_older_programs_refuse_newer_ones() {
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 1").unwrap();
     let said = Ledger::open(&path).unwrap().verify(None).unwrap_err().to_string();
     assert!(said.contains("its version"), "{said}");
-    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 4").unwrap();
-    assert!(matches!(Ledger::open(&path), Err(LedgerError { fault: Fault::Newer { version: 4 }, .. })));
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 5").unwrap();
+    assert!(matches!(Ledger::open(&path), Err(LedgerError { fault: Fault::Newer { version: 5 }, .. })));
 }

@@ -6,19 +6,27 @@ use std::fmt;
 
 /// The place of the one column with this name, or one line that says what there is: which of two is meant nobody can know.
 pub fn place(columns: &[String], name: &str) -> Result<usize, UnknownColumn> {
-    let mut places = (0..columns.len()).filter(|&place| columns[place] == name);
+    let is_it = |&place: &usize| columns[place] == name && !name.starts_with(UNNAMED);
+    let mut places = (0..columns.len()).filter(is_it);
     match (places.next(), places.next()) {
         (Some(place), None) => Ok(place),
-        (found, _) => Err(UnknownColumn {
-            typed: name.to_string(),
-            several: found.is_some(),
-            nearest: wording::nearest_of(name, columns).map(str::to_string),
-            hint: wording::nearest(name, columns),
-            columns: columns.iter().take(LISTED).cloned().collect(),
-            more: columns.len().saturating_sub(LISTED),
-        }),
+        (found, _) => {
+            let named = columns.iter().filter(|column| !column.starts_with(UNNAMED));
+            let columns: Vec<String> = named.cloned().collect();
+            Err(UnknownColumn {
+                typed: name.to_string(),
+                several: found.is_some(),
+                nearest: wording::nearest_of(name, &columns).map(str::to_string),
+                hint: wording::nearest(name, &columns),
+                more: columns.len().saturating_sub(LISTED),
+                columns: columns.into_iter().take(LISTED).collect(),
+            })
+        }
     }
 }
+
+/// What the names of columns begin with that questions have and nobody names; a column of a file whose name begins so cannot be asked about.
+pub(crate) const UNNAMED: char = '\0';
 
 /// The same for what somebody typed: a name as it stands, or between `"` or backticks.
 pub(crate) fn named(columns: &[String], typed: &str) -> Result<usize, UnknownColumn> {

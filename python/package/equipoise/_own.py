@@ -59,7 +59,9 @@ class _Call:
             raise RequestError("a sample is drawn of rows in memory; give data= and functions of it")
 
     def tells(self, *functions: Any) -> None:
-        """What the functions are is part of the request."""
+        """What the functions are is part of the request. Of a sample everything is computed anew."""
+        if self.said["rate"] is not None and not all(callable(f) for f in functions):
+            raise RequestError("rate= is for functions of data, which are run on the sample; a number is of all rows", "rate")
         known = [_function(f, self.request_id) for f in functions if callable(f)]
         if known:
             self.words["settings"] = known
@@ -75,12 +77,15 @@ class _Call:
         adjacency = self.said["adjacency"] or "add-remove"
         rows = _FEW if made_up is None else made_up
         found: Refutation | None = None
-        try:
-            found = refute(f, made_up=rows, like=like or list, adjacency=adjacency, size=3, **statement)
-        except Exception:
-            # It may be about other rows than these; about those that were given it is not.
-            if made_up is not None:
-                raise
+        failed = False
+        with hush(not self.said["show_output"]):
+            try:
+                found = refute(f, made_up=rows, like=like or list, adjacency=adjacency, size=3, **statement)
+            except Exception:  # noqa: BLE001, what it says is somebody's
+                failed = True
+        # It may be about other rows than these; about those that were given it is not.
+        if failed and made_up is not None:
+            raise RequestError("the function fails on made-up rows; give others, or made_up=() to try none", "made_up")
         if found is not None:
             how = "if no such rows can occur, give made_up= some that can, or made_up=() to search nothing"
             raise RequestError(f"what is stated is wrong, and nothing was charged. {found}; {how}")
@@ -168,8 +173,10 @@ def _plain(value: Any) -> Any:
 
 
 def _steps(value: Any) -> int | None:
-    """A whole number from zero on, or nothing for infinity."""
-    if value is None or value == math.inf:
+    """A whole number from zero on, or nothing for infinity. ``None`` is what a function without a ``return`` gives."""
+    if value is None:
+        raise ValueError("no number of rows")
+    if value == math.inf:
         return None
     steps = int(value)
     if steps != value or steps < 0:

@@ -238,7 +238,9 @@ def _numbers(value: Any) -> list[Fraction]:
 
 def _steps(value: Any) -> Any:
     """A whole number of steps, or infinity."""
-    return math.inf if value is None or value == math.inf else int(value)
+    if value is None:
+        raise ValueError("no number of rows")
+    return math.inf if value == math.inf else int(value)
 
 
 def _size(value: Any) -> Any:

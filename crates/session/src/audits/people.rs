@@ -406,9 +406,10 @@ mod tests {
     /// The keys of audits are worth auditing: for each person some keep one group and some the other, and some one row and some the other.
     #[test]
     fn keys_of_audits_draw_either_way() {
-        let fields = Request { column: Some("salary".into()), ..request("count", "1", Adjacency::AddRemove) };
+        let fields =
+            Request { column: Some("salary".into()), ..request("count", "50", Adjacency::AddRemove) };
         let fields = plan(&of_people(1, fields));
-        let grouped = plan(&by_group(1, 1, "1", Adjacency::AddRemove));
+        let grouped = plan(&by_group(1, 1, "50", Adjacency::AddRemove));
         for id in ["ann", "bob"] {
             for (plan, values) in [(&fields, [None, Some(0)]), (&grouped, [Some(0), Some(2)])] {
                 let memory = source(&values.map(|value| (id, value)));

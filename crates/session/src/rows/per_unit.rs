@@ -29,9 +29,10 @@ use crate::{
 use equipoise_core::adjacency::Unit;
 
 impl Fold {
-    /// The name of the column that holds it. A file may have a column of this name too: that one stands before.
+    /// The name of the column that holds it, which nobody can type.
     pub(crate) fn column_name(self, of: Option<&str>) -> String {
-        format!("{} of {} per unit", self.noun(), of.unwrap_or("rows"))
+        let of = of.map_or(String::new(), |of| format!(" of {of}"));
+        format!("{}{}{of} per unit", columns::UNNAMED, self.noun())
     }
 
     /// How the column is read that it is made of.

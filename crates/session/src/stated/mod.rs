@@ -207,6 +207,12 @@ impl StatedPlan {
             "black-box" => Kind::Subsets(Box::new(Subsets::plan(&said)?)),
             other => return Err(PlanError::unknown("call", other, &CALLS)),
         };
+        if let (Unit::Column(name), Some(_)) = (&said.unit, &request.rate) {
+            let name = wording::shown(name);
+            let problem =
+                format!("a sample is drawn row by row, and what is promised is for all rows of one {name}");
+            return Err(PlanError::line(problem).hint("leave rate out, or draw a sample of people yourself"));
+        }
         let inner = kind.cost();
         let sampled =
             request.rate.as_deref().map(|rate| sampled(rate, &inner, said.adjacency)).transpose()?;
@@ -280,7 +286,7 @@ impl StatedPlan {
     pub(crate) fn answer_subsets<C: Coins>(
         &self,
         rows: usize,
-        function: impl FnMut(&[usize]) -> Option<f64>,
+        function: impl FnMut(&[usize]) -> Option<Option<f64>>,
         coins: &mut C,
     ) -> Option<Answer> {
         let Kind::Subsets(subsets) = &self.kind else { return None };
@@ -353,8 +359,7 @@ impl Kind {
             Self::Smoothed(smoothed) => smoothed.stated(),
             Self::Bounded(bounded) => bounded.stated(),
             Self::Fallen(fallen) => fallen.stated(),
-            // Nothing need be known of the function.
-            Self::Subsets(_) => Vec::new(),
+            Self::Subsets(_) => vec!["a function of the rows alone".to_string()],
         }
     }
 
@@ -451,7 +456,7 @@ impl Session {
         &mut self,
         charged: Charged<StatedPlan>,
         rows: usize,
-        function: impl FnMut(&[usize]) -> Option<f64>,
+        function: impl FnMut(&[usize]) -> Option<Option<f64>>,
     ) -> Result<Release, Unanswered> {
         self.hold_stated(charged, |plan, coins| plan.answer_subsets(rows, function, coins))
     }

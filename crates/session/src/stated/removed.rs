@@ -10,10 +10,9 @@ use crate::{
     bar::{Condition, ErrorBar},
     error::PlanError,
     statistic::Argument,
-    task::bar::Bar,
 };
 use equipoise_core::{
-    adjacency::Adjacency,
+    adjacency::{Adjacency, Unit},
     coins::Coins,
     loss::{Loss, ParameterError},
     mechanism::{
@@ -22,6 +21,7 @@ use equipoise_core::{
     },
     outcome::Outcome,
     ratio::Ratio,
+    wording,
 };
 
 /// The answers that were said: a list, or steps over a range.
@@ -45,12 +45,15 @@ fn answers(said: &Said<'_>) -> Result<Answers, PlanError> {
     Ok(Answers::Even { first, step, count: count + 1 })
 }
 
+/// Beyond the answers nothing is told apart.
+const WITHIN: &str = "if the values lie between the first and the last answer";
+
 /// The answer with where the number lies that it is about: after the answer before it, up to the answer itself.
 fn answered(answers: &Answers, value: &Ratio, confidence: f64, of: String) -> Answer {
     let place = answers.first_not_below(value);
     let before = if place == 0 { value.clone() } else { answers.value(place - 1) };
-    let ends = (Bar::near(before.to_f64(), 0.0), Bar::near(value.to_f64(), 0.0));
-    let bar = ErrorBar::noise(confidence, ends.0.low, ends.1.high).about(of);
+    let within = Condition::Given(WITHIN.to_string());
+    let bar = ErrorBar::noise(confidence, before.to_f64(), value.to_f64()).about(of).on(within);
     Answer::number(value.to_f64(), bar)
 }
 
@@ -127,6 +130,14 @@ const EVALUATIONS: u64 = 100_000;
 
 impl Subsets {
     pub fn plan(said: &Said<'_>) -> Result<Self, PlanError> {
+        if let Unit::Column(name) = &said.unit {
+            let name = wording::shown(name);
+            let problem =
+                format!("subsets lack single rows, and what is promised is for all rows of one {name}");
+            return Err(
+                PlanError::line(problem).hint("make one row of each person first, and leave the unit out")
+            );
+        }
         let answers = answers(said)?;
         let evaluations = said.request.evaluations.unwrap_or(EVALUATIONS);
         let (rows, known, eps, bounds) = match said.adjacency {
@@ -166,23 +177,24 @@ impl Subsets {
     pub fn answer<C: Coins>(
         &self,
         rows: usize,
-        mut function: impl FnMut(&[usize]) -> Option<f64>,
+        mut function: impl FnMut(&[usize]) -> Option<Option<f64>>,
         coins: &mut C,
     ) -> Option<Answer> {
         if self.rows.is_some_and(|public| public != rows as u64) {
             return None;
         }
         let places: Vec<usize> = (0..rows).collect();
-        let mut failed = false;
+        let least = self.answers.value(0);
+        let mut stopped = false;
         let on_subset = |kept: &[&usize]| {
             let kept: Vec<usize> = kept.iter().map(|&&place| place).collect();
-            // Once it has failed nothing comes of the rest, which is not run.
-            let value = if failed { None } else { function(&kept).and_then(finite) };
-            failed |= value.is_none();
-            value.unwrap_or_else(Ratio::zero)
+            let called = if stopped { None } else { function(&kept) };
+            stopped |= called.is_none();
+            // Where it fails it has the first answer, so that a failure is as private as any value.
+            called.flatten().and_then(finite).unwrap_or_else(|| least.clone())
         };
         let outcome = self.mechanism.run(&places, on_subset, coins);
-        if failed {
+        if stopped {
             return None;
         }
         Some(match outcome {

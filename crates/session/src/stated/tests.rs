@@ -199,7 +199,8 @@ fn black_boxes_are_run_on_subsets_behind_the_charge() {
         ..asked("black-box")
     };
     let rows: Vec<f64> = vec![10.0; 9];
-    let mean = |kept: &[usize]| Some(kept.iter().map(|&place| rows[place]).sum::<f64>() / kept.len() as f64);
+    let mean =
+        |kept: &[usize]| Some(Some(kept.iter().map(|&place| rows[place]).sum::<f64>() / kept.len() as f64));
     let charged = |session: &mut Session| {
         let planned = plan(session, &request).unwrap();
         let Paid::Charged(charged) = session.charge(planned, None).unwrap() else { panic!("no request id") };
@@ -211,13 +212,48 @@ fn black_boxes_are_run_on_subsets_behind_the_charge() {
     assert!((0.0..=20.0).contains(&value));
     assert!(release.error.unwrap().subject().unwrap().contains("without at most"));
     let paid = charged(&mut session);
-    assert_eq!(session.answer_subsets(paid, 9, |_| None), Err(Unanswered::Function));
+    assert_eq!(session.answer_subsets(paid, 9, |_| None), Err(Unanswered::Function), "stopped");
+    // A failure is a value, the first answer, and every subset is tried all the same.
+    let (mut called, mut failed) = (Vec::new(), Vec::new());
+    for (fails, calls) in [(false, &mut called), (true, &mut failed)] {
+        let paid = charged(&mut session);
+        let some = |kept: &[usize]| {
+            calls.push(kept.to_vec());
+            Some((!fails || kept.len() < 9).then_some(5.0))
+        };
+        assert!(session.answer_subsets(paid, 9, some).is_ok());
+    }
+    assert_eq!(called, failed);
     let paid = charged(&mut session);
     assert_eq!(
         session.answer_subsets(paid, 8, mean),
         Err(Unanswered::Function),
         "not as many rows as stated"
     );
+}
+
+/// Samples and subsets are of rows: with a unit, what they promise would be for less than it says.
+#[test]
+fn samples_and_subsets_protect_single_rows_only() {
+    let mut session = session();
+    let subsets = StatedRequest {
+        epsilon: text("5"),
+        range: text("0,20"),
+        step: text("1"),
+        unit: text("id"),
+        ..asked("black-box")
+    };
+    let error = plan(&mut session, &subsets).unwrap_err().to_string();
+    assert!(error.contains("subsets lack single rows"), "{error}");
+    let sampled = StatedRequest {
+        epsilon: text("5"),
+        sensitivity: text("1"),
+        rate: text("0.1"),
+        unit: text("id"),
+        ..asked("noise")
+    };
+    let error = plan(&mut session, &sampled).unwrap_err().to_string();
+    assert!(error.contains("drawn row by row"), "{error}");
 }
 
 /// A value of 1e6 moved into 0 to 100 is 100; a list of local sensitivities that ends early counts as the whole range from there on.

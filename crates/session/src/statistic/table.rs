@@ -341,7 +341,7 @@ True",
   equipoise ecdf flights.csv dep_delay --epsilon 1
   equipoise ecdf people.csv hired --at 2010-01-01,2020-01-01 --type hired=date --epsilon 1
 
-The bars of all points hold at once. Without --at 19 points are drawn, as quantiles at 0.05 to 0.95.",
+The bars of all points hold at once. Without --at nine points are drawn, as quantiles at 0.1 to 0.9.",
         python: "The shares are ``groups`` of the release, and the bars of all points hold at once. Without ``at`` points are drawn.
 
 >>> import equipoise as eq

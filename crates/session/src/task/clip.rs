@@ -181,6 +181,9 @@ impl Search {
             _ => return self.some(zero_rungs()),
         };
         let unit = finite(high - low);
+        if unit * 2f64.powi(NEAR / 2) < SMALL {
+            return self.some(speck_rungs(unit).into_iter());
+        }
         let price = |rung: i32| slope * std::f64::consts::LN_2 / 2.0 * f64::from(rung);
         // Half powers of two as far as most ranges go, then ever more octaves at a time to the end of the floats: what the farthest end
         // costs bounds how many rows may lie outside, so that there are few.
@@ -209,6 +212,32 @@ struct Rung {
 
 /// So many reaches grow by the root of two.
 const NEAR: i32 = 48;
+
+/// A start whose near reaches all end below this is a speck: where half of the rows are zero and half are ones, or where numbers lie on
+/// both sides of zero, any number between is as good a median, and most floats between are specks.
+const SMALL: f64 = 1024.0;
+
+/// Reaches from a speck: a few of its own size, for columns that hold nothing else, and then those that zero has.
+fn speck_rungs(unit: f64) -> Vec<Rung> {
+    const OWN: i32 = 12;
+    const PRICE: f64 = 0.5;
+    let own = (0..=OWN).map(|rung| unit * 4f64.powi(rung));
+    let between = [-512, -256, -128, -64, -32, -16].map(|octave| 2f64.powi(octave));
+    let mut rungs = vec![Rung { reach: 0.0, price: 0.0 }];
+    for (reach, more) in own.map(|reach| (reach, PRICE)).chain(between.map(|reach| (reach, PRICE / 5.0))) {
+        let last = rungs[rungs.len() - 1];
+        if reach > last.reach {
+            rungs.push(Rung { reach, price: last.price + more });
+        }
+    }
+    let last = rungs[rungs.len() - 1];
+    rungs.extend(
+        zero_rungs()
+            .filter(|rung| rung.reach > last.reach)
+            .map(|rung| Rung { price: last.price + PRICE / 5.0 + rung.price, ..rung }),
+    );
+    rungs
+}
 
 /// Reaches from zero: a thousandth, and twice as far each time. The first thousand times cost little, because most columns are
 /// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, and its root from a million
@@ -296,6 +325,27 @@ mod tests {
                 assert!(clip.middle.is_finite() && clip.low <= clip.middle && clip.middle <= clip.high);
             }
         }
+    }
+
+    /// Half of the rows are zero and the others two: a median between them may be any float there is, and the range is none of those.
+    #[test]
+    fn a_median_among_specks_does_not_carry_the_ends_away() {
+        let rows: Vec<f64> = (0..2000).map(|i| f64::from(i % 2) * 2.0).collect();
+        let cells = counted(&rows, FINE);
+        let mut coins = FixedWords(6);
+        let search = Search::new(Start::Median { eps: eps("1"), slope: 3.0 }, eps("1"), FINE).unwrap();
+        let (mut specks, mut wide) = (0, 0);
+        for _ in 0..300 {
+            let Found { clip, .. } = search.run(&cells, &mut coins);
+            assert!((-1e3..=0.0).contains(&clip.low) && (2.0..1e3).contains(&clip.high), "{clip:?}");
+            wide += usize::from(clip.high - clip.low > 17.0);
+            specks += usize::from(clip.low > -1e-6);
+        }
+        assert!(specks > 100 && wide < 60, "{specks} {wide}");
+        // Columns of specks have a range of their own size.
+        let small: Vec<f64> = rows.iter().map(|row| (row + 3.0) * 1e-150).collect();
+        let Found { clip, .. } = search.run(&counted(&small, FINE), &mut coins);
+        assert!(clip.high > 4e-150 && clip.high < 1e-147, "{clip:?}");
     }
 
     /// Four cells of floats, three reaches, lengths cut off at two: every path of the whole search.

@@ -32,7 +32,7 @@ use equipoise_core::{coins::Coins, loss::Loss, ratio::Ratio};
 use serde_json::{Value, json};
 
 /// So many points a distribution function has where none were stated, and one part more.
-const POINTS: u64 = 19;
+const POINTS: u64 = 9;
 /// More bins than this have hardly any rows.
 const MOST: u64 = 100;
 /// Ranks are rounded up to whole rows, at either end of a bin.
@@ -126,6 +126,20 @@ impl DrawnEdges {
         Answer::released(json!(value), error).into_group(&vec![Some(label)])
     }
 
+    /// How many rows are equal to an edge that was drawn several times: no fewer than lie between its first and its last, and no more than
+    /// between the edges beside it.
+    fn just(&self, edge: &Edge, before: Option<&Edge>, after: Option<&Edge>, rows: u64) -> Group {
+        let (from, off_before) = before.map_or((0, 0), |before| (before.last, before.ranks[1]));
+        let (to, off_after) = after.map_or((self.parts, 0), |after| (after.first, after.ranks[0]));
+        let inner = self.counted(String::new(), edge.last - edge.first, edge.ranks[0] + edge.ranks[1], rows);
+        let outer = self.counted(String::new(), to - from, off_before + off_after, rows);
+        let end = |group: &Group, high: usize| {
+            group.error.as_ref().and_then(ErrorBar::numeric_ends).map_or(0.0, |ends| ends[high])
+        };
+        let error = self.bar(end(&inner, 0), end(&outer, 1));
+        Answer::released(inner.value, error).into_group(&vec![Some(format!("just {}", edge.text))])
+    }
+
     fn bar(&self, low: f64, high: f64) -> ErrorBar {
         let together = [TOGETHER, ON_EDGES].map(|clause| Condition::Given(clause.to_string()));
         together.into_iter().fold(ErrorBar::noise(self.confidence, low, high), ErrorBar::on)
@@ -134,15 +148,14 @@ impl DrawnEdges {
     fn bins(&self, edges: &[Edge], rows: u64) -> Vec<Group> {
         let mut groups = Vec::new();
         let mut before: Option<&Edge> = None;
-        for edge in edges {
+        for (place, edge) in edges.iter().enumerate() {
             let (label, from, off) = match before {
                 None => (format!("below {}", edge.text), 0, 0),
                 Some(last) => (format!("{} .. {}", last.text, edge.text), last.last, last.ranks[1]),
             };
             groups.push(self.counted(label, edge.first - from, off + edge.ranks[0], rows));
             if edge.last > edge.first {
-                let label = format!("just {}", edge.text);
-                groups.push(self.counted(label, edge.last - edge.first, edge.ranks[0] + edge.ranks[1], rows));
+                groups.push(self.just(edge, before, edges.get(place + 1), rows));
             }
             before = Some(edge);
         }
@@ -160,7 +173,7 @@ impl DrawnEdges {
             // Division rounds by far less than a part in 2^40.
             let off = (edge.ranks[1] + 1) as f64 / least_rows * (1.0 + 1e-12);
             let error = self.bar((share - off).max(0.0), (share + off).min(1.0));
-            Answer::number(share, error).into_group(&vec![Some(format!("up to {}", edge.text))])
+            Answer::number(share, error).into_group(&vec![Some(format!("at {}", edge.text))])
         };
         edges.iter().map(point).collect()
     }
@@ -275,7 +288,7 @@ mod tests {
     /// The ends of a bin or point, by its label, and whether it is one value.
     fn ends(label: &str) -> (f64, f64) {
         let number = |text: &str| text.parse::<f64>().unwrap();
-        if let Some(text) = label.strip_prefix("below ").or(label.strip_prefix("up to ")) {
+        if let Some(text) = label.strip_prefix("below ").or(label.strip_prefix("at ")) {
             return (f64::NEG_INFINITY, number(text));
         }
         if let Some(text) = label.strip_prefix("above ") {
@@ -327,6 +340,10 @@ mod tests {
             labels.sort_unstable();
             labels.dedup();
             assert_eq!(labels.len(), many);
+            let just = groups.iter().find(|group| group.key == "just 7").unwrap();
+            let [low, high] = just.error.as_ref().unwrap().numeric_ends().unwrap();
+            let equal = rows.iter().filter(|&&row| row.to_bits() == 7f64.to_bits()).count() as f64;
+            assert!(low <= equal && equal <= high, "{low} {high} {equal}");
             let sum: i64 = groups.iter().map(|group| group.value.as_i64().unwrap()).sum();
             assert!((sum - 4000).abs() < 100, "{sum}");
         });

@@ -131,7 +131,9 @@ impl PairStatistic {
             [Some(x), _] => (*x, Some(found.clip)),
             [None, Some(y)] => (found.clip, Some(*y)),
         };
-        SharedRange { clip, second, ..found }
+        // A declared range may leave any number of rows outside.
+        let both = declared.iter().all(Option::is_none);
+        SharedRange { clip, second, outside: found.outside.filter(|_| both), ..found }
     }
 
     /// The noisy sums of values, of rows that are two numbers each, over declared ranges: what audits enumerate.

@@ -105,8 +105,9 @@ fn bars_hold_as_often_as_they_say() {
                     }
                 }
                 assert!(held * 10 >= told * 7, "{}: {held} of {told}", request.to_json());
-                // A correlation with the narrow end of a wide range may be refused; others are there.
-                assert!(told > 200 || range_y == Some("-5,40000"), "{}: {told}", request.to_json());
+                // Where a range is far wider than the values, a correlation may be refused; others are there.
+                let is_wide = range_y == Some("-5,40000") || (y == "salary % 7" && range_y.is_some());
+                assert!(told > 200 || is_wide, "{}: {told}", request.to_json());
             }
         }
     }
