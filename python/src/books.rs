@@ -298,6 +298,7 @@ pub fn simulate<'py>(
     rows: usize,
     trials: usize,
 ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>, String)> {
+    equipoise_session::simulate::check(&planned.plan).map_err(errors::plan)?;
     let simulation = if let Ok(file) = source.cast::<File>() {
         let file = file.get();
         waiting::free(py, || session_simulate(&planned.plan, &*planned.open(file)?, trials))?

@@ -74,7 +74,6 @@ impl Stated {
 
     /// The answer from what was computed: a value as JSON, numbers, and a distance; nothing where the function failed. The release as
     /// JSON.
-    #[expect(clippy::type_complexity, reason = "what Python hands over")]
     fn answer(
         &self,
         py: Python<'_>,

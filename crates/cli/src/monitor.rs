@@ -11,7 +11,7 @@ use equipoise_engine::{
     OpenError, OpenOptions, STANDARD_INPUT, TableAddress,
     books::{Account, Asked},
     csv::Header,
-    expand, is_pattern, on_disk,
+    expand, is_pattern,
 };
 use equipoise_session::{
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},
@@ -51,6 +51,11 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     if options.file == Path::new(STANDARD_INPUT) {
         return Err(usage("a monitor reads its rows again and again, which a pipe cannot give; name a file"));
     }
+    if TableAddress::of(&options.file).is_some() {
+        return Err(usage(
+            "a monitor watches files, whose rows stand still; write the table to a file first",
+        ));
+    }
     let (data, ledger_named) = (&*options.file, options.ledger.as_deref());
     let account = Account::of(&Asked { data, name: None, ledger: ledger_named, apart: options.apart })
         .map_err(|error| fail(&error, error.exit_code()))?;
@@ -60,7 +65,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
         .map_err(|problem| usage(OpenError { path: Some(options.file.clone()), problem }))?;
     // A pattern may take in what an earlier start wrote; a file that is named is what is meant.
     let state = options.state.as_deref().unwrap_or(path);
-    let own = |file: &PathBuf| [state, path.as_path()].into_iter().any(|own| same_file(own, &on_disk(file)));
+    let own = |file: &PathBuf| [state, path.as_path()].into_iter().any(|own| same_file(own, file));
     if is_pattern(&options.file) {
         files.retain(|file| !own(file));
     }
@@ -129,9 +134,6 @@ fn announce(plan: &MonitorPlan, monitor: &Monitor, state: &Path) {
 fn state_path(options: &MonitorOptions) -> Result<PathBuf, Exit> {
     match &options.state {
         Some(path) => Ok(path.clone()),
-        None if TableAddress::of(&options.file).is_some() => {
-            Err(usage("a table has no state file beside it; name one with --state"))
-        }
         None if is_pattern(&options.file) => {
             Err(usage("a state file cannot lie beside a pattern; name one with --state"))
         }

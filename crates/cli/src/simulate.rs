@@ -14,7 +14,7 @@ use equipoise_engine::{
 use equipoise_session::{
     plan::{DataFacts, Plan},
     session,
-    simulate::{Series, Simulation, Trial, simulate},
+    simulate::{self, Series, Simulation, Trial, simulate},
     source::Source,
 };
 use serde_json::{Value, json};
@@ -107,6 +107,7 @@ impl Asked<'_> {
                 [self.questions, neighbour].into_iter().flatten().chain([self.file]).collect();
             plot::check(path, &kept).map_err(usage)?;
         }
+        simulate::check(&plan).map_err(|error| unplanned(&error))?;
         let trials = self.options.trials as usize;
         let simulation =
             progress::spinning("simulating", || simulate(&plan, &*source, trials)).map_err(unread)?;

@@ -90,7 +90,7 @@ fn what_is_no_table_costs_nothing() {
         ("count sqlite:people.db?table=salaries --no-header --epsilon 1", "has a schema of its own"),
         (
             "monitor sqlite:people.db?table=salaries --epsilon 1 --delta 1e-6 --budget-per-unit 2",
-            "name one with --state",
+            "a monitor watches files",
         ),
     ] {
         let output = folder.run(line);
@@ -112,4 +112,31 @@ fn a_picture_never_takes_the_place_of_a_database() {
             .execute_batch("SELECT * FROM towns")
             .is_ok()
     );
+}
+
+/// SQLite would take `file:` for an address of its own; the file that is read is the one that is charged.
+#[test]
+fn a_name_that_begins_like_an_address_is_a_name() {
+    let folder = people();
+    let real = folder.path("people.db").canonicalize().expect("a file");
+    assert_eq!(folder.code("budget set sqlite:people.db?table=salaries --epsilon 1"), 0);
+    let decoy = folder.path("elsewhere").join(format!("file:{}", real.display()));
+    fs::create_dir_all(decoy.parent().expect("a folder")).expect("folders");
+    let opened = Connection::open(folder.path("decoy.db")).expect("a database");
+    opened
+        .execute_batch("CREATE TABLE salaries (salary REAL); INSERT INTO salaries VALUES (1), (2)")
+        .expect("rows");
+    drop(opened);
+    fs::rename(folder.path("decoy.db"), &decoy).expect("a place");
+    let address = format!("sqlite:file:{}?table=salaries", real.display());
+    let words = ["count", &address, "--epsilon", "10", "--ledger", "mine.ledger", "--json"];
+    let mut command = folder.command(&words);
+    let output = command.current_dir(folder.path("elsewhere")).output().expect("it runs");
+    let release: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(release["value"].as_f64().is_some_and(|value| value < 100.0), "{release}");
+    let mut ledger =
+        folder.command(&["count", "people.csv", "--epsilon", "1", "--ledger", "file:own.ledger"]);
+    folder.write("people.csv", "x\n1\n2\n");
+    assert!(ledger.output().expect("it runs").status.success());
+    assert!(folder.path("file:own.ledger").exists());
 }

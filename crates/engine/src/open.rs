@@ -82,7 +82,9 @@ fn disk_files(paths: &[PathBuf]) -> Vec<PathBuf> {
     for path in paths {
         files.push(on_disk(path).into_owned());
         if TableAddress::of(path).is_some() {
-            let mut log = on_disk(path).into_owned().into_os_string();
+            // The log lies beside the file itself, not beside a link to it.
+            let file = on_disk(path);
+            let mut log = file.canonicalize().unwrap_or_else(|_| file.into_owned()).into_os_string();
             log.push("-wal");
             files.extend(Some(PathBuf::from(log)).filter(|log| log.exists()));
         }

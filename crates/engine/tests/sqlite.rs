@@ -190,6 +190,26 @@ fn a_table_has_one_name_however_it_is_typed() {
     assert_eq!(named(&address(&file, "towns")), "sqlite:a.db?table=towns");
 }
 
+/// The log of a database lies beside the file itself, and its rows are as many through a link.
+#[test]
+fn a_link_leads_to_the_log_too() {
+    let folder = Folder::new();
+    let file = database(&folder, "a.db", "PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER);");
+    let writer = Connection::open(&file).unwrap();
+    writer
+        .execute_batch(
+            "PRAGMA wal_autocheckpoint = 0;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t SELECT i FROM n;",
+        )
+        .unwrap();
+    assert!(fs::metadata(&file).unwrap().len() < 20_000, "the rows are in the log");
+    let link = folder.0.join("link.db");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    for path in [&file, &link] {
+        assert_eq!(read(&address(path, "t"), &[]).len(), 20_000);
+    }
+}
+
 /// A file that is broken is one line before the charge, lost after it, or read: never the end of the process, and never without end.
 #[test]
 fn broken_databases_do_not_end_the_process() {

@@ -19,7 +19,7 @@ use equipoise_session::{
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap, HashMap, HashSet},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize, atomic::Ordering},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -27,6 +27,8 @@ use tokio::sync::broadcast;
 
 /// So many questions wait at once; others are not taken, for free.
 pub const MOST_WAITING: usize = 256;
+/// So many of one member, so that nobody's answers are late because somebody asks much.
+pub const MOST_OF_ONE: usize = 4;
 /// So many scans run at once; each uses all cores.
 const SCANS: usize = 2;
 
@@ -87,18 +89,30 @@ struct Inside {
 pub struct Desk {
     inside: Mutex<Inside>,
     changed: Condvar,
-    places: Arc<AtomicUsize>,
+    places: Places,
     scanning: Mutex<usize>,
     scan_ended: Condvar,
     ready: broadcast::Sender<Ready>,
 }
 
 /// One of the places of those that wait. It is free again when nobody has it any more.
-pub struct Place(Arc<AtomicUsize>);
+pub struct Place {
+    places: Places,
+    member: String,
+}
+
+/// How many places each member has.
+type Places = Arc<Mutex<HashMap<String, usize>>>;
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = places.get_mut(&self.member) {
+            *own -= 1;
+            if *own == 0 {
+                places.remove(&self.member);
+            }
+        }
     }
 }
 
@@ -140,13 +154,18 @@ impl Desk {
     }
 
     /// A place for one more question, before it is charged.
-    pub fn place(&self) -> Result<Arc<Place>, Problem> {
-        let taken = self.places.fetch_add(1, Ordering::SeqCst);
-        let place = Arc::new(Place(self.places.clone()));
-        if taken < MOST_WAITING {
-            return Ok(place);
+    pub fn place(&self, member: &str) -> Result<Arc<Place>, Problem> {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = places.get(member).copied().unwrap_or_default();
+        if own < MOST_OF_ONE && places.values().sum::<usize>() < MOST_WAITING {
+            places.insert(member.to_string(), own + 1);
+            return Ok(Arc::new(Place { places: self.places.clone(), member: member.to_string() }));
         }
-        let line = "too many questions wait for their answers; nothing was charged, try again soon";
+        let line = if own < MOST_OF_ONE {
+            "too many questions wait for their answers; nothing was charged, try again soon"
+        } else {
+            "four of your questions wait for their answers; nothing was charged, try again when one has come"
+        };
         Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(1))
     }
 
@@ -178,13 +197,14 @@ impl Desk {
 
     /// Read rows when it is this question's turn, and keep what came of it until its time.
     pub fn scan(&self, id: &str, data_set: &str, answer: impl FnOnce() -> Result<Held, Unanswered>) {
+        // Waiting for others is part of it: a steward is warned of that, too.
+        let began = Instant::now();
         let mut scanning = self.scanning.lock().unwrap_or_else(PoisonError::into_inner);
         while *scanning >= SCANS {
             scanning = self.scan_ended.wait(scanning).unwrap_or_else(PoisonError::into_inner);
         }
         *scanning += 1;
         drop(scanning);
-        let began = Instant::now();
         let answered = answer();
         let took = began.elapsed();
         *self.scanning.lock().unwrap_or_else(PoisonError::into_inner) -= 1;

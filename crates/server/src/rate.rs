@@ -15,7 +15,7 @@ pub enum Counted {
     Plan,
     /// Charged questions.
     Question,
-    /// Everything that changes something, and sign-ins.
+    /// Everything that changes something. Of sign-ins a member has only so many at once.
     Change,
 }
 

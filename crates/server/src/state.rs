@@ -9,7 +9,7 @@ use crate::{
 use equipoise_engine::{OpenOptions, csv::Header, expand};
 use equipoise_session::{
     file_id::FileId,
-    ledger::{Act, Expected, Ledger, SharedLedger, seconds_now},
+    ledger::{Act, Expected, Ledger, SharedLedger, check_analyst, seconds_now},
     session::{self, Session},
     source::Source,
 };
@@ -97,10 +97,14 @@ impl State {
             delimiter: data.delimiter.as_deref().map(delimiter).transpose()?,
             header: (data.header == Some(false)).then_some(Header::Numbered),
         };
+        // Of a folder each file may be a link, too.
+        for file in expand(&path).unwrap_or_default() {
+            self.allowed_path(&file)?;
+        }
         equipoise_engine::open(&[path], &options).map_err(|_| {
             Problem::new(
                 axum::http::StatusCode::SERVICE_UNAVAILABLE,
-                "the data cannot be opened now; its steward was told",
+                "the data cannot be opened now; its steward can see why where it lies",
             )
         })
     }
@@ -133,7 +137,12 @@ impl State {
 
     /// Make a member with a link to sign in, on behalf of whoever runs the program.
     pub fn first_steward(&self, name: &str) -> Result<String, Problem> {
-        if self.store.member(name).is_none() {
+        check_analyst(name).map_err(|error| Problem::wrong(error.to_string()))?;
+        let member = self.store.member(name);
+        if member.as_ref().is_some_and(|member| !member.active || member.role != Role::Steward) {
+            return Err(Problem::wrong("a member of this name is, or was, no steward; give another name"));
+        }
+        if member.is_none() {
             self.store.add_member(name, Role::Steward)?;
             self.note("operator of the machine", "made a member: steward", None, Some(name))?;
         }

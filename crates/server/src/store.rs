@@ -140,6 +140,11 @@ pub struct Store {
     _lock: File,
 }
 
+/// What a cookie stands for.
+const SESSIONS: [Opens; 2] = [Opens::Session, Opens::SessionOfToken];
+/// So many of these a member has; the oldest ends where one more begins.
+const MOST_SESSIONS: usize = 20;
+
 /// The version of the file's layout.
 const VERSION: u32 = 1;
 
@@ -259,6 +264,17 @@ impl Store {
             label: label.to_string(),
         };
         self.change(|content| {
+            if SESSIONS.contains(&opens) {
+                let is_one = |one: &Credential| one.member == member && SESSIONS.contains(&one.opens);
+                let mut above = (content.credentials.iter().filter(|one| is_one(one)).count() + 1)
+                    .saturating_sub(MOST_SESSIONS);
+                // The oldest come first.
+                content.credentials.retain(|one| {
+                    let goes = above > 0 && is_one(one);
+                    above -= usize::from(goes);
+                    !goes
+                });
+            }
             content.credentials.push(credential);
             Ok(secret)
         })
@@ -276,7 +292,8 @@ impl Store {
     /// End all tokens of a member.
     pub fn end_tokens(&self, member: &str) -> Result<(), Problem> {
         self.change(|content| {
-            content.credentials.retain(|one| one.member != member || one.opens != Opens::Token);
+            let of_tokens = [Opens::Token, Opens::SessionOfToken];
+            content.credentials.retain(|one| one.member != member || !of_tokens.contains(&one.opens));
             Ok(())
         })
     }

@@ -165,8 +165,8 @@ class ThresholdMonitor:
 
     def _watch_file(self, rows: FileTable, words: dict[str, Any], charged: _books.Charged, state: Any) -> None:
         words.update(rows.reading)
-        if state is None and rows.path.startswith("sqlite:"):
-            raise RequestError("a table has no state file beside it; name one with state=")
+        if rows.path.startswith("sqlite:"):
+            raise RequestError("a monitor watches files, whose rows stand still; write the table to a file first")
         pattern = any(sign in rows.path for sign in "*?[") and not os.path.exists(rows.path)
         if pattern and (state is None or fnmatch.fnmatch(os.path.abspath(state), os.path.abspath(rows.path))):
             raise RequestError("a state file cannot lie beside or within a pattern; name another with state=")

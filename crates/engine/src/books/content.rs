@@ -1,7 +1,7 @@
 //! All bytes of data, one file after another: what a steward's ledger takes a fingerprint of.
 
 use super::no_file;
-use crate::{OpenError, STANDARD_INPUT, TableAddress, files_of};
+use crate::{OpenError, STANDARD_INPUT, TableAddress, files_of, sqlite};
 use std::{
     fs::{self, File},
     io::{self, Cursor, Read},
@@ -13,8 +13,8 @@ pub fn content_of(data: &Path) -> Result<Option<impl Read>, String> {
     if data == Path::new(STANDARD_INPUT) {
         return Ok(None);
     }
-    let files = files_of(data)
-        .map_err(|problem| OpenError { path: Some(data.to_path_buf()), problem }.to_string())?;
+    let failed = |problem| OpenError { path: Some(data.to_path_buf()), problem }.to_string();
+    let files = files_of(data).map_err(failed)?;
     for file in &files {
         // Before it is opened: a pipe waits for a writer, and a device may have no end.
         if !fs::metadata(file).map_err(|error| no_file(file, &error))?.is_file() {
@@ -22,7 +22,8 @@ pub fn content_of(data: &Path) -> Result<Option<impl Read>, String> {
         }
     }
     // Two tables of one database are not the same data.
-    let table = TableAddress::of(data).and_then(|address| address.table).unwrap_or_default();
+    let table = TableAddress::of(data).map(|address| sqlite::spelled(&address).map(|(table, _)| table));
+    let table = table.transpose().map_err(failed)?.unwrap_or_default();
     Ok(Some(
         OneAfterAnother { waiting: files.into_iter(), open: None }
             .chain(Cursor::new(table.to_ascii_lowercase())),

@@ -28,7 +28,8 @@ pub(super) struct Table {
     pub columns: Vec<Column>,
 }
 
-/// Open a file for looking. Nothing that stands in it is run: no view, no trigger, no function of its schema.
+/// Open a file for looking. Nothing that stands in it is run: no view, no trigger, no function of its schema. It is opened by its real path:
+/// SQLite takes a path that begins with `file:` for another file's address, and keeps the log of a link beside what it leads to.
 pub(super) fn open(file: &Path) -> Result<Connection, Problem> {
     let metadata = fs::metadata(file).map_err(|error| Problem::of(error.kind()))?;
     if metadata.is_dir() {
@@ -37,6 +38,7 @@ pub(super) fn open(file: &Path) -> Result<Connection, Problem> {
     if !metadata.is_file() {
         return Err(Problem::NotAFile);
     }
+    let file = file.canonicalize().map_err(|error| Problem::of(error.kind()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(file, flags).map_err(|error| problem(&error))?;
     let prepared = opened.busy_timeout(PATIENCE).and_then(|()| {

@@ -38,6 +38,8 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// Look up the table and its columns.
     pub fn open(address: TableAddress) -> Result<Self, Problem> {
+        let file = address.file.canonicalize().map_err(|error| Problem::of(error.kind()))?;
+        let address = TableAddress { file, ..address };
         let opened = database::open(&address.file)?;
         let table = database::table(&opened, &address)?;
         let described = Described {

@@ -60,7 +60,7 @@ pub fn invite(state: &State, caller: &Caller, said: &Inviting) -> Result<Value, 
 pub fn invite_again(state: &State, caller: &Caller, name: &str) -> Result<Value, Problem> {
     let member = state.store.member(name).filter(|member| member.active);
     // Whoever may not see members learns nothing of who is one.
-    allow(caller, Act::Member(member.as_ref().map_or(Role::Analyst, |member| member.role)))?;
+    allow(caller, Act::Link(member.as_ref().map_or(Role::Analyst, |member| member.role)))?;
     state.limiter.count(&caller.name, Counted::Change)?;
     let member = member.ok_or_else(Problem::not_found)?;
     state.note(&caller.name, "made a link to sign in", None, Some(name))?;

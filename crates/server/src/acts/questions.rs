@@ -23,6 +23,9 @@ use serde_json::{Value, json};
 use std::{sync::Arc, thread};
 use tokio::sync::oneshot;
 
+/// Planning many takes long, and is free.
+const MOST_QUESTIONS: usize = 20;
+
 /// A question, or several at once, as they were said.
 #[derive(Clone, Debug)]
 pub enum Question {
@@ -41,6 +44,9 @@ impl Question {
             let batch = Batch::from_json(text)?;
             if batch.data.is_some() {
                 return Err(Problem::wrong("the path names the data; leave \"data\" out"));
+            }
+            if batch.questions.len() > MOST_QUESTIONS {
+                return Err(Problem::wrong(format!("a batch has at most {MOST_QUESTIONS} questions here")));
             }
             return Ok(Self::Several(Box::new(batch)));
         }
@@ -189,7 +195,7 @@ impl Asking {
             );
         }
         let (plan, source) = planned(state, &ledger, &data, question)?;
-        let place = state.desk.place()?;
+        let place = state.desk.place(&caller.name)?;
         state.expect(&ledger, &data);
         let mut session = Session::new(ledger, Some(caller.name.clone())).map_err(Problem::inside)?;
         let charged = match session.charge(plan, Some(key)).map_err(|error| unpaid(state, error))? {

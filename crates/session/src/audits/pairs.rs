@@ -40,6 +40,9 @@ const PLACES: [[f64; 2]; 5] = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [0.0, 1.0]
 const CODES: [i64; 6] = [-1, 0, 1, 2, 3, 4];
 const EPSILON: u64 = 10;
 
+/// The law of noisy sums of rows, and below which probability it is cut off.
+type Law<'a> = dyn Fn(&[f64], &Ratio) -> Pmf<Vec<i64>> + 'a;
+
 /// The sums of a statistic with noise for one adjacency, measured under another.
 fn measured(statistic: &str, planned: Adjacency, adjacency: Adjacency) -> Vec<Measured> {
     let ends = Some("-1,1".to_string());
@@ -57,7 +60,7 @@ fn measured(statistic: &str, planned: Adjacency, adjacency: Adjacency) -> Vec<Me
     let sums = PairStatistic::with_steps(&said, 1).expect("a good plan");
     let first = Ratio::from(EPSILON) * &Ratio::new(FIRST_SHARE.0, FIRST_SHARE.1);
     let rest = Ratio::from(EPSILON) - &first;
-    let of = |eps: Ratio, law: &dyn Fn(&[f64], &Ratio) -> Pmf<Vec<i64>>, what: &str| {
+    let of = |eps: Ratio, law: &Law<'_>, what: &str| {
         let claim = Claim::new(eps, Ratio::zero(), adjacency).at_resolution("1e-5");
         let floor = "1e-9".parse::<Ratio>().expect("a decimal") / exp_upper(&claim.eps);
         let found = claim.over_universe(&CODES, 1, |codes| law(&rows(codes), &floor));

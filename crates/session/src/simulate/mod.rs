@@ -13,6 +13,7 @@ pub use series::{Series, Spread};
 use crate::{
     answer::{Answer, BatchAnswer, Group, Named},
     bar::ErrorBar,
+    error::PlanError,
     gather::ScanResult,
     gather::groups::in_order,
     need::Key,
@@ -93,6 +94,11 @@ impl Trial {
         let mut documents = self.answers.iter().map(document);
         if self.batch { documents.collect() } else { documents.next().unwrap_or_default() }
     }
+}
+
+/// Why a plan cannot be simulated, before any row is read.
+pub fn check(plan: &Plan) -> Result<(), PlanError> {
+    plan.parts().iter().try_for_each(|part| Question::new(part).map(drop))
 }
 
 /// Ask many times.

@@ -85,7 +85,8 @@ impl Noisy {
     pub fn plan(said: &Said<'_>) -> Result<Self, PlanError> {
         let request = said.request;
         let hint = "give sensitivity, such as 1 for a count";
-        let sensitivity = said.positive("sensitivity", request.sensitivity.as_ref(), SENSITIVITY, hint)?;
+        let sensitivity =
+            super::said::positive("sensitivity", request.sensitivity.as_ref(), SENSITIVITY, hint)?;
         let coordinates = request.dimensions.unwrap_or(1);
         if coordinates == 0 || coordinates > MOST {
             let accepted = "give at least 1 and at most 65536 numbers";
@@ -363,7 +364,7 @@ impl Smoothed {
         self.distances
     }
 
-    pub fn stated(&self) -> Vec<String> {
+    pub fn stated() -> Vec<String> {
         vec!["local sensitivities by distance".to_string()]
     }
 
@@ -473,9 +474,9 @@ impl Bounded {
         let request = said.request;
         let why = "it is the most that one person moves the local sensitivity itself";
         let hint = "give sensitivity, such as 1 for triangles of a graph";
-        let sensitivity = said.positive("sensitivity", request.sensitivity.as_ref(), why, hint)?;
+        let sensitivity = super::said::positive("sensitivity", request.sensitivity.as_ref(), why, hint)?;
         let ceiling = match &request.ceiling {
-            Some(_) => Some(said.positive("ceiling", request.ceiling.as_ref(), "", "")?),
+            Some(_) => Some(super::said::positive("ceiling", request.ceiling.as_ref(), "", "")?),
             None => None,
         };
         let (grid, values) = match request.grid.as_deref() {

@@ -59,7 +59,7 @@ fn counts(rows: &[i64], _: &StatedPlan) -> Found {
 /// Which of two values most rows have, ties to the first, and how many rows must change before it is the other.
 fn majority(rows: &[i64], plan: &StatedPlan, too_far: u64) -> Found {
     let ones = rows.iter().sum::<i64>();
-    let ahead = rows.len() as i64 - 2 * ones;
+    let ahead = i64::try_from(rows.len()).expect("a few") - 2 * ones;
     let (value, lead) = if ahead >= 0 { ("zero", ahead + 1) } else { ("one", -ahead) };
     let steps = u64::try_from(lead).expect("it leads");
     let steps = if plan.adjacency == Adjacency::Replace { steps.div_ceil(2) } else { steps };

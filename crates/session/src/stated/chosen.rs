@@ -54,7 +54,7 @@ impl Chosen {
         }
         let why = "it is the most that one person moves any one score";
         let hint = "give sensitivity, such as 1 for counts";
-        let sensitivity = said.positive("sensitivity", request.sensitivity.as_ref(), why, hint)?;
+        let sensitivity = super::said::positive("sensitivity", request.sensitivity.as_ref(), why, hint)?;
         let candidates = Candidates { count, sensitivity: sensitivity.clone(), monotone: request.monotone };
         let law = Self::law(said, candidates)?;
         let gap = law.gap(&said.failure)?;

@@ -76,7 +76,7 @@ impl Gated {
 /// A mechanism behind a test.
 #[derive(Clone, Debug)]
 pub(super) struct Tested {
-    tested: propose_test_release::Calibrated,
+    gate: propose_test_release::Calibrated,
     inner: Inner,
     adjacency: Adjacency,
     confidence: f64,
@@ -104,7 +104,7 @@ impl Tested {
             }
             (None, None) => return Err(added::no_bound()),
             (None, Some(_)) => {
-                let bound = said.positive("bound", request.bound.as_ref(), "", "")?;
+                let bound = super::said::positive("bound", request.bound.as_ref(), "", "")?;
                 let noise = Box::new(added::laplace_at(said, &bound)?);
                 (Inner::Laplace { noise, bound }, said.share(1, 2)?, said.delta.clone())
             }
@@ -128,13 +128,13 @@ impl Tested {
             Inner::Own(cost) => cost.clone(),
         };
         let test = Gate { eps, delta, adjacency: said.adjacency };
-        let tested = ProposeTestRelease { test, inner: cost }.calibrate()?;
+        let gate = ProposeTestRelease { test, inner: cost }.calibrate()?;
         let (adjacency, confidence) = (said.adjacency, said.confidence);
-        Ok(Self { tested, inner, adjacency, confidence, failure: said.failure.clone() })
+        Ok(Self { gate, inner, adjacency, confidence, failure: said.failure.clone() })
     }
 
     pub fn cost(&self) -> Loss {
-        self.tested.cost()
+        self.gate.cost()
     }
 
     pub fn stated(&self) -> Vec<String> {
@@ -155,7 +155,7 @@ impl Tested {
     }
 
     fn far(&self) -> String {
-        rows(self.tested.distance_for(&seldom()).and_then(Slack::until_unstable))
+        rows(self.gate.distance_for(&seldom()).and_then(Slack::until_unstable))
     }
 
     pub fn expected(&self) -> (Option<ErrorBar>, String) {
@@ -190,14 +190,14 @@ impl Tested {
         Some(match &self.inner {
             Inner::Laplace { noise, .. } => {
                 let value = [added::tested_value(found)?];
-                match self.tested.run(slack, |coins| noise.run(&value, coins), coins) {
+                match self.gate.run(slack, |coins| noise.run(&value, coins), coins) {
                     Outcome::Value(noisy) => {
                         added::number_within(&noisy[0], &noise.accuracy(&self.failure), self.confidence)
                     }
                     Outcome::Refused => refused(),
                 }
             }
-            Inner::Own(_) => match self.tested.run(slack, |_| found.value.clone(), coins) {
+            Inner::Own(_) => match self.gate.run(slack, |_| found.value.clone(), coins) {
                 // Nothing is known of the error of somebody else's mechanism.
                 Outcome::Value(value) => Answer { value: Some(value), ..Answer::given_elsewhere() },
                 Outcome::Refused => refused(),

@@ -356,9 +356,9 @@ impl Kind {
             Self::Chosen(chosen) => chosen.stated(),
             Self::Gated(_) => vec![gated::STATED.to_string()],
             Self::Tested(tested) => tested.stated(),
-            Self::Smoothed(smoothed) => smoothed.stated(),
+            Self::Smoothed(_) => Smoothed::stated(),
             Self::Bounded(bounded) => bounded.stated(),
-            Self::Fallen(fallen) => fallen.stated(),
+            Self::Fallen(_) => Fallen::stated(),
             Self::Subsets(_) => vec!["a function of the rows alone".to_string()],
         }
     }

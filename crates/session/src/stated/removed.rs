@@ -3,7 +3,7 @@
 
 use super::{
     Found, missing,
-    said::{MOST, Said, finite, number},
+    said::{MOST, Said, finite, number, positive},
 };
 use crate::{
     answer::Answer,
@@ -38,7 +38,7 @@ fn answers(said: &Said<'_>) -> Result<Answers, PlanError> {
             .hint("give `range` and step, or a list of answers"));
     };
     let why = "answers over a range are so far apart";
-    let step = said.positive("step", said.request.step.as_ref(), why, "give step, such as 1")?;
+    let step = positive("step", said.request.step.as_ref(), why, "give step, such as 1")?;
     let count = (width / &step).floor_i64().and_then(|steps| u64::try_from(steps).ok()).ok_or_else(|| {
         ParameterError::out_of_range("step", &step, "the range has too many; give a larger one")
     })?;
@@ -80,7 +80,7 @@ impl Fallen {
         self.mechanism.limit()
     }
 
-    pub fn stated(&self) -> Vec<String> {
+    pub fn stated() -> Vec<String> {
         vec![
             "a function that never falls when a row is added".to_string(),
             "what it comes down to at least after each number of removals".to_string(),

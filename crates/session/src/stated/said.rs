@@ -61,22 +61,6 @@ impl<'a> Said<'a> {
         Ok(Eps::new(self.eps.ratio() * &Ratio::new(part, of))?)
     }
 
-    /// A number above zero that must have been said.
-    pub fn positive(
-        &self,
-        name: &'static str,
-        text: Option<&String>,
-        why: &str,
-        hint: &str,
-    ) -> Result<Ratio, PlanError> {
-        let text = text.ok_or_else(|| missing(name, why, hint))?;
-        let value = number(name, text)?;
-        if value.is_positive() {
-            return Ok(value);
-        }
-        Err(ParameterError::out_of_range(name, value, "give a number above 0").into())
-    }
-
     /// The range, where one was said: its low end and its width.
     pub fn range(&self) -> Result<Option<(Ratio, Ratio)>, PlanError> {
         let Some(text) = self.request.range.as_deref() else { return Ok(None) };
@@ -121,4 +105,19 @@ fn unit(request: &StatedRequest, facts: &DataFacts) -> Result<Unit, PlanError> {
         )
         .hint("ask without `unit`, or register it under another name")),
     }
+}
+
+/// A number above zero that must have been said.
+pub(super) fn positive(
+    name: &'static str,
+    text: Option<&String>,
+    why: &str,
+    hint: &str,
+) -> Result<Ratio, PlanError> {
+    let text = text.ok_or_else(|| missing(name, why, hint))?;
+    let value = number(name, text)?;
+    if value.is_positive() {
+        return Ok(value);
+    }
+    Err(ParameterError::out_of_range(name, value, "give a number above 0").into())
 }

@@ -9,6 +9,7 @@ use crate::{
 use equipoise_core::coins::ScriptedWords;
 use serde_json::json;
 
+#[expect(clippy::unnecessary_wraps, reason = "fields of requests are optional")]
 fn text(text: &str) -> Option<String> {
     Some(text.to_string())
 }
@@ -235,7 +236,7 @@ fn black_boxes_are_run_on_subsets_behind_the_charge() {
 /// Samples and subsets are of rows: with a unit, what they promise would be for less than it says.
 #[test]
 fn samples_and_subsets_protect_single_rows_only() {
-    let mut session = session();
+    let session = session();
     let subsets = StatedRequest {
         epsilon: text("5"),
         range: text("0,20"),
@@ -243,7 +244,7 @@ fn samples_and_subsets_protect_single_rows_only() {
         unit: text("id"),
         ..asked("black-box")
     };
-    let error = plan(&mut session, &subsets).unwrap_err().to_string();
+    let error = plan(&session, &subsets).unwrap_err().to_string();
     assert!(error.contains("subsets lack single rows"), "{error}");
     let sampled = StatedRequest {
         epsilon: text("5"),
@@ -252,7 +253,7 @@ fn samples_and_subsets_protect_single_rows_only() {
         unit: text("id"),
         ..asked("noise")
     };
-    let error = plan(&mut session, &sampled).unwrap_err().to_string();
+    let error = plan(&session, &sampled).unwrap_err().to_string();
     assert!(error.contains("drawn row by row"), "{error}");
 }
 

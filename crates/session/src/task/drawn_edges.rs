@@ -99,7 +99,7 @@ impl DrawnEdges {
     }
 
     /// The edges that there are rows enough for, in order, each value once.
-    fn edges(&self, values: &[Value], ranks: &[u64]) -> Vec<Edge> {
+    fn edges(values: &[Value], ranks: &[u64]) -> Vec<Edge> {
         let mut edges: Vec<Edge> = Vec::new();
         for (part, (value, &rank)) in (1..).zip(values.iter().zip(ranks)) {
             let text = bar::value(value);
@@ -213,7 +213,7 @@ impl Answering for DrawnEdges {
         let (Some(value), Some(error)) = (&answer.value, &answer.error) else { return answer };
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         let ranks = error.in_ranks().map(bar::Ranks::each).unwrap_or_default();
-        let edges = self.edges(values, ranks);
+        let edges = Self::edges(values, ranks);
         let groups = if self.cumulative { self.points(&edges, rows) } else { self.bins(&edges, rows) };
         let conditions = |group: Group| match group.error.clone() {
             // What was done to rows before they were ranked holds for what follows from ranks.

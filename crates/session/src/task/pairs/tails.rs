@@ -20,7 +20,7 @@ pub(super) fn reach(noises: u32, scale: f64, failure: &Ratio) -> i64 {
     // Farther than this is the tail of more noises than there are here.
     let (mut near, mut far) = (0.0, 1000.0);
     for _ in 0..80 {
-        let middle = (near + far) / 2.0;
+        let middle = f64::midpoint(near, far);
         if beyond(noises, middle) > failure { near = middle } else { far = middle }
     }
     (far * scale * (1.0 + SLACK)).ceil() as i64 + i64::from(noises)
