@@ -355,7 +355,9 @@ fn said(error: &io::Error) -> Error {
 pub(super) fn connect(path: &Path, flags: OpenFlags) -> Fallible<Connection> {
     // SQLite takes a path that begins with `file:` for the address of another file.
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let path = if path.as_os_str().as_bytes().starts_with(b"file:") { &absolute } else { path };
+    let is_address = path.as_os_str().as_bytes().starts_with(b"file:");
+    let is_meant = flags.contains(OpenFlags::SQLITE_OPEN_URI);
+    let path = if is_address && !is_meant { &absolute } else { path };
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(be_patient))?;
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
