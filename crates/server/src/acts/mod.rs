@@ -1,4 +1,4 @@
-//! What members can do, each in a function that asks [`authorise`](crate::authorise::authorise) first. The API and the console
+//! What members can do, each in a function that asks `authorise` first. The API and the console
 //! call these, so that neither can do more than the other.
 
 pub mod data_sets;

@@ -15,7 +15,7 @@
 //! # Why
 //!
 //! Each mechanism is the core's own, run on exact numbers: floats are dyadic numbers and are taken as they are. Where noise lives on a
-//! lattice, the lattice is public and the sensitivity is widened for the rounding ([`added`]).
+//! lattice, the lattice is public and the sensitivity is widened for the rounding (`added`).
 //!
 //! # Example
 //!
