@@ -7,12 +7,17 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use equipoise_server::{
+    acts::{
+        data_sets::{self, Registering},
+        members,
+    },
+    authorise::{Caller, Shown},
     serve,
     store::{Opens, Role},
 };
 use serde_json::json;
 use std::time::Duration;
-use support::{HOSTILE, ORIGIN, Reply, Server};
+use support::{HOSTILE, ORIGIN, Reply, Server, steward};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -344,4 +349,64 @@ async fn events_tell_only_whoever_may_read() {
         told.push(text.contains(&id));
     }
     assert_eq!(told, [true, false, true]);
+}
+
+/// A link is as good as being that member, and a reviewer reads every answer: an operator makes neither.
+#[tokio::test]
+async fn an_operator_becomes_nobody_who_is_near_the_data() {
+    let server = Server::new();
+    let olga = Caller { name: "olga".into(), role: Role::Operator, shown: Shown::Session };
+    for name in ["ana", "bob", "rita", "sam", "nobody"] {
+        assert!(members::invite_again(&server.state, &olga, name).is_err(), "{name}");
+    }
+    assert!(members::invite_again(&server.state, &olga, "olga").is_ok());
+    let inviting = |name: &str, role| members::Inviting { name: name.into(), role };
+    for role in [Role::Reviewer, Role::Steward] {
+        assert!(members::invite(&server.state, &olga, &inviting("new", role)).is_err(), "{role:?}");
+    }
+    assert!(members::invite(&server.state, &olga, &inviting("new", Role::Analyst)).is_ok());
+    assert!(members::invite_again(&server.state, &steward(), "ana").is_ok());
+}
+
+/// A folder that was registered does not lead out of what the server was given, neither now nor later.
+#[tokio::test]
+async fn a_link_in_a_folder_leads_nowhere() {
+    let server = Server::new();
+    let folder = server.folder.path();
+    std::fs::create_dir(folder.join("data/sub")).unwrap();
+    std::fs::write(folder.join("data/sub/a.csv"), "x\n1\n").unwrap();
+    std::fs::write(folder.join("secret.csv"), "x\n2\n").unwrap();
+    let said = Registering { path: "sub".into(), answer_time: Some(1), ..Registering::default() };
+    data_sets::register(&server.state, &steward(), "sub", &said).unwrap();
+    let data = server.state.store.data_set("sub").unwrap();
+    assert!(server.state.open_data(&data).is_ok());
+    std::os::unix::fs::symlink(folder.join("secret.csv"), folder.join("data/sub/b.csv")).unwrap();
+    assert!(server.state.open_data(&data).is_err());
+    assert!(data_sets::register(&server.state, &steward(), "other", &said).is_err());
+}
+
+/// Signing in again and again ends the oldest sessions of that member alone, and sessions end with the tokens that they came from.
+#[tokio::test]
+async fn sessions_of_a_member_are_few_and_end_with_their_tokens() {
+    let server = Server::new();
+    let other = server.state.store.sign_in(server.token("rita")).unwrap().1;
+    let sessions: Vec<_> =
+        (0..25).map(|_| server.state.store.sign_in(server.token("ana")).unwrap().1).collect();
+    let is_open = |secret: &str| server.state.store.by_cookie(secret).is_some();
+    let open: Vec<bool> = sessions.iter().map(|session| is_open(session.reveal())).collect();
+    assert_eq!(open, [vec![false; 5], vec![true; 20]].concat());
+    server.state.store.end_tokens("ana").unwrap();
+    assert!(sessions.iter().all(|session| !is_open(session.reveal())) && is_open(other.reveal()));
+}
+
+/// Whoever asks much waits alone: places of others stay free.
+#[tokio::test]
+async fn one_member_does_not_take_all_places() {
+    let server = Server::new();
+    let own: Vec<_> = (0..4).map(|_| server.state.desk.place("ana").unwrap()).collect();
+    assert!(server.state.desk.place("ana").is_err() && server.state.desk.place("bob").is_ok());
+    drop(own);
+    assert!(server.state.desk.place("ana").is_ok());
+    assert!(server.state.first_steward("").is_err() && server.state.first_steward("ana").is_err());
+    assert!(server.state.first_steward("sam").is_ok());
 }

@@ -709,16 +709,17 @@ def black_box(
     apart: bool = False,
     request_id: str | None = None,
 ) -> Release:
-    """Any function of the rows that changes little when a few of them are removed; nothing need be known of it.
+    """Any function of the rows that changes little when a few of them are removed; nothing need be known of it but that it
+    is one of the rows alone.
 
     ``f`` is run on every subset that lacks a few rows, so this is for few rows and a large epsilon: at most ``evaluations`` calls (100,000
     if you say nothing), and a refusal where more would be needed. How often it is called shows the number of rows, as the time to read
-    them does.
+    them does. Where it fails, or gives no number, it counts as the first answer.
 
     ``range`` with ``step``, or ``answers``
         What can be answered, in growing order.
 
-    Other keywords are those of :func:`noise`; no statement is made, so ``made_up`` is of no use.
+    Other keywords are those of :func:`noise`; there is no number to state, so ``made_up`` is of no use.
 
     >>> import equipoise as eq
     >>> ages = [41, 43, 40, 44, 42, 43, 41, 42, 40, 44, 43, 42]
