@@ -7,190 +7,18 @@ part of the release: nobody checks it but :func:`refute`, and the promise rests 
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import _books, _equipoise
-from ._ask import one_of
+from . import _equipoise
+from ._call import Call, check, numbers, plain, steps_of, value_of
 from ._data import is_path, length_of
-from ._errors import DataError, Interrupted, RequestError
-from ._quiet import hush, is_interrupt, recorded, settle
-from ._refute import Refutation, refute
-from ._release import Release, warn, warned
-from ._subsample import _confidence, _function
+from ._errors import DataError, RequestError
+from ._release import Release
 from ._wording import decimal
 
 _Path = str | os.PathLike[str]
-#: Made-up rows that statements are tried on where nothing else is said.
-_FEW = (0, 1)
-
-
-class _Call:
-    """One call: its words, its books, and the function that is run between the charge and the answer."""
-
-    def __init__(self, statistic: str, said: dict[str, Any], **words: Any) -> None:
-        self.said = said
-        self.data = said["data"]
-        person = one_of("unit", said["unit"], "privacy_unit", said["privacy_unit"])
-        self.request_id = said["request_id"]
-        self.words = {
-            "statistic": statistic,
-            "epsilon": decimal(said["epsilon"], "epsilon"),
-            "delta": decimal(said["delta"], "delta"),
-            "adjacency": said["adjacency"],
-            "unit": person,
-            "confidence": _confidence(said["confidence"], said["alpha"]),
-            "rate": None if said["rate"] is None else decimal(said["rate"], "rate"),
-            **{word: value for word, value in words.items() if value is not None},
-        }
-        named = not (said["ledger"] is None and not is_path(self.data))
-        if named:
-            charged = _books.charged(self.data, said["ledger"], said["name"], said["apart"])
-            self.account, self.books = charged.name, charged.open(said["analyst"])
-        else:
-            _books.check_request_id(self.request_id)
-            if said["apart"]:
-                raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
-            adjacency = said["adjacency"] or "add-remove"
-            self.account, self.books = _books.odometer(adjacency, person), _books.books(None, said["analyst"])
-        if said["rate"] is not None and (self.data is None or is_path(self.data)):
-            raise RequestError("a sample is drawn of rows in memory; give data= and functions of it")
-
-    def tells(self, *functions: Any) -> None:
-        """What the functions are is part of the request. Of a sample everything is computed anew."""
-        if self.said["rate"] is not None and not all(callable(f) for f in functions):
-            raise RequestError("rate= is for functions of data, which are run on the sample; a number is of all rows", "rate")
-        known = [_function(f, self.request_id) for f in functions if callable(f)]
-        if known:
-            self.words["settings"] = known
-
-    def try_to_refute(self, f: Any, **statement: Any) -> None:
-        """Before anything is charged, where a function and rows are given: a counterexample is an error, for free."""
-        made_up = self.said["made_up"]
-        if not callable(f) or self.data is None or is_path(self.data) or (made_up is not None and len(made_up) == 0):
-            return
-        like = _like(self.data)
-        if like is None and made_up is None:
-            return
-        adjacency = self.said["adjacency"] or "add-remove"
-        rows = _FEW if made_up is None else made_up
-        found: Refutation | None = None
-        failed = False
-        with hush(not self.said["show_output"]):
-            try:
-                found = refute(f, made_up=rows, like=like or list, adjacency=adjacency, size=3, **statement)
-            except Exception:  # noqa: BLE001, what it says is somebody's
-                failed = True
-        # It may be about other rows than these; about those that were given it is not.
-        if failed and made_up is not None:
-            raise RequestError("the function fails on made-up rows; give others, or made_up=() to try none", "made_up")
-        if found is not None:
-            how = "if no such rows can occur, give made_up= some that can, or made_up=() to search nothing"
-            raise RequestError(f"what is stated is wrong, and nothing was charged. {found}; {how}")
-
-    def release(self, compute: Callable[[_equipoise.Stated, Any], Any]) -> Release:
-        """Plan, pay, compute, answer, in this order. ``compute`` gives what :meth:`Stated.answer` takes."""
-
-        def answer(stated: _equipoise.Stated, rows: Any) -> str:
-            found = self._computed(lambda: compute(stated, rows))
-            return recorded(lambda _: stated.answer(self.books, found), charged=True)
-
-        return self._paid(answer)
-
-    def _paid(self, answer: Callable[[_equipoise.Stated, Any], str]) -> Release:
-        stated = _equipoise.Stated(self.books, self.account, json.dumps(self.words))
-        before = warn(stated.warnings)
-        earlier = stated.charge(self.books, self.request_id)
-        if earlier is not None:
-            return warned(Release._of_json(earlier), before)
-        rows = self.data
-        if self.said["rate"] is not None:
-            rows = self._computed(lambda: _taken(self.data, stated.sample(length_of(self.data))))
-        return warned(Release._of_json(answer(stated, rows)), before)
-
-    def subsets(self, f: Callable[[Any], Any]) -> Release:
-        """The same for a function that is called on subsets."""
-
-        def answer(stated: _equipoise.Stated, rows: Any) -> str:
-            def call(places: list[int]) -> float | None:
-                found = self._computed(lambda: float(f(_taken(rows, places))))
-                return found if isinstance(found, float) else None
-
-            return recorded(lambda _: stated.answer_subsets(self.books, length_of(rows), call), charged=True)
-
-        return self._paid(answer)
-
-    def _computed(self, work: Callable[[], Any]) -> Any:
-        """What somebody's code gives, in silence; nothing where it failed, whatever it raised."""
-        found, interrupted = None, False
-        try:
-            with hush(not self.said["show_output"]):
-                try:
-                    found = work()
-                except BaseException as error:  # noqa: BLE001, it may quote rows
-                    interrupted = is_interrupt(error)
-        finally:
-            settle()
-        if interrupted:
-            raise Interrupted from None
-        return found
-
-
-def _like(data: Any) -> Callable[[list[Any]], Any] | None:
-    """What makes data of made-up rows look like real data, as far as its type is public and simple."""
-    if isinstance(data, list):
-        return list
-    if isinstance(data, tuple):
-        return tuple
-    if type(data).__module__ == "numpy" and getattr(data, "ndim", 0) == 1:
-        import numpy as np
-
-        return np.array
-    return None
-
-
-def _taken(data: Any, places: list[int]) -> Any:
-    """Some rows of the data."""
-    if hasattr(data, "iloc"):
-        return data.iloc[places]
-    if isinstance(data, (list, tuple)):
-        return type(data)(data[place] for place in places)
-    return data[places]
-
-
-def _value(value: Any, rows: Any) -> Any:
-    return value(rows) if callable(value) else value
-
-
-def _plain(value: Any) -> Any:
-    """What is released as it is: texts, numbers, yes and no, lists of them."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    json.dumps(value, allow_nan=False)
-    return value
-
-
-def _steps(value: Any) -> int | None:
-    """A whole number from zero on, or nothing for infinity. ``None`` is what a function without a ``return`` gives."""
-    if value is None:
-        raise ValueError("no number of rows")
-    if value == math.inf:
-        return None
-    steps = int(value)
-    if steps != value or steps < 0:
-        raise ValueError("no number of rows")
-    return min(steps, 2**63)
-
-
-def _list(values: Any) -> list[float]:
-    return [float(value) for value in values]
-
-
-def _check(data: Any, *functions: Any) -> None:
-    if data is None and any(callable(f) for f in functions):
-        raise RequestError("a function is given and no data; give data=, of which it is run behind the charge", "data")
 
 
 def noise(
@@ -253,10 +81,10 @@ def noise(
     'laplace'
     """
     said = locals()
-    _check(data, value)
+    check(data, value)
     vector = size is not None or not (callable(value) or _is_number(value))
     count = size if size is not None else (len(list(value)) if vector else None)
-    call = _Call(
+    call = Call(
         "noise",
         said,
         sensitivity=decimal(sensitivity, "sensitivity"),
@@ -269,8 +97,8 @@ def noise(
     call.try_to_refute(value, sensitivity=sensitivity, norm=norm)
 
     def compute(_: Any, rows: Any) -> Any:
-        found = _value(value, rows)
-        return "null", _list(found) if vector else [float(found)], None
+        found = value_of(value, rows)
+        return "null", numbers(found) if vector else [float(found)], None
 
     return call.release(compute)
 
@@ -335,15 +163,15 @@ def choose(
             raise RequestError("a dictionary of scores names the options; leave out options=")
         options, scores = list(scores.keys()), list(scores.values())
     elif callable(scores):
-        _check(data, scores)
+        check(data, scores)
         if options is None:
             raise RequestError("a function of (option, data) needs the options; give them as a list")
     else:
         scores = list(scores)
         options = list(range(len(scores))) if options is None else options
-    among = [_plain(option) for option in options]
+    among = [plain(option) for option in options]
     weights = [base[option] for option in options] if isinstance(base, Mapping) else base
-    call = _Call(
+    call = Call(
         "choose",
         said,
         sensitivity=decimal(sensitivity, "sensitivity"),
@@ -358,7 +186,7 @@ def choose(
 
     def compute(_: Any, rows: Any) -> Any:
         found = [scores(option, rows) for option in options] if callable(scores) else scores
-        return "null", _list(found), None
+        return "null", numbers(found), None
 
     return call.release(compute)
 
@@ -399,14 +227,14 @@ def stable(
     'yes'
     """
     said = locals()
-    _check(data, value, rows_to_change)
-    call = _Call("stable", said)
+    check(data, value, rows_to_change)
+    call = Call("stable", said)
     call.tells(value, rows_to_change)
     if callable(rows_to_change):
         call.try_to_refute(value, rows_to_change=rows_to_change)
 
     def compute(_: Any, rows: Any) -> Any:
-        return json.dumps(_plain(_value(value, rows))), [], _steps(_value(rows_to_change, rows))
+        return json.dumps(plain(value_of(value, rows))), [], steps_of(value_of(rows_to_change, rows))
 
     return call.release(compute)
 
@@ -455,8 +283,8 @@ def propose_test_release(
     False
     """
     said = locals()
-    _check(data, value, distance)
-    call = _Call(
+    check(data, value, distance)
+    call = Call(
         "propose-test-release",
         said,
         bound=None if bound is None else decimal(bound, "bound"),
@@ -468,9 +296,9 @@ def propose_test_release(
         call.try_to_refute(value, distance=distance, bound=bound)
 
     def compute(_: Any, rows: Any) -> Any:
-        found, steps = _value(value, rows), _steps(_value(distance, rows))
+        found, steps = value_of(value, rows), steps_of(value_of(distance, rows))
         if inner is not None:
-            return json.dumps(_plain(found)), [], steps
+            return json.dumps(plain(found)), [], steps
         return "null", [float(found)], steps
 
     return call.release(compute)
@@ -525,8 +353,8 @@ def smooth(
     'released-scale'
     """
     said = locals()
-    _check(data, value)
-    call = _Call(
+    check(data, value)
+    call = Call(
         "smooth",
         said,
         range=",".join(decimal(end, "range") for end in range),
@@ -545,12 +373,12 @@ def smooth(
     def compute(stated: _equipoise.Stated, rows: Any) -> Any:
         wanted = stated.wanted
         if not callable(local):
-            known = _list(local)[:wanted]
+            known = numbers(local)[:wanted]
         elif data is None:
-            known = _list(local(k) for k in _places(wanted))
+            known = numbers(local(k) for k in _places(wanted))
         else:
-            known = _list(local(rows, k) for k in _places(wanted))
-        return "null", [float(_value(value, rows)), *known], None
+            known = numbers(local(rows, k) for k in _places(wanted))
+        return "null", [float(value_of(value, rows)), *known], None
 
     return call.release(compute)
 
@@ -602,8 +430,8 @@ def bounded_local_sensitivity(
     True
     """
     said = locals()
-    _check(data, value, local)
-    call = _Call(
+    check(data, value, local)
+    call = Call(
         "bounded-local-sensitivity",
         said,
         sensitivity=decimal(sensitivity, "sensitivity"),
@@ -615,7 +443,7 @@ def bounded_local_sensitivity(
         call.try_to_refute(value, local=local, sensitivity=sensitivity)
 
     def compute(_: Any, rows: Any) -> Any:
-        return "null", [float(_value(value, rows)), float(_value(local, rows))], None
+        return "null", [float(value_of(value, rows)), float(value_of(local, rows))], None
 
     return call.release(compute)
 
@@ -662,7 +490,7 @@ def shifted_inverse(
     True
     """
     said = locals()
-    call = _Call(
+    call = Call(
         "shifted-inverse",
         said,
         range=None if range is None else ",".join(decimal(end, "range") for end in range),
@@ -674,12 +502,12 @@ def shifted_inverse(
     def compute(stated: _equipoise.Stated, rows: Any) -> Any:
         removals = _places(stated.wanted + 1)
         if not callable(least_after):
-            known = _list(least_after)[: len(removals)]
+            known = numbers(least_after)[: len(removals)]
             known += known[-1:] * (len(removals) - len(known))
         elif data is None:
-            known = _list(least_after(k) for k in removals)
+            known = numbers(least_after(k) for k in removals)
         else:
-            known = _list(least_after(rows, k) for k in removals)
+            known = numbers(least_after(rows, k) for k in removals)
         return "null", known, None
 
     return call.release(compute)
@@ -733,7 +561,7 @@ def black_box(
     if is_path(data):
         raise DataError("f takes rows in memory; read the file into a table first")
     public = length_of(data) if adjacency == "replace" else None
-    call = _Call(
+    call = Call(
         "black-box",
         said,
         range=None if range is None else ",".join(decimal(end, "range") for end in range),
