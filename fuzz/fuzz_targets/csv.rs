@@ -5,7 +5,7 @@ use equipoise_engine::{
     csv::{Csv, CsvOptions, Header},
     number,
 };
-use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, ColumnRead};
+use equipoise_session::source::{Batch, Cells, ColumnType, Source, Visitor, ColumnRead};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../crates/engine/src/csv/reference.rs"]
@@ -78,7 +78,7 @@ fuzz_target!(|input: (u8, u8, u8, &[u8])| {
     let records = reference::records(body, delimiter, must_have, usize::from(longest_line));
     let mut wanted_records: Vec<_> = records.into_iter().map(|record| expected(record, shown)).collect();
     wanted_records.sort();
-    let kinds = [Kind::Text, Kind::Float, Kind::Integer];
+    let kinds = [ColumnType::Text, ColumnType::Float, ColumnType::Integer];
     let wanted: Vec<ColumnRead> =
         (0..shown).flat_map(|column| kinds.map(|kind| ColumnRead { column, kind })).collect();
     let mut found = Collect::default();

@@ -1,11 +1,10 @@
 //! Subsample and aggregate: blocks are dealt here and votes counted here; Python runs the function in between.
 
 use crate::{books::Books, errors};
-use equipoise_core::subsample::partition::Blocks;
 use equipoise_entropy::OsCoins;
 use equipoise_session::{
     session::{Charged, Paid, Priced, facts},
-    votes::{self, Output, Vote, VotePlan, VoteRequest},
+    votes::{Dealt, Look, Output, Vote, VotePlan, VoteRequest, rehearsal_words},
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -18,6 +17,10 @@ pub struct Ballot {
     charged: Mutex<Option<Charged<VotePlan>>>,
     /// How many rows were dealt by it; private, unless rows can only be replaced.
     rows: Mutex<Option<u64>>,
+    /// The analysis that blocks chose, once that was paid for.
+    chosen: Mutex<Option<String>>,
+    /// What a rehearsal on public rows looks at.
+    looks: Mutex<Vec<Look>>,
 }
 
 #[pymethods]
@@ -32,7 +35,9 @@ impl Ballot {
             let facts = facts(Some(books.session()?.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
             let planned = VotePlan::new(&request, &facts).map_err(errors::plan)?;
-            Ok(Self { planned, charged: Mutex::new(None), rows: Mutex::new(None) })
+            let (charged, rows) = (Mutex::new(None), Mutex::new(None));
+            let (chosen, looks) = (Mutex::new(None), Mutex::new(Vec::new()));
+            Ok(Self { planned, charged, rows, chosen, looks })
         })
     }
 
@@ -59,6 +64,56 @@ impl Ballot {
         })
     }
 
+    /// The analysis that the blocks choose by what they name, once, after the charge: its name.
+    fn choose(&self, votes: &Bound<'_, PyAny>) -> PyResult<String> {
+        let texts: Vec<Option<String>> = votes.extract()?;
+        let charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        let analyses = self.planned.analyses().filter(|_| charged.is_some() && chosen.is_none());
+        let analyses =
+            analyses.ok_or_else(|| errors::request("there is nothing to choose, or it was chosen before"))?;
+        let mut coins = OsCoins::new().map_err(errors::lost)?;
+        let votes = texts.iter().map(|text| analyses.ballots().label(text.as_deref()?)).collect();
+        *chosen = self.planned.choose(votes, &mut coins);
+        Ok(chosen.clone().unwrap_or_default())
+    }
+
+    /// What to run the function on to see what to expect, for public rows: blocks in several lists.
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands a list over")]
+    #[pyo3(signature = (rows, people, rounds))]
+    fn looks<'py>(
+        &self,
+        py: Python<'py>,
+        rows: usize,
+        people: Option<Vec<Option<String>>>,
+        rounds: usize,
+    ) -> PyResult<Vec<Vec<Bound<'py, PyArray1<i64>>>>> {
+        let looks = py.detach(|| {
+            let mut coins = OsCoins::new().map_err(errors::lost)?;
+            let dealt = people.as_deref().map_or(Dealt::Rows(rows), Dealt::People);
+            Ok::<_, PyErr>(self.planned.looks(dealt, rounds, &mut coins))
+        })?;
+        let found = looks.iter().map(|look| arrays(py, &look.blocks)).collect();
+        *self.looks.lock().unwrap_or_else(PoisonError::into_inner) = looks;
+        Ok(found)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands a list over")]
+    /// What was seen of public rows, as JSON and as a few lines; nothing is charged or released.
+    fn rehearsed(
+        &self,
+        py: Python<'_>,
+        votes: Vec<Bound<'_, PyAny>>,
+        trials: usize,
+    ) -> PyResult<(String, String)> {
+        let votes = votes.iter().map(|votes| self.votes(votes)).collect::<PyResult<Vec<_>>>()?;
+        let looks = std::mem::take(&mut *self.looks.lock().unwrap_or_else(PoisonError::into_inner));
+        py.detach(|| {
+            let document = self.planned.rehearsed(&looks, &votes, trials).map_err(errors::lost)?;
+            Ok((document.to_string(), rehearsal_words(&document)))
+        })
+    }
+
     /// Aggregate what the function gave for each block: a list of texts, numbers or lists of numbers, `None` where
     /// it failed. The release as JSON.
     fn count(&self, py: Python<'_>, books: &Books, votes: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -67,8 +122,10 @@ impl Ballot {
         let charged =
             charged.ok_or_else(|| errors::request("this vote was not paid for, or was counted before"))?;
         let rows = *self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| {
-            let release = books.paid_session()?.count_votes(charged, votes, rows).map_err(errors::lost)?;
+            let release =
+                books.paid_session()?.count_votes(charged, chosen, votes, rows).map_err(errors::lost)?;
             Ok(release.to_text())
         })
     }
@@ -108,7 +165,7 @@ pub fn deal_rows<'py>(
     let blocks = py.detach(|| {
         let mut coins = OsCoins::new().map_err(errors::lost)?;
         *ballot.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows as u64);
-        Ok::<_, PyErr>(ballot.planned.partition().deal_rows(rows, &mut coins))
+        Ok::<_, PyErr>(ballot.planned.deal_rows(rows, &mut coins))
     })?;
     Ok(arrays(py, &blocks))
 }
@@ -124,12 +181,12 @@ pub fn deal_people<'py>(
     let blocks = py.detach(|| {
         let mut coins = OsCoins::new().map_err(errors::lost)?;
         let ids = people.iter().map(Option::as_deref);
-        Ok::<_, PyErr>(votes::deal_people(ballot.planned.partition(), ids, &mut coins))
+        Ok::<_, PyErr>(ballot.planned.deal_people(ids, &mut coins))
     })?;
-    Ok(blocks.iter().map(|block| places(py, block)).collect())
+    Ok(arrays(py, &blocks))
 }
 
-fn arrays<'py>(py: Python<'py>, blocks: &Blocks) -> Vec<Bound<'py, PyArray1<i64>>> {
+fn arrays<'py>(py: Python<'py>, blocks: &[Vec<usize>]) -> Vec<Bound<'py, PyArray1<i64>>> {
     blocks.iter().map(|block| places(py, block)).collect()
 }
 

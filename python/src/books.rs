@@ -17,7 +17,7 @@ use equipoise_session::{
     request::Request,
     session::{self, Charged, Paid, Session},
     simulate::{Series, Simulation},
-    source::{Kind, Source},
+    source::{ColumnType, Source},
     unanswered::Unanswered,
 };
 use pyo3::{
@@ -97,7 +97,7 @@ impl Books {
             let session = self.session()?;
             let facts = session::facts(Some(session.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
-            let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
+            let kinds = kinds.into_iter().map(|kind| ColumnType::named(&kind?)).collect();
             let facts = DataFacts { kinds, ..facts };
             let plan = Plan::new(&request, &facts)
                 .map_err(|error| errors::plan_but(&error, Plan::mended(&request, &facts, &error)))?;
@@ -276,15 +276,15 @@ impl Planned {
 }
 
 /// How a column is read, in a word; digits after the point follow a colon.
-pub fn kind(kind: Kind) -> String {
+pub fn kind(kind: ColumnType) -> String {
     match kind {
-        Kind::Float => "float".to_string(),
-        Kind::Integer => "integer".to_string(),
-        Kind::Decimal { digits } => format!("decimal:{digits}"),
-        Kind::Date => "date".to_string(),
-        Kind::Timestamp => "timestamp".to_string(),
-        Kind::Boolean => "boolean".to_string(),
-        Kind::Text => "text".to_string(),
+        ColumnType::Float => "float".to_string(),
+        ColumnType::Integer => "integer".to_string(),
+        ColumnType::Decimal { digits } => format!("decimal:{digits}"),
+        ColumnType::Date => "date".to_string(),
+        ColumnType::Timestamp => "timestamp".to_string(),
+        ColumnType::Boolean => "boolean".to_string(),
+        ColumnType::Text => "text".to_string(),
     }
 }
 

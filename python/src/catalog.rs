@@ -8,7 +8,7 @@ use equipoise_core::{
     wording::{self, Surface},
 };
 use equipoise_session::{
-    audits::all,
+    audits as session_audits,
     bar::{ErrorBar, rounded},
     caution, meaning,
     next::NextStep,
@@ -50,6 +50,7 @@ pub fn cautions(epsilon: String, delta: String, unit: String, stated_rows: Optio
         max_groups_per_unit: None,
         once_for_each_value: false,
         per_unit: false,
+        composition: None,
     };
     caution::warnings(&promise, caution::Rows::stated(stated_rows))
 }
@@ -129,6 +130,11 @@ pub fn picture(release: &str, fractions: Vec<String>) -> PyResult<String> {
 pub fn explain(release: &str) -> PyResult<String> {
     let release: Release = serde_json::from_str(release).map_err(errors::request)?;
     Ok(meaning::paragraph(&release))
+}
+
+/// Of answers to questions, and of answers that stay right while users react to them.
+fn all() -> Vec<&'static Audit> {
+    session_audits::all().into_iter().chain(equipoise_robust::audits::ALL.iter().copied()).collect()
 }
 
 /// Every audit: its name, whether it is a claim or broken on purpose, and what it is about.

@@ -5,10 +5,12 @@
 
 #![forbid(unsafe_code)]
 
+mod around;
 mod blocks;
 mod books;
 mod catalog;
 mod errors;
+mod graph;
 mod monitor;
 #[cfg(target_os = "linux")]
 mod programs;
@@ -36,15 +38,17 @@ mod _equipoise {
     use crate::prepare;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::programs::run_program;
+    use crate::programs::{rehearse_program, run_program};
     #[pymodule_export]
     use crate::{
+        around::Together,
         blocks::{Ballot, deal_people, deal_rows},
         books::{Account, Books, Planned, known_as, simulate},
         catalog::{
             answer_words, audit, audits, calibrate, cautions, explain, in_python, mechanisms, next_call,
             picture, short_words, visible,
         },
+        graph::Graph,
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},
         sql::SqlQuery,

@@ -21,7 +21,7 @@ use equipoise_expression::Bitmap;
 use equipoise_session::{
     monitor::{LiveMonitor, Monitor, MonitorPlan, MonitorRequest, OpenError, Outcome, Query, Watched},
     session,
-    source::{ColumnRead, Kind, Lost},
+    source::{ColumnRead, ColumnType, Lost},
     streams::{Started, Stream, StreamError},
 };
 use numpy::PyReadonlyArray1;
@@ -222,7 +222,7 @@ impl Watch {
         let unit = monitor_request(request)?.unit;
         let place = unit.and_then(|unit| columns.iter().position(|name| *name == unit));
         let wanted: Vec<ColumnRead> =
-            place.into_iter().map(|column| ColumnRead { column, kind: Kind::Text }).collect();
+            place.into_iter().map(|column| ColumnRead { column, kind: ColumnType::Text }).collect();
         // Ids that cannot be read come to light after the charge, which is the first thing that is made of the rows.
         let held = ids.map_or(Ok(Vec::new()), |ids| table::read_after_charge(ids, &wanted));
         let read = held.as_ref().map_err(|_| Lost);

@@ -8,13 +8,13 @@ use crate::{
 };
 use equipoise_core::stop;
 use equipoise_engine::{BlockFormat, on_disk};
-use equipoise_runner::{Isolation, Run, Sandbox, Settings, sandbox::Input};
+use equipoise_runner::{Isolation, Pace, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     program,
     release::Release,
     session::{Charged, Paid, Priced, facts},
-    source::{ColumnRead, Kind, Source},
-    votes::{Kept, VotePlan, VoteRequest},
+    source::{ColumnRead, ColumnType, Source},
+    votes::{Kept, VotePlan, VoteRequest, rehearsal_words},
 };
 use pyo3::{prelude::*, types::PyList};
 use serde::Deserialize;
@@ -23,6 +23,38 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+/// Plan, then run on public rows, many times; what was seen as JSON, the same in words, and notes. Nothing is charged.
+#[pyfunction]
+#[pyo3(signature = (books, data, words, how, names, source, rows, kinds, trials, came))]
+#[expect(clippy::too_many_arguments, reason = "called from one place")]
+#[expect(clippy::needless_pass_by_value, reason = "extracted from lists")]
+pub fn rehearse_program(
+    py: Python<'_>,
+    books: &Books,
+    data: &str,
+    words: &str,
+    how: &str,
+    names: Vec<String>,
+    source: &Bound<'_, PyAny>,
+    rows: usize,
+    kinds: Vec<(usize, String)>,
+    trials: usize,
+    came: &Bound<'_, PyList>,
+) -> PyResult<String> {
+    let request: VoteRequest = serde_json::from_str(words).map_err(errors::request)?;
+    let how: How = serde_json::from_str(how).map_err(errors::request)?;
+    let asked = Asked { books, data, request, how, request_id: None };
+    if let Ok(file) = source.cast::<File>() {
+        let file = file.get();
+        return waiting::held(py, came, || asked.rehearsed(&*file.open()?, trials));
+    }
+    let wanted: Vec<ColumnRead> =
+        kinds.iter().map(|(column, kind)| ColumnRead { column: *column, kind: read_kind(kind) }).collect();
+    let held = table::read_after_charge(source, &wanted)?;
+    let memory = Memory::new(names, wanted, rows, &held).map_err(errors::unread)?;
+    waiting::held(py, came, || asked.rehearsed(&memory, trials))
+}
 
 /// How programs are run, as Python says it.
 #[derive(Deserialize)]
@@ -82,8 +114,8 @@ pub fn run_program(
     waiting::held_after_charge(py, came, || asked.answer(paid, &memory))
 }
 
-fn read_kind(text: &str) -> Kind {
-    if text == "float" { Kind::Float } else { Kind::named(text).unwrap_or(Kind::Text) }
+fn read_kind(text: &str) -> ColumnType {
+    if text == "float" { ColumnType::Float } else { ColumnType::named(text).unwrap_or(ColumnType::Text) }
 }
 
 struct Asked<'a> {
@@ -93,6 +125,9 @@ struct Asked<'a> {
     how: How,
     request_id: Option<String>,
 }
+
+/// So often rows are dealt in a simulation.
+const DEALS: usize = 3;
 
 /// What was paid for and how it is run.
 struct PaidRun {
@@ -124,14 +159,33 @@ impl Asked<'_> {
 
     fn answer(&self, paid: PaidRun, source: &dyn Source) -> PyResult<String> {
         let PaidRun { charged, run, notes } = paid;
-        let run = watched(run);
-        let release = self.books.paid_session()?.run_program(*charged, source, |blocks| {
+        let mut run = watched(run);
+        let release = self.books.paid_session()?.run_program(*charged, source, |blocks, chosen| {
+            run.turn = Some(self.request.turn(chosen));
             let block = |index| self.format().block(blocks, index);
             let answers = run.answers(blocks.count(), block, |printed| blocks.read(printed));
             stop::look();
             answers
         });
         Ok(answered(&release.map_err(errors::lost)?, &notes))
+    }
+
+    /// On public rows: what to expect.
+    fn rehearsed(&self, source: &dyn Source, trials: usize) -> PyResult<String> {
+        let (plan, run) = self.plan(source)?;
+        let mut run = watched(run);
+        // Public rows have nothing to hide in the time of a block.
+        run.pace = Pace::UpTo(run.pace.block_time());
+        let notes = rehearse(&run, &self.format().empty(source))?;
+        let found = program::rehearse(&plan, source, DEALS, trials, |blocks| {
+            let block = |index| self.format().block(blocks, index);
+            let answers = run.answers(blocks.count(), block, |printed| blocks.read(printed));
+            stop::look();
+            answers
+        });
+        let document = found.map_err(errors::unread)?;
+        let words = rehearsal_words(&document);
+        Ok(json!({ "simulation": document, "words": words, "notes": notes }).to_string())
     }
 
     fn format(&self) -> BlockFormat {
@@ -169,7 +223,8 @@ impl Asked<'_> {
             ..self.request.clone()
         };
         let plan = VotePlan::new(&request, &facts).map_err(errors::plan)?;
-        run.sandbox.limits.answer = plan.ballots().output().longest_answer();
+        let choice = plan.analyses().map(|analyses| analyses.ballots().output().longest_answer());
+        run.sandbox.limits.answer = plan.ballots().output().longest_answer().max(choice.unwrap_or(0));
         Ok((plan, run))
     }
 
@@ -181,6 +236,7 @@ impl Asked<'_> {
                 .request
                 .programs
                 .iter()
+                .chain(self.request.analyses.iter().flat_map(|analysis| &analysis.programs))
                 .map(|words| words.iter().map(Into::into).collect())
                 .collect(),
             block_time: how.block_time,

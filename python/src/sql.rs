@@ -4,7 +4,7 @@ use crate::{
     books::{Books, Planned},
     errors,
 };
-use equipoise_session::{plan::DataFacts, release::Release, request::Request, session, source::Kind};
+use equipoise_session::{plan::DataFacts, release::Release, request::Request, session, source::ColumnType};
 use equipoise_sql_front::Query;
 use pyo3::prelude::*;
 
@@ -57,7 +57,7 @@ impl SqlQuery {
             let session = books.session()?;
             let facts = session::facts(Some(session.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
-            let kinds = kinds.into_iter().map(|kind| Kind::named(&kind?)).collect();
+            let kinds = kinds.into_iter().map(|kind| ColumnType::named(&kind?)).collect();
             let plan = self.0.plan(&DataFacts { kinds, ..facts }).map_err(errors::request)?;
             Ok(Planned::new(plan, columns))
         })

@@ -16,7 +16,7 @@ use equipoise_core::{stop, wording};
 use equipoise_engine::{OpenOptions, csv::Header, memory};
 use equipoise_session::{
     quiet::quietly,
-    source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
+    source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor},
 };
 use numpy::{PyArrayMethods, PyReadonlyArray1};
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*, types::PyList};
@@ -34,7 +34,7 @@ pub struct File {
     path: PathBuf,
     options: OpenOptions,
     columns: Vec<String>,
-    kinds: Vec<Option<Kind>>,
+    kinds: Vec<Option<ColumnType>>,
 }
 
 #[pymethods]
@@ -184,7 +184,7 @@ impl<'py> Held<'py> {
     /// Take hold of a column as the package prepares it: a numpy array of floats; a pair of numpy's numbers and of which are
     /// missing, with "date" or "timestamp" where they are days or moments; a list of what the kind wants; or [`Arrow`].
     /// Whether the type can be read as this kind was decided before. No cell makes it fail.
-    pub fn new(column: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Self> {
+    pub fn new(column: &Bound<'py, PyAny>, kind: ColumnType) -> PyResult<Self> {
         if let Ok(kept) = column.cast::<Arrow>() {
             let chunks = kept.get().chunks.as_ref().ok_or_else(|| errors::unread(Lost))?;
             return Ok(Self::of_arrow(chunks, kind));
@@ -196,23 +196,23 @@ impl<'py> Held<'py> {
             return Ok(Self::Numpy(column.extract()?));
         }
         Ok(match kind {
-            Kind::Float => {
+            ColumnType::Float => {
                 let numbers: Vec<Option<f64>> = column.extract()?;
                 Self::Floats(numbers.into_iter().map(|number| number.unwrap_or(f64::NAN)).collect())
             }
-            Kind::Text => Self::Texts(column.extract::<Vec<Option<String>>>()?.into()),
+            ColumnType::Text => Self::Texts(column.extract::<Vec<Option<String>>>()?.into()),
             _ => Self::Integers(column.extract()?),
         })
     }
 
     /// Chunk by chunk: chunks that are put together can fail, dictionaries with many values for one.
-    fn of_arrow(chunks: &[ArrayRef], kind: Kind) -> Self {
+    fn of_arrow(chunks: &[ArrayRef], kind: ColumnType) -> Self {
         match kind {
-            Kind::Float => match chunks {
+            ColumnType::Float => match chunks {
                 [one] if is_plain(one) => Self::Arrow(one.as_primitive::<types::Float64Type>().clone()),
                 several => Self::Floats(several.iter().flat_map(floats_of).collect()),
             },
-            Kind::Text => {
+            ColumnType::Text => {
                 Self::Texts(chunks.iter().flat_map(|chunk| memory::texts(chunk)).collect::<Vec<_>>().into())
             }
             kind => Self::Integers(chunks.iter().flat_map(|chunk| memory::wholes(chunk, kind)).collect()),
@@ -445,8 +445,8 @@ impl Source for Memory<'_> {
         })
     }
 
-    fn declared(&self, column: usize) -> Option<Kind> {
-        let typed = |has: &&ColumnRead| has.column == column && has.kind != Kind::Text;
+    fn declared(&self, column: usize) -> Option<ColumnType> {
+        let typed = |has: &&ColumnRead| has.column == column && has.kind != ColumnType::Text;
         self.wanted.iter().find(typed).map(|has| has.kind)
     }
 
@@ -461,13 +461,13 @@ impl Source for Memory<'_> {
 /// A text as the whole number that a value of a type has inside, by the rules of files; nothing if it is none.
 #[pyfunction]
 pub fn read(text: &str, kind: &str) -> Option<i64> {
-    Kind::named(kind)?.read(text)
+    ColumnType::named(kind)?.read(text)
 }
 
 /// The text that stands for the whole number inside, by the rules of files.
 #[pyfunction]
 pub fn write(whole: i64, kind: &str) -> Option<String> {
-    Some(Kind::named(kind)?.write(whole))
+    Some(ColumnType::named(kind)?.write(whole))
 }
 
 /// A name, short and without characters that command a terminal, fit for an error.
@@ -480,7 +480,7 @@ pub fn shown(name: &str) -> String {
 #[pyfunction]
 pub fn cells<'py>(column: &Bound<'py, PyAny>, kind: &str) -> PyResult<Bound<'py, PyList>> {
     let py = column.py();
-    let kind = Kind::named(if kind == "float" { "number" } else { kind }).unwrap_or(Kind::Text);
+    let kind = ColumnType::named(if kind == "float" { "number" } else { kind }).unwrap_or(ColumnType::Text);
     let held = quietly(|| Ok(Held::new(column, kind))).map_err(errors::unread)??;
     match held.column()? {
         Column::Floats(floats) => PyList::new(py, floats),
@@ -491,5 +491,6 @@ pub fn cells<'py>(column: &Bound<'py, PyAny>, kind: &str) -> PyResult<Bound<'py,
 
 /// One column of floats, held for something other than a question.
 pub fn floats<'py>(column: &Bound<'py, PyAny>) -> PyResult<Held<'py>> {
-    Held::new(column, Kind::Float).map_err(|_| errors::data("the numbers could not be read; give others"))
+    Held::new(column, ColumnType::Float)
+        .map_err(|_| errors::data("the numbers could not be read; give others"))
 }

@@ -99,3 +99,44 @@ def test_a_token_is_sent_to_its_server_alone():
     for token in ["", "a b", "a\nX-Other: 1", "é"]:
         with pytest.raises(eq.RequestError, match="token"):
             eq.connect("https://answers.example.org", token=token)
+
+
+def test_simulation_is_on_made_up_rows_and_free(server):
+    salaries = server["salaries"]
+    before = salaries.balance()["spent"]
+    tried = eq.simulate("median", salaries, "salary", epsilon=1, trials=20)
+    assert len(tried) == 20 and len(tried.errors) == 20 and tried.series
+    assert all(0 <= value < 1000 for value in tried.released), "salaries lie above, made-up numbers below"
+    grouped = eq.simulate("count", salaries, group_by="town", epsilon=2, delta=1e-6, trials=3)
+    assert {key["key"] for key in grouped.values[0]} <= {f"made up {number}" for number in range(20)}
+    with pytest.raises(eq.RequestError, match="trials"):
+        eq.simulate("median", salaries, "salary", epsilon=1, trials=1001)
+    with pytest.raises(eq.RequestError, match="salry"):
+        eq.simulate("median", salaries, "salry", epsilon=1)
+    assert salaries.balance()["spent"] == before
+
+
+def test_a_monitor_is_kept_by_the_server(server):
+    salaries = server["salaries"]
+    before = float(salaries.balance()["spent"]["epsilon"])
+    monitor = eq.ThresholdMonitor(salaries, epsilon=0.5, delta=1e-6, budget_per_unit=2)
+    assert monitor.ask("salary >= 0", 500) is True
+    assert monitor.ask("salary < 0", 3000) is False
+    assert [line["answer"] for line in monitor.earlier] == ["above", "below"]
+    assert monitor.scale > 0 and not monitor.resumed
+    with pytest.raises(eq.RequestError, match="salry"):
+        monitor.ask("salry > 3", 5)
+    with pytest.raises(eq.RequestError, match="asked with a text"):
+        monitor.ask(lambda rows: rows["salary"] > 3, 5)
+    with pytest.raises(eq.RequestError, match="leave them out"):
+        eq.ThresholdMonitor(salaries, epsilon=0.1, delta=1e-6, budget_per_unit=2, name="x")
+    assert float(salaries.balance()["spent"]["epsilon"]) == pytest.approx(before + 0.5)
+
+
+def test_the_last_answer_is_a_witness(server):
+    assert server.witness is not None and re.fullmatch(r"[0-9a-f.]+", server.witness)
+    again = eq.connect(server.url, token=server._token, witness=server.witness)
+    assert list(again) == ["salaries"]
+    for wrong in ["", "a b", "x\r\nSet-Cookie: a=1"]:
+        with pytest.raises(eq.RequestError, match="witness"):
+            eq.connect(server.url, token=server._token, witness=wrong)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import equipoise as eq
 import equipoise.dbapi
@@ -67,6 +68,38 @@ def test_pandas_reads_a_cursor():
     assert abs(frame["n"][0] - 3000) < 30
     with pytest.raises(equipoise.dbapi.InterfaceError):
         connection.cursor().execute(QUERY)
+
+
+def test_pandas_says_what_is_wrong_with_a_query_and_nothing_of_a_rollback():
+    connection = equipoise.dbapi.connect(people=PEOPLE, epsilon=1, delta=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(Exception, match="line 1, column 8: 'pay' stands outside") as error:
+            pd.read_sql("SELECT pay FROM people", connection)
+    assert "rollback" not in str(error.value)
+    connection.cursor().execute(QUERY)
+    with pytest.raises(equipoise.dbapi.NotSupportedError, match="a charge is not taken back"):
+        connection.rollback()
+
+
+def test_notebooks_ask_by_a_line_or_a_cell_and_each_query_is_one_charge(monkeypatch):
+    monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.push({"connection": equipoise.dbapi.connect(people=PEOPLE, epsilon=100, delta=1e-6)})
+    before = eq.spent()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shell.run_line_magic("load_ext", "sql")
+        shell.run_line_magic("sql", "connection --alias people")
+        line = shell.run_line_magic("sql", QUERY)
+        clause = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(confidence=0.9)"
+        cell = shell.run_cell_magic("sql", "", f"{clause}\n  COUNT(*) AS n\nFROM people;")
+    frame = line.DataFrame()
+    assert list(frame["town"]) == ["Ayr", "Bern"] and abs(frame["n"][0] - 3000) < 30
+    assert abs(cell.DataFrame()["n"][0] - 5001) < 30
+    assert Fraction(eq.spent()["epsilon"]) - Fraction(before["epsilon"]) == 200
 
 
 def test_a_cursor_gives_rows_one_by_one():

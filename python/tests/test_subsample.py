@@ -228,7 +228,7 @@ def test_bad_words() -> None:
         ({"epsilon": -1}, "epsilon"),
         ({"epsilon": 1, "blocks": 0}, "blocks"),
         ({"epsilon": 1, "mechanism": "mean"}, "There are: winsorized"),
-        ({"epsilon": 1, "default": ["a"]}, "default"),
+        ({"epsilon": 1, "default": ["a"]}, "labels that are not listed"),
         ({"epsilon": 1, "default": "a"}, "labels"),
         ({"epsilon": 1, "confidence": 2}, "confidence"),
     ]:

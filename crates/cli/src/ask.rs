@@ -15,7 +15,7 @@ use equipoise_engine::{
 };
 use equipoise_session::{
     batch::Batch,
-    earlier::EarlierCounts,
+    earlier::{EarlierCounts, TooFewRows},
     ledger::{Fault, Ledger, LedgerError},
     next::NextStep,
     plan::{DataFacts, Plan, PlanError},
@@ -74,7 +74,9 @@ pub(crate) fn questions(options: &BatchOptions) -> Result<(Batch, PathBuf), Exit
     let path = &options.questions;
     let unreadable = |error| usage(format!("{}: {error}", path.display()));
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let batch = Batch::from_json(&text).map_err(|error| usage(format!("{}: {error}", path.display())))?;
+    let wrong = |error: &dyn Display| usage(format!("{}: {error}", path.display()));
+    let batch = Batch::from_json(&text).map_err(|error| wrong(&error))?;
+    let batch = batch.without(&options.leave_out).map_err(|error| wrong(&error))?;
     let named = batch.data.as_ref().map(|name| path.parent().unwrap_or(Path::new("")).join(name));
     let Some(file) = options.data.clone().or(named) else {
         return Err(usage("which data? Name the file after the questions, or as \"data\" in them"));
@@ -133,17 +135,28 @@ pub(crate) fn answer(
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
     let plan = plan(&facts)?;
     plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
+    let few = match (&known, changed_at(file), showing.anyway || asked.query.is_some()) {
+        (Some(known), Some(changed), false) => {
+            let counts = EarlierCounts::of(known, name, books.analyst.as_deref(), &changed);
+            counts.map_err(unopened)?.check(&plan).err()
+        }
+        _ => None,
+    };
     if showing.dry_run {
         let balance = match &known {
             Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(unopened)?),
             None => None,
         };
-        show::plan(&plan, balance.as_ref(), showing);
+        let few = few.as_ref().map(|few| (few.error.to_string(), instead_of(few, asked)));
+        show::plan(&plan, balance.as_ref(), few, showing);
         return Ok(Exit::Done);
     }
-    if let (Some(known), Some(changed), false) = (&known, changed_at(file), showing.anyway) {
-        let counts = EarlierCounts::of(known, name, books.analyst.as_deref(), &changed).map_err(unopened)?;
-        counts.check(&plan).map_err(|few| unplanned_but(&few.error, few.step.as_ref(), file, books))?;
+    if let Some(few) = few {
+        let exit = unplanned_but(&few.error, few.step.as_ref(), file, books);
+        if let (None, Some(command), false) = (&few.step, instead_of(&few, asked), showing.json) {
+            eprintln!("  try: {command}");
+        }
+        return Err(exit);
     }
     drop(known);
     reached(Stage::Charging);
@@ -196,20 +209,39 @@ fn drawn(release: &Release, showing: &Showing, fractions: &[Vec<String>]) {
 
 /// A question as it is typed, about this file and charged where this one is.
 pub(crate) fn command(step: &NextStep, file: &Path, books: &Books) -> String {
-    let mut command = step.written(Surface::CommandLine, &file.to_string_lossy());
+    let command = step.written(Surface::CommandLine, &file.to_string_lossy());
+    wording::line(&(command + &charged_to(books)))
+}
+
+/// The options that say where a question is charged, each after a space.
+fn charged_to(books: &Books) -> String {
+    let mut command = String::new();
     let ledger = books.ledger.as_ref().map(|path| path.to_string_lossy().into_owned());
     for (flag, value) in [("--ledger", &ledger), ("--analyst", &books.analyst), ("--name", &books.name)] {
         if let Some(value) = value {
             command = format!("{command} {flag} {}", OptionName::for_a_shell(value));
         }
     }
-    wording::line(&if books.apart { command + " --apart" } else { command })
+    if books.apart { command + " --apart" } else { command }
 }
 
 /// Why a request cannot be planned, and the whole command that can, where there is one.
 fn unplanned_but(error: &PlanError, step: Option<&NextStep>, file: &Path, books: &Books) -> Exit {
     let command = step.map(|step| command(step, file, books));
     unplanned_with(error, step.zip(command.as_deref()))
+}
+
+/// The whole command that would be answered where this one, or some of it, would be refused.
+fn instead_of(few: &TooFewRows, asked: &Asked<'_>) -> Option<String> {
+    if let Some(step) = &few.step {
+        return Some(command(step, asked.file, asked.books));
+    }
+    let questions = asked.questions.filter(|_| !few.leave_out.is_empty())?;
+    let numbers = few.leave_out.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let [questions, file] =
+        [questions, asked.file].map(|path| OptionName::for_a_shell(&path.to_string_lossy()));
+    let command = format!("equipoise batch {questions} {file} --leave-out {numbers}");
+    Some(wording::line(&(command + &charged_to(asked.books))))
 }
 
 /// When a file was changed last, as ledgers write times; nothing for what is not one file.

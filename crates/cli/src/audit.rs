@@ -8,7 +8,6 @@ use equipoise_audit::{
     resolution,
 };
 use equipoise_core::wording;
-use equipoise_session::audits::all;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 
@@ -42,6 +41,14 @@ pub(crate) fn run(options: &AuditOptions) -> Exit {
         print_table(&findings);
     }
     if findings.iter().all(|finding| finding.verdict().good()) { Exit::Done } else { Exit::Failed }
+}
+
+/// Every audit there is: of answers to questions, and of answers that stay right while users react to them.
+fn all() -> Vec<&'static Audit> {
+    equipoise_session::audits::all()
+        .into_iter()
+        .chain(equipoise_robust::audits::ALL.iter().copied())
+        .collect()
 }
 
 fn chosen(only: &[String]) -> Vec<&'static Audit> {

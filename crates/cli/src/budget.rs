@@ -26,6 +26,7 @@ use equipoise_session::{
         VerifyError, check_analyst,
     },
     log,
+    meaning::graph_unit,
     release::{Remaining, Spent},
 };
 use serde_json::{Value, json};
@@ -221,6 +222,14 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
     let balance = opened.balance(&name, options.analyst.as_deref()).map_err(ledger)?;
     // As it was written down, which may be a little less than what was said.
     let own = balance.analyst.as_ref().unwrap_or(&balance.data_set);
+    if let (Some(limit), Some(spent)) = (&own.limit, own.spent_of_limit())
+        && !limit.allows(&spent)
+    {
+        let spent = left_words(&(&spent).into());
+        eprintln!(
+            "equipoise: warning: {spent} is spent already, more than this limit, so that no question fits; set a larger one"
+        );
+    }
     if options.json {
         let left = balance.remaining().as_ref().map(Remaining::from);
         let document = json!({
@@ -276,6 +285,15 @@ fn named_in_header(unit: &str, file: &Path) -> Result<Unit, Exit> {
         return Ok(if unit == "row" { Unit::Row } else { column });
     }
     let opened = open(file, None, None)?;
+    // Counts of a graph are charged by edge or by node: what those are called has both columns in it.
+    if let Some((_, ends)) = graph_unit(unit)
+        && !opened.columns().iter().any(|column| column == unit)
+    {
+        return match ends.split(',').find_map(|end| columns::place(opened.columns(), end).err()) {
+            None => Ok(column),
+            Some(error) => Err(usage(error)),
+        };
+    }
     let is_word = |column: &String| column.split(|c: char| !c.is_alphanumeric()).any(|word| word == unit);
     if unit == "row" && !opened.columns().iter().any(is_word) {
         return Ok(Unit::Row);

@@ -56,6 +56,7 @@ fn warnings(words: &[String]) -> Vec<String> {
         max_groups_per_unit: None,
         once_for_each_value: false,
         per_unit: false,
+        composition: None,
     };
     caution::warnings(&promise, caution::Rows::stated(said("rows").as_deref()))
 }

@@ -12,20 +12,20 @@ use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use equipoise_core::wording;
 use equipoise_session::{
     columns, kind,
-    source::{Batch, Cells, ColumnRead, Kind, Source, Visitor},
+    source::{Batch, Cells, ColumnRead, ColumnType, Source, Visitor},
 };
 use serde_json::{Value, json};
 
 /// How many bad records are named.
 const NAMED: usize = 5;
 /// How every column is tried.
-const KINDS: [(&str, Kind); 6] = [
-    ("texts", Kind::Text),
-    ("numbers", Kind::Float),
-    ("integers", Kind::Integer),
-    ("dates", Kind::Date),
-    ("timestamps", Kind::Timestamp),
-    ("booleans", Kind::Boolean),
+const KINDS: [(&str, ColumnType); 6] = [
+    ("texts", ColumnType::Text),
+    ("numbers", ColumnType::Float),
+    ("integers", ColumnType::Integer),
+    ("dates", ColumnType::Date),
+    ("timestamps", ColumnType::Timestamp),
+    ("booleans", ColumnType::Boolean),
 ];
 
 /// What was found in one column: how many fields can be read as each kind.
@@ -51,7 +51,7 @@ struct Findings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Declared {
     column: usize,
-    kind: Kind,
+    kind: ColumnType,
     /// How many fields hold something that is not of the type; questions take them for empty.
     unfit: u64,
     /// The places of the first of them.
@@ -138,7 +138,7 @@ pub(crate) fn run(options: &CheckOptions) -> Exit {
 fn declared(types: &Types, names: &[String]) -> Result<Vec<ColumnRead>, String> {
     let one = |(name, word): (String, String)| {
         let column = columns::place(names, &name).map_err(|error| format!("--type: {error}"))?;
-        let kind = Kind::named(&word).ok_or_else(|| {
+        let kind = ColumnType::named(&word).ok_or_else(|| {
             let word = wording::shown(&word);
             format!("--type: no type is called '{word}'. There are: {}", kind::NAMES.join(", "))
         })?;

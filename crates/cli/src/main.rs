@@ -23,12 +23,15 @@ mod audit;
 mod budget;
 mod calibrate;
 mod check;
+mod choose;
 mod compare;
 mod explain;
+mod graph;
 mod interrupt;
 mod manual;
 mod monitor;
 mod pages;
+mod paid;
 mod plan;
 mod plan_file;
 mod plot;
@@ -44,6 +47,7 @@ mod show;
 mod simulate;
 mod sql;
 mod standing;
+mod streams;
 
 use clap::Parser;
 use equipoise_core::wording::{self, Surface};
@@ -203,6 +207,10 @@ fn main() -> ExitCode {
         args::Command::Batch(options) => ask::batch(&options),
         args::Command::Sql(options) => sql::run(&options),
         args::Command::Monitor(options) => monitor::run(&options),
+        args::Command::Graph(options) => graph::run(&options),
+        args::Command::Choose(options) => choose::run(&options),
+        args::Command::AboveThreshold(options) => streams::above_threshold(&options),
+        args::Command::Holdout(options) => streams::holdout(&options),
         args::Command::Budget(options) => budget::run(&options.command),
         args::Command::Explain(options) => explain::run(&options),
         #[cfg(target_os = "linux")]

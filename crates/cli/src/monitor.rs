@@ -41,6 +41,7 @@ fn request(options: &MonitorOptions) -> MonitorRequest {
         unit: options.unit.clone(),
         adjacency: options.adjacency.clone(),
         sums: options.sums,
+        form: options.form.clone(),
         analyst: options.analyst.clone(),
         delimiter: options.reading.delimiter.clone(),
         header: options.reading.no_header.then_some(false),

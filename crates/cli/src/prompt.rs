@@ -12,7 +12,7 @@ use equipoise_engine::STANDARD_INPUT;
 use equipoise_session::{ledger::Balance, source::Source};
 use equipoise_sql_front::{AGGREGATES, FUNCTIONS, Query};
 use rustyline::{
-    Config, Context, Editor, Helper,
+    CompletionType, Config, Context, Editor, Helper,
     completion::Completer,
     error::ReadlineError,
     highlight::Highlighter,
@@ -21,6 +21,7 @@ use rustyline::{
     validate::{ValidationContext, ValidationResult, Validator},
 };
 use std::{
+    collections::HashSet,
     env, fs,
     io::{self, BufRead, IsTerminal},
     path::{Path, PathBuf},
@@ -32,6 +33,9 @@ const HELP: &str = "a query ends with a semicolon; besides there are
   .budget FILE   what was spent on it; without FILE, on the one that was asked about last
   .plan QUERY    the plan of a query, its price and the error to expect; nothing is read or charged
   .quit          the end";
+
+/// The words that begin with a dot.
+const DOTS: [&str; 6] = [".tables", ".columns ", ".budget", ".plan ", ".help", ".quit"];
 
 const ENDINGS: [&str; 7] = [".csv", ".tsv", ".csv.gz", ".csv.zst", ".parquet", ".arrow", ".feather"];
 
@@ -91,7 +95,7 @@ fn piped(prompt: &mut Prompt<'_>) -> Exit {
 }
 
 fn terminal(prompt: &mut Prompt<'_>) -> Exit {
-    let config = Config::builder().auto_add_history(true).build();
+    let config = Config::builder().auto_add_history(true).completion_type(CompletionType::List).build();
     let mut editor: Editor<Words, DefaultHistory> = match Editor::with_config(config) {
         Ok(editor) => editor,
         Err(error) => return ask::internal(format!("the terminal cannot be used: {error}")),
@@ -104,8 +108,9 @@ fn terminal(prompt: &mut Prompt<'_>) -> Exit {
     }
     println!("private SQL about one table; .help says what else there is");
     loop {
-        if let (Some(words), Some(table)) = (editor.helper_mut(), &prompt.table) {
-            words.columns = prompt.known_columns(table).unwrap_or_default();
+        if let Some(words) = editor.helper_mut() {
+            words.tables = tables();
+            words.columns = prompt.columns_of(&words.tables);
         }
         match editor.readline("sql> ") {
             Ok(text) if text.trim().is_empty() => {}
@@ -207,7 +212,16 @@ impl Prompt<'_> {
         ask::open(file, reading.delimiter.as_deref(), reading.no_header.then_some(false))
     }
 
-    /// The columns that can be completed: names that a terminal shows as they are.
+    /// The columns that can be completed, by their table: of the data that was asked about last, and of the first files of this folder.
+    /// Names and types of columns are public.
+    fn columns_of(&self, tables: &[String]) -> Vec<(String, Vec<String>)> {
+        let last = self.table.as_deref().and_then(Path::to_str).map(str::to_string);
+        let others = tables.iter().filter(|table| last.as_ref() != Some(table)).cloned();
+        let all = last.clone().into_iter().chain(others).take(MOST_COMPLETED);
+        all.filter_map(|table| Some((table.clone(), self.known_columns(Path::new(&table))?))).collect()
+    }
+
+    /// The columns of a file: names that a terminal shows as they are.
     fn known_columns(&self, file: &Path) -> Option<Vec<String>> {
         let source = if is_readable(file) { self.opened(file).ok()? } else { return None };
         Some(source.columns().iter().filter(|name| printable(name) == **name).cloned().collect())
@@ -251,42 +265,66 @@ fn is_readable(file: &Path) -> bool {
     std::fs::File::open(file).is_ok()
 }
 
+/// So many files are opened for the names of their columns.
+const MOST_COMPLETED: usize = 16;
+
 /// What can be completed.
 #[derive(Default)]
 struct Words {
-    /// The columns of the data that was asked about last.
-    columns: Vec<String>,
+    tables: Vec<String>,
+    /// The columns of tables; those of the table that was asked about last stand first.
+    columns: Vec<(String, Vec<String>)>,
 }
 
-/// Where the word before a place begins, and what it may become: files behind FROM or a quote, else words, functions and columns.
-fn completed(line: &str, place: usize, columns: &[String], files: &[String]) -> (usize, Vec<String>) {
-    let before = &line[..place];
-    let start = before
-        .rfind(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)))
-        .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
-    let (word, head) = (&before[start..], before[..start].trim_end_matches('\'').trim_end());
-    let is_file =
-        head.get(head.len().saturating_sub(4)..).is_some_and(|last| last.eq_ignore_ascii_case("from"));
-    if is_file {
-        return (start, files.iter().filter(|file| file.starts_with(word)).cloned().collect());
+impl Words {
+    /// Where the word before a place begins, and what it may become: files behind FROM or a quote, else words, functions and columns.
+    fn completed(&self, line: &str, place: usize) -> (usize, Vec<String>) {
+        let before = &line[..place];
+        let start = before
+            .rfind(|c: char| !(c.is_alphanumeric() || "_./-".contains(c)))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let (word, head) = (&before[start..], before[..start].trim_end_matches('\'').trim_end());
+        let last = head.rsplit(char::is_whitespace).next().unwrap_or_default();
+        if last.eq_ignore_ascii_case("from") || [".columns", ".budget"].contains(&last) {
+            return (start, self.tables.iter().filter(|file| file.starts_with(word)).cloned().collect());
+        }
+        if word.is_empty() {
+            return (start, Vec::new());
+        }
+        if start == 0 && word.starts_with('.') {
+            return (
+                start,
+                DOTS.iter().filter(|dot| dot.starts_with(word)).map(ToString::to_string).collect(),
+            );
+        }
+        let begins =
+            |name: &str| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+        let aggregates = AGGREGATES.iter().flat_map(|row| row.names.iter().map(|name| format!("{name}(")));
+        let functions = FUNCTIONS.iter().map(|(name, ..)| format!("{name}("));
+        let keywords = KEYWORDS.iter().map(|word| format!("{word} "));
+        let mut found: Vec<String> = self.columns_for(line).filter(|name| begins(name)).cloned().collect();
+        found.extend(keywords.chain(aggregates).chain(functions).filter(|name| begins(name)));
+        let mut seen = HashSet::new();
+        found.retain(|name| seen.insert(name.clone()));
+        (start, found)
     }
-    if word.is_empty() {
-        return (start, Vec::new());
+
+    /// The columns of the table that a line names; where it names none, of the one that was asked about last, or of all that are known.
+    fn columns_for(&self, line: &str) -> impl Iterator<Item = &String> {
+        let names = |table: &str| {
+            line.split(|c: char| c.is_whitespace() || "';".contains(c)).any(|word| word == table)
+        };
+        let named = self.columns.iter().find(|(table, _)| names(table));
+        let chosen = named.map_or(&self.columns[..], std::slice::from_ref);
+        chosen.iter().flat_map(|(_, columns)| columns)
     }
-    let begins = |name: &str| name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
-    let aggregates = AGGREGATES.iter().flat_map(|row| row.names.iter().map(|name| format!("{name}(")));
-    let functions = FUNCTIONS.iter().map(|(name, ..)| format!("{name}("));
-    let keywords = KEYWORDS.iter().map(ToString::to_string);
-    let mut found: Vec<String> = columns.iter().filter(|name| begins(name)).cloned().collect();
-    found.extend(keywords.chain(aggregates).chain(functions).filter(|name| begins(name)));
-    (start, found)
 }
 
 impl Completer for Words {
     type Candidate = String;
 
     fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(completed(line, pos, &self.columns, &tables()))
+        Ok(self.completed(line, pos))
     }
 }
 
@@ -311,16 +349,26 @@ mod tests {
 
     #[test]
     fn words_files_and_columns_are_completed() {
-        let columns = ["salary".to_string(), "Sätze".to_string()];
-        let files = ["people.csv".to_string(), "visits.parquet".to_string()];
-        let of = |line: &str| completed(line, line.len(), &columns, &files);
-        assert_eq!(of("SEL"), (0, vec!["SELECT".to_string()]));
-        assert_eq!(of("select avg(sal"), (11, vec!["salary".to_string()]));
-        assert_eq!(of("select med"), (7, vec!["MEDIAN(".to_string()]));
-        assert_eq!(of("select count(*) from 'peo"), (22, vec!["people.csv".to_string()]));
-        assert_eq!(of("select count(*) from "), (21, files.to_vec()));
-        assert_eq!(of("select é Sä"), (10, vec!["Sätze".to_string()]));
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let words = Words {
+            tables: names(&["people.csv", "visits.parquet"]),
+            columns: vec![
+                ("people.csv".into(), names(&["salary", "Sätze"])),
+                ("visits.parquet".into(), names(&["sales", "salary"])),
+            ],
+        };
+        let of = |line: &str| words.completed(line, line.len());
+        assert_eq!(of("SEL"), (0, names(&["SELECT "])));
+        assert_eq!(of("select avg(sal"), (11, names(&["salary", "sales"])), "of all tables, each once");
+        assert_eq!(of("select med"), (7, names(&["MEDIAN("])));
+        assert_eq!(of("select count(*) from 'peo"), (22, names(&["people.csv"])));
+        assert_eq!(of("select count(*) from "), (21, names(&["people.csv", "visits.parquet"])));
+        assert_eq!(of("select é Sä"), (10, names(&["Sätze"])));
         assert_eq!(of("select 'x"), (8, Vec::new()));
+        assert_eq!(of(".b"), (0, names(&[".budget"])));
+        assert_eq!(of(".columns vi"), (9, names(&["visits.parquet"])));
+        let line = "select avg(sal) from 'people.csv'";
+        assert_eq!(words.completed(line, 14), (11, names(&["salary"])), "of the table that the line names");
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Read {
                     happened(&entry.event)
                 ));
             }
-            Event::Limited { .. } | Event::Apart(_) => {
+            Event::Limited { .. } | Event::Apart(_) | Event::Gap { .. } | Event::Seen { .. } => {
                 let whose = entry.analyst.as_ref().filter(|analyst| !analyst.is_empty());
                 let whose =
                     whose.map_or(String::new(), |analyst| format!(" (analyst {})", printable(analyst)));
@@ -226,6 +226,7 @@ fn total(data_set: &DataSet, balance: &Balance, charges: usize) -> String {
         max_groups_per_unit: None,
         once_for_each_value: false,
         per_unit: false,
+        composition: None,
     };
     format!(
         "Protected is {}. All releases together, {charges} so far, cost {}. {}",

@@ -3,13 +3,15 @@
 use crate::{
     Exit,
     args::{Books, Showing},
-    ask::{account, delimiter, existing, internal, shown_as, unopened, usage},
+    ask::{account, delimiter, existing, internal, shown_as, unopened, unread, usage},
     fail,
     interrupt::{Stage, reached},
-    plot, progress, show, typed, unplanned,
+    plot, progress, show,
+    simulate::public,
+    typed, unplanned,
 };
 use clap::{Args, ValueEnum};
-use equipoise_engine::{BlockFormat, OpenOptions, csv::Header, on_disk};
+use equipoise_engine::{BlockFormat, OpenOptions, books::ledger_path, csv::Header, on_disk};
 use equipoise_runner::{Isolation, Pace, Run, Sandbox, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},
@@ -17,7 +19,7 @@ use equipoise_session::{
     release::Spent,
     session::{self, Paid, Priced, Session},
     source::Source,
-    votes::{Kept, VotePlan, VoteRequest},
+    votes::{Analysis, Kept, VotePlan, VoteRequest, rehearsal_words},
 };
 use serde_json::Value;
 use std::{
@@ -32,10 +34,13 @@ pub(crate) const EXAMPLES: &str = "Examples:
       -- awk -F, 'NR > 1 { sum += $2 } END { if (NR > 1) print sum / (NR - 1) }'
   equipoise run people.csv --epsilon 1 --delta 1e-6 --output vector:3 --blocks 400 --unit user_id -- Rscript fit.R
   equipoise run people.csv --epsilon 1 --delta 1e-6 --output label -- ./first.py --and ./second.py
+  equipoise run people.csv --epsilon 2 --output number --range 0,100 \\
+      -- ./which.py --then mean ./mean.py --then median ./median.py
 
 The program gets a block of the records on standard input, as CSV or as an Arrow stream, and prints its answer, as text or
 JSON. It sees its own files, no network, no other block; what it prints besides is dropped. Test it on made-up rows first.
---and separates several programs, which take blocks in turn. docs/programs.md says what holds.";
+--and separates several programs, which take blocks in turn. With --then the first programs print the name of an analysis: half of
+epsilon chooses one, the other half pays for what its programs answer. docs/programs.md says what holds.";
 
 /// What can be typed after `run`.
 #[derive(Args, Debug)]
@@ -102,12 +107,32 @@ struct Answers {
     /// whether at least half of the blocks answered, and there is no answer where they did not
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     default: Option<String>,
-    /// How many blocks [default: the best for --rows, or 100]
+    /// How many blocks, or samples [default: the best for --rows, or 100]
     #[arg(long, value_name = "N")]
     blocks: Option<String>,
     /// The number of rows or people, where you state it as public
     #[arg(long, value_name = "N")]
     rows: Option<String>,
+    /// How answers become one: trimmed, winsorized, median, consensus, grid, choice or ball for numbers; bounded, vectors, ball, grid or
+    /// choice for vectors; arg-max, popularity, majority, bootstrap, a-samp or sa for a label; counts (feature by feature), majority (the
+    /// whole set), bootstrap, a-samp or sa for labels
+    #[arg(long, value_name = "NAME")]
+    mechanism: Option<String>,
+    /// With trimmed or winsorized: the share of the answers at each end [default: 0.1]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    trim: Option<String>,
+    /// With grid: how wide a cell is in which answers agree; with choice: several, with commas
+    #[arg(long, value_name = "W,..", allow_hyphen_values = true)]
+    width: Option<String>,
+    /// With consensus: the most that one block may move the median where they agree
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    bound: Option<String>,
+    /// With bootstrap: the share of the rows in a sample
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    rate: Option<String>,
+    /// With bootstrap or sa: the rows of a sample, drawn with repetition
+    #[arg(long, value_name = "N")]
+    size: Option<String>,
 }
 
 /// How programs are run.
@@ -173,10 +198,11 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let known = existing(path)?;
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?;
     let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(unopened)?;
-    let said = settings(options, path, &others);
+    let said = settings(options, path, &others)?;
     let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
-    let plan = VotePlan::new(&request(options, &said, &run)?, &facts).map_err(|error| unplanned(&error))?;
-    run.sandbox.limits.answer = plan.ballots().output().longest_answer();
+    let request = request(options, &said, &run)?;
+    let plan = VotePlan::new(&request, &facts).map_err(|error| unplanned(&error))?;
+    run.sandbox.limits.answer = longest_answer(&plan);
     if options.programs.unsafe_no_sandbox {
         eprintln!(
             "equipoise: WARNING: no sandbox; the program can read the data, the ledger and all that you can, and send it anywhere"
@@ -204,9 +230,10 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
             reached(Stage::Charged);
             let format = options.programs.input.blocks();
             let shown = std::io::stderr().is_terminal() && matches!(run.pace, Pace::Fixed(_));
-            let run = Run { progress: shown.then_some(&show_block), ..run };
+            let mut run = Run { progress: shown.then_some(&show_block), ..run };
             let answered = || {
-                session.run_program(*charged, &*source, |blocks| {
+                session.run_program(*charged, &*source, |blocks, chosen| {
+                    run.turn = Some(request.turn(chosen));
                     let block = |index| format.block(blocks, index);
                     run.answers(blocks.count(), block, |printed| blocks.read(printed))
                 })
@@ -218,6 +245,43 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     };
     reached(Stage::Recorded);
     Ok(shown_as(release, &options.showing, &[]))
+}
+
+/// So often rows are dealt in a simulation: each time the program runs on every block, while noise is drawn for every trial.
+const DEALS: usize = 3;
+
+/// The same on public or made-up rows, many times, without a charge: for `equipoise simulate run`.
+pub(crate) fn simulate(options: &RunOptions, trials: usize, as_json: bool) -> Result<Exit, Exit> {
+    let source = open(options)?;
+    let books = &options.books;
+    let facts = public(&options.file, books.name.as_deref(), books.ledger.as_deref(), source.columns())?;
+    let ledger = ledger_path(books.ledger.as_deref(), Some(&options.file));
+    let said = settings(options, &ledger, &[])?;
+    let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
+    // Public rows have nothing to hide in the time of a block.
+    run.pace = Pace::UpTo(run.pace.block_time());
+    let request = request(options, &said, &run)?;
+    let plan = VotePlan::new(&request, &facts).map_err(|error| unplanned(&error))?;
+    if plan.analyses().is_some() {
+        return Err(usage(
+            "simulate the programs that choose and those of each analysis apart, without --then",
+        ));
+    }
+    run.sandbox.limits.answer = longest_answer(&plan);
+    rehearse(options, &run, &*source)?;
+    let format = options.programs.input.blocks();
+    let found = progress::spinning("simulating", || {
+        program::rehearse(&plan, &*source, DEALS, trials, |blocks| {
+            run.answers(blocks.count(), |index| format.block(blocks, index), |printed| blocks.read(printed))
+        })
+    });
+    let document = found.map_err(unread)?;
+    if as_json || options.showing.json {
+        println!("{document}");
+    } else {
+        println!("{}", typed(&rehearsal_words(&document)));
+    }
+    Ok(Exit::Done)
 }
 
 impl Format {
@@ -265,8 +329,13 @@ fn request(options: &RunOptions, said: &Settings, run: &Run) -> Result<VoteReque
             .map(str::to_string)
             .ok_or_else(|| usage("a program and its arguments must be UTF-8 text"))
     };
-    let words: Result<Vec<Vec<String>>, Exit> =
-        commands(options).iter().map(|words| words.iter().map(text).collect()).collect();
+    let words = |commands: &[&[OsString]]| -> Result<Vec<Vec<String>>, Exit> {
+        commands.iter().map(|words| words.iter().map(text).collect()).collect()
+    };
+    let Commands { first, then } = commands(options)?;
+    let analysis = |(name, commands): &(String, Vec<&[OsString]>)| -> Result<Analysis, Exit> {
+        Ok(Analysis { name: name.clone(), programs: words(commands)? })
+    };
     let mut settings = said.words(run).map_err(usage)?;
     settings.extend(options.delimiter.iter().map(|text| format!("delimiter={text}")));
     settings.extend(options.columns.iter().map(|text| format!("columns={text}")));
@@ -278,7 +347,8 @@ fn request(options: &RunOptions, said: &Settings, run: &Run) -> Result<VoteReque
     };
     Ok(VoteRequest {
         statistic: program::STATISTIC.to_string(),
-        programs: words?,
+        programs: words(&first)?,
+        analyses: then.iter().map(analysis).collect::<Result<_, _>>()?,
         kept,
         output: answers.output.clone(),
         epsilon: privacy.epsilon.clone(),
@@ -290,10 +360,15 @@ fn request(options: &RunOptions, said: &Settings, run: &Run) -> Result<VoteReque
         range: answers.range.clone(),
         options: answers.options.as_ref().map(|text| text.split(',').map(str::to_string).collect()),
         default: answers.default.as_deref().map(|text| stated_default(&answers.output, text)),
+        mechanism: answers.mechanism.clone(),
+        trim: answers.trim.clone(),
+        width: answers.width.clone(),
+        bound: answers.bound.clone(),
+        rate: answers.rate.clone(),
+        size: answers.size.clone(),
         confidence: privacy.confidence.clone(),
         typed: programs.input == Format::Arrow,
         settings,
-        ..VoteRequest::default()
     })
 }
 
@@ -310,19 +385,51 @@ fn stated_default(output: &str, text: &str) -> Value {
     }
 }
 
-/// The command lines between `--and`.
-fn commands(options: &RunOptions) -> Vec<&[OsString]> {
-    options.command.split(|word| word == "--and").collect()
+/// The command lines: those that take blocks, and those of each analysis that they may choose.
+struct Commands<'a> {
+    first: Vec<&'a [OsString]>,
+    then: Vec<(String, Vec<&'a [OsString]>)>,
 }
 
-fn settings(options: &RunOptions, ledger: &Path, others: &[DataSet]) -> Settings {
+impl<'a> Commands<'a> {
+    fn all(&self) -> impl Iterator<Item = &'a [OsString]> {
+        self.first.iter().chain(self.then.iter().flat_map(|(_, commands)| commands)).copied()
+    }
+}
+
+/// What stands after `--`: programs between `--and`, and after each `--then NAME` those of an analysis.
+fn commands(options: &RunOptions) -> Result<Commands<'_>, Exit> {
+    fn programs(words: &[OsString]) -> Vec<&[OsString]> {
+        words.split(|word| word == "--and").collect()
+    }
+    fn analysis(words: &[OsString]) -> Result<(String, Vec<&[OsString]>), Exit> {
+        match words.split_first() {
+            Some((name, rest)) if !rest.is_empty() => match name.to_str() {
+                Some(name) => Ok((name.to_string(), programs(rest))),
+                None => Err(usage("the name of an analysis must be UTF-8 text")),
+            },
+            _ => Err(usage("--then takes a name and a program, such as --then mean ./mean.py")),
+        }
+    }
+    let mut parts = options.command.split(|word| word == "--then");
+    let first = programs(parts.next().unwrap_or_default());
+    Ok(Commands { first, then: parts.map(analysis).collect::<Result<_, _>>()? })
+}
+
+/// The longest text that any of the programs may print.
+fn longest_answer(plan: &VotePlan) -> usize {
+    let choice = plan.analyses().map(|analyses| analyses.ballots().output().longest_answer());
+    plan.ballots().output().longest_answer().max(choice.unwrap_or(0))
+}
+
+fn settings(options: &RunOptions, ledger: &Path, others: &[DataSet]) -> Result<Settings, Exit> {
     let said = &options.programs;
     // Whatever this ledger knows is data: its names are paths beside it.
     let folder = ledger.parent().unwrap_or(Path::new(""));
     let others =
         others.iter().map(|data| folder.join(on_disk(Path::new(&data.name)))).filter(|path| path.exists());
-    Settings {
-        commands: commands(options).iter().map(|words| words.to_vec()).collect(),
+    Ok(Settings {
+        commands: commands(options)?.all().map(<[OsString]>::to_vec).collect(),
         block_time: said.block_time,
         memory: said.memory,
         processes: said.processes,
@@ -338,7 +445,7 @@ fn settings(options: &RunOptions, ledger: &Path, others: &[DataSet]) -> Settings
             .chain(others)
             .collect(),
         ledger: Some(ledger.to_path_buf()),
-    }
+    })
 }
 
 /// Every program once without rows, which is free: does it start at all?
@@ -358,7 +465,9 @@ fn rehearse(options: &RunOptions, run: &Run, source: &dyn Source) -> Result<(), 
 
 fn show_plan(plan: &VotePlan, run: &Run, balance: Option<&Balance>, as_json: bool) {
     let blocks = usize::try_from(plan.touch().votes()).unwrap_or(usize::MAX);
-    let (seconds, lanes) = (run.total_time(blocks).as_secs_f64(), run.lanes(blocks));
+    // Where an analysis is chosen first, blocks run twice.
+    let times = if plan.analyses().is_some() { 2.0 } else { 1.0 };
+    let (seconds, lanes) = (times * run.total_time(blocks).as_secs_f64(), run.lanes(blocks));
     let remaining = balance.and_then(Balance::remaining);
     if as_json {
         let mut document = plan.summary().document(balance);

@@ -56,6 +56,8 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
             };
             asked.run()
         }),
+        #[cfg(target_os = "linux")]
+        SimulateCommand::Run(program) => crate::run::simulate(program, options.trials as usize, options.json),
         SimulateCommand::Sql(query) => sql::read(query).and_then(|read| {
             let shared = &read.batch().shared;
             let asked = Asked {
@@ -143,7 +145,7 @@ impl Asked<'_> {
 /// What is known of a file that no ledger knows; one that a ledger knows is private. Looked at are the ledger that was named
 /// and those beside and above the data, for the file and for each file that a pattern or a folder stands for, whatever it is called:
 /// a link is the same file. A copy of private rows under another name is not recognised.
-fn public(
+pub(crate) fn public(
     file: &Path,
     name: Option<&str>,
     named: Option<&Path>,

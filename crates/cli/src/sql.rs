@@ -13,6 +13,11 @@ use std::path::Path;
 
 /// Answer a query, or those of a prompt.
 pub(crate) fn run(options: &SqlOptions) -> Exit {
+    if options.showing.picks_groups() {
+        return ask::usage(
+            "the rows of a query are sorted by ORDER BY and cut by LIMIT; leave --sort and --show out",
+        );
+    }
     match &options.query {
         Some(text) => one(text, options, &options.showing),
         None => prompt::run(options),

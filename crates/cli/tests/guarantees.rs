@@ -16,7 +16,7 @@ fn every_claim_holds_every_zoo_entry_is_caught_and_the_document_says_what_was_me
     let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     assert_eq!(report["good"], true);
     let audits = report["audits"].as_array().expect("audits");
-    assert_eq!(audits.len(), equipoise_session::audits::all().len());
+    assert_eq!(audits.len(), equipoise_session::audits::all().len() + equipoise_robust::audits::ALL.len());
     for audit in audits {
         let expected = if audit["kind"] == "zoo" { "caught" } else { "holds" };
         assert_eq!(audit["verdict"], expected, "{}", audit["name"]);

@@ -65,7 +65,7 @@ fn agrees_with(name: &str) -> bool {
     let program = Path::new(env!("CARGO_BIN_EXE_equipoise")).parent().expect("a folder");
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
     let steps = steps(&text);
-    assert!(steps.len() > 5, "{name} has commands");
+    assert!(steps.len() > 2, "{name} has commands");
     for step in steps {
         let output = Command::new("sh")
             .args(["-c", &step.command])
@@ -101,6 +101,18 @@ fn agrees_with(name: &str) -> bool {
 #[test]
 fn the_five_minute_guide_runs() {
     assert!((0..3).any(|_| agrees_with("guide.md")), "a refusal is an answer again and again");
+}
+
+/// Nothing is refused or left out but with a probability below e^-30.
+#[test]
+fn the_start_page_runs() {
+    assert!(agrees_with("start.md"));
+}
+
+/// Nothing in them hangs on coins but with a probability below e^-30.
+#[test]
+fn the_tutorials_run() {
+    assert!(agrees_with("tutorials/steward.md") && agrees_with("tutorials/reviewer.md"));
 }
 
 /// At these epsilons the counts of 5,000 rows are refused with a probability below e^-100.
@@ -140,6 +152,18 @@ fn the_guide_to_programs_runs() {
 #[test]
 fn the_guide_to_monitors_runs() {
     assert!(agrees_with("monitor.md"), "no step is refused");
+}
+
+/// Numbers lie 900 from the threshold at scales below 5, and the means of the holdout 0.8 from those of training at 0.001.
+#[test]
+fn the_page_of_choices_and_streams_runs() {
+    assert!(agrees_with("streams.md"), "no step is refused");
+}
+
+/// No command of it hangs on coins: answers are whatever they are.
+#[test]
+fn the_page_of_graphs_runs() {
+    assert!(agrees_with("graphs.md"), "no step is refused");
 }
 
 /// At epsilon 20 a town of a thousand rows is not released with a probability below e^-1000.

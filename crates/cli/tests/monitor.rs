@@ -240,6 +240,7 @@ fn check(folder: &Path, printed: &str, what: &str) -> Option<Log> {
             Outcome::Above => "above",
             Outcome::Below => "below",
             Outcome::Lost => "lost",
+            Outcome::Halted => "halted",
         };
         assert!(line.contains(wanted) && charges == 1, "{what}: {line}, logged {outcome:?}");
     }

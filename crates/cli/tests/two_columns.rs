@@ -95,6 +95,63 @@ fn what_is_wrong_is_free_and_what_is_refused_says_what_would_do() {
     );
 }
 
+/// At epsilon 40 noise on the sums is below a twentieth of a row's part in a hundred; coefficients of 2 and 0 are told within a tenth.
+#[test]
+fn a_regression_tells_coefficients_with_bars_and_what_they_explain() {
+    let folder = people();
+    let line = "regression people.csv twice --on x,turned --range 0,200 --range-on 0,100,0,100 --epsilon 40";
+    let release = folder.json(line);
+    let coefficient = |name: &str| release["value"]["coefficients"][name].as_f64().expect("a number");
+    assert!((coefficient("x") - 2.0).abs() < 0.1 && coefficient("turned").abs() < 0.1, "{release}");
+    assert!(release["value"]["r-squared"].as_f64().expect("a number") > 0.95, "{release}");
+    assert_eq!(release["column"], "twice on x, turned");
+    let answers = release["answers"].as_array().expect("answers");
+    let names: Vec<&str> = answers.iter().filter_map(|answer| answer["statistic"].as_str()).collect();
+    assert_eq!(names, ["intercept", "coefficient", "coefficient", "r-squared", "mean"]);
+    assert_eq!(answers[1]["error"]["ranges"], serde_json::json!([[0.0, 100.0], [0.0, 100.0], [0.0, 200.0]]));
+    let shown = String::from_utf8(folder.run(line).stdout).expect("text");
+    for words in [
+        "regression of twice on x, turned",
+        "coefficient of turned",
+        "the bars hold at once, of rows limited to x 0 to 100, turned 0 to 100, twice 0 to 200; about ",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    std::fs::copy(folder.path("people.csv"), folder.path("public.csv")).expect("a copy");
+    let tried = folder.json("simulate --trials 20 regression public.csv twice --on x,turned --epsilon 20");
+    let bars = &tried["series"][1]["bars"];
+    // Twenty bars of 95 %: 12 or fewer hold with a probability below 1e-5.
+    let told = tried["series"][1]["statistic"] == "coefficient of x";
+    assert!(told && bars["held"].as_u64() > Some(12), "{tried}");
+    let searched =
+        folder.json("regression people.csv x --on twice --epsilon 40 --delta 1e-6 --mechanism gaussian");
+    assert_eq!(searched["mechanism"], "gaussian");
+    let half = searched["value"]["coefficients"]["twice"].as_f64().expect("a number");
+    assert!((half - 0.5).abs() < 0.1, "{searched}");
+}
+
+#[test]
+fn a_regression_of_few_rows_is_refused_and_a_wrong_one_is_free() {
+    let folder = people();
+    for (line, said) in [
+        ("regression people.csv x --epsilon 1", "regression on which columns?"),
+        ("regression people.csv x --on x --epsilon 1", "'x' is in the model twice"),
+        ("regression people.csv x --on twice --range-on 1 --epsilon 1", "has 1 numbers for 1 columns"),
+        ("regression people.csv x --on nobody --epsilon 1", "nobody"),
+        ("mean people.csv x --on twice --epsilon 1", "--on"),
+    ] {
+        let error = folder.fails(line);
+        assert!(error.contains("exit 2") && error.contains(said), "{error}");
+    }
+    assert_eq!(folder.charges(), 0);
+    let refused = folder.run(
+        "regression people.csv twice --on x,turned --range 0,200000 --range-on 0,100000,0,100000 --epsilon 0.1",
+    );
+    let shown = String::from_utf8(refused.stdout).expect("text");
+    assert_eq!(refused.status.code(), Some(3), "{shown}");
+    assert!(shown.contains("may all be the same") || shown.contains("worse than the mean alone"), "{shown}");
+}
+
 #[test]
 fn drawn_edges_have_about_as_many_rows_between_each_two() {
     let folder = people();

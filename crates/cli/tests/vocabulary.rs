@@ -95,11 +95,89 @@ fn bins_that_cannot_be_cost_nothing() {
         ),
         ("histogram people.csv pay --width 5 --epsilon 1", "finding bins needs a delta above 0"),
         ("histogram people.csv pay --range 0,1 --epsilon 1", "histogram by group takes no range"),
-        ("histogram people.csv pay,town --bins 3 --range 0,1 --epsilon 1", "bins are of one column"),
+        (
+            "histogram people.csv pay --bins 3 --range 0,1 --group-by town --epsilon 1",
+            "finding keys needs a delta above 0",
+        ),
+        (
+            "histogram people.csv pay --bins 3 --range 0,1 --keys 3 --epsilon 1",
+            "keys are those of --group-by, and bins and points have none",
+        ),
+        (
+            "ecdf people.csv pay --at 3 --group-by town --unit person --max-groups-per-unit 2 --epsilon 1 --delta 1e-6",
+            "leave --max-groups-per-unit out",
+        ),
     ] {
         fails(&folder, line, said);
     }
     assert_eq!(folder.charges(), 0);
+}
+
+/// Each group has all bins, or all points, after its own key; JSON has both, and tables and pictures keep them in their order.
+#[test]
+fn bins_and_points_of_groups() {
+    let towns = || {
+        let folder = people();
+        let text = std::fs::read_to_string(folder.path("people.csv")).expect("a file");
+        std::fs::write(folder.path("people.csv"), text.replace("town ", "t")).expect("a file");
+        folder
+    };
+    let folder = towns();
+    let pairs = |release: &Value| -> Vec<(String, String)> {
+        let groups = release["groups"].as_array().unwrap_or_else(|| panic!("{release}"));
+        let text = |group: &Value, place: usize| group["key"][place].as_str().expect("a text").to_string();
+        groups.iter().map(|group| (text(group, 0), text(group, 1))).collect()
+    };
+    let line = "histogram people.csv pay --bins 2 --range 0,3000 --group-by town";
+    let bins = folder.json(&format!("{line} --keys t1,t3 --epsilon 40"));
+    let labels = ["below 0", "0 .. 1500", "1500 .. 3000", "above 3000"];
+    let expected: Vec<(String, String)> = ["t1", "t3"]
+        .iter()
+        .flat_map(|town| labels.map(|label| (town.to_string(), label.to_string())))
+        .collect();
+    assert_eq!(pairs(&bins), expected);
+    assert_eq!(
+        (&bins["group_by"], &bins["spent"]["delta"]),
+        (&serde_json::json!(["town", "pay"]), &"0".into())
+    );
+    // 3,000 people in eleven towns, of whom 29 of 30 have a pay.
+    near(&bins, &[0.0, 132.0, 132.0, 0.0, 0.0, 132.0, 132.0, 0.0], 6.0);
+    let found = folder.json(&format!("{line} --epsilon 40 --delta 1e-6"));
+    assert_eq!((pairs(&found).len(), &found["spent"]["delta"]), (44, &"0.000001".into()));
+    let shares = folder.json("ecdf people.csv pay --at 1490,5000 --group-by town --epsilon 40 --delta 1e-6");
+    assert_eq!(pairs(&shares).len(), 22);
+    assert!(values(&shares).chunks(2).all(|pair| (pair[0] - 0.5).abs() < 0.1 && pair[1] > 0.97), "{shares}");
+    let shown = folder.run(&format!("{line} --keys t3 --epsilon 40 --plot bins.svg")).stdout;
+    let shown = String::from_utf8(shown).expect("text");
+    let places = labels.map(|label| shown.find(label).unwrap_or_else(|| panic!("{shown}")));
+    assert!(places.is_sorted() && shown.starts_with("histogram by town, pay\n"), "{shown}");
+    let picture = std::fs::read_to_string(folder.path("bins.svg")).expect("a picture");
+    assert!(picture.contains("t3, 0 .. 1500"), "{picture}");
+    let points = "ecdf people.csv pay --at 1490 --group-by town";
+    let shown =
+        String::from_utf8(folder.run(&format!("{points} --epsilon 40 --delta 1e-6")).stdout).expect("text");
+    assert!(
+        shown.starts_with("ecdf of pay by town\n") && shown.contains("those of each group hold at once"),
+        "{shown}"
+    );
+    let drawn = folder.json("ecdf people.csv pay --group-by town --keys t3 --epsilon 60");
+    assert!(pairs(&drawn).iter().all(|(town, point)| town == "t3" && point.starts_with("at ")), "{drawn}");
+    // Beside other questions about the same groups each finds its keys alone.
+    std::fs::write(
+        folder.path("both.json"),
+        r#"{"epsilon": 40, "delta": "1e-6", "group_by": "town", "column": "pay",
+            "questions": [{"statistic": "ecdf", "at": "1490"}, {"statistic": "mean", "range": "0,3000"}]}"#,
+    )
+    .expect("a batch");
+    let both = folder.json("batch both.json people.csv");
+    assert_eq!(both["answers"][0]["groups"].as_array().map(Vec::len), Some(11), "{both}");
+    // Of public rows a simulation holds each bin against its own truth.
+    let public = towns();
+    let simulated = public.run(&format!("simulate --trials 40 --json {line} --keys t3 --epsilon 1")).stdout;
+    let simulated: Value = serde_json::from_slice(&simulated).expect("JSON");
+    let series = simulated["series"].as_array().expect("series");
+    assert_eq!(series.len(), 4, "{simulated}");
+    assert!(series.iter().all(|one| one["bars"]["held"].as_u64() > Some(30)), "{simulated}");
 }
 
 /// The largest value is never told: what is told has a few rows beyond it.

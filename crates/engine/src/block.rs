@@ -8,7 +8,7 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 use equipoise_session::{
     program::{ProgramBlocks, header, kinds},
-    source::{Batch, Cells, Kind, Source},
+    source::{Batch, Cells, ColumnType, Source},
 };
 use std::sync::Arc;
 
@@ -40,12 +40,12 @@ impl BlockFormat {
 }
 
 /// A schema, one batch with these rows, and the end. Panics where cells are not of the kinds that are named.
-fn arrow_stream(names: &[String], kinds: &[Kind], rows: Batch<'_>) -> Vec<u8> {
+fn arrow_stream(names: &[String], kinds: &[ColumnType], rows: Batch<'_>) -> Vec<u8> {
     written(names, kinds, rows).expect("memory takes whatever fits in it")
 }
 
-fn written(names: &[String], kinds: &[Kind], rows: Batch<'_>) -> Result<Vec<u8>, ArrowError> {
-    let field = |(name, kind): (&String, &Kind)| Field::new(name, data_type(*kind), true);
+fn written(names: &[String], kinds: &[ColumnType], rows: Batch<'_>) -> Result<Vec<u8>, ArrowError> {
+    let field = |(name, kind): (&String, &ColumnType)| Field::new(name, data_type(*kind), true);
     let schema = Arc::new(Schema::new(names.iter().zip(kinds).map(field).collect::<Vec<_>>()));
     let columns: Result<Vec<ArrayRef>, ArrowError> =
         kinds.iter().zip(rows.cells).map(|(kind, cells)| array(*kind, cells)).collect();
@@ -60,12 +60,12 @@ fn written(names: &[String], kinds: &[Kind], rows: Batch<'_>) -> Result<Vec<u8>,
 }
 
 /// The same without rows.
-fn empty_arrow_stream(names: &[String], kinds: &[Kind]) -> Vec<u8> {
+fn empty_arrow_stream(names: &[String], kinds: &[ColumnType]) -> Vec<u8> {
     let cells: Vec<Cells> = kinds
         .iter()
         .map(|kind| match kind {
-            Kind::Float => Cells::Floats(&[]),
-            Kind::Text => Cells::Texts(&[]),
+            ColumnType::Float => Cells::Floats(&[]),
+            ColumnType::Text => Cells::Texts(&[]),
             _ => Cells::Integers(&[]),
         })
         .collect();
@@ -75,19 +75,21 @@ fn empty_arrow_stream(names: &[String], kinds: &[Kind]) -> Vec<u8> {
 /// The digits of the largest decimals that there are.
 const PRECISION: u8 = 38;
 
-fn data_type(kind: Kind) -> DataType {
+fn data_type(kind: ColumnType) -> DataType {
     match kind {
-        Kind::Float => DataType::Float64,
-        Kind::Integer => DataType::Int64,
-        Kind::Decimal { digits } => DataType::Decimal128(PRECISION, i8::try_from(digits).unwrap_or(i8::MAX)),
-        Kind::Date => DataType::Date32,
-        Kind::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-        Kind::Boolean => DataType::Boolean,
-        Kind::Text => DataType::Utf8,
+        ColumnType::Float => DataType::Float64,
+        ColumnType::Integer => DataType::Int64,
+        ColumnType::Decimal { digits } => {
+            DataType::Decimal128(PRECISION, i8::try_from(digits).unwrap_or(i8::MAX))
+        }
+        ColumnType::Date => DataType::Date32,
+        ColumnType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        ColumnType::Boolean => DataType::Boolean,
+        ColumnType::Text => DataType::Utf8,
     }
 }
 
-fn array(kind: Kind, cells: &Cells<'_>) -> Result<ArrayRef, ArrowError> {
+fn array(kind: ColumnType, cells: &Cells<'_>) -> Result<ArrayRef, ArrowError> {
     Ok(match *cells {
         Cells::Floats(floats) => {
             Arc::new(floats.iter().map(|&float| (!float.is_nan()).then_some(float)).collect::<Float64Array>())
@@ -100,19 +102,23 @@ fn array(kind: Kind, cells: &Cells<'_>) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-fn of_integers(kind: Kind, integers: &[Option<i64>]) -> Result<ArrayRef, ArrowError> {
+fn of_integers(kind: ColumnType, integers: &[Option<i64>]) -> Result<ArrayRef, ArrowError> {
     let integers = integers.iter().copied();
     Ok(match kind {
-        Kind::Decimal { digits } => {
+        ColumnType::Decimal { digits } => {
             let scale = i8::try_from(digits).unwrap_or(i8::MAX);
             let whole = integers.map(|integer| integer.map(i128::from)).collect::<Decimal128Array>();
             Arc::new(whole.with_precision_and_scale(PRECISION, scale)?)
         }
-        Kind::Date => Arc::new(
+        ColumnType::Date => Arc::new(
             integers.map(|days| days.and_then(|days| i32::try_from(days).ok())).collect::<Date32Array>(),
         ),
-        Kind::Timestamp => Arc::new(integers.collect::<TimestampMicrosecondArray>().with_timezone("UTC")),
-        Kind::Boolean => Arc::new(integers.map(|yes| yes.map(|yes| yes != 0)).collect::<BooleanArray>()),
+        ColumnType::Timestamp => {
+            Arc::new(integers.collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
+        }
+        ColumnType::Boolean => {
+            Arc::new(integers.map(|yes| yes.map(|yes| yes != 0)).collect::<BooleanArray>())
+        }
         _ => Arc::new(integers.collect::<Int64Array>()),
     })
 }
@@ -126,13 +132,13 @@ mod tests {
     fn cells_of_every_kind_come_back_as_they_were() {
         let names: Vec<String> = ["f", "i", "d", "day", "at", "yes", "t"].map(String::from).into();
         let kinds = [
-            Kind::Float,
-            Kind::Integer,
-            Kind::Decimal { digits: 2 },
-            Kind::Date,
-            Kind::Timestamp,
-            Kind::Boolean,
-            Kind::Text,
+            ColumnType::Float,
+            ColumnType::Integer,
+            ColumnType::Decimal { digits: 2 },
+            ColumnType::Date,
+            ColumnType::Timestamp,
+            ColumnType::Boolean,
+            ColumnType::Text,
         ];
         let whole = [Some(1), None, Some(0)];
         let cells = [

@@ -3,7 +3,7 @@
 //! A graph is public here, not private rows: errors name the record that is wrong.
 
 use crate::{OpenOptions, csv::Header, open};
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Source, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Source, Visitor};
 use std::path::Path;
 
 /// One record: two vertices and a weight.
@@ -98,7 +98,7 @@ fn places(columns: &[String], path: &Path) -> Result<Vec<usize>, String> {
 
 fn scan(source: &dyn Source, places: &[usize], path: &Path) -> Result<Edges, String> {
     let wanted: Vec<ColumnRead> =
-        places.iter().map(|&column| ColumnRead { column, kind: Kind::Integer }).collect();
+        places.iter().map(|&column| ColumnRead { column, kind: ColumnType::Integer }).collect();
     let mut edges = Edges::default();
     let read = source.scan(&wanted, &mut [&mut edges]);
     read.map_err(|_| format!("'{}' could not be read to its end", path.display()))?;

@@ -4,7 +4,7 @@ use crate::{
     open::{OpenOptions, open_file},
     problem::{OpenError, Problem},
 };
-use equipoise_session::source::{ColumnRead, Kind, Lost, Source, Visitor};
+use equipoise_session::source::{ColumnRead, ColumnType, Lost, Source, Visitor};
 use std::path::PathBuf;
 
 /// Files whose columns have the same names, in whatever order.
@@ -12,7 +12,7 @@ pub(crate) struct Many {
     files: Vec<PathBuf>,
     options: OpenOptions,
     columns: Vec<String>,
-    declared: Vec<Option<Kind>>,
+    declared: Vec<Option<ColumnType>>,
     unreadable: Vec<Option<String>>,
     /// By their places.
     only_text: Vec<bool>,
@@ -25,7 +25,8 @@ impl Many {
         let source = open_file(first, options)?;
         let columns = source.columns().to_vec();
         let places = 0..columns.len();
-        let mut declared: Vec<Option<Kind>> = places.clone().map(|column| source.declared(column)).collect();
+        let mut declared: Vec<Option<ColumnType>> =
+            places.clone().map(|column| source.declared(column)).collect();
         let mut only_text: Vec<bool> = places.clone().map(|column| source.is_only_text(column)).collect();
         let mut unreadable: Vec<Option<String>> = places.map(|column| source.unreadable(column)).collect();
         for path in rest {
@@ -63,7 +64,7 @@ impl Source for Many {
         &self.columns
     }
 
-    fn declared(&self, column: usize) -> Option<Kind> {
+    fn declared(&self, column: usize) -> Option<ColumnType> {
         *self.declared.get(column)?
     }
 

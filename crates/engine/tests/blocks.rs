@@ -189,7 +189,7 @@ fn blocks_of(path: &Path, format: BlockFormat) -> BTreeSet<Vec<u8>> {
         let facts = facts(Some(session.ledger()), "people", source.columns()).unwrap();
         let plan = VotePlan::new(&request, &facts).unwrap();
         let Paid::Charged(charged) = session.charge(plan, None).unwrap() else { panic!("new") };
-        let release = session.run_program(*charged, &*source, |blocks| {
+        let release = session.run_program(*charged, &*source, |blocks, _| {
             let filled = (0..blocks.count()).filter(|&index| blocks.see(index, |batch| batch.rows) > 0);
             found.extend(filled.map(|index| format.block(blocks, index)));
             vec![None; blocks.count()]

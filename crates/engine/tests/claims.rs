@@ -18,7 +18,7 @@ use arrow_schema::{DataType, Field, Schema};
 use equipoise_engine::{OpenOptions, open};
 use equipoise_session::{
     quiet::quietly,
-    source::{Batch, ColumnRead, Kind, Lost, Visitor},
+    source::{Batch, ColumnRead, ColumnType, Lost, Visitor},
 };
 use std::{io::Write, sync::Arc, thread};
 use support::{
@@ -210,7 +210,7 @@ fn one_long_text_in_many_rows_is_read_a_few_rows_at_a_time() {
 fn one_column_counted(column: Thrift, pages: &[u8], claimed: i64) -> Result<usize, Lost> {
     let schema = [group("root", 1), column];
     let file = thrift::file(pages, (2, &schema), (1, &[row_group(0, pages, claimed)]), claimed);
-    counted("a.parquet", &file, &[ColumnRead { column: 0, kind: Kind::Boolean }])
+    counted("a.parquet", &file, &[ColumnRead { column: 0, kind: ColumnType::Boolean }])
 }
 
 /// How many rows a file has, where no cell is kept.

@@ -1,7 +1,7 @@
 //! Files on disk: what opening says before any charge, and what is lost after it.
 
 use equipoise_engine::csv::{Csv, CsvOptions, Header};
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
 use std::{
     env,
     fs::{self, File, OpenOptions},
@@ -49,7 +49,7 @@ impl Visitor for Seen {
 
 fn scan(csv: &Csv) -> Result<(usize, f64), Lost> {
     let [mut one, mut two] = [Seen::default(), Seen::default()];
-    csv.scan(&[ColumnRead { column: 0, kind: Kind::Float }], &mut [&mut one, &mut two])?;
+    csv.scan(&[ColumnRead { column: 0, kind: ColumnType::Float }], &mut [&mut one, &mut two])?;
     Ok((one.rows + two.rows, one.sum + two.sum))
 }
 

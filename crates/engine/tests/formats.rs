@@ -16,7 +16,7 @@ use arrow_ipc::{
 };
 use arrow_schema::{ArrowError, Field, Schema};
 use equipoise_engine::{OpenOptions, open};
-use equipoise_session::source::{Kind, Source};
+use equipoise_session::source::{ColumnType, Source};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, Encoding, GzipLevel, ZstdLevel},
@@ -26,7 +26,7 @@ use std::{io::Write, path::Path, sync::Arc};
 use support::{Cell, Collect, Folder, KINDS, read, texts};
 
 /// A column: its name, its cells, the same as texts of CSV, and the kind that its schema declares.
-type Column = (&'static str, ArrayRef, Vec<&'static str>, Option<Kind>);
+type Column = (&'static str, ArrayRef, Vec<&'static str>, Option<ColumnType>);
 
 #[expect(clippy::too_many_lines, reason = "a table of all types")]
 fn columns() -> Vec<Column> {
@@ -45,7 +45,7 @@ fn columns() -> Vec<Column> {
     .into();
     let wide_decimals = wide_decimals.with_precision_and_scale(60, 4).unwrap();
     let fixed = [Some([0xab_u8, 1]), None, Some([0xc0, 0xde]), Some([0xf0, 0x0d]), Some([0xbe, 0xef])];
-    let decimal = |digits| Some(Kind::Decimal { digits });
+    let decimal = |digits| Some(ColumnType::Decimal { digits });
     let float16 =
         [Some(0.5), None, Some(-2.0), Some(1.0), Some(0.0)].map(|cell| cell.map(half::f16::from_f32));
     vec![
@@ -53,43 +53,43 @@ fn columns() -> Vec<Column> {
             "boolean",
             Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true), None])),
             vec!["true", "", "false", "true", ""],
-            Some(Kind::Boolean),
+            Some(ColumnType::Boolean),
         ),
         (
             "int8",
             Arc::new(Int8Array::from(vec![Some(1), None, Some(-128), Some(0), Some(127)])),
             vec!["1", "", "-128", "0", "127"],
-            Some(Kind::Integer),
+            Some(ColumnType::Integer),
         ),
         (
             "int64",
             Arc::new(Int64Array::from(vec![Some(i64::MAX), None, Some(i64::MIN), Some(0), Some(1)])),
             vec!["9223372036854775807", "", "-9223372036854775808", "0", "1"],
-            Some(Kind::Integer),
+            Some(ColumnType::Integer),
         ),
         (
             "uint32",
             Arc::new(UInt32Array::from(vec![Some(u32::MAX), None, Some(1), Some(0), Some(2)])),
             vec!["4294967295", "", "1", "0", "2"],
-            Some(Kind::Integer),
+            Some(ColumnType::Integer),
         ),
         (
             "uint64",
             Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(1), Some(0), Some(2)])),
             vec!["18446744073709551615", "", "1", "0", "2"],
-            Some(Kind::Float),
+            Some(ColumnType::Float),
         ),
         (
             "float16",
             Arc::new(Float16Array::from(float16.to_vec())),
             vec!["0.5", "", "-2", "1", "0"],
-            Some(Kind::Float),
+            Some(ColumnType::Float),
         ),
         (
             "float32",
             Arc::new(Float32Array::from(vec![Some(0.25), None, Some(f32::NAN), Some(1.0), Some(-2.5)])),
             vec!["0.25", "", "", "1", "-2.5"],
-            Some(Kind::Float),
+            Some(ColumnType::Float),
         ),
         (
             "float64",
@@ -101,13 +101,13 @@ fn columns() -> Vec<Column> {
                 Some(-0.125),
             ])),
             vec!["0.1", "", "inf", "1e300", "-0.125"],
-            Some(Kind::Float),
+            Some(ColumnType::Float),
         ),
         (
             "full",
             Arc::new(Float64Array::from(vec![0.1, f64::NAN, 3.0, 0.0, 5.5])),
             vec!["0.1", "", "3", "0", "5.5"],
-            Some(Kind::Float),
+            Some(ColumnType::Float),
         ),
         ("decimal", Arc::new(decimals), vec!["12.00", "", "-0.05", "999.99", "1.00"], decimal(2)),
         (
@@ -120,7 +120,7 @@ fn columns() -> Vec<Column> {
             "date",
             Arc::new(Date32Array::from(vec![Some(0), None, Some(20_512), Some(-1), Some(2_932_897)])),
             vec!["1970-01-01", "", "2026-02-28", "1969-12-31", "+10000-01-01"],
-            Some(Kind::Date),
+            Some(ColumnType::Date),
         ),
         (
             "millis",
@@ -132,7 +132,7 @@ fn columns() -> Vec<Column> {
                 Some(i64::MAX),
             ])),
             vec!["1970-01-01T00:00:00Z", "", "1970-01-01T00:00:01.5Z", "1969-12-31T23:59:59.999Z", ""],
-            Some(Kind::Timestamp),
+            Some(ColumnType::Timestamp),
         ),
         (
             "micros",
@@ -147,7 +147,7 @@ fn columns() -> Vec<Column> {
                 "1969-12-31T23:59:59.999999Z",
                 "+294247-01-10T04:00:54.775807Z",
             ],
-            Some(Kind::Timestamp),
+            Some(ColumnType::Timestamp),
         ),
         (
             "nanos",
@@ -159,16 +159,16 @@ fn columns() -> Vec<Column> {
                 "1969-12-31T23:59:59.999999999Z",
                 "1970-01-01T00:00:00.000002Z",
             ],
-            Some(Kind::Timestamp),
+            Some(ColumnType::Timestamp),
         ),
-        ("text", Arc::new(StringArray::from(words.clone())), written.clone(), Some(Kind::Text)),
-        ("large", Arc::new(LargeStringArray::from(words.clone())), written.clone(), Some(Kind::Text)),
-        ("view", Arc::new(StringViewArray::from(words.clone())), written.clone(), Some(Kind::Text)),
+        ("text", Arc::new(StringArray::from(words.clone())), written.clone(), Some(ColumnType::Text)),
+        ("large", Arc::new(LargeStringArray::from(words.clone())), written.clone(), Some(ColumnType::Text)),
+        ("view", Arc::new(StringViewArray::from(words.clone())), written.clone(), Some(ColumnType::Text)),
         (
             "coded",
             Arc::new(words.iter().copied().collect::<DictionaryArray<Int32Type>>()),
             written,
-            Some(Kind::Text),
+            Some(ColumnType::Text),
         ),
         (
             "bytes",
@@ -180,13 +180,13 @@ fn columns() -> Vec<Column> {
                 Some(b" 7 "),
             ])),
             vec!["yes", "", "", "ü", " 7 "],
-            Some(Kind::Text),
+            Some(ColumnType::Text),
         ),
         (
             "fixed",
             Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(fixed.into_iter(), 2).unwrap()),
             vec!["ab01", "", "c0de", "f00d", "beef"],
-            Some(Kind::Text),
+            Some(ColumnType::Text),
         ),
     ]
 }
@@ -206,16 +206,16 @@ fn arrow_columns() -> Vec<Column> {
             "date64",
             Arc::new(Date64Array::from(dates.to_vec())),
             vec!["1970-01-01", "", "1970-01-02", "1969-12-31", "1970-01-01"],
-            Some(Kind::Date),
+            Some(ColumnType::Date),
         ),
         (
             "seconds",
             Arc::new(TimestampSecondArray::from(vec![Some(0), None, Some(60), Some(i64::MAX), Some(-1)])),
             vec!["1970-01-01T00:00:00Z", "", "1970-01-01T00:01:00Z", "", "1969-12-31T23:59:59Z"],
-            Some(Kind::Timestamp),
+            Some(ColumnType::Timestamp),
         ),
-        ("coded8", Arc::new(words), vec!["b", "", "b", "a", "c"], Some(Kind::Text)),
-        ("numbers", Arc::new(numbers), vec!["90", "", "70", "90", "90"], Some(Kind::Integer)),
+        ("coded8", Arc::new(words), vec!["b", "", "b", "a", "c"], Some(ColumnType::Text)),
+        ("numbers", Arc::new(numbers), vec!["90", "", "70", "90", "90"], Some(ColumnType::Integer)),
     ]
 }
 
@@ -376,7 +376,7 @@ fn arrow_files_of_polars_are_their_csv() {
     let tens: Decimal128Array = vec![Some(12), None, Some(-5), Some(0), Some(1)].into();
     // The scale -1 is four bytes like those that a message begins with, inside of the schema.
     let tens = tens.with_precision_and_scale(10, -1).unwrap();
-    let tens: Column = ("tens", Arc::new(tens), vec!["120", "", "-50", "0", "10"], Some(Kind::Integer));
+    let tens: Column = ("tens", Arc::new(tens), vec!["120", "", "-50", "0", "10"], Some(ColumnType::Integer));
     let columns: Vec<Column> = columns().into_iter().chain(arrow_columns()).chain([tens]).collect();
     for codec in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
         let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
@@ -480,7 +480,7 @@ fn several_files_are_one_data_set_if_their_columns_agree() {
     assert_eq!(source.declared(1), None, "CSV declares nothing");
     let pattern = folder.0.join("in/*/*.parquet");
     let source = opened(&pattern);
-    assert_eq!((texts(&*source).unwrap().len(), source.declared(0)), (5, Some(Kind::Integer)));
+    assert_eq!((texts(&*source).unwrap().len(), source.declared(0)), (5, Some(ColumnType::Integer)));
 
     let line = |path: &Path| {
         let error = open(&[path], &OpenOptions::default()).err().expect("no data set").to_string();

@@ -8,7 +8,7 @@ use equipoise_engine::{
     books::{Account, Asked},
     open,
 };
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Lost, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor};
 use rusqlite::Connection;
 use std::{
     env, fs,
@@ -49,7 +49,7 @@ impl Visitor for Seen {
     }
 }
 
-fn read(path: &Path, wanted: &[(usize, Kind)]) -> Vec<Vec<String>> {
+fn read(path: &Path, wanted: &[(usize, ColumnType)]) -> Vec<Vec<String>> {
     let source = open(&[path], &OpenOptions::default()).unwrap();
     let wanted: Vec<ColumnRead> = wanted.iter().map(|&(column, kind)| ColumnRead { column, kind }).collect();
     let (mut seen, mut idle) = (Seen::default(), Seen::default());
@@ -76,13 +76,19 @@ fn every_cell_is_read_by_the_rule_of_all_files_whatever_it_holds() {
          INSERT INTO t VALUES (NULL, x'00ff', x'ff', '2026-13-01', 2, NULL);
          INSERT INTO t VALUES (9223372036854775807, 1e308, '', '', '', 'x');",
     );
-    let kinds =
-        [Kind::Integer, Kind::Float, Kind::Text, Kind::Date, Kind::Boolean, Kind::Decimal { digits: 2 }];
+    let kinds = [
+        ColumnType::Integer,
+        ColumnType::Float,
+        ColumnType::Text,
+        ColumnType::Date,
+        ColumnType::Boolean,
+        ColumnType::Decimal { digits: 2 },
+    ];
     let path = address(&file, "t");
     let source = open(&[&path], &OpenOptions::default()).unwrap();
     assert_eq!(source.columns(), ["n", "x", "s", "d", "b", "m"]);
     assert_eq!((0..6).map(|column| source.declared(column)).collect::<Vec<_>>(), kinds.map(Some));
-    let wanted: Vec<(usize, Kind)> = kinds.into_iter().enumerate().collect();
+    let wanted: Vec<(usize, ColumnType)> = kinds.into_iter().enumerate().collect();
     assert_eq!(
         read(&path, &wanted),
         [
@@ -106,7 +112,7 @@ fn many_rows_and_odd_names_come_whole() {
          INSERT INTO \"odd \"\"t\" SELECT i, 'k' || i FROM n;
          CREATE INDEX by_key ON \"odd \"\"t\" (\"a\"\"b\");",
     );
-    let rows = read(&address(&file, "odd \"t"), &[(1, Kind::Text), (0, Kind::Integer)]);
+    let rows = read(&address(&file, "odd \"t"), &[(1, ColumnType::Text), (0, ColumnType::Integer)]);
     assert_eq!(rows.len(), 10_000);
     assert_eq!(rows[9_999], ["Some(\"k10000\")", "Some(10000)"]);
 }
@@ -135,7 +141,10 @@ fn what_cannot_be_asked_about_is_one_line_before_anything_is_charged() {
     fs::write(&text, "no database at all, and long enough to be looked at as one: ".repeat(40)).unwrap();
     assert!(problem(&address(&text, "t")).contains("is no whole SQLite database"));
     let one = database(&folder, "one.db", "CREATE TABLE Only (x REAL); INSERT INTO only VALUES (1);");
-    assert_eq!(read(&PathBuf::from(format!("sqlite:{}", one.display())), &[(0, Kind::Float)]), [["1.0"]]);
+    assert_eq!(
+        read(&PathBuf::from(format!("sqlite:{}", one.display())), &[(0, ColumnType::Float)]),
+        [["1.0"]]
+    );
 }
 
 #[test]
@@ -153,7 +162,7 @@ fn a_column_that_rows_could_break_is_refused_by_the_plan() {
     assert_eq!(source.columns(), ["x", "z", "y"]);
     assert!(source.unreadable(2).is_some_and(|line| line.contains("computed from other columns")));
     assert_eq!((source.unreadable(0), source.unreadable(1)), (None, None));
-    assert_eq!(read(&path, &[(0, Kind::Integer), (1, Kind::Integer)])[1], ["Some(3)", "Some(4)"]);
+    assert_eq!(read(&path, &[(0, ColumnType::Integer), (1, ColumnType::Integer)])[1], ["Some(3)", "Some(4)"]);
 }
 
 #[test]
@@ -164,13 +173,13 @@ fn a_table_that_changed_its_columns_since_it_was_planned_is_lost() {
     let source = open(&[&path], &OpenOptions::default()).unwrap();
     let other = Connection::open(&file).unwrap();
     other.execute_batch("ALTER TABLE t RENAME COLUMN x TO z;").unwrap();
-    let wanted = [ColumnRead { column: 0, kind: Kind::Float }];
+    let wanted = [ColumnRead { column: 0, kind: ColumnType::Float }];
     assert_eq!(source.scan(&wanted, &mut [&mut Seen::default()]), Err(Lost));
     // What was written and is not yet in the main file is read too.
     let log = Connection::open(&file).unwrap();
     log.pragma_update(None, "journal_mode", "WAL").unwrap();
     log.execute_batch("INSERT INTO t VALUES (3, 4);").unwrap();
-    assert_eq!(read(&path, &[(0, Kind::Float)]), [["1.0"], ["3.0"]]);
+    assert_eq!(read(&path, &[(0, ColumnType::Float)]), [["1.0"], ["3.0"]]);
 }
 
 fn account(data: &Path) -> Result<Account, String> {
@@ -233,7 +242,7 @@ fn broken_databases_do_not_end_the_process() {
             let outcome = match open(&[address(&path, "t")], &OpenOptions::default()) {
                 Err(_) => 0,
                 Ok(source) => {
-                    let wanted: Vec<ColumnRead> = [Kind::Text, Kind::Integer]
+                    let wanted: Vec<ColumnRead> = [ColumnType::Text, ColumnType::Integer]
                         .into_iter()
                         .take(source.columns().len())
                         .enumerate()

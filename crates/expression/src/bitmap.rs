@@ -108,6 +108,17 @@ impl Bitmap {
         mine
     }
 
+    /// Take the other's values where a bit is set; records that either list does not have stay as they are.
+    pub(crate) fn choose<T: Copy>(&self, mine: &mut [T], others: &[T]) {
+        let blocks = mine.chunks_mut(64).zip(others.chunks(64));
+        for (&word, (mine, others)) in self.words.iter().zip(blocks) {
+            let places = mine.iter_mut().zip(others).enumerate();
+            places.for_each(|(place, (mine, &other))| {
+                *mine = if word >> place & 1 == 1 { other } else { *mine }
+            });
+        }
+    }
+
     /// Keep the bits that are set in both. Records that the other does not have count as not set.
     pub fn intersect(&mut self, other: &Self) {
         let others = other.words.iter().chain(std::iter::repeat(&0));

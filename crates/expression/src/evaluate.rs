@@ -146,9 +146,17 @@ fn order(left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
     }
 }
 
+/// A list of so many is looked at as a whole.
+const FEW: usize = 16;
+
 /// Is a number in a sorted list? As many steps for every number: one that stops when it finds something tells how many rows
 /// match to whoever has a clock.
 fn among<T: PartialOrd>(list: &[T], value: &T) -> bool {
+    // Of a few, a look at each is faster.
+    if list.len() <= FEW {
+        #[expect(clippy::needless_bitwise_bool, reason = "all are looked at, whichever it is")]
+        return list.iter().fold(false, |found, listed| found | (listed == value));
+    }
     let place = list.partition_point(|listed| listed < value);
     list.get(place).is_some_and(|listed| listed == value)
 }

@@ -128,6 +128,66 @@ impl Expression {
         }
     }
 
+    /// The same with a constant wherever a name stands.
+    #[must_use]
+    pub fn with_constant(&self, name: &str, constant: &Constant) -> Self {
+        let one = |part: &Self| Box::new(part.with_constant(name, constant));
+        let all = |parts: &[Self]| parts.iter().map(|part| part.with_constant(name, constant)).collect();
+        let node = match &self.node {
+            Node::Column(column) if column == name => Node::Constant(constant.clone()),
+            Node::Column(_) | Node::Constant(_) | Node::Null => self.node.clone(),
+            Node::Negative(part) => Node::Negative(one(part)),
+            Node::Not(part) => Node::Not(one(part)),
+            Node::IsNull(part) => Node::IsNull(one(part)),
+            Node::Like(part, pattern) => Node::Like(one(part), pattern.clone()),
+            Node::Cast(part, kind) => Node::Cast(one(part), *kind),
+            Node::Arithmetic(left, operator, right) => Node::Arithmetic(one(left), *operator, one(right)),
+            Node::Compare(left, comparison, right) => Node::Compare(one(left), *comparison, one(right)),
+            Node::And(parts) => Node::And(all(parts)),
+            Node::Or(parts) => Node::Or(all(parts)),
+            Node::Call(function, parts) => Node::Call(*function, all(parts)),
+            Node::In(part, list) => Node::In(one(part), all(list)),
+            Node::Between(part, low, high) => Node::Between(one(part), one(low), one(high)),
+            Node::Case(branches, other) => {
+                let branch = |(condition, value): &(Self, Self)| (*one(condition), *one(value));
+                Node::Case(branches.iter().map(branch).collect(), other.as_deref().map(one))
+            }
+        };
+        Self { node, ..self.clone() }
+    }
+
+    /// Between which numbers it lies whatever the columns hold, as far as constants, cases and plain arithmetic tell; what is null lies
+    /// anywhere.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        let hull = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+        match &self.node {
+            Node::Constant(Constant::Whole(number)) => Some((*number as f64, *number as f64)),
+            Node::Constant(Constant::Real(number)) => Some((*number, *number)),
+            Node::Negative(part) => part.ends().map(|(low, high)| (-high, -low)),
+            Node::Case(branches, other) => {
+                let values = branches.iter().map(|(_, value)| value).chain(other.as_deref());
+                let values = values.filter(|value| !matches!(value.node, Node::Null));
+                let ends: Vec<(f64, f64)> = values.map(Self::ends).collect::<Option<_>>()?;
+                ends.into_iter().reduce(hull)
+            }
+            Node::Arithmetic(left, operator, right) => {
+                let (a, b) = (left.ends()?, right.ends()?);
+                let corners = |of: fn(f64, f64) -> f64| {
+                    let all = [of(a.0, b.0), of(a.0, b.1), of(a.1, b.0), of(a.1, b.1)];
+                    all.into_iter().map(|one| (one, one)).reduce(hull)
+                };
+                match operator {
+                    Operator::Plus => corners(|a, b| a + b),
+                    Operator::Minus => corners(|a, b| a - b),
+                    Operator::Times => corners(|a, b| a * b),
+                    Operator::Over | Operator::Modulo => None,
+                }
+            }
+            _ => None,
+        }
+        .filter(|(low, high)| low.is_finite() && high.is_finite())
+    }
+
     /// How closely it holds together, as the grammar has it.
     fn power(&self) -> u8 {
         match &self.node {

@@ -47,13 +47,18 @@ impl Account {
         Some(self.spent_of_limit().map_or_else(|| limit.none(), |spent| limit.left(&spent)))
     }
 
-    /// The account with this charge, if that still fits.
-    pub(super) fn after(&self, cost: &Cost) -> Result<Self, ()> {
-        let after = Self {
+    /// The account with so much more, whatever the limit is.
+    pub(super) fn with(&self, cost: &Cost) -> Self {
+        Self {
             spent: self.spent.plus(cost),
             limit: self.limit.clone(),
             at_order: self.at_order.as_ref().map(|spent| spent.plus(cost, 1)),
-        };
+        }
+    }
+
+    /// The account with this charge, if that still fits.
+    pub(super) fn after(&self, cost: &Cost) -> Result<Self, ()> {
+        let after = self.with(cost);
         let fits = match (&after.limit, after.spent_of_limit()) {
             (None, _) => true,
             (Some(limit), Some(spent)) => limit.allows(&spent),
@@ -142,15 +147,9 @@ impl Ledger {
         self.read(|connection| balance(connection, data_set, analyst))
     }
 
-    /// Everybody who asked or has a limit on a data set, in order.
+    /// Everybody who asked, was shown an answer or has a limit on a data set, in order.
     pub fn analysts(&self, data_set: &str) -> Result<Vec<String>, LedgerError> {
-        let sql = "SELECT DISTINCT analyst FROM entries \
-                   WHERE kind IN ('charge', 'limit') AND data_set = ?1 AND analyst <> '' ORDER BY analyst";
-        self.read(|connection| {
-            let mut statement = connection.prepare(sql)?;
-            let names = statement.query_map([data_set], |row| row.get(0))?;
-            Ok(names.collect::<Result<_, _>>()?)
-        })
+        self.read(|connection| analysts(connection, data_set))
     }
 
     /// Allow so much in total from now on, what was already spent included; `None` lifts the limit. A limit
@@ -161,8 +160,19 @@ impl Ledger {
         analyst: Option<&str>,
         limit: Option<&Limit>,
     ) -> Result<Balance, RegisterError> {
-        if let Some(analyst) = analyst {
-            check_name(ANALYST, analyst)?;
+        self.set_limit_by(data_set, analyst, limit, None)
+    }
+
+    /// The same with who set it in the entry itself. The file is from here on for programs that know such entries.
+    pub fn set_limit_by(
+        &mut self,
+        data_set: &str,
+        analyst: Option<&str>,
+        limit: Option<&Limit>,
+        by: Option<&str>,
+    ) -> Result<Balance, RegisterError> {
+        for name in [analyst, by].into_iter().flatten() {
+            check_name(ANALYST, name)?;
         }
         let limit = limit.map(Limit::written_down);
         if matches!(limit, Some(Limit::Renyi(_))) {
@@ -173,7 +183,10 @@ impl Ledger {
             if find(transaction, data_set)?.is_none() {
                 return Err(DataSetError::Unregistered { name: data_set.to_string() }.into());
             }
-            let (id, body) = (store::fresh_id(coins), entry::limit_body(limit.as_ref()));
+            if by.is_some() {
+                store::raise(transaction, store::WITH_COUNTED)?;
+            }
+            let (id, body) = (store::fresh_id(coins), entry::limit_body(limit.as_ref(), by));
             let link = Link { kind: kind::LIMIT, id: &id, data_set, analyst, request_id: None, body };
             chain::append(transaction, link)?;
             Ok(balance(transaction, data_set, analyst)?)
@@ -188,20 +201,35 @@ pub(super) fn balance(connection: &Connection, data_set: &str, analyst: Option<&
     })
 }
 
-/// What the last charge within a scope of entries says was spent.
+pub(super) fn analysts(connection: &Connection, data_set: &str) -> Fallible<Vec<String>> {
+    let sql = "SELECT DISTINCT analyst FROM entries \
+               WHERE kind IN ('charge', 'limit', 'seen') AND data_set = ?1 AND analyst <> '' ORDER BY analyst";
+    let mut statement = connection.prepare(sql)?;
+    let names = statement.query_map([data_set], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+/// What the last entry within a scope that counts for this account says was spent.
 pub(super) fn spent(
     connection: &Connection,
     data_set: &str,
     analyst: Option<&str>,
     scope: &str,
 ) -> Fallible<Cost> {
-    let Some(row) = latest(connection, kind::CHARGE, data_set, analyst, scope)? else {
-        return Ok(Cost::nothing());
-    };
+    // A charge counts for everybody together and for its analyst; the others for the one account that they name.
+    let own = Some(analyst.unwrap_or_default());
+    let rows = [(kind::CHARGE, analyst), (kind::GAP, own), (kind::SEEN, own)]
+        .map(|(kind, analyst)| latest(connection, kind, data_set, analyst, scope));
+    let mut last = None;
+    for row in rows {
+        last = [last, row?].into_iter().flatten().max_by_key(|row| row.number);
+    }
+    let Some(row) = last else { return Ok(Cost::nothing()) };
+    let damaged = || super::Error::damaged(row.number.unsigned_abs(), "it has no sum of its analyst");
     match entry_of(&row)?.event {
-        Event::Charged { spent, .. } if analyst.is_none() => Ok(spent),
-        Event::Charged { spent_by_analyst: Some(spent), .. } => Ok(spent),
-        _ => Err(super::Error::damaged(row.number.unsigned_abs(), "it has no sum of its analyst")),
+        Event::Charged { spent_by_analyst, .. } if analyst.is_some() => spent_by_analyst.ok_or_else(damaged),
+        Event::Gap { spent, .. } | Event::Seen { spent, .. } | Event::Charged { spent, .. } => Ok(spent),
+        _ => Err(damaged()),
     }
 }
 
@@ -218,7 +246,7 @@ pub(super) fn limit(connection: &Connection, data_set: &str, analyst: &str) -> F
     match latest(connection, kind::LIMIT, data_set, Some(analyst), "")? {
         None => Ok(None),
         Some(row) => match entry_of(&row)?.event {
-            Event::Limited { limit } => Ok(limit),
+            Event::Limited { limit, .. } => Ok(limit),
             _ => unreachable!("a row of this kind reads as such an event"),
         },
     }
@@ -231,13 +259,15 @@ pub(super) fn charges(
     analyst: Option<&str>,
     scope: &str,
 ) -> Fallible<Charges> {
-    let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
+    let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "" };
     let sql = format!(
         "SELECT json_extract(body, '$.cost') AS cost, count(*), min(number) FROM entries \
-         WHERE kind = ?1 AND data_set = ?2 {narrower} {scope} GROUP BY cost ORDER BY min(number)"
+         WHERE data_set = ?2 AND ((kind = ?1 {narrower}) OR (kind IN (?4, ?5) AND analyst = ?3)) {scope} \
+         GROUP BY cost ORDER BY min(number)"
     );
     let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([kind::CHARGE, data_set, analyst.unwrap_or_default()])?;
+    let analyst = analyst.unwrap_or_default();
+    let mut rows = statement.query([kind::CHARGE, data_set, analyst, kind::GAP, kind::SEEN])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (text, count, first): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);

@@ -63,6 +63,11 @@ impl Charge {
         &self.id
     }
 
+    /// The hash of its entry and of everything before it.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
     /// When it was made.
     pub fn time(&self) -> &str {
         &self.time

@@ -60,6 +60,8 @@ pub enum Event {
     Limited {
         /// What may be spent in total; `None` for no limit any more.
         limit: Option<Limit>,
+        /// Who set it, where several people manage the ledger.
+        by: Option<String>,
     },
     /// A request was paid for.
     Charged {
@@ -96,6 +98,29 @@ pub enum Event {
         /// What, in a line.
         what: String,
     },
+    /// The file is an older copy that was put back; what counts for the entries that are missing follows.
+    Restored {
+        /// Who says so.
+        by: String,
+        /// What was spent in the missing entries at most, where somebody stated it; otherwise every limit counts as spent.
+        bound: Option<Cost>,
+    },
+    /// So much counts as spent, by everybody or by one analyst, for entries that are missing.
+    Gap {
+        /// How much.
+        cost: Cost,
+        /// What was spent with it.
+        spent: Cost,
+    },
+    /// An analyst was shown an answer that another paid for.
+    Seen {
+        /// The id of its charge.
+        answer: String,
+        /// Its price, which counts as seen.
+        cost: Cost,
+        /// What the analyst has spent and seen with it.
+        spent: Cost,
+    },
     /// The answer to a charge, before it was shown.
     Recorded {
         /// The release without its receipt.
@@ -129,6 +154,9 @@ pub(super) mod kind {
     pub const APART: &str = "apart";
     pub const ADOPT: &str = "adopt";
     pub const ACT: &str = "act";
+    pub const RESTORED: &str = "restored";
+    pub const GAP: &str = "gap";
+    pub const SEEN: &str = "seen";
 }
 
 /// What a charge writes down.
@@ -190,8 +218,24 @@ fn unit_and_adjacency(body: &Value) -> Option<(Unit, Adjacency)> {
     Some((unit, body.get("adjacency")?.as_str()?.parse().ok()?))
 }
 
-pub(super) fn limit_body(limit: Option<&Limit>) -> String {
-    json!({ "limit": limit.map(Limit::to_json) }).to_string()
+pub(super) fn limit_body(limit: Option<&Limit>, by: Option<&str>) -> String {
+    let mut body = json!({ "limit": limit.map(Limit::to_json) });
+    if let Some(by) = by {
+        body["by"] = by.into();
+    }
+    body.to_string()
+}
+
+pub(super) fn restored_body(by: &str, bound: Option<&Cost>) -> String {
+    json!({ "by": by, "bound": bound.map(Cost::to_json) }).to_string()
+}
+
+pub(super) fn gap_body(cost: &Cost, spent: &Cost) -> String {
+    json!({ "cost": cost.to_json(), "spent": spent.to_json() }).to_string()
+}
+
+pub(super) fn seen_body(answer: &str, cost: &Cost, spent: &Cost) -> String {
+    json!({ "answer": answer, "cost": cost.to_json(), "spent": spent.to_json() }).to_string()
 }
 
 pub(super) fn files_body(files: &[FileId]) -> String {
@@ -266,6 +310,10 @@ impl Row {
                     Value::Null => None,
                     limit => Some(Limit::from_json(limit)?),
                 },
+                by: match body.get("by") {
+                    None => None,
+                    Some(by) => Some(by.as_str()?.to_string()),
+                },
             },
             kind::CHARGE => Event::Charged {
                 cost: Cost::from_json(body.get("cost")?)?,
@@ -280,6 +328,22 @@ impl Row {
             },
             kind::RECORD => Event::Recorded { release: text("release")? },
             kind::ACT => Event::Acted { by: text("by")?, what: text("what")? },
+            kind::RESTORED => Event::Restored {
+                by: text("by")?,
+                bound: match body.get("bound")? {
+                    Value::Null => None,
+                    bound => Some(Cost::from_json(bound)?),
+                },
+            },
+            kind::GAP => Event::Gap {
+                cost: Cost::from_json(body.get("cost")?)?,
+                spent: Cost::from_json(body.get("spent")?)?,
+            },
+            kind::SEEN => Event::Seen {
+                answer: text("answer")?,
+                cost: Cost::from_json(body.get("cost")?)?,
+                spent: Cost::from_json(body.get("spent")?)?,
+            },
             kind::FILES => Event::Files { files: files(body)? },
             kind::ADOPT => match files(body)?[..] {
                 [file] => Event::Adopted { file },

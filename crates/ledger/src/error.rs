@@ -228,6 +228,11 @@ pub enum DataSetError {
     },
     /// Something was spent for the unit and adjacency in force, which bounds nothing for others.
     Spent(Box<SpentForOthers>),
+    /// Its limit is in a currency in which nothing can be counted as spent without a bound.
+    Unbounded {
+        /// The name.
+        name: String,
+    },
     /// A name that is empty, too long or has control characters.
     BadName {
         /// Of what: a data set, an analyst, a request id.
@@ -282,6 +287,12 @@ impl fmt::Display for DataSetError {
                 pair(&found.spent.eps, &found.spent.delta),
                 found.registered.words(),
                 found.requested.words()
+            ),
+            Self::Unbounded { name } => write!(
+                f,
+                "data set '{}' has a limit that is not in epsilon, and what was spent up to it has no epsilon; state a bound for what is \
+                 missing, in `epsilon` and `delta`",
+                shown(name)
             ),
             Self::BadName { what, name } => {
                 let without =
@@ -511,13 +522,24 @@ impl fmt::Display for OverBudget {
             Limit::Zcdp(_) => "rho".to_string(),
             Limit::Renyi(at) => format!("divergence at order {}", at.order),
         };
+        let parts = |loss: &Limit| loss.parts().map(Clone::clone);
+        let (spent, requested, left, limit) =
+            (parts(spent), parts(requested), parts(remaining), parts(limit));
+        let names = [name.as_str(), "delta"];
+        // A limit below what was spent lets nothing through, however little is asked for.
+        if let Some(part) = (0..names.len()).find(|&part| spent[part] > limit[part]) {
+            let (name, spent, limit) = (names[part], &spent[part], &limit[part]);
+            return write!(
+                f,
+                " is {name} {limit}, and {spent} is spent already, so that no question fits; have its steward raise it with \
+                 'equipoise budget set'"
+            );
+        }
         // Only the part that does not fit is named, unless both do not.
         let mut joint = " has";
-        for (part, name) in [name.as_str(), "delta"].into_iter().enumerate() {
-            let [spent, requested, left, limit] =
-                [spent, requested, remaining, limit].map(|loss| loss.parts()[part]);
-            if requested > left || spent > limit {
-                let left = shown_down(left);
+        for (part, name) in names.into_iter().enumerate() {
+            if requested[part] > left[part] {
+                let (left, limit, requested) = (shown_down(&left[part]), &limit[part], &requested[part]);
                 write!(f, "{joint} {name} {left} left of {limit}, and {requested} was asked for")?;
                 joint = ";";
             }

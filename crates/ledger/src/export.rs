@@ -108,7 +108,7 @@ impl Ledger {
     /// How many characters the longest name of an analyst has.
     pub fn longest_analyst(&self) -> Result<usize, LedgerError> {
         let sql = "SELECT coalesce(max(length(analyst)), 0) FROM entries INDEXED BY entries_by_analyst \
-                   WHERE kind IN ('charge', 'limit')";
+                   WHERE kind IN ('charge', 'limit', 'seen')";
         let longest: i64 = self.read(|connection| Ok(connection.query_row(sql, [], |row| row.get(0))?))?;
         Ok(usize::try_from(longest).unwrap_or(0))
     }
@@ -244,12 +244,16 @@ fn each_charge(
     last: i64,
     mut each: impl FnMut(bool, &Entry, &Cost, &str) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, LedgerError> {
-    let condition = format!("kind = ?1 AND data_set = ?2 {}", account.condition);
+    // What counts for entries that are missing is part of what was spent.
+    let counted = format!("(kind = ?1 OR (kind = '{}' AND analyst = ''))", kind::GAP);
+    let condition = format!("{counted} AND data_set = ?2 {}", account.condition);
     let mut first = true;
     let parameters = [Some(kind::CHARGE), Some(account.data_set.name.as_str())];
     ledger.pages(&condition, parameters, (i64::MIN, last), &mut |entry| {
-        let Event::Charged { cost, question, .. } = &entry.event else {
-            unreachable!("a row of this kind reads as such an event")
+        let (cost, question) = match &entry.event {
+            Event::Charged { cost, question, .. } => (cost, question.as_str()),
+            Event::Gap { cost, .. } => (cost, "entries that are missing"),
+            _ => unreachable!("a row of these kinds reads as such an event"),
         };
         each(std::mem::take(&mut first), entry, cost, question)
     })

@@ -14,6 +14,7 @@
 
 use super::{
     Error, Fallible,
+    chain::{self, Head},
     error::Fault,
     files::Expected,
     registry,
@@ -44,7 +45,12 @@ pub(super) struct Shared {
     pub kept: Kept,
     /// What is known of data sets that are about to be charged, by name. Locked inside only.
     expected: Mutex<HashMap<String, Expected>>,
+    /// Who is told of every new head. Locked inside only.
+    told: Mutex<Option<Tell>>,
 }
+
+/// Is told of a head.
+type Tell = Box<dyn Fn(&Head) + Send + Sync>;
 
 pub(super) struct Open {
     pub connection: Connection,
@@ -89,8 +95,15 @@ impl Shared {
         kept: Kept,
     ) -> Arc<Self> {
         let on_disk = path.is_some();
-        let shared =
-            Arc::new(Self { slot: Mutex::new(Some(open)), id, path, file, kept, expected: Mutex::default() });
+        let shared = Arc::new(Self {
+            slot: Mutex::new(Some(open)),
+            id,
+            path,
+            file,
+            kept,
+            expected: Mutex::default(),
+            told: Mutex::default(),
+        });
         if on_disk {
             fork::before_each(close_files);
             let _inside = fork::enter();
@@ -133,6 +146,28 @@ impl Shared {
     pub fn expected(&self, data_set: &str) -> Option<Expected> {
         let _inside = fork::enter();
         locked(&self.expected).get(data_set).cloned()
+    }
+
+    /// Tell this of every head from now on.
+    pub fn after_each_commit(&self, tell: Tell) {
+        let _inside = fork::enter();
+        *locked(&self.told) = Some(tell);
+    }
+
+    /// The head that a transaction makes, where somebody is to be told.
+    pub fn head_to_tell(&self, connection: &Connection) -> Fallible<Option<Head>> {
+        if locked(&self.told).is_none() {
+            return Ok(None);
+        }
+        let last = chain::last(connection)?;
+        Ok(last.map(|(number, hash)| Head { ledger: self.id.clone(), entries: number.unsigned_abs(), hash }))
+    }
+
+    /// Tell of a head that is durable.
+    pub fn tell(&self, head: Option<Head>) {
+        if let (Some(tell), Some(head)) = (&*locked(&self.told), head) {
+            tell(&head);
+        }
     }
 
     /// The connection, opened again where a fork closed it.

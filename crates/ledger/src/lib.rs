@@ -69,6 +69,7 @@ mod charge;
 mod clock;
 mod compare_accountants;
 mod cost;
+mod counted;
 mod entry;
 mod error;
 mod export;
@@ -83,6 +84,7 @@ mod request_equality;
 mod reregistration;
 mod store;
 mod verify;
+mod witness;
 
 pub use act::Act;
 pub use balance::{Account, Balance, Charges};
@@ -102,6 +104,7 @@ pub use limit::{Accountant, AtOrder, Limit};
 pub use registry::{DataSet, Registration, check_analyst};
 pub use reregistration::Earlier;
 pub use verify::{Verified, VerifyError};
+pub use witness::Witnessed;
 
 use equipoise_entropy::OsCoins;
 use hold::Shared;

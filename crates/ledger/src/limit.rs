@@ -171,9 +171,12 @@ impl Limit {
         self.parts().into_iter().zip(spent.parts()).all(|(limit, spent)| spent <= limit)
     }
 
-    /// What it leaves; nothing where more was spent.
+    /// What it leaves; nothing where more was spent of either part, because no charge fits then.
     #[must_use]
     pub fn left(&self, spent: &Self) -> Self {
+        if !self.allows(spent) {
+            return self.none();
+        }
         let [loss, delta] = spent.parts();
         let left =
             |limit: &Amount, spent: &Amount| amount((limit.ratio() - spent.ratio()).max(Ratio::zero()));

@@ -110,6 +110,21 @@ impl Ledger {
         })
     }
 
+    /// Other names under which the same content was registered when it was last looked at: what is spent on them adds up on the same
+    /// people. For the steward, never for an analyst.
+    pub fn same_content_as(&self, name: &str) -> Result<Vec<String>, LedgerError> {
+        self.read(|connection| {
+            let mut latest = std::collections::BTreeMap::new();
+            for row in registrations(connection)? {
+                if let Some(fingerprint) = row.fingerprint() {
+                    latest.insert(row.data_set, fingerprint);
+                }
+            }
+            let Some(own) = latest.remove(name) else { return Ok(Vec::new()) };
+            Ok(latest.into_iter().filter(|(_, other)| *other == own).map(|(name, _)| name).collect())
+        })
+    }
+
     /// Was a limit ever set here? Then unregistered names are refused.
     pub fn has_limits(&self) -> Result<bool, LedgerError> {
         self.read(any_limit)

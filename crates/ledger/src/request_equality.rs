@@ -9,8 +9,10 @@ use equipoise_expression::Expression;
 use serde_json::Value;
 
 /// What holds a number, or several with commas between them. Names of columns and keys of groups are never among them.
-const NUMBERS: [&str; 13] = [
+const NUMBERS: [&str; 15] = [
+    "base",
     "blocks",
+    "bound",
     "confidence",
     "delta",
     "epsilon",

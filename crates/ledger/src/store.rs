@@ -33,8 +33,11 @@ pub(super) const WITH_ANEW: i64 = 2;
 pub(super) const WITH_FILES: i64 = 3;
 /// The version of a ledger that says who managed what: an older program could not read those entries.
 pub(super) const WITH_ACTS: i64 = 4;
+/// The version of a ledger with limits that say who set them, or with entries that count without a charge: an older program would
+/// leave those out of its sums.
+pub(super) const WITH_COUNTED: i64 = 5;
 /// The newest that this program knows.
-pub(super) const NEWEST: i64 = WITH_ACTS;
+pub(super) const NEWEST: i64 = WITH_COUNTED;
 /// "EQLG": marks the file as ours.
 const APPLICATION: i64 = 0x4551_4c47;
 /// Wait for other processes, a minute in all: a charge takes a few milliseconds, so first in small steps.
@@ -174,7 +177,9 @@ impl Ledger {
                 Err(Stop::Refused(error)) => return Err(error),
                 Err(Stop::Failed(error)) => return Err(at(error)),
             };
+            let head = shared.head_to_tell(&transaction).map_err(at)?;
             transaction.commit().map_err(|error| at(uncommitted(error)))?;
+            shared.tell(head);
             Ok(done)
         });
         done.map_err(at)?
@@ -446,6 +451,9 @@ pub(super) fn raise(connection: &Connection, version: i64) -> Fallible<()> {
 pub(super) fn version_fits(connection: &Connection) -> Fallible<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE kind = ?1)";
     let asked = [
+        (kind::RESTORED, WITH_COUNTED),
+        (kind::GAP, WITH_COUNTED),
+        (kind::SEEN, WITH_COUNTED),
         (kind::ACT, WITH_ACTS),
         (kind::FILES, WITH_FILES),
         (kind::APART, WITH_FILES),
@@ -457,6 +465,11 @@ pub(super) fn version_fits(connection: &Connection) -> Fallible<bool> {
         if connection.query_row(sql, [kind], |row| row.get(0))? {
             version = version.max(asks_for);
         }
+    }
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE kind = ?1 AND json_extract(body, '$.by') IS NOT NULL)";
+    if connection.query_row(sql, [kind::LIMIT], |row| row.get(0))? {
+        version = version.max(WITH_COUNTED);
     }
     Ok(marks(connection)?.1 == version)
 }

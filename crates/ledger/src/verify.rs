@@ -255,7 +255,7 @@ impl<'c> State<'c> {
     fn step(&mut self, row: Row, entry: Entry) -> Fallible<Option<String>> {
         let first = self.data_sets.is_empty() && entry.number == 1;
         let name = row.data_set.clone();
-        let acted = matches!(entry.event, Event::Acted { .. });
+        let acted = matches!(entry.event, Event::Acted { .. } | Event::Restored { .. });
         if matches!(entry.event, Event::Created) != first || (name.is_empty() != first && !acted) {
             return Ok(Some("the ledger begins with the entry that made it, and only there".to_string()));
         }
@@ -269,7 +269,11 @@ impl<'c> State<'c> {
             return Ok(Some("only charges have a request id".to_string()));
         }
         match entry.event {
-            Event::Created | Event::Files { .. } | Event::Apart(_) | Event::Acted { .. } => Ok(None),
+            Event::Created
+            | Event::Files { .. }
+            | Event::Apart(_)
+            | Event::Acted { .. }
+            | Event::Restored { .. } => Ok(None),
             Event::Registered { unit, adjacency } => {
                 let new = DataSet { name: name.clone(), unit, adjacency };
                 let known = self.data_sets.entry(name).or_insert_with(|| new.clone());
@@ -280,7 +284,7 @@ impl<'c> State<'c> {
                 let new = DataSet { name, unit, adjacency };
                 self.begin_anew(row.number, &before, new, &spent_before)
             }
-            Event::Limited { limit } => {
+            Event::Limited { limit, .. } => {
                 let data_set = self.data_sets[&name].clone();
                 let charges = self.charged(row.number, &data_set, &row.analyst);
                 let account = self.account(&name, &row.analyst);
@@ -290,6 +294,12 @@ impl<'c> State<'c> {
             Event::Charged { cost, spent, spent_by_analyst, .. } => {
                 Ok(self.charge(row, &cost, &spent, spent_by_analyst.as_ref()))
             }
+            Event::Gap { cost, spent } => {
+                let account = self.account(&name, &row.analyst);
+                *account = account.with(&cost);
+                Ok((account.spent != spent).then(|| "its sum is not that of the entries".to_string()))
+            }
+            Event::Seen { answer, cost, spent } => self.see(&row, &answer, &cost, &spent),
             Event::Recorded { .. } => self.record(&row),
             Event::Adopted { .. } => self.of_its_charge(&row, "a file"),
         }
@@ -368,6 +378,29 @@ impl<'c> State<'c> {
         self.charges += 1;
         self.remembered.put(row);
         None
+    }
+
+    /// An answer that another paid for, for the price that was paid, within the limit of its reader.
+    fn see(&mut self, row: &Row, answer: &str, cost: &Cost, spent: &Cost) -> Fallible<Option<String>> {
+        let paid = charge::by_id(self.connection, kind::CHARGE, answer)?
+            .filter(|paid| paid.number < row.number && paid.data_set == row.data_set);
+        let recorded = charge::by_id(self.connection, kind::RECORD, answer)?
+            .is_some_and(|recorded| recorded.number < row.number);
+        let price = paid.filter(|_| recorded).map(|paid| entry_of(&paid)).transpose()?;
+        let is_price = price
+            .is_some_and(|price| matches!(&price.event, Event::Charged { cost: paid, .. } if paid == cost));
+        if !is_price || row.analyst.is_empty() {
+            return Ok(Some("it shows an answer that nobody paid for, or not for this price".to_string()));
+        }
+        let account = self.account(&row.data_set, &row.analyst);
+        Ok(match account.after(cost) {
+            Err(()) => Some("it goes beyond the limit".to_string()),
+            Ok(sum) if sum.spent != *spent => Some("its sum is not that of the entries".to_string()),
+            Ok(sum) => {
+                *account = sum;
+                None
+            }
+        })
     }
 
     fn record(&mut self, row: &Row) -> Fallible<Option<String>> {

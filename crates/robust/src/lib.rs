@@ -5,14 +5,18 @@
 //! [`copies`] runs several copies and publishes a private median of what they say: little is learnt about
 //! the coins of any copy, and so nearly all copies stay right. [`parameters`] says how many copies that takes.
 //!
+//! [`around`] takes an estimator of one's own, [`elsewhere`] one that lives in another language.
 //! [`choose`] says which of these suits a stream. [`switching`] and [`flips`] need fewer copies where the value changes
 //! rarely.
 //! What is deterministic, as [`min_cut::exact`], needs none of this.
 
 #![forbid(unsafe_code)]
 
+pub mod around;
+pub mod audits;
 pub mod choose;
 pub mod copies;
+pub mod elsewhere;
 pub mod flips;
 pub mod grid;
 pub mod hash;

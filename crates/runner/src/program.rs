@@ -8,6 +8,7 @@ use std::{
     io::Read,
     os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 /// A program and its arguments, unchanged but for paths: those of files that exist are made absolute.
@@ -165,9 +166,42 @@ fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
     }
     let folders = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let found = env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| runs(path));
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         Refusal::line(format!("no program '{shown}' is on the PATH; install it, or give its whole path"))
+    })?;
+    if !is_shim(&found) {
+        return Ok(found);
+    }
+    meant_by(&found).filter(|path| runs(path) && !is_shim(path)).ok_or_else(|| {
+        Refusal::line(format!(
+            "'{shown}' is a shim of a version manager ('{}'), which looks for the real one where a sandbox shows nothing; give the \
+             path that the manager's command 'which {shown}' prints",
+            found.display()
+        ))
     })
+}
+
+/// Is this a script of a version manager (pyenv, rbenv, nodenv, asdf, mise) that stands for one of several versions of a program?
+fn is_shim(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.ends_with("shims"))
+}
+
+/// The program that a shim stands for, as its manager says. The manager is the user's own, and is asked as the user would ask it:
+/// before anything is charged, without data, outside of any sandbox.
+fn meant_by(shim: &Path) -> Option<PathBuf> {
+    let root = shim.parent()?.parent()?;
+    let named = root.file_name()?.to_str()?.trim_start_matches('.').to_string();
+    let managers = [named.as_str(), "pyenv", "rbenv", "nodenv", "asdf", "mise"];
+    let inside =
+        managers.iter().flat_map(|name| [root.join("bin").join(name), root.join("libexec").join(name)]);
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let on_path = env::split_paths(&folders).map(|folder| folder.join(&named));
+    let manager = inside.chain(on_path).find(|path| path.is_file() && !is_shim(path))?;
+    let told =
+        Command::new(manager).arg("which").arg(shim.file_name()?).stderr(Stdio::null()).output().ok()?;
+    let line = told.stdout.split(|&byte| byte == b'\n').next()?;
+    let path = PathBuf::from(OsStr::from_bytes(line));
+    (told.status.success() && path.is_absolute()).then_some(path)
 }
 
 /// The interpreter that a script's first line names.
@@ -287,6 +321,29 @@ mod tests {
         ] {
             let error = Program::from_words(words).unwrap_err().to_string();
             assert!(error.starts_with(said) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    /// A shim was run as the script that it is, and ended with "cannot be started" or 127.
+    #[test]
+    fn a_shim_of_a_version_manager_is_the_program_that_it_stands_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(".pyenv");
+        let script = |path: PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let real = script(root.join("versions/3.9/bin/python3"), "#!/bin/sh\n");
+        let shim = script(root.join("shims/python3"), "#!/bin/sh\nexit 1\n");
+        assert!(is_shim(&shim) && !is_shim(&real));
+        let says = |line: &str| script(root.join("bin/pyenv"), &format!("#!/bin/sh\n{line}\n"));
+        says(&format!("[ \"$1 $2\" = 'which python3' ] && echo {}", real.display()));
+        assert_eq!(meant_by(&shim), Some(real));
+        for line in ["echo nothing", "exit 1", "true"] {
+            says(line);
+            assert_eq!(meant_by(&shim), None, "{line}");
         }
     }
 

@@ -17,6 +17,7 @@ use nix::{
     unistd::Pid,
 };
 use std::{
+    ops::Range,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -69,6 +70,8 @@ pub const BLOCK_TIMES: [Duration; 2] = [Duration::from_millis(100), Duration::fr
 pub struct Run<'a> {
     /// The programs: block i goes to program i modulo their number.
     pub programs: Vec<Program>,
+    /// Only these of them take blocks, where that is said.
+    pub turn: Option<Range<usize>>,
     /// How they are kept apart.
     pub sandbox: Sandbox,
     /// How long blocks take.
@@ -86,7 +89,15 @@ impl Run<'_> {
     /// Ten seconds for each block, one block for each processor, no program yet.
     pub fn new(sandbox: Sandbox) -> Self {
         let pace = Pace::Fixed(Duration::from_secs(10));
-        Self { programs: Vec::new(), sandbox, pace, serial: false, progress: None, given_up: None }
+        Self {
+            programs: Vec::new(),
+            turn: None,
+            sandbox,
+            pace,
+            serial: false,
+            progress: None,
+            given_up: None,
+        }
     }
 
     /// Build the sandbox and run each program on a block without rows, to see that they start: before anything is
@@ -239,7 +250,8 @@ impl Run<'_> {
     }
 
     fn one(&self, index: usize, block: &[u8], processor: Option<usize>, begin: Instant) -> Option<Vec<u8>> {
-        let program = &self.programs[index % self.programs.len()];
+        let programs = self.turn.clone().map_or(&self.programs[..], |turn| &self.programs[turn]);
+        let program = &programs[index % programs.len()];
         let orders = self.sandbox.orders(program, index, Lane { processor, messages: false }).ok()?;
         let until = begin + self.pace.program_time();
         block::run(&self.sandbox, &orders, block, self.watch(until)).ok()?.answer()

@@ -41,10 +41,12 @@ async function plan() {
     const said = await answer.json();
     if (answer.ok) {
       const left = said.remaining && said.remaining.epsilon ? `; epsilon ${said.remaining.epsilon} is left before it` : "";
+      const more = said.more_like_it === null ? "" : said.more_like_it < 0 ? "; its epsilon or its delta is more than is left" : `; ${said.more_like_it || "none"} more like it`;
       lines = [
         line("Plan, free. Press “What would it cost?” to go on."),
         line(`Expect: ${said.expected}.`),
-        line(`Costs ${priced(said.charge)}${left}.`),
+        line(`Costs ${priced(said.charge)}${left}${more}.`),
+        ...(said.answered ? [line("Already answered: go on to see it without a charge.")] : []),
         ...said.warnings.map((warning) => line(warning, "notice")),
       ];
     } else {

@@ -19,7 +19,10 @@ use equipoise_session::{
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap, HashMap, HashSet},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -93,6 +96,9 @@ pub struct Desk {
     scanning: Mutex<usize>,
     scan_ended: Condvar,
     ready: broadcast::Sender<Ready>,
+    /// Held to read from a charge until the desk knows of it.
+    taking_in: RwLock<()>,
+    lost: AtomicU64,
 }
 
 /// One of the places of those that wait. It is free again when nobody has it any more.
@@ -138,6 +144,8 @@ impl Desk {
             scanning: Mutex::default(),
             scan_ended: Condvar::new(),
             ready: broadcast::channel(1024).0,
+            taking_in: RwLock::default(),
+            lost: AtomicU64::new(0),
         });
         let recorder = desk.clone();
         thread::spawn(move || recorder.record_all(session));
@@ -180,6 +188,21 @@ impl Desk {
             "a question under this key is being taken in; ask again in a moment",
         )
         .after(1))
+    }
+
+    /// Hold this from before a charge until it is on the desk.
+    pub fn take_in(&self) -> RwLockReadGuard<'_, ()> {
+        self.taking_in.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Until every charge that the ledger has is on the desk, or was there.
+    pub fn settle(&self) {
+        drop(self.taking_in.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// How many answers were lost since the server began.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::SeqCst)
     }
 
     /// Put a question that was just charged on the desk.
@@ -262,10 +285,13 @@ impl Desk {
                     drop(inside);
                     if let Err(error) = session.record_after(*held, after) {
                         log::failure(&error.to_string());
+                        self.lost.fetch_add(1, Ordering::SeqCst);
                     }
                     inside = self.locked();
                 }
-                Answered::NotYet | Answered::Lost => {}
+                Answered::NotYet | Answered::Lost => {
+                    self.lost.fetch_add(1, Ordering::SeqCst);
+                }
             }
             let Some(entry) = inside.entries.remove(&id) else { continue };
             drop(inside);

@@ -1,6 +1,11 @@
 //! What all routes share: who sends a request, its body, the headers of every answer, and the line in the log.
 
-use crate::{authorise::Caller, log, problem::Problem, state::State};
+use crate::{
+    authorise::Caller,
+    log,
+    problem::{Problem, Told},
+    state::State,
+};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -10,7 +15,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::de::DeserializeOwned;
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 /// The longest body, in bytes.
 pub const LONGEST_BODY: usize = 1 << 20;
@@ -32,7 +40,10 @@ pub fn set_cookie(state: &State, secret: Option<&str>) -> HeaderValue {
 
 /// The secret in the cookie of a request.
 pub fn cookie<'a>(state: &State, headers: &'a HeaderMap) -> Option<&'a str> {
-    let name = cookie_name(state);
+    cookie_named(cookie_name(state), headers)
+}
+
+fn cookie_named<'a>(name: &str, headers: &'a HeaderMap) -> Option<&'a str> {
     let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     all.flat_map(|text| text.split(';')).find_map(|pair| {
         let (key, value) = pair.trim().split_once('=')?;
@@ -79,6 +90,31 @@ impl FromRequestParts<Arc<State>> for Caller {
 /// Whoever was found to send a request, and what it was charged, for the log.
 #[derive(Clone)]
 pub struct Charge(pub String);
+
+/// A witness of an entry of the ledger, for whoever is answered to keep.
+#[derive(Clone)]
+pub struct Witness(pub String);
+
+/// The header, and the cookie of browsers, by which a witness goes to and fro.
+pub const WITNESS: &str = "equipoise-witness";
+
+/// What the sender of a request saw last of the ledger.
+fn witness(headers: &HeaderMap) -> Option<String> {
+    let named = headers.get(WITNESS).and_then(|value| value.to_str().ok());
+    let found = named.or_else(|| cookie_named(WITNESS, headers))?;
+    (found.len() < 400).then(|| found.to_string())
+}
+
+/// Programs keep the header, browsers the cookie.
+fn keep_witness(state: &State, response: &mut Response) {
+    let Some(Witness(witness)) = response.extensions().get::<Witness>().cloned() else { return };
+    let secure = if state.is_secure() { "; Secure" } else { "" };
+    let cookie = format!("{WITNESS}={witness}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax{secure}");
+    if let (Ok(value), Ok(cookie)) = (HeaderValue::from_str(&witness), HeaderValue::from_str(&cookie)) {
+        response.headers_mut().insert(HeaderName::from_static(WITNESS), value);
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+}
 
 /// A whole body, of bounded length and within a bounded time.
 pub async fn body(request: Request) -> Result<String, Problem> {
@@ -195,7 +231,12 @@ async fn around(
         request.extensions().get::<MatchedPath>().map_or("-".to_string(), |path| path.as_str().to_string());
     // Without the check of the origin, which is the route's to make.
     let member = caller(&state, &Method::GET, request.headers()).ok().map(|caller| caller.name);
+    if let Some(witness) = witness(request.headers()).filter(|_| member.is_some()) {
+        // What cannot be looked at is looked at with the next request.
+        let _ = aside(&state, move |state| state.rollback.heed(&state.ledger()?, &witness)).await;
+    }
     let mut response = next.run(request).await;
+    keep_witness(&state, &mut response);
     let is_picture = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "image/svg+xml");
     let policy = if is_picture { PICTURES } else { PAGES };
     let headers = response.headers_mut();
@@ -213,6 +254,9 @@ async fn around(
     if state.is_secure() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
+    state.metrics.count(method.as_str(), &route, response.status().as_u16());
+    let over = response.extensions().get::<Told>().is_some_and(|told| told.remaining.is_some());
+    state.metrics.over_budget.fetch_add(u64::from(over), Ordering::SeqCst);
     let charge = response.extensions().get::<Charge>().map(|Charge(id)| id.clone());
     log::request(&log::Line {
         member: member.as_deref(),

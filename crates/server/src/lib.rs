@@ -10,17 +10,24 @@
 #![forbid(unsafe_code)]
 
 pub mod acts;
+pub mod answered;
 mod api;
 pub mod authorise;
+pub mod backup;
 mod console;
 pub mod demo;
 pub mod desk;
 mod http;
 mod log;
+mod made_up;
+pub mod metrics;
+pub mod monitors;
 pub mod problem;
 pub mod rate;
+pub mod rollback;
 pub mod secret;
 pub mod serve;
+pub mod sink;
 pub mod state;
 pub mod store;
 

@@ -4,9 +4,11 @@
 
 use clap::{Args, Parser, Subcommand};
 use equipoise_server::{
-    app, demo,
+    acts::review::bound,
+    app, backup, demo, metrics,
     rate::Rates,
     serve,
+    sink::{SYSLOG, Sink},
     state::{Settings, State},
 };
 use std::{
@@ -28,6 +30,45 @@ struct Arguments {
 enum Command {
     /// Run the server
     Serve(Box<Options>),
+    /// Back the server's directory up, or put a backup back
+    #[command(subcommand)]
+    Ledger(Books),
+}
+
+#[derive(Subcommand)]
+enum Books {
+    /// Copy ledger, members and monitors to a new folder; the server may go on meanwhile
+    Backup {
+        /// The folder to make
+        #[arg(value_name = "TO")]
+        to: PathBuf,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Put a backup back, with the server stopped; every limit then counts as spent unless a bound is stated
+    Restore {
+        /// The folder of the backup
+        #[arg(value_name = "FROM")]
+        from: PathBuf,
+        #[command(flatten)]
+        place: Place,
+        /// Who puts it back, for the ledger
+        #[arg(long, value_name = "NAME")]
+        by: String,
+        /// What was spent at most since the backup, on each data set and by each analyst
+        #[arg(long, value_name = "E")]
+        epsilon: Option<String>,
+        /// The delta of that
+        #[arg(long, value_name = "D", requires = "epsilon")]
+        delta: Option<String>,
+    },
+}
+
+#[derive(Args)]
+struct Place {
+    /// The server's own folder
+    #[arg(long, value_name = "DIR", env = "EQUIPOISE_SERVER_DIRECTORY", default_value = "equipoise-server")]
+    directory: PathBuf,
 }
 
 /// How the server runs.
@@ -69,14 +110,26 @@ struct Options {
     /// Questions a minute for each member
     #[arg(long, value_name = "N", default_value_t = Rates::default().questions)]
     questions_a_minute: u32,
+    /// Write the head of the ledger to this file at every commit; keep it on another disk
+    #[arg(long, value_name = "FILE")]
+    head_file: Option<PathBuf>,
+    /// Write the head of the ledger to the system's log at every commit
+    #[arg(long)]
+    head_syslog: bool,
+    /// Serve counts for Prometheus at an address of this machine, such as 127.0.0.1:9470
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
     /// Start with example data, a steward, an analyst and a reviewer, and print their links
     #[arg(long)]
     demo: bool,
 }
 
 fn main() -> ExitCode {
-    let Arguments { command: Command::Serve(options) } = Arguments::parse();
-    match run(&options) {
+    let done = match Arguments::parse().command {
+        Command::Serve(options) => run(&options),
+        Command::Ledger(books) => keep(&books),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(line) => {
             eprintln!("equipoise-server: {}", equipoise_core::wording::line(&line));
@@ -85,7 +138,25 @@ fn main() -> ExitCode {
     }
 }
 
+fn keep(books: &Books) -> Result<(), String> {
+    match books {
+        Books::Backup { to, place } => {
+            let head = backup::back_up(&place.directory, to)?;
+            println!("backed up; keep its head elsewhere too:\n{head}");
+        }
+        Books::Restore { from, place, by, epsilon, delta } => {
+            let bound = bound(epsilon.as_deref(), delta.as_deref())?;
+            let head = backup::restore(&place.directory, from, by, bound.as_ref())?;
+            println!("put back; the ledger says so and counts what is missing:\n{head}");
+        }
+    }
+    Ok(())
+}
+
 fn run(options: &Options) -> Result<(), String> {
+    if options.metrics.is_some_and(|address| !address.ip().is_loopback()) {
+        return Err("metrics are for this machine alone; give an address such as 127.0.0.1:9470".to_string());
+    }
     let acceptor = match (&options.certificate, &options.key) {
         (Some(certificate), Some(key)) => Some(serve::tls(certificate, key)?),
         _ => None,
@@ -108,7 +179,18 @@ fn run(options: &Options) -> Result<(), String> {
         let temporary = options.demo.then(Temporary::new).transpose()?;
         let settings = settings(options, address, acceptor.is_some(), temporary.as_ref())?;
         let state = State::open(settings)?;
-        greet(&state, options)?;
+        let metrics = match options.metrics {
+            None => None,
+            Some(address) => {
+                let listener = TcpListener::bind(address)
+                    .await
+                    .map_err(|error| format!("{address} cannot be listened at: {error}"))?;
+                let (address, router) = (listener.local_addr(), metrics::router(state.clone()));
+                tokio::spawn(serve::serve(listener, None, router, std::future::pending()));
+                address.ok()
+            }
+        };
+        greet(&state, options, metrics)?;
         serve::serve(listener, acceptor, app(state.clone()), ended()).await;
         state.desk.close();
         Ok(())
@@ -166,7 +248,9 @@ fn settings(
         || (options.directory.clone(), options.data.clone()),
         |folder| (folder.0.join("server"), vec![folder.0.join("data")]),
     );
-    Ok(Settings { directory, data, origins, rates })
+    let file = options.head_file.clone().map(Sink::File);
+    let heads = file.into_iter().chain(options.head_syslog.then(|| Sink::Syslog(SYSLOG.into()))).collect();
+    Ok(Settings { directory, data, origins, rates, heads })
 }
 
 /// A scheme and a host, without a path.
@@ -175,9 +259,21 @@ fn is_origin(text: &str) -> bool {
     host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']))
 }
 
-fn greet(state: &std::sync::Arc<State>, options: &Options) -> Result<(), String> {
+fn greet(
+    state: &std::sync::Arc<State>,
+    options: &Options,
+    metrics: Option<SocketAddr>,
+) -> Result<(), String> {
     let origin = state.settings.origins.first().map_or("", String::as_str);
     println!("listening at {origin}");
+    if let Some(address) = metrics {
+        println!("metrics at http://{address}/metrics");
+    }
+    if state.rollback.is_found() {
+        println!(
+            "the ledger is an older copy: nothing is charged until a steward says on the page Review what can be missing"
+        );
+    }
     if options.demo {
         let links = demo::prepare(state).map_err(|problem| problem.detail)?;
         println!("open one of these links; they are valid as long as this runs:");

@@ -112,13 +112,16 @@ pub struct Told {
     pub detail: String,
     /// What is left, where it was too little.
     pub remaining: Option<Value>,
+    /// Who spent what, where it was too little.
+    pub spent_by: Option<Value>,
 }
 
 impl Told {
     /// Of this problem.
     pub fn of(problem: &Problem) -> Self {
         let remaining = problem.fields.get("remaining").cloned();
-        Self { status: problem.status, detail: problem.detail.clone(), remaining }
+        let spent_by = problem.fields.get("spent_by").cloned();
+        Self { status: problem.status, detail: problem.detail.clone(), remaining, spent_by }
     }
 }
 
@@ -180,11 +183,15 @@ impl From<PayError> for Problem {
     fn from(error: PayError) -> Self {
         let exit = error.exit_code();
         match &error {
-            PayError::Charge(ChargeError::OverBudget(over)) => Self::forbidden(error.to_string())
-                .exit(exit)
-                .with("remaining", json!(Remaining::from(&over.remaining)))
-                .with("limit", json!(Remaining::from(&over.limit)))
-                .with("analyst", json!(over.analyst)),
+            // A steward of a server raises limits on its pages.
+            PayError::Charge(ChargeError::OverBudget(over)) => {
+                let line = error.to_string().replace(" with 'equipoise budget set'", "");
+                Self::forbidden(line)
+                    .exit(exit)
+                    .with("remaining", json!(Remaining::from(&over.remaining)))
+                    .with("limit", json!(Remaining::from(&over.limit)))
+                    .with("analyst", json!(over.analyst))
+            }
             PayError::Charge(ChargeError::RequestIdTaken { .. } | ChargeError::BeforeAnew { .. }) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()).exit(exit)
             }

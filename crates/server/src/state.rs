@@ -1,9 +1,14 @@
 //! What the server has open: its directory, its ledger, its members, and the questions that wait.
 
 use crate::{
+    answered::Answered,
     desk::Desk,
+    metrics::Metrics,
+    monitors::Monitors,
     problem::Problem,
     rate::{Limiter, Rates},
+    rollback::Rollback,
+    sink::Sink,
     store::{DataSource, Role, Store},
 };
 use equipoise_engine::{OpenOptions, csv::Header, expand};
@@ -14,8 +19,9 @@ use equipoise_session::{
     source::Source,
 };
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 /// How a server runs.
@@ -29,6 +35,8 @@ pub struct Settings {
     pub origins: Vec<String>,
     /// How much each member may ask of it.
     pub rates: Rates,
+    /// Where heads of the ledger are written at every commit.
+    pub heads: Vec<Sink>,
 }
 
 /// A server, open.
@@ -41,9 +49,36 @@ pub struct State {
     pub desk: Arc<Desk>,
     /// How much each member asked for in this minute.
     pub limiter: Limiter,
+    /// Monitors that members have.
+    pub monitors: Monitors,
+    /// Which questions were asked of which state of the data.
+    pub answered: Answered,
+    /// Whether the ledger is an older copy.
+    pub rollback: Rollback,
+    /// Counts for whoever keeps the server running.
+    pub metrics: Metrics,
+    /// The audits of this build, as far as they were run here.
+    pub audits: crate::acts::audits::Audits,
+    /// What the ledger was when it was last verified, and when.
+    pub verified: Mutex<Option<Verification>>,
+    /// How many connections of each member wait for events.
+    pub listening: Mutex<HashMap<String, usize>>,
+    /// Rehearsals run one at a time.
+    pub rehearsing: Mutex<()>,
     ledger: SharedLedger,
     /// When it began, in seconds since 1970.
     pub began: u64,
+}
+
+/// What a verification of the ledger found.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// When.
+    pub time: String,
+    /// Whether it holds together.
+    pub holds: bool,
+    /// In a line.
+    pub line: String,
 }
 
 /// The name of the ledger in the directory.
@@ -57,15 +92,48 @@ impl State {
             .map_err(|error| error.to_string())?;
         let store = Store::open(&settings.directory)?;
         let ledger = Ledger::open(&settings.directory.join(LEDGER)).map_err(|error| error.to_string())?;
+        store.bind(ledger.id()).map_err(|problem| problem.detail)?;
+        let rollback = Rollback::open(&settings.directory, &ledger, &settings.heads)?;
+        // The head of an older copy is not written: the later one that is there shows what is missing.
+        let head = ledger.head().map_err(|error| error.to_string())?;
+        let head = Some(head).filter(|_| !rollback.is_found());
+        let heads = settings.heads.iter().map(|sink| sink.follow(head.as_ref()));
+        let heads = heads.collect::<Result<Vec<_>, _>>()?;
+        if !heads.is_empty() {
+            ledger.after_each_commit(move |head| heads.iter().for_each(|tell| tell(head)));
+        }
         let shared = ledger.share();
+        let monitors = Monitors::open(&settings.directory)?;
+        let answered = Answered::open(&settings.directory);
         let desk = Desk::new(Session::new(ledger, None).map_err(|error| error.to_string())?);
         let limiter = Limiter::new(settings.rates);
-        Ok(Arc::new(Self { settings, store, desk, limiter, ledger: shared, began: seconds_now() }))
+        Ok(Arc::new(Self {
+            settings,
+            store,
+            desk,
+            limiter,
+            monitors,
+            answered,
+            rollback,
+            metrics: Metrics::default(),
+            audits: crate::acts::audits::Audits::default(),
+            verified: Mutex::default(),
+            listening: Mutex::default(),
+            rehearsing: Mutex::default(),
+            ledger: shared,
+            began: seconds_now(),
+        }))
     }
 
     /// The ledger, for one piece of work on one thread.
     pub fn ledger(&self) -> Result<Ledger, Problem> {
         Ok(self.ledger.take()?)
+    }
+
+    /// The same to charge or to change something, unless it is an older copy that nobody has accounted for.
+    pub fn ledger_to_write(&self) -> Result<Ledger, Problem> {
+        self.rollback.check()?;
+        self.ledger()
     }
 
     /// Is a browser at this origin ours?
@@ -86,27 +154,34 @@ impl State {
         data_set: Option<&str>,
         whom: Option<&str>,
     ) -> Result<(), Problem> {
-        Ok(self.ledger()?.note_act(&Act { by, what, data_set, whom })?)
+        Ok(self.ledger_to_write()?.note_act(&Act { by, what, data_set, whom })?)
     }
 
     /// The header or schema of registered data; no row is read.
     pub fn open_data(&self, data: &DataSource) -> Result<Box<dyn Source>, Problem> {
-        // Whoever can write a link into the folder could otherwise lead out of it.
-        let path = self.allowed_path(&data.path)?;
+        let files = self.data_files(data)?;
         let options = OpenOptions {
             delimiter: data.delimiter.as_deref().map(delimiter).transpose()?,
             header: (data.header == Some(false)).then_some(Header::Numbered),
         };
-        // Of a folder each file may be a link, too.
-        for file in expand(&path).unwrap_or_default() {
-            self.allowed_path(&file)?;
-        }
-        equipoise_engine::open(&[path], &options).map_err(|_| {
+        equipoise_engine::open(&files, &options).map_err(|_| {
             Problem::new(
                 axum::http::StatusCode::SERVICE_UNAVAILABLE,
                 "the data cannot be opened now; its steward can see why where it lies",
             )
         })
+    }
+
+    /// The files of registered data, where none of them leads out of the folders of the server.
+    pub fn data_files(&self, data: &DataSource) -> Result<Vec<PathBuf>, Problem> {
+        // Whoever can write a link into the folder could otherwise lead out of it.
+        let path = self.allowed_path(&data.path)?;
+        let files = expand(&path).unwrap_or_else(|_| vec![path]);
+        // Of a folder each file may be a link, too.
+        for file in &files {
+            self.allowed_path(file)?;
+        }
+        Ok(files)
     }
 
     /// Tell the ledger which files the data is, so that they are recognised elsewhere.

@@ -122,6 +122,9 @@ pub struct DataSource {
     pub answer_time: u64,
     /// The analysts who may ask.
     pub grants: BTreeSet<String>,
+    /// Whether an answer that somebody paid for is shown to others who may ask.
+    #[serde(default)]
+    pub shared: bool,
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -130,6 +133,9 @@ struct Content {
     members: Vec<Member>,
     credentials: Vec<Credential>,
     data_sets: Vec<DataSource>,
+    /// The id of the ledger that these belong to.
+    #[serde(default)]
+    ledger: Option<String>,
 }
 
 /// The file, and what it says.
@@ -148,17 +154,27 @@ const MOST_SESSIONS: usize = 20;
 /// The version of the file's layout.
 const VERSION: u32 = 1;
 
+fn unusable(error: &io::Error) -> String {
+    format!("the server's directory cannot be used: {error}")
+}
+
+/// The directory for one server, or one restoring, at a time; it is made if it is not there.
+pub fn lock(directory: &Path) -> Result<File, String> {
+    let mut builder = fs::DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700);
+    builder.create(directory).map_err(|error| unusable(&error))?;
+    let path = directory.join("lock");
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+    let lock = opened.map_err(|error| unusable(&error))?;
+    lock.try_lock().map_err(|_| "another server uses this directory; stop it first".to_string())?;
+    Ok(lock)
+}
+
 impl Store {
     /// Open the store of a directory, which is made if it is not there.
     pub fn open(directory: &Path) -> Result<Self, String> {
-        let failed = |error: io::Error| format!("the server's directory cannot be used: {error}");
-        let mut builder = fs::DirBuilder::new();
-        std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700);
-        builder.create(directory).map_err(failed)?;
-        let private =
-            |path: &Path| OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
-        let lock = private(&directory.join("lock")).map_err(failed)?;
-        lock.try_lock().map_err(|_| "another server uses this directory; stop it first".to_string())?;
+        let failed = |error: io::Error| unusable(&error);
+        let lock = lock(directory)?;
         let path = directory.join("members.json");
         let content = match fs::read_to_string(&path) {
             Ok(text) => serde_json::from_str::<Content>(&text)
@@ -205,6 +221,21 @@ impl Store {
         fs::rename(&unfinished, &self.path)?;
         let folder = self.path.parent().unwrap_or(Path::new("."));
         File::open(folder)?.sync_all()
+    }
+
+    /// These belong to this ledger, and to no other that is put in its place.
+    pub fn bind(&self, ledger: &str) -> Result<(), Problem> {
+        let known = self.locked().ledger.clone();
+        match known {
+            Some(known) if known == ledger => Ok(()),
+            Some(_) => Err(Problem::wrong(
+                "the ledger is not the one of these members: it was removed or replaced; put it back, or restore a backup",
+            )),
+            None => self.change(|content| {
+                content.ledger = Some(ledger.to_string());
+                Ok(())
+            }),
+        }
     }
 
     /// Every member, in the order of their coming.
@@ -394,7 +425,8 @@ impl Store {
                     Err(Problem::wrong("the budget belongs to the name, so that it stays; leave it out"))
                 }
                 Some(data) => {
-                    *data = DataSource { grants: std::mem::take(&mut data.grants), ..new };
+                    let grants = std::mem::take(&mut data.grants);
+                    *data = DataSource { grants, shared: data.shared, ..new };
                     Ok(())
                 }
                 None => {
@@ -402,6 +434,15 @@ impl Store {
                     Ok(())
                 }
             }
+        })
+    }
+
+    /// Show answers that somebody paid for to others who may ask, or no more.
+    pub fn share(&self, id: &str, shared: bool) -> Result<(), Problem> {
+        self.change(|content| {
+            let data = content.data_sets.iter_mut().find(|data| data.id == id);
+            data.ok_or_else(Problem::not_found)?.shared = shared;
+            Ok(())
         })
     }
 

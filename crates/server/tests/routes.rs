@@ -1,6 +1,12 @@
 //! Every route with every role and with none; and that `/openapi.json` names these routes and no others, and describes what they
 //! answer.
 
+#![expect(
+    clippy::too_many_lines,
+    clippy::format_push_string,
+    reason = "one table, and the page that is made of it"
+)]
+
 mod support;
 
 use axum::http::{Method, StatusCode};
@@ -14,9 +20,11 @@ type Row = (&'static str, &'static str, &'static str, Option<Value>, [u16; 6]);
 
 const CALLERS: [Option<&str>; 6] = [None, Some("sam"), Some("ana"), Some("bob"), Some("rita"), Some("olga")];
 
+const QUERY: &str = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.01) COUNT(*) AS n FROM pay";
+
 fn table() -> Vec<Row> {
     let count = || Some(json!({ "statistic": "count", "epsilon": "0.01" }));
-    let limit = || Some(json!({ "epsilon": 4 }));
+    let limit = || Some(json!({ "epsilon": 4, "delta": "1e-5" }));
     vec![
         ("GET", "/openapi.json", "/openapi.json", None, [200; 6]),
         ("GET", "/v1/me", "/v1/me", None, [401, 200, 200, 200, 200, 200]),
@@ -84,6 +92,51 @@ fn table() -> Vec<Row> {
             count(),
             [401, 403, 202, 404, 403, 403],
         ),
+        ("POST", "/v1/sql", "/v1/sql", Some(json!({ "query": QUERY })), [401, 403, 202, 400, 403, 400]),
+        (
+            "POST",
+            "/v1/releases/{id}/rows",
+            "/v1/releases/ROWS/rows",
+            Some(json!({ "query": QUERY })),
+            [401, 200, 200, 404, 200, 403],
+        ),
+        (
+            "PUT",
+            "/v1/data-sets/{id}/sharing",
+            "/v1/data-sets/pay/sharing",
+            Some(json!({ "shared": true })),
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
+            "POST",
+            "/v1/data-sets/{id}/rehearsals",
+            "/v1/data-sets/pay/rehearsals",
+            Some(json!({ "question": { "statistic": "count", "epsilon": 1 }, "trials": 2 })),
+            [401, 200, 200, 404, 403, 403],
+        ),
+        ("POST", "/v1/releases/{id}/seen", "/v1/releases/ANSWER/seen", None, [401, 403, 200, 404, 403, 403]),
+        ("GET", "/v1/monitors", "/v1/monitors", None, [401, 200, 200, 200, 200, 403]),
+        (
+            "POST",
+            "/v1/monitors",
+            "/v1/monitors",
+            Some(json!({ "data_set": "pay", "epsilon": "0.1", "delta": "1e-7", "budget_per_unit": 1 })),
+            [401, 403, 201, 404, 403, 403],
+        ),
+        (
+            "POST",
+            "/v1/monitors/{id}/questions",
+            "/v1/monitors/MONITOR/questions",
+            Some(json!({ "questions": [{ "where": "salary > 5", "threshold": 10 }] })),
+            [401, 403, 200, 404, 403, 403],
+        ),
+        (
+            "GET",
+            "/v1/monitors/{id}/history",
+            "/v1/monitors/MONITOR/history",
+            None,
+            [401, 200, 200, 404, 200, 403],
+        ),
         ("GET", "/v1/releases/{id}", "/v1/releases/ANSWER", None, [401, 200, 200, 404, 200, 403]),
         (
             "GET",
@@ -104,7 +157,17 @@ fn table() -> Vec<Row> {
         ("POST", "/v1/ledger/verify", "/v1/ledger/verify", Some(json!({})), [401, 200, 403, 403, 200, 403]),
         // Events never end: the attacks look at them.
         ("GET", "/v1/events", "/v1/events", None, [401, 0, 0, 0, 0, 0]),
+        ("GET", "/v1/audit", "/v1/audit", None, [401, 200, 403, 403, 200, 403]),
+        // The first has begun them when the other comes.
+        ("POST", "/v1/audit", "/v1/audit", None, [401, 202, 403, 403, 409, 403]),
         // Last, because they take away.
+        (
+            "POST",
+            "/v1/ledger/restored",
+            "/v1/ledger/restored",
+            Some(json!({ "epsilon": "0.001" })),
+            [401, 200, 403, 403, 403, 403],
+        ),
         (
             "DELETE",
             "/v1/data-sets/{id}/grants/{analyst}",
@@ -127,13 +190,37 @@ async fn every_route_with_every_role() {
         server.ask("ana", "first", &json!({ "statistic": "count", "epsilon": "0.01" })).await.json();
     let answer = accepted["id"].as_str().unwrap();
     assert_eq!(server.release("ana", answer).await.status, StatusCode::OK);
+    let asked = server
+        .call_with(
+            Method::POST,
+            "/v1/sql",
+            Some("ana"),
+            Some(&json!({ "query": QUERY })),
+            &[("idempotency-key", "sql")],
+        )
+        .await
+        .json();
+    let rows = asked["id"].as_str().unwrap();
+    assert_eq!(server.release("ana", rows).await.status, StatusCode::OK);
+    let watching = json!({ "data_set": "pay", "epsilon": "0.1", "delta": "1e-7", "budget_per_unit": 1 });
+    let begun = server
+        .call_with(
+            Method::POST,
+            "/v1/monitors",
+            Some("ana"),
+            Some(&watching),
+            &[("idempotency-key", "monitor")],
+        )
+        .await
+        .json();
+    let monitor = begun["id"].as_str().unwrap();
     let api = openapi();
     let mut wrong = Vec::new();
     for (method, template, path, body, expected) in table() {
-        let path = path.replace("ANSWER", answer);
+        let path = path.replace("ANSWER", answer).replace("MONITOR", monitor).replace("ROWS", rows);
         for (place, status) in expected.into_iter().enumerate().filter(|(_, status)| *status != 0) {
             let method = Method::from_bytes(method.as_bytes()).unwrap();
-            let key = format!("{place}");
+            let key = format!("{place} {template}");
             let reply = server
                 .call_with(method.clone(), &path, CALLERS[place], body.as_ref(), &[("idempotency-key", &key)])
                 .await;
@@ -149,6 +236,32 @@ async fn every_route_with_every_role() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The table as a page of the documentation: what is tested is what is written there.
+#[test]
+fn the_page_of_routes_is_the_table() {
+    let mut text = String::from(
+        "# Who may do what, route by route\n\n\
+         Every status that the server answers to a member who shows a token, and to nobody. Written and tested by\n\
+         `crates/server/tests/routes.rs`; a token makes no tokens and no members, so those routes are for sessions (see\n\
+         [the server](server.md)). `-` is a stream that does not end. An analyst without a grant does not learn that a data set is there.\n\n\
+         | route | nobody | steward | analyst | analyst without a grant | reviewer | operator |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for (method, template, _, _, expected) in table() {
+        let shown = expected.map(|status| if status == 0 { "-".to_string() } else { status.to_string() });
+        text += &format!("| `{method} {template}` | {} |\n", shown.join(" | "));
+    }
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/server-routes.md");
+    if std::env::var_os("EQUIPOISE_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == text,
+        "docs/server-routes.md is not the table; run this test with EQUIPOISE_WRITE_DOCS=1"
+    );
 }
 
 #[test]
@@ -232,7 +345,10 @@ fn fits(api: &Value, schema: &Value, value: &Value) -> Result<(), String> {
 fn what_does_not_fit_is_noticed() {
     let api = openapi();
     let schema = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
-    let head = json!({ "ledger": "a", "entries": 1, "hash": "b", "head": "c" });
+    let head = json!({
+        "ledger": "a", "entries": 1, "hash": "b", "head": "c",
+        "read_only": false, "witness_agreed_seconds_ago": null, "verified": null,
+    });
     assert_eq!(fits(&api, &schema("Head"), &head), Ok(()));
     assert!(fits(&api, &schema("Head"), &json!({ "ledger": "a", "entries": 1, "hash": "b" })).is_err());
     assert!(

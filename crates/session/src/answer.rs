@@ -77,6 +77,9 @@ impl Group {
     }
 }
 
+/// What stands in the place of a bin or point where a group has none of them.
+const ALL_PARTS: &str = "all";
+
 /// A release tells at most so many answers for groups, so that it can be kept and read in a small memory.
 pub(crate) const MOST_TOLD: usize = 1_000_000;
 
@@ -101,6 +104,8 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
     pub statistic: &'static str,
+    /// Of which column, where it is not that of the question.
+    pub column: Option<String>,
     pub mechanism: &'static str,
     pub answer: Answer,
 }
@@ -108,7 +113,7 @@ pub(crate) struct Named {
 impl Named {
     /// The same for a group, whose question names the column.
     fn into_item(self) -> BatchAnswer {
-        item_of(self.statistic, None, self.mechanism, self.answer)
+        item_of(self.statistic, self.column.as_deref(), self.mechanism, self.answer)
     }
 }
 
@@ -116,7 +121,8 @@ impl Named {
 pub(crate) fn item_of(statistic: &str, column: Option<&str>, mechanism: &str, answer: Answer) -> BatchAnswer {
     let outcome = answer.outcome();
     let Answer { value, error, rows, advice, groups, several } = answer;
-    let named = |one: Named| item_of(one.statistic, column, one.mechanism, one.answer);
+    let named =
+        |one: Named| item_of(one.statistic, one.column.as_deref().or(column), one.mechanism, one.answer);
     BatchAnswer {
         statistic: statistic.to_string(),
         column: column.map(str::to_string),
@@ -220,6 +226,21 @@ impl Answer {
             answers: self.several.map(|several| several.into_iter().map(Named::into_item).collect()),
             advice: self.advice,
         }
+    }
+
+    /// The same for a group that has bins or points of its own: each with the group's key before its own.
+    pub fn into_parts_of_group(mut self, key: &Key) -> Vec<Group> {
+        let with = |own: Option<String>| key.iter().cloned().chain([own]).collect::<Key>();
+        let parts = self.groups.take().unwrap_or_default();
+        if parts.is_empty() {
+            return vec![self.into_group(&with(Some(ALL_PARTS.to_string())))];
+        }
+        let rows = self.rows;
+        let part = |part: Group| {
+            let own = part.key.as_str().map(str::to_string);
+            Group { key: json!(with(own)), rows: part.rows.or(rows), ..part }
+        };
+        parts.into_iter().map(part).collect()
     }
 
     /// Whether there is a value.

@@ -121,6 +121,7 @@ mod tests {
             max_groups_per_unit: None,
             once_for_each_value: false,
             per_unit: false,
+            composition: None,
         }
     }
 

@@ -5,9 +5,10 @@ use crate::{
     error::PlanError,
     ledger::{Ledger, LedgerError, Recorded},
     next::NextStep,
-    plan::Plan,
+    plan::{Part, Plan},
     promise::{Outcome, Promise},
     release::Release,
+    request::Request,
     statistic::{Argument, Statistic, Truth},
 };
 use equipoise_core::ratio::Ratio;
@@ -34,13 +35,33 @@ struct RowCount {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EarlierCounts(Vec<RowCount>);
 
-/// A question that would be refused, by what was told already.
+/// A question that would be refused, or some of several, by what was told already.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooFewRows {
     /// Why, in one line.
     pub error: PlanError,
     /// The same question as it would be answered.
     pub step: Option<NextStep>,
+    /// The questions of a batch that would be refused while others are answered, from one.
+    pub leave_out: Vec<usize>,
+}
+
+/// What takes more rows than there are.
+struct Hopeless<'a> {
+    /// Which quantiles of a summary, where the rest of it does not; none where all of the question does.
+    parts: Vec<String>,
+    needed: u64,
+    count: &'a RowCount,
+}
+
+impl Hopeless<'_> {
+    fn rows(&self) -> String {
+        let receipt: String = self.count.receipt.chars().take(8).collect();
+        format!(
+            "about {} rows, and there are at most {}, as sure as the count of receipt {receipt} is",
+            self.needed, self.count.most
+        )
+    }
 }
 
 impl EarlierCounts {
@@ -61,34 +82,96 @@ impl EarlierCounts {
         ))
     }
 
-    /// The error of a plan that needs more rows than there are, and what would do.
+    /// The error of a plan that needs more rows than there are, or some of whose parts do, and what would do. Which parts take what is
+    /// left is for whoever asks to say: a bar may be wrong, and who reads answers by their names expects all of them.
     pub fn check(&self, plan: &Plan) -> Result<(), Box<TooFewRows>> {
-        let Some(needed) = plan.rows_needed() else { return Ok(()) };
-        let (request, promise) = (plan.request(), plan.promise());
+        if plan.is_batch() {
+            return self.check_batch(plan);
+        }
+        let Some(hopeless) = self.hopeless(&plan.parts()[0], &plan.promise()) else { return Ok(()) };
+        let more = plan.with_more_epsilon(hopeless.count.most);
+        let enough = more.as_ref().and_then(|step| step.request.epsilon.clone());
+        let for_all = match &enough {
+            Some(epsilon) => format!("`epsilon={epsilon}` is enough"),
+            None => "no epsilon up to 10 is enough".to_string(),
+        };
+        if hopeless.parts.is_empty() {
+            let problem = format!("this would be refused: it takes {}", hopeless.rows());
+            let separator = if enough.is_some() { ", or" } else { ";" };
+            let hint = format!("{for_all}{separator} give `anyway` to ask all the same");
+            let error =
+                PlanError::about(Argument::Epsilon, problem).hint(hint).meaning(Argument::Epsilon, enough);
+            return Err(Box::new(TooFewRows { error, step: more, leave_out: Vec::new() }));
+        }
+        let (quantiles, take) = match hopeless.parts.len() {
+            1 => ("quantile", "takes"),
+            _ => ("quantiles", "take up to"),
+        };
+        let which = hopeless.parts.join(", ");
+        let problem =
+            format!("some of this would be refused: the {quantiles} {which} {take} {}", hopeless.rows());
+        let hint = format!(
+            "`no_quantiles` gives all of epsilon to the others, {for_all} for all of it, or give `anyway` to ask all the same"
+        );
+        let step = plan.without_quantiles();
+        let error = PlanError::about(Argument::NoQuantiles, problem).hint(hint);
+        Err(Box::new(TooFewRows { error, step, leave_out: Vec::new() }))
+    }
+
+    /// The same for questions that share a price: those that would be refused while others are answered can be left out.
+    fn check_batch(&self, plan: &Plan) -> Result<(), Box<TooFewRows>> {
+        let promise = plan.promise();
+        let all_of_it = |part| self.hopeless(part, &promise).filter(|hopeless| hopeless.parts.is_empty());
+        let found: Vec<(usize, Hopeless<'_>)> =
+            (1..).zip(plan.parts()).filter_map(|(number, part)| Some((number, all_of_it(part)?))).collect();
+        let Some((_, most)) = found.iter().max_by_key(|(_, hopeless)| hopeless.needed) else { return Ok(()) };
+        let leave_out: Vec<usize> = found.iter().map(|(number, _)| *number).collect();
+        let numbers = leave_out.iter().map(usize::to_string).collect::<Vec<_>>();
+        let one = leave_out.len() == 1;
+        let (questions, take) = if one { ("question", "it takes") } else { ("questions", "they take up to") };
+        let which = format!("{questions} {}", numbers.join(", "));
+        let problem = format!("{which} would be refused: {take} {}", most.rows());
+        let (hint, leave_out) = if leave_out.len() == plan.parts().len() {
+            ("raise \"epsilon\", or give `anyway` to ask all the same".to_string(), Vec::new())
+        } else {
+            let numbers = numbers.join(",");
+            let hint = format!(
+                "`leave_out={numbers}` gives what is shared to the others, or give `anyway` to ask all the same"
+            );
+            (hint, leave_out)
+        };
+        let error = PlanError::about(Argument::Epsilon, problem).hint(hint);
+        Err(Box::new(TooFewRows { error, step: None, leave_out }))
+    }
+
+    /// What of a question takes more rows than there are.
+    fn hopeless(&self, part: &Part, promise: &Promise) -> Option<Hopeless<'_>> {
+        let count = self.narrowest(part.request(), promise)?;
+        let too_many = |needed: u64| needed > count.most;
+        let parts = part.parts_needed();
+        let hopeless: Vec<&(Option<String>, u64)> =
+            parts.iter().filter(|(_, needed)| too_many(*needed)).collect();
+        let quantiles: Option<Vec<String>> = hopeless.iter().map(|(name, _)| name.clone()).collect();
+        let needed = match (quantiles, hopeless.iter().map(|(_, needed)| *needed).max()) {
+            (Some(parts), Some(needed)) => return Some(Hopeless { parts, needed, count }),
+            (_, needed) => needed.or(part.rows_needed())?,
+        };
+        too_many(needed).then_some(Hopeless { parts: Vec::new(), needed, count })
+    }
+
+    /// The count with the narrowest bar of those that are about the rows of a question, or about more.
+    fn narrowest(&self, request: &Request, promise: &Promise) -> Option<&RowCount> {
+        // The column of a histogram or an ecdf is the first that it groups by.
+        let column = request.column.as_ref().or(request.group_by.first());
         let wider = |count: &&RowCount| {
             (count.filter.is_none() || count.filter == request.filter)
                 // Under replace rows without a value take part, which a count of the column leaves out.
-                && (count.column.is_none() || (count.column == request.column && promise.adjacency == "add-remove"))
+                && (count.column.is_none() || (count.column.as_ref() == column && promise.adjacency == "add-remove"))
                 && (&count.promise.unit, count.promise.max_rows_per_unit, count.promise.max_groups_per_unit)
                     == (&promise.unit, promise.max_rows_per_unit, promise.max_groups_per_unit)
         };
-        // The one with the narrowest bar, whatever it says: of several upper ends the least fails more often than each.
-        let narrowest = self.0.iter().filter(wider).min_by_key(|count| count.width);
-        let Some(count) = narrowest.filter(|count| count.most < needed) else { return Ok(()) };
-        let receipt: String = count.receipt.chars().take(8).collect();
-        let problem = format!(
-            "this would be refused: it takes about {needed} rows, and there are at most {}, as sure as the count of receipt {receipt} is",
-            count.most
-        );
-        let step = plan.with_more_epsilon(count.most);
-        let enough = step.as_ref().and_then(|step| step.request.epsilon.clone());
-        let hint = match &enough {
-            Some(epsilon) => format!("`epsilon={epsilon}` is enough, or give `anyway` to ask all the same"),
-            None => "no epsilon up to 10 is enough; give `anyway` to ask all the same".to_string(),
-        };
-        let error =
-            PlanError::about(Argument::Epsilon, problem).hint(hint).meaning(Argument::Epsilon, enough);
-        Err(Box::new(TooFewRows { error, step }))
+        // Whatever it says: of several upper ends the least fails more often than each.
+        self.0.iter().filter(wider).min_by_key(|count| count.width)
     }
 }
 
@@ -136,6 +219,7 @@ fn row_count(recorded: &Recorded) -> Option<RowCount> {
 mod tests {
     use super::*;
     use crate::{
+        batch::Batch,
         gather::tests::Memory,
         request::Request,
         session::{Paid, Session, facts},
@@ -188,6 +272,55 @@ mod tests {
         assert_eq!(other, EarlierCounts::default(), "who was told nothing knows nothing");
         let of_people = Request { unit: Some("town".into()), ..median };
         assert_eq!(check(&session, &of_people, LONG_AGO), Ok(()), "rows are not people");
+    }
+
+    #[test]
+    fn parts_of_a_summary_that_would_be_refused_can_be_left_out() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        told(&mut session, &asked("count", "10"));
+        let summary = asked("summary", "1");
+        let counts = EarlierCounts::of(session.ledger(), "people", None, LONG_AGO).unwrap();
+        let planned = plan(&session, &summary);
+        let few = counts.check(&planned).unwrap_err();
+        let line = few.error.to_string();
+        assert!(line.starts_with("some of this would be refused: the quantiles 0.05, 0.25, "), "{line}");
+        assert!(line.contains("`no_quantiles` gives all of epsilon to the others"), "{line}");
+        let step = few.step.expect("the rest can be answered");
+        let without = plan(&session, &step.request);
+        assert_eq!(counts.check(&without), Ok(()));
+        assert_eq!((without.charge(), &step.charge), (planned.charge(), &planned.charge().into()));
+        // All of epsilon for the sums: what they need is half as much.
+        let needed = |plan: &Plan| plan.parts()[0].parts_needed()[0].1;
+        assert!(needed(&without) * 2 <= needed(&planned) + 2, "{} {}", needed(&without), needed(&planned));
+    }
+
+    #[test]
+    fn questions_of_a_batch_that_would_be_refused_can_be_left_out() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        told(&mut session, &asked("count", "10"));
+        let counts = EarlierCounts::of(session.ledger(), "people", None, LONG_AGO).unwrap();
+        let facts = facts(Some(session.ledger()), "people", &COLUMNS.map(String::from)).unwrap();
+        let batch = |questions: &str| {
+            Batch::from_json(&format!(
+                r#"{{"epsilon": 0.5, "column": "salary", "questions": [{questions}]}}"#
+            ))
+            .unwrap()
+        };
+        let three = batch(
+            r#"{"statistic": "count"}, {"statistic": "iqr"}, {"statistic": "median", "epsilon": 0.01}"#,
+        );
+        let few = counts.check(&Plan::batch(&three, &facts).unwrap()).unwrap_err();
+        assert_eq!(few.leave_out, [2, 3]);
+        let line = few.error.to_string();
+        assert!(line.starts_with("questions 2, 3 would be refused: they take up to about"), "{line}");
+        assert!(line.contains("`leave_out=2,3`"), "{line}");
+        let rest = three.without(&few.leave_out).unwrap();
+        let plan = Plan::batch(&rest, &facts).unwrap();
+        assert_eq!((counts.check(&plan), plan.charge().eps.to_exact().as_str()), (Ok(()), "0.5"));
+        let hopeless = batch(r#"{"statistic": "iqr"}, {"statistic": "iqr"}"#);
+        let few = counts.check(&Plan::batch(&hopeless, &facts).unwrap()).unwrap_err();
+        assert!(few.leave_out.is_empty() && few.error.to_string().contains("raise \"epsilon\""));
+        assert!(three.without(&[4]).is_err() && three.without(&[1, 2, 3]).is_err());
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn paragraph(
     let Charge { time, cost, share } = charge;
     let release = kept.release();
     let text = |name: &str| question[name].as_str().unwrap_or_default();
-    let two = ["correlation", "covariance"].contains(&text("statistic"));
+    let two = ["correlation", "covariance", "regression"].contains(&text("statistic"));
     let columns = if two { "columns" } else { "column" };
     let of = question["column"]
         .as_str()
@@ -185,6 +185,10 @@ fn paragraph(
             "The outcome was a refusal, which is part of what the guarantee covers{}.",
             release.advice.as_ref().map_or(String::new(), |advice| format!(" ({})", wording::on(surface, advice)))
         ),
+        Some(Release { answers: Some(_), statistic, .. }) if statistic == "regression" => {
+            "Intercept, coefficients, which share they explain and the mean were released, each with its error where it has one."
+                .to_string()
+        }
         Some(Release { answers: Some(answers), .. }) => {
             format!("{} questions were answered together, each with its error.", answers.len())
         }

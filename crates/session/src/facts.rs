@@ -2,7 +2,7 @@
 
 use crate::{
     error::PlanError,
-    source::{Kind, Source},
+    source::{ColumnType, Source},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -20,7 +20,7 @@ pub struct DataFacts {
     /// Unit and adjacency, where the ledger knows the data set already.
     pub registered: Option<(Unit, Adjacency)>,
     /// The types that a schema declares for its columns; none beyond the end of the list.
-    pub kinds: Vec<Option<Kind>>,
+    pub kinds: Vec<Option<ColumnType>>,
 }
 
 impl DataFacts {
@@ -28,14 +28,14 @@ impl DataFacts {
     #[must_use]
     pub fn typed_by(self, source: &dyn Source) -> Self {
         // What can only be read as text is text.
-        let text = |column: usize| source.is_only_text(column).then_some(Kind::Text);
+        let text = |column: usize| source.is_only_text(column).then_some(ColumnType::Text);
         let kind = |column: usize| source.declared(column).or_else(|| text(column));
         let kinds = (0..self.columns.len()).map(kind).collect();
         Self { kinds, ..self }
     }
 
     /// The type that the schema declares for a column.
-    pub(crate) fn kind(&self, column: usize) -> Option<Kind> {
+    pub(crate) fn kind(&self, column: usize) -> Option<ColumnType> {
         self.kinds.get(column).copied().flatten()
     }
 

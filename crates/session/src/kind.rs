@@ -7,7 +7,7 @@
 
 use crate::{
     field::{boolean::boolean, calendar, decimal, number},
-    source::Kind,
+    source::ColumnType,
 };
 use serde_json::{Value, json};
 use std::fmt;
@@ -18,7 +18,7 @@ pub const NAMES: [&str; 7] = ["date", "timestamp", "decimal:2", "integer", "bool
 /// The most digits after the point that 64 bits hold with one before it.
 const MOST_DIGITS: u8 = 18;
 
-impl Kind {
+impl ColumnType {
     /// A type by its name, as in `--type hired=date`.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -135,7 +135,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ColumnType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Date => f.write_str("date"),
@@ -162,41 +162,41 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const WHOLE: [Kind; 6] = [
-        Kind::Integer,
-        Kind::Decimal { digits: 0 },
-        Kind::Decimal { digits: 2 },
-        Kind::Decimal { digits: 18 },
-        Kind::Timestamp,
-        Kind::Date,
+    const WHOLE: [ColumnType; 6] = [
+        ColumnType::Integer,
+        ColumnType::Decimal { digits: 0 },
+        ColumnType::Decimal { digits: 2 },
+        ColumnType::Decimal { digits: 18 },
+        ColumnType::Timestamp,
+        ColumnType::Date,
     ];
 
     #[test]
     fn names_are_read_as_they_are_written() {
         for name in NAMES.into_iter().chain(["decimal:0", "decimal:18"]) {
-            assert_eq!(Kind::named(name).map(|kind| kind.to_string()).as_deref(), Some(name));
+            assert_eq!(ColumnType::named(name).map(|kind| kind.to_string()).as_deref(), Some(name));
         }
         for wrong in
             ["", "Date", "datetime", "decimal", "decimal:", "decimal:19", "decimal:-1", "decimal:+1", "int"]
         {
-            assert_eq!(Kind::named(wrong), None, "{wrong}");
+            assert_eq!(ColumnType::named(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn values_and_distances_by_hand() {
-        let cents = Kind::Decimal { digits: 2 };
-        assert_eq!(Kind::Date.value(20_512), json!("2026-02-28"));
-        assert_eq!(Kind::Timestamp.value(1_500_000), json!("1970-01-01T00:00:01.5Z"));
+        let cents = ColumnType::Decimal { digits: 2 };
+        assert_eq!(ColumnType::Date.value(20_512), json!("2026-02-28"));
+        assert_eq!(ColumnType::Timestamp.value(1_500_000), json!("1970-01-01T00:00:01.5Z"));
         assert_eq!(cents.value(-5), json!("-0.05"));
-        assert_eq!(Kind::Integer.value(9_007_199_254_740_993), json!(9_007_199_254_740_993i64));
-        assert_eq!([0, 1].map(|whole| Kind::Boolean.value(whole)), [json!(false), json!(true)]);
-        assert_eq!(Kind::Date.distance(411), json!(411));
-        assert_eq!(Kind::Timestamp.distance(3_000_000), json!(3));
-        assert_eq!(Kind::Timestamp.distance(1_500_000), json!(1.5));
+        assert_eq!(ColumnType::Integer.value(9_007_199_254_740_993), json!(9_007_199_254_740_993i64));
+        assert_eq!([0, 1].map(|whole| ColumnType::Boolean.value(whole)), [json!(false), json!(true)]);
+        assert_eq!(ColumnType::Date.distance(411), json!(411));
+        assert_eq!(ColumnType::Timestamp.distance(3_000_000), json!(3));
+        assert_eq!(ColumnType::Timestamp.distance(1_500_000), json!(1.5));
         assert_eq!(cents.distance(i128::from(i64::MAX) + 1), json!("92233720368547758.08"));
         let whole = i128::from(i64::MAX) - i128::from(i64::MIN);
-        assert_eq!(Kind::Integer.distance(whole), json!(u64::MAX));
+        assert_eq!(ColumnType::Integer.distance(whole), json!(u64::MAX));
         assert_eq!(cents.number(1234).to_string(), "12.34");
     }
 
@@ -205,7 +205,7 @@ mod tests {
         #[test]
         fn every_value_reads_back_and_keeps_its_place(a: i64, b in -365_000_000_000i64..365_000_000_000) {
             for kind in WHOLE {
-                let whole = if kind == Kind::Date { b } else { a };
+                let whole = if kind == ColumnType::Date { b } else { a };
                 prop_assert_eq!(kind.read(&kind.write(whole)), Some(whole), "{}", kind);
             }
         }

@@ -6,7 +6,7 @@
 //! the resolution [`EXACT`] keeps every float. A declared range or resolution makes the lattice smaller still. Days and
 //! moments lie between the years 1 and 9999 unless a range says otherwise; rows beyond are moved there.
 
-use crate::{error::PlanError, source::Kind, statistic::Argument};
+use crate::{error::PlanError, source::ColumnType, statistic::Argument};
 use equipoise_core::{
     adjacency::Adjacency,
     loss::ParameterError,
@@ -45,14 +45,14 @@ enum Lattice {
     /// Multiples of a step.
     Grid(Grid),
     /// Multiples of a step among the whole numbers of a type.
-    Wholes { kind: Kind, step: i64 },
+    Wholes { kind: ColumnType, step: i64 },
 }
 
 impl AnswerLattice {
     /// For values of this type, from `--range LO,HI` and `--resolution STEP`, where said; numbers without a step have so many
     /// digits.
     pub fn of(
-        kind: Kind,
+        kind: ColumnType,
         range: Option<&str>,
         resolution: Option<&str>,
         digits: u32,
@@ -104,7 +104,7 @@ impl AnswerLattice {
         Ok(Self { range, lattice: Lattice::Floats })
     }
 
-    fn wholes(kind: Kind, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
+    fn wholes(kind: ColumnType, range: Option<&str>, resolution: Option<&str>) -> Result<Self, PlanError> {
         let (lo, hi) = match range {
             Some(text) => whole_ends(kind, text)?,
             None => widest(kind),
@@ -225,7 +225,7 @@ impl AnswerLattice {
     }
 
     /// What its values are, where they are not plain numbers.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<ColumnType> {
         match self.lattice {
             Lattice::Wholes { kind, .. } => Some(kind),
             Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => None,
@@ -253,22 +253,22 @@ impl AnswerLattice {
 }
 
 /// The values of a type that answers may have where no range is said.
-fn widest(kind: Kind) -> (i64, i64) {
+fn widest(kind: ColumnType) -> (i64, i64) {
     let time = |text: &str| kind.read(text).expect("a day of the calendar");
     match kind {
-        Kind::Boolean => (0, 1),
-        Kind::Date => (time("0001-01-01"), time("9999-12-31")),
-        Kind::Timestamp => (time("0001-01-01"), time("9999-12-31T23:59:59.999999")),
+        ColumnType::Boolean => (0, 1),
+        ColumnType::Date => (time("0001-01-01"), time("9999-12-31")),
+        ColumnType::Timestamp => (time("0001-01-01"), time("9999-12-31T23:59:59.999999")),
         _ => (i64::MIN, i64::MAX),
     }
 }
 
 /// The ends of a range as whole numbers of a type, the lower one not above the upper one.
-pub(crate) fn whole_ends(kind: Kind, text: &str) -> Result<(i64, i64), PlanError> {
+pub(crate) fn whole_ends(kind: ColumnType, text: &str) -> Result<(i64, i64), PlanError> {
     let example = match kind {
-        Kind::Date => "2000-01-01,2030-12-31",
-        Kind::Timestamp => "2000-01-01T00:00,2030-12-31T23:59",
-        Kind::Boolean => "0,1",
+        ColumnType::Date => "2000-01-01,2030-12-31",
+        ColumnType::Timestamp => "2000-01-01T00:00,2030-12-31T23:59",
+        ColumnType::Boolean => "0,1",
         _ => "0,100",
     };
     let wrong = || {
@@ -276,7 +276,7 @@ pub(crate) fn whole_ends(kind: Kind, text: &str) -> Result<(i64, i64), PlanError
         not_accepted(Argument::Range, text, &accepted)
     };
     let (lo, hi) = text.split_once(',').ok_or_else(wrong)?;
-    let ends = if kind.is_time() || kind == Kind::Boolean {
+    let ends = if kind.is_time() || kind == ColumnType::Boolean {
         kind.read(lo).zip(kind.read(hi))
     } else {
         let units = Ratio::from(kind.units());
@@ -295,12 +295,12 @@ fn not_accepted(argument: Argument, text: &str, accepted: &str) -> PlanError {
 }
 
 /// A resolution as whole numbers of a type: days, seconds, or plain numbers.
-fn whole_step(kind: Kind, text: &str) -> Result<i64, PlanError> {
+fn whole_step(kind: ColumnType, text: &str) -> Result<i64, PlanError> {
     let accepted = match kind {
-        Kind::Date => "give a whole number of days, such as 7".to_string(),
-        Kind::Timestamp => "give seconds, such as 60 or 0.001".to_string(),
-        Kind::Boolean => "a yes or no has none; leave it out".to_string(),
-        Kind::Decimal { .. } => {
+        ColumnType::Date => "give a whole number of days, such as 7".to_string(),
+        ColumnType::Timestamp => "give seconds, such as 60 or 0.001".to_string(),
+        ColumnType::Boolean => "a yes or no has none; leave it out".to_string(),
+        ColumnType::Decimal { .. } => {
             format!("give a multiple of {}, the last digit of {kind}", kind.write(1))
         }
         _ => "give a whole number, such as 10".to_string(),
@@ -308,7 +308,7 @@ fn whole_step(kind: Kind, text: &str) -> Result<i64, PlanError> {
     let wrong = || not_accepted(Argument::Resolution, text, &accepted);
     let step = text.trim().parse::<Ratio>().map_err(|_| wrong())? * &Ratio::from(kind.units());
     match step.ceil_i64().zip(step.floor_i64()) {
-        Some((step, same)) if step == same && step > 0 && kind != Kind::Boolean => Ok(step),
+        Some((step, same)) if step == same && step > 0 && kind != ColumnType::Boolean => Ok(step),
         _ => Err(wrong()),
     }
 }
@@ -369,7 +369,8 @@ mod tests {
 
     #[test]
     fn ranges_and_grids_become_places() {
-        let numbers = |range, resolution| AnswerLattice::of(Kind::Float, range, resolution, DIGITS).unwrap();
+        let numbers =
+            |range, resolution| AnswerLattice::of(ColumnType::Float, range, resolution, DIGITS).unwrap();
         let floats = numbers(None, Some(EXACT));
         assert_eq!(floats.range(), FLOATS);
         assert_eq!(places(&floats, &[2.5, f64::NAN], Adjacency::AddRemove).len(), 1);
@@ -392,7 +393,7 @@ mod tests {
 
     #[test]
     fn numbers_without_a_step_are_decimals() {
-        let numbers = |range, digits| AnswerLattice::of(Kind::Float, range, None, digits).unwrap();
+        let numbers = |range, digits| AnswerLattice::of(ColumnType::Float, range, None, digits).unwrap();
         let digits = |space: &AnswerLattice| space.rounded().map(Digits::digits);
         let seven = numbers(None, DIGITS);
         assert_eq!(digits(&seven), Some(7));
@@ -423,7 +424,7 @@ mod tests {
         }
         assert_eq!(digits(&numbers(Some("0,100"), DIGITS_OF_DIFFERENCES)), Some(9));
         // Other types have none, and every value is what `exact` asks for.
-        for kind in [Kind::Integer, Kind::Date, Kind::Decimal { digits: 2 }] {
+        for kind in [ColumnType::Integer, ColumnType::Date, ColumnType::Decimal { digits: 2 }] {
             let plain = AnswerLattice::of(kind, None, None, DIGITS).unwrap();
             assert_eq!(AnswerLattice::of(kind, None, Some(EXACT), DIGITS).unwrap(), plain);
             assert_eq!(digits(&plain), None);
@@ -433,30 +434,30 @@ mod tests {
     #[test]
     fn whole_types_have_their_own_lattices() {
         let space =
-            |kind: Kind, range, resolution| AnswerLattice::of(kind, range, resolution, DIGITS).unwrap();
-        let days = space(Kind::Date, None, None);
+            |kind: ColumnType, range, resolution| AnswerLattice::of(kind, range, resolution, DIGITS).unwrap();
+        let days = space(ColumnType::Date, None, None);
         assert_eq!(days.range(), Range::new(-719_162, 2_932_896).unwrap());
         assert_eq!(days.value(days.whole_place(i64::MAX)), json!("9999-12-31"));
         assert_eq!(days.distance(10, 421), json!(411));
-        let weeks = space(Kind::Date, Some("2026-01-01,2026-12-31"), Some("7"));
+        let weeks = space(ColumnType::Date, Some("2026-01-01,2026-12-31"), Some("7"));
         assert_eq!(weeks.value(weeks.range().lo()), json!("2026-01-01"));
         assert_eq!(weeks.value(weeks.range().hi()), json!("2026-12-31"));
-        let minutes = space(Kind::Timestamp, None, Some("60"));
-        let moment = Kind::Timestamp.read("2026-02-28T12:30:30Z").unwrap();
+        let minutes = space(ColumnType::Timestamp, None, Some("60"));
+        let moment = ColumnType::Timestamp.read("2026-02-28T12:30:30Z").unwrap();
         assert_eq!(minutes.value(minutes.whole_place(moment)), json!("2026-02-28T12:31:00Z"));
         assert_eq!(minutes.value(minutes.whole_place(moment - 1)), json!("2026-02-28T12:30:00Z"));
         assert_eq!(minutes.distance(0, 2), json!(120));
-        let cents = space(Kind::Decimal { digits: 2 }, Some("0.001,10"), Some("0.05"));
+        let cents = space(ColumnType::Decimal { digits: 2 }, Some("0.001,10"), Some("0.05"));
         assert_eq!(cents.range(), Range::new(1, 200).unwrap());
         assert_eq!(cents.value(3), json!("0.15"));
         assert_eq!([2, 3, -70, 5000].map(|row| cents.whole_place(row)), [1, 1, 1, 200]);
-        assert_eq!(space(Kind::Boolean, None, None).range(), Range::new(0, 1).unwrap());
-        let wholes = space(Kind::Integer, None, None);
+        assert_eq!(space(ColumnType::Boolean, None, None).range(), Range::new(0, 1).unwrap());
+        let wholes = space(ColumnType::Integer, None, None);
         for row in [i64::MIN, -1, (1 << 53) + 1, i64::MAX] {
             assert_eq!(wholes.value(wholes.whole_place(row)), json!(row));
         }
         for step in ["3", "9223372036854775807"] {
-            let coarse = space(Kind::Integer, None, Some(step));
+            let coarse = space(ColumnType::Integer, None, Some(step));
             for row in [i64::MIN, -2, 0, 1, i64::MAX] {
                 assert!({
                     let place = coarse.whole_place(row);
@@ -472,22 +473,22 @@ mod tests {
 
     #[test]
     fn impossible_ranges_of_whole_types_say_what_to_do() {
-        let cents = Kind::Decimal { digits: 2 };
+        let cents = ColumnType::Decimal { digits: 2 };
         for (kind, range, resolution, said) in [
-            (Kind::Date, Some("0,100"), None, "such as 2000-01-01,2030-12-31"),
-            (Kind::Date, Some("2026-02-30,2027-01-01"), None, "of the type date"),
-            (Kind::Date, Some("2027-01-01,2026-01-01"), None, "LO at most HI"),
-            (Kind::Timestamp, Some("+294248-01-01,2026-01-01"), None, "of the type timestamp"),
-            (Kind::Integer, Some("1.2,1.8"), None, "LO at most HI"),
-            (Kind::Integer, Some("0,1e19"), None, "of the type integer"),
-            (Kind::Boolean, Some("0"), None, "such as 0,1"),
+            (ColumnType::Date, Some("0,100"), None, "such as 2000-01-01,2030-12-31"),
+            (ColumnType::Date, Some("2026-02-30,2027-01-01"), None, "of the type date"),
+            (ColumnType::Date, Some("2027-01-01,2026-01-01"), None, "LO at most HI"),
+            (ColumnType::Timestamp, Some("+294248-01-01,2026-01-01"), None, "of the type timestamp"),
+            (ColumnType::Integer, Some("1.2,1.8"), None, "LO at most HI"),
+            (ColumnType::Integer, Some("0,1e19"), None, "of the type integer"),
+            (ColumnType::Boolean, Some("0"), None, "such as 0,1"),
             (cents, Some("a,b"), None, "of the type decimal:2"),
             (cents, None, Some("0.001"), "a multiple of 0.01"),
             (cents, None, Some("0"), "a multiple of 0.01"),
-            (Kind::Date, None, Some("0.5"), "days"),
-            (Kind::Timestamp, None, Some("0.0000001"), "seconds"),
-            (Kind::Boolean, None, Some("1"), "leave it out"),
-            (Kind::Integer, Some("1,2"), Some("5"), "multiple in the range"),
+            (ColumnType::Date, None, Some("0.5"), "days"),
+            (ColumnType::Timestamp, None, Some("0.0000001"), "seconds"),
+            (ColumnType::Boolean, None, Some("1"), "leave it out"),
+            (ColumnType::Integer, Some("1,2"), Some("5"), "multiple in the range"),
         ] {
             let error = AnswerLattice::of(kind, range, resolution, DIGITS).unwrap_err().to_string();
             assert!(
@@ -510,7 +511,8 @@ mod tests {
             (Some("0.2,0.4"), Some("1"), "multiple in the range"),
             (Some("0,1"), Some("1e-30"), "fewer than 2^63"),
         ] {
-            let error = AnswerLattice::of(Kind::Float, range, resolution, DIGITS).unwrap_err().to_string();
+            let error =
+                AnswerLattice::of(ColumnType::Float, range, resolution, DIGITS).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains('\n'), "{range:?} {resolution:?}: {error}");
         }
     }

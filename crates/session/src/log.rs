@@ -30,8 +30,26 @@ pub fn happened(event: &Event) -> String {
             amount(&(&spent_before.approx).into()),
             printable(&unit_before.to_string())
         ),
-        Event::Limited { limit: Some(limit) } => format!("limit {}", left(&limit.into())),
-        Event::Limited { limit: None } => "limit lifted".to_string(),
+        Event::Limited { limit, by } => {
+            let what = limit
+                .as_ref()
+                .map_or("limit lifted".to_string(), |limit| format!("limit {}", left(&limit.into())));
+            what + &by.as_ref().map_or(String::new(), |by| format!(" (by {})", printable(by)))
+        }
+        Event::Restored { by, bound: Some(bound) } => format!(
+            "restored from an older copy: at most {} was spent in what is missing (by {})",
+            amount(&(&bound.approx).into()),
+            printable(by)
+        ),
+        Event::Restored { by, bound: None } => {
+            format!("restored from an older copy: every limit counts as spent (by {})", printable(by))
+        }
+        Event::Gap { cost, .. } => {
+            format!("{} counts as spent for entries that are missing", amount(&(&cost.approx).into()))
+        }
+        Event::Seen { cost, .. } => {
+            format!("shown an answer of another; {} counts as seen", amount(&(&cost.approx).into()))
+        }
         Event::Charged { cost, question, .. } => {
             let question: Value = serde_json::from_str(question).unwrap_or_default();
             let text = |name: &str| question[name].as_str().unwrap_or_default().to_string();
@@ -77,7 +95,23 @@ pub fn entry_json(entry: &Entry) -> Value {
                 "spent": Spent::from(&spent_before.approx),
             },
         }),
-        Event::Limited { limit } => json!({"kind": "limited", "limit": limit.as_ref().map(Remaining::from)}),
+        Event::Limited { limit, by } => {
+            let mut event = json!({"kind": "limited", "limit": limit.as_ref().map(Remaining::from)});
+            if let Some(by) = by {
+                event["by"] = by.as_str().into();
+            }
+            event
+        }
+        Event::Restored { by, bound } => json!({
+            "kind": "restored", "by": by, "bound": bound.as_ref().map(|bound| Spent::from(&bound.approx)),
+        }),
+        Event::Gap { cost, spent } => json!({
+            "kind": "gap", "cost": Spent::from(&cost.approx), "spent": Spent::from(&spent.approx),
+        }),
+        Event::Seen { answer, cost, spent } => json!({
+            "kind": "seen", "answer": answer,
+            "cost": Spent::from(&cost.approx), "spent": Spent::from(&spent.approx),
+        }),
         Event::Charged { cost, request_id, request, question, spent, .. } => json!({
             "kind": "charged",
             "cost": Spent::from(&cost.approx),

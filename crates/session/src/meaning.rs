@@ -13,13 +13,22 @@ use crate::{
 };
 use equipoise_core::ratio::Ratio;
 
-/// Who is protected: "one row", or "one person (all rows with the same 'person_id')".
+/// Who is protected: "one row", "one person (all rows with the same 'person_id')", or of a graph one edge or one node.
 pub fn protected(unit: &str) -> String {
-    if unit == "row" {
-        "one row".to_string()
-    } else {
-        format!("one person (all rows with the same '{}')", printable(unit))
+    match graph_unit(unit) {
+        Some(("edge", ends)) => {
+            format!("one edge (all rows that name the same two of '{}')", printable(ends))
+        }
+        Some((_, ends)) => format!("one node (all edges that name it in '{}')", printable(ends)),
+        None if unit == "row" => "one row".to_string(),
+        None => format!("one person (all rows with the same '{}')", printable(unit)),
     }
+}
+
+/// `edge of FROM,TO` or `node of FROM,TO`, apart: what counts of a graph are registered for. A column of such a name has no comma in it.
+pub fn graph_unit(unit: &str) -> Option<(&'static str, &str)> {
+    let ends = |word: &'static str| unit.strip_prefix(word)?.strip_prefix(" of ").map(|ends| (word, ends));
+    ends("edge").or_else(|| ends("node")).filter(|(_, ends)| ends.contains(','))
 }
 
 /// e^epsilon in two digits, rounded up: "e^2.1 = 8.2", and "more than anybody can use" where a float ends.
@@ -113,19 +122,28 @@ fn short_down(exact: &str) -> String {
     exact.parse().map_or(exact.to_string(), |number: Ratio| number.to_short_down(6, 12))
 }
 
-/// About how many blocks answered, where that was paid for.
+/// About how many blocks answered, where that was paid for, and what they chose or how many voted for the answer.
 pub fn blocks(blocks: &Blocks) -> String {
     let Blocks { count, answered, answered_within, confidence, .. } = blocks;
-    match (answered, answered_within) {
+    let shown = |noisy: i64| noisy.clamp(0, i64::try_from(*count).unwrap_or(i64::MAX));
+    let sure = |within: u64| format!("(off by at most {within}, {} confidence)", percent(*confidence));
+    let mut words = match (answered, answered_within) {
         (Some(answered), Some(within)) => {
-            let shown = (*answered).clamp(0, i64::try_from(*count).unwrap_or(i64::MAX));
-            format!(
-                "about {shown} of {count} answered (off by at most {within}, {} confidence)",
-                percent(*confidence)
-            )
+            format!("about {} of {count} answered {}", shown(*answered), sure(*within))
         }
-        _ => format!("{count}; how many answered is not released, because a default was stated"),
+        _ if blocks.default_stated => {
+            format!("{count}; how many answered is not released, because a default was stated")
+        }
+        _ => format!("{count} samples; how many answered is not released"),
+    };
+    if let (Some(votes), Some(within)) = (blocks.votes, blocks.votes_within) {
+        words = format!("{words}; about {} voted for it {}", shown(votes), sure(within));
     }
+    if let (Some(analysis), Some(gap)) = (&blocks.analysis, blocks.analysis_gap) {
+        let chose = printable(analysis);
+        words = format!("{words}; they chose {chose}, and at most {gap} more name another analysis");
+    }
+    words
 }
 
 /// What became of a question, in short: the value with its error, how many groups, or that it was refused.
@@ -207,6 +225,7 @@ mod tests {
             max_groups_per_unit: None,
             once_for_each_value: false,
             per_unit: false,
+            composition: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What questions need of the rows, as values: a scan finds it, here or elsewhere.
 
-use crate::source::{ColumnRead, Kind};
+use crate::source::{ColumnRead, ColumnType};
 
 /// The texts of the columns that a group agrees in; none for an empty field.
 pub(crate) type Key = Vec<Option<String>>;
@@ -22,6 +22,8 @@ pub(crate) enum Need {
     Cells(ColumnRead),
     /// The numbers of two columns in each record that has both.
     Pairs(ColumnRead, ColumnRead),
+    /// The numbers of some columns in each record that has all of them.
+    Table(Vec<ColumnRead>),
     /// The same for each group of records that agree in these columns.
     Grouped {
         /// The columns whose texts, or values of a whole type, are the key.
@@ -35,13 +37,13 @@ impl Need {
     /// The cells that it is found in, keys aside.
     pub fn wanted(&self) -> Option<ColumnRead> {
         match self {
-            Self::Records => None,
+            Self::Records | Self::Table(_) => None,
             &Self::Present(wanted)
             | &Self::Tally(wanted)
             | &Self::Wholes(wanted)
             | &Self::Cells(wanted)
             | &Self::Pairs(wanted, _) => Some(wanted),
-            &Self::Floats(column) => Some(ColumnRead { column, kind: Kind::Float }),
+            &Self::Floats(column) => Some(ColumnRead { column, kind: ColumnType::Float }),
             Self::Grouped { need, .. } => need.wanted(),
         }
     }
@@ -57,7 +59,15 @@ impl Need {
 
     /// All cells that it needs.
     pub fn all_wanted(&self) -> impl Iterator<Item = ColumnRead> {
-        self.wanted().into_iter().chain(self.second()).chain(self.keys())
+        self.wanted().into_iter().chain(self.second()).chain(self.table().iter().copied()).chain(self.keys())
+    }
+
+    /// The cells of all its columns, where it has any number of them.
+    pub fn table(&self) -> &[ColumnRead] {
+        match self {
+            Self::Table(columns) => columns,
+            _ => &[],
+        }
     }
 
     /// The cells of its key.

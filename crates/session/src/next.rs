@@ -48,11 +48,23 @@ impl NextStep {
     }
 }
 
+/// The columns of a histogram or an ecdf, which are its keys, and by what it is grouped apart from them.
+fn own_keys(request: &Request) -> Option<(&[String], &[String])> {
+    let spec = Statistic::named(&request.statistic)?.spec();
+    if spec.column != Column::Keys || request.column.is_some() {
+        return None;
+    }
+    let binned = [Argument::Bins, Argument::Width, Argument::QuantileBins];
+    let one = spec.statistic == Statistic::Ecdf || binned.iter().any(|&argument| request.says(argument));
+    let own = if one { request.group_by.len().min(1) } else { request.group_by.len() };
+    Some(request.group_by.split_at(own))
+}
+
 /// What the command line and Python know by its place: the column, and which quantiles.
 fn by_place(request: &Request) -> Vec<(Argument, String)> {
-    let column = match Statistic::named(&request.statistic).map(|statistic| statistic.spec().column) {
-        Some(Column::Keys) if request.column.is_none() => Some(request.group_by.join(",")),
-        _ => request.column.clone(),
+    let column = match own_keys(request) {
+        Some((own, _)) => Some(own.join(",")),
+        None => request.column.clone(),
     };
     let (y, fraction, k) = (request.y.clone(), request.fraction.clone(), request.k.clone());
     let places =
@@ -66,14 +78,12 @@ fn option(request: &Request, argument: Argument, surface: Surface) -> Option<Str
     if by_place.contains(&argument) || !request.says(argument) {
         return None;
     }
-    let is_key = || {
-        let spec = Statistic::named(&request.statistic).map(Statistic::spec);
-        spec.is_some_and(|spec| spec.column == Column::Keys) && request.column.is_none()
-    };
-    if argument == Argument::GroupBy && is_key() {
-        return None;
-    }
     let option = argument.option();
+    if argument == Argument::GroupBy
+        && let Some((_, others)) = own_keys(request)
+    {
+        return (!others.is_empty()).then(|| option.written(surface, Some(&others.join(","))));
+    }
     match argument.value() {
         Value::Flag => Some(option.written(surface, None)),
         Value::ByColumn => Some(match surface {

@@ -43,6 +43,9 @@ pub struct Promise {
     /// Whether all rows of each unit, in each of so many groups as are said, were first made one value, in some answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_unit: bool,
+    /// How the losses of several parts were added up, where not as they are: `zcdp`. What each part costs alone then adds up to more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composition: Option<String>,
 }
 
 impl Promise {

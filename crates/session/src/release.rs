@@ -99,6 +99,18 @@ pub struct Blocks {
     pub missing_as: Value,
     /// Was that stated by whoever asked?
     pub default_stated: bool,
+    /// About how many blocks voted for the answer, where that was paid for; noise may take it below none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<i64>,
+    /// How far off that may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes_within: Option<u64>,
+    /// The analysis that the blocks chose first, where there was a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<String>,
+    /// At most so many blocks more name another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis_gap: Option<u64>,
 }
 
 impl Release {
@@ -151,7 +163,9 @@ impl Release {
 
 /// The answers of a summary, which share a price.
 fn named(several: Vec<Named>, column: Option<&str>) -> Vec<BatchAnswer> {
-    several.into_iter().map(|one| item_of(one.statistic, column, one.mechanism, one.answer)).collect()
+    let item =
+        |one: Named| item_of(one.statistic, one.column.as_deref().or(column), one.mechanism, one.answer);
+    several.into_iter().map(item).collect()
 }
 
 #[cfg(test)]

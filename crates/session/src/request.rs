@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, correlation, covariance, distinct, ecdf, mode, histogram, select, top or summary.
+    /// What to compute: count, share, sum, mean, variance, median, quantile, iqr, min, max, correlation, covariance, regression, distinct, ecdf, mode, histogram, select, top or summary.
     pub statistic: String,
     /// Of which column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,15 +44,35 @@ pub struct Request {
     /// The same for the second column.
     #[serde(default, alias = "range-y", skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub range_y: Option<String>,
+    /// By which columns a regression explains the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
+    pub on: Vec<String>,
+    /// LO,HI for each of them, one after the other.
+    #[serde(
+        default,
+        alias = "range-on",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "words"
+    )]
+    pub range_on: Option<String>,
     /// Answers and rows are multiples of this.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub resolution: Option<String>,
+    /// The most that one row may move the value, as proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub bound: Option<String>,
+    /// The ratio of the ends of a bin of scales.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
+    pub base: Option<String>,
     /// Whether half of epsilon buys an interval of values that holds the true quantile, or one for each of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<bool>,
     /// Whether bars are about the population that the rows were drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<bool>,
+    /// Whether a summary has no quantiles, and the rest all of epsilon.
+    #[serde(default, alias = "no-quantiles", skip_serializing_if = "Option::is_none")]
+    pub no_quantiles: Option<bool>,
     /// How many bins of one length a histogram has over its range.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "words")]
     pub bins: Option<String>,
@@ -159,7 +179,10 @@ impl Request {
             Argument::MaxGroupsPerUnit => &mut self.max_groups_per_unit,
             Argument::Range => &mut self.range,
             Argument::RangeY => &mut self.range_y,
+            Argument::RangeOn => &mut self.range_on,
             Argument::Resolution => &mut self.resolution,
+            Argument::Bound => &mut self.bound,
+            Argument::Base => &mut self.base,
             Argument::Rows => &mut self.rows,
             Argument::Bins => &mut self.bins,
             Argument::QuantileBins => &mut self.quantile_bins,
@@ -168,9 +191,11 @@ impl Request {
             Argument::Interval
             | Argument::PerUnit
             | Argument::Population
+            | Argument::NoQuantiles
             | Argument::Among
             | Argument::GroupBy
             | Argument::Keys
+            | Argument::On
             | Argument::Types => {
                 return;
             }
@@ -196,7 +221,11 @@ impl Request {
             Argument::MaxGroupsPerUnit => self.max_groups_per_unit.clone(),
             Argument::Range => self.range.clone(),
             Argument::RangeY => self.range_y.clone(),
+            Argument::RangeOn => self.range_on.clone(),
+            Argument::On => Some(self.on.join(",")),
             Argument::Resolution => self.resolution.clone(),
+            Argument::Bound => self.bound.clone(),
+            Argument::Base => self.base.clone(),
             Argument::Rows => self.rows.clone(),
             Argument::Bins => self.bins.clone(),
             Argument::QuantileBins => self.quantile_bins.clone(),
@@ -206,7 +235,11 @@ impl Request {
             Argument::Among => Some(self.among.join(",")),
             Argument::GroupBy => Some(self.group_by.join(",")),
             Argument::Keys => Some(self.keys.join(",")),
-            Argument::Interval | Argument::PerUnit | Argument::Population | Argument::Types => None,
+            Argument::Interval
+            | Argument::PerUnit
+            | Argument::Population
+            | Argument::NoQuantiles
+            | Argument::Types => None,
         }
     }
 
@@ -215,6 +248,7 @@ impl Request {
         match argument {
             Argument::Interval => self.interval = given.then_some(true),
             Argument::Population => self.population = given.then_some(true),
+            Argument::NoQuantiles => self.no_quantiles = given.then_some(true),
             Argument::PerUnit => self.per_unit = given.then_some(true),
             _ => {}
         }
@@ -224,6 +258,7 @@ impl Request {
     pub fn set_texts(&mut self, argument: Argument, texts: Vec<String>) {
         match argument {
             Argument::Among => self.among = texts,
+            Argument::On => self.on = texts,
             Argument::GroupBy => self.group_by = texts,
             Argument::Keys => self.keys = texts,
             _ => {}
@@ -250,9 +285,14 @@ impl Request {
             Argument::PerUnit => self.per_unit == Some(true),
             Argument::Range => self.range.is_some(),
             Argument::RangeY => self.range_y.is_some(),
+            Argument::On => !self.on.is_empty(),
+            Argument::RangeOn => self.range_on.is_some(),
             Argument::Resolution => self.resolution.is_some(),
+            Argument::Bound => self.bound.is_some(),
+            Argument::Base => self.base.is_some(),
             Argument::Interval => self.interval == Some(true),
             Argument::Population => self.population == Some(true),
+            Argument::NoQuantiles => self.no_quantiles == Some(true),
             Argument::Rows => self.rows.is_some(),
             Argument::Bins => self.bins.is_some(),
             Argument::QuantileBins => self.quantile_bins.is_some(),
@@ -279,6 +319,9 @@ impl Request {
     /// What it is about, in words: the column, or both.
     pub fn column_words(&self) -> Option<String> {
         let column = self.column.clone()?;
+        if !self.on.is_empty() {
+            return Some(format!("{column} on {}", self.on.join(", ")));
+        }
         Some(self.y.as_ref().map_or(column.clone(), |y| format!("{column} and {y}")))
     }
 

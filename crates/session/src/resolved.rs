@@ -1,6 +1,7 @@
 //! Words that have been read as what they are, for the tasks to choose from.
 
 use crate::{
+    bar::{TOGETHER, TOGETHER_IN_GROUP},
     columns,
     error::{PlanError, list},
     facts::DataFacts,
@@ -8,7 +9,7 @@ use crate::{
     need::Need,
     request::Request,
     rows::{Rows, bound::ALL_GROUPS, derived, per_unit::PerUnit, plan::PerRowBudget},
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::{Argument, Column, Fold, Mechanism, Only, Statistic},
     types::Types,
 };
@@ -19,6 +20,10 @@ use equipoise_core::{
     ratio::Ratio,
     wording,
 };
+
+mod by_words;
+pub(crate) use by_words::uses_delta;
+use by_words::{counted_values, needs_delta};
 
 /// The word that leaves the mechanism to the plan.
 const AUTO: &str = "auto";
@@ -42,9 +47,13 @@ pub(crate) struct ResolvedRequest<'a> {
     failure: Ratio,
     group_by: Vec<usize>,
     groups_per_unit: u64,
+    /// Is it about the bins or points of one group among others?
+    in_group: bool,
     types: Types,
     /// The mechanism by name; `None` for auto.
     mechanism: Option<&'a str>,
+    /// Are losses added up as concentrated ones, with other parts of the same plan?
+    concentrated: bool,
 }
 
 impl<'a> ResolvedRequest<'a> {
@@ -92,14 +101,62 @@ impl<'a> ResolvedRequest<'a> {
             failure,
             group_by,
             groups_per_unit: 1,
+            in_group: false,
             types,
             mechanism: request.mechanism.as_deref().filter(|&name| name != AUTO),
+            concentrated: false,
         })
+    }
+
+    /// The same as a part of a plan whose losses are added up as concentrated ones: the bell curve then needs no delta of its own. Only for
+    /// statistics whose tasks say what they lose in parts.
+    pub fn concentrated(self) -> Self {
+        let noisy = match self.statistic {
+            // By group it is a histogram, or a sum of people's counts.
+            Statistic::Count => self.group_by.is_empty(),
+            Statistic::Share
+            | Statistic::Sum
+            | Statistic::Mean
+            | Statistic::Variance
+            | Statistic::Std
+            | Statistic::Summary => true,
+            _ => false,
+        };
+        Self { concentrated: noisy, ..self }
+    }
+
+    /// The same for a question that shares its keys with others, so that a count is one for each group.
+    pub fn in_groups_concentrated(self) -> Self {
+        if self.statistic == Statistic::Count {
+            Self { concentrated: true, ..self }
+        } else {
+            self.concentrated()
+        }
+    }
+
+    /// Are losses added up as concentrated ones?
+    pub fn is_concentrated(&self) -> bool {
+        self.concentrated
     }
 
     /// The same for a part of the work: another price and no groups.
     pub fn part(&self, eps: Eps, delta: Delta) -> Self {
         Self { eps, delta, group_by: Vec::new(), ..self.clone() }
+    }
+
+    /// The same by these columns.
+    pub fn grouped_by(&self, columns: &[usize]) -> Self {
+        Self { group_by: columns.to_vec(), ..self.clone() }
+    }
+
+    /// The same about the bins or points of a column in one group.
+    pub fn in_group(&self, column: usize) -> Self {
+        Self { group_by: vec![column], in_group: true, ..self.clone() }
+    }
+
+    /// What bars say that hold all at once.
+    pub fn together(&self) -> &'static str {
+        if self.in_group { TOGETHER_IN_GROUP } else { TOGETHER }
     }
 
     /// The same as a part of the work of a whole, in whose steps it is counted: its price and no groups.
@@ -124,6 +181,11 @@ impl<'a> ResolvedRequest<'a> {
         Ok(Self { eps, delta, adjacency: Adjacency::AddRemove, ..self.clone() })
     }
 
+    /// How many steps of add/remove one step of what was asked for is.
+    pub fn single_steps(&self) -> u64 {
+        if self.adjacency == Adjacency::AddRemove { 1 } else { 2 }
+    }
+
     /// The columns whose texts are the keys of groups; none where all rows are one group.
     pub fn group_by(&self) -> &[usize] {
         &self.group_by
@@ -140,7 +202,7 @@ impl<'a> ResolvedRequest<'a> {
     }
 
     /// The type of a column, where it was declared or the schema says more than text.
-    pub fn kind(&self, column: usize) -> Option<Kind> {
+    pub fn kind(&self, column: usize) -> Option<ColumnType> {
         self.types.of(column)
     }
 
@@ -150,13 +212,15 @@ impl<'a> ResolvedRequest<'a> {
         if self.statistic.spec().column == Column::Condition {
             return self.condition(column);
         }
-        if self.types.said(column).is_none() && self.facts.kind(column) == Some(Kind::Text) {
+        if self.types.said(column).is_none() && self.facts.kind(column) == Some(ColumnType::Text) {
             return Err(self.text_for_numbers(column));
         }
         let instead = match self.kind(column) {
-            Some(Kind::Text) => "mode, histogram or select",
+            Some(ColumnType::Text) => "mode, histogram or select",
             Some(kind) if kind.is_time() && summed => "median, quantile, iqr, mode, histogram or select",
-            Some(Kind::Boolean) if self.statistic == Statistic::Iqr => "mean, which is the share of yes",
+            Some(ColumnType::Boolean) if self.statistic == Statistic::Iqr => {
+                "mean, which is the share of yes"
+            }
             _ => return Ok(self.types.numbers(column)),
         };
         let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
@@ -179,7 +243,9 @@ impl<'a> ResolvedRequest<'a> {
     /// Yes and no of each record: what a condition says, or a column whose type is no other.
     fn condition(&self, column: usize) -> Result<Need, PlanError> {
         match self.kind(column).or(self.facts.kind(column)) {
-            None | Some(Kind::Boolean) => Ok(Need::Wholes(ColumnRead { column, kind: Kind::Boolean })),
+            None | Some(ColumnType::Boolean) => {
+                Ok(Need::Wholes(ColumnRead { column, kind: ColumnType::Boolean }))
+            }
             Some(kind) => {
                 let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
                 let problem = format!("{statistic} takes a condition, and '{name}' is a {kind}");
@@ -221,6 +287,11 @@ impl<'a> ResolvedRequest<'a> {
         })
     }
 
+    /// Is a summary to have quantiles?
+    pub fn has_quantiles(&self) -> bool {
+        self.request.no_quantiles != Some(true)
+    }
+
     /// Was an interval of values asked for?
     pub fn interval(&self) -> bool {
         self.request.interval == Some(true)
@@ -228,7 +299,7 @@ impl<'a> ResolvedRequest<'a> {
 
     /// Does the mechanism that was named, or every one that there is, need a delta, apart from finding keys?
     pub fn needs_delta(&self) -> bool {
-        needs_delta(self.statistic, self.mechanism, self.request)
+        !self.concentrated && needs_delta(self.statistic, self.mechanism, self.request)
     }
 
     /// The mechanisms that are a choice for this question.
@@ -242,6 +313,7 @@ impl<'a> ResolvedRequest<'a> {
             Only::NoGroups => !grouped,
             Only::Stated => stated,
             Only::Found => !stated,
+            Only::NoStep => !self.has_step(),
         })
     }
 
@@ -317,6 +389,11 @@ impl<'a> ResolvedRequest<'a> {
         self.request.range_y.as_deref()
     }
 
+    /// The ranges of the columns that explain.
+    pub fn range_on(&self) -> Option<&'a str> {
+        self.request.range_on.as_deref()
+    }
+
     /// How many bins of one length, where they were asked for.
     pub fn bins(&self) -> Option<&'a str> {
         self.request.bins.as_deref()
@@ -347,6 +424,16 @@ impl<'a> ResolvedRequest<'a> {
         self.request.resolution.as_deref().is_some_and(|resolution| resolution != EXACT)
     }
 
+    /// The bound that was proposed on what one row does.
+    pub fn bound(&self) -> Option<&'a str> {
+        self.request.bound.as_deref()
+    }
+
+    /// The ratio of the ends of a bin of scales, where it was stated.
+    pub fn base(&self) -> Option<&'a str> {
+        self.request.base.as_deref()
+    }
+
     /// The possible answers about a column, or what its interquartile range is the difference of.
     pub fn lattice(&self, column: usize) -> Result<AnswerLattice, PlanError> {
         let digits = if self.statistic == Statistic::Iqr { DIGITS_OF_DIFFERENCES } else { DIGITS };
@@ -364,7 +451,7 @@ impl<'a> ResolvedRequest<'a> {
         resolution: Option<&str>,
         digits: u32,
     ) -> Result<AnswerLattice, PlanError> {
-        AnswerLattice::of(self.kind(column).unwrap_or(Kind::Float), self.range(), resolution, digits)
+        AnswerLattice::of(self.kind(column).unwrap_or(ColumnType::Float), self.range(), resolution, digits)
     }
 
     /// The mechanism by name; `None` for auto.
@@ -398,12 +485,21 @@ impl<'a> ResolvedRequest<'a> {
             let first = self.mechanisms().next().map_or("", |mechanism| mechanism.name);
             // Without a range there is more to say, which the mechanism does.
             let comes_first = !named.needs_grid || self.range().is_some();
-            if named.needs_delta && self.delta.is_zero() && first != name && comes_first {
+            if named.needs_delta && !self.concentrated && self.delta.is_zero() && first != name && comes_first
+            {
                 return Err(PlanError::about(
                     Argument::Delta,
                     format!("the mechanism {name} needs a delta above 0"),
                 )
                 .hint(format!("give `delta=1e-6`, or use {first}")));
+            }
+        }
+        for (argument, mechanism) in [(Argument::Bound, "propose-test-release"), (Argument::Base, "scale")] {
+            let other = self.request.mechanism.as_deref() != Some(mechanism);
+            if other && self.request.says(argument) && self.statistic.takes(argument) {
+                let problem = format!("`{}` is for the mechanism {mechanism}", argument.name());
+                return Err(PlanError::about(argument, problem)
+                    .hint(format!("give `mechanism={mechanism}`, or leave it out")));
             }
         }
         if self.statistic != Statistic::Quantile && self.fraction().is_some() {
@@ -475,7 +571,7 @@ impl<'a> ResolvedRequest<'a> {
     /// Whether people's values lie between public ends, because those of their rows are yes and no.
     pub fn public_ends(&self) -> Option<&'static str> {
         let column = self.column_of_rows().ok()?;
-        (self.fold() == Some(Fold::Mean) && self.kind(column) == Some(Kind::Boolean)).then_some("0,1")
+        (self.fold() == Some(Fold::Mean) && self.kind(column) == Some(ColumnType::Boolean)).then_some("0,1")
     }
 
     /// The place of the second column that the statistic needs.
@@ -486,6 +582,20 @@ impl<'a> ResolvedRequest<'a> {
                 .hint(format!("Name a second one. There are: {names}")));
         };
         columns::named(&self.facts.columns, name).map_err(|error| PlanError::no_column(Argument::Y, &error))
+    }
+
+    /// The places of the columns that explain.
+    pub fn on(&self) -> Result<Vec<usize>, PlanError> {
+        if self.request.on.is_empty() {
+            let names = list(&self.facts.columns);
+            return Err(PlanError::about(Argument::On, format!("{} on which columns?", self.statistic()))
+                .hint(format!("Name them with `on`. There are: {names}")));
+        }
+        let place = |name: &String| {
+            columns::named(&self.facts.columns, name)
+                .map_err(|error| PlanError::no_column(Argument::On, &error))
+        };
+        self.request.on.iter().map(place).collect()
     }
 
     /// What a column is called.
@@ -507,7 +617,9 @@ impl<'a> ResolvedRequest<'a> {
     pub fn distinct_values(&self) -> Result<ColumnRead, PlanError> {
         let column = self.column_or_unit()?;
         Ok(match self.kind(column) {
-            Some(kind @ (Kind::Integer | Kind::Date | Kind::Boolean)) => ColumnRead { column, kind },
+            Some(kind @ (ColumnType::Integer | ColumnType::Date | ColumnType::Boolean)) => {
+                ColumnRead { column, kind }
+            }
             _ => self.key(column),
         })
     }
@@ -532,50 +644,6 @@ impl<'a> ResolvedRequest<'a> {
 pub(crate) fn statistic(request: &Request) -> Result<Statistic, PlanError> {
     Statistic::named(&request.statistic)
         .ok_or_else(|| PlanError::unknown("statistic", &request.statistic, &Statistic::names()))
-}
-
-/// The column of which each person counts once for each value: where the most frequent values are asked for, whose counts one person moves by
-/// one each and all the same way (a number of values would move by as many as they have), no bound on rows was stated, and either no key can
-/// show who has it (candidates are stated, or the whole answer passes a gate) or there is a bound on values.
-fn counted_values(
-    statistic: Statistic,
-    request: &Request,
-    facts: &DataFacts,
-    types: &Types,
-) -> Option<ColumnRead> {
-    let by_row = request.max_rows_per_unit.is_some() || !request.group_by.is_empty();
-    let unit = facts.unit(request.unit.as_deref()).ok()?;
-    let frequent = matches!(statistic, Statistic::Mode | Statistic::Top | Statistic::Select);
-    if !frequent || unit == Unit::Row || by_row {
-        return None;
-    }
-    let found = statistic == Statistic::Select && request.among.is_empty();
-    // A column that does not exist is an error of the question, later.
-    let column = columns::named(&facts.columns, request.column.as_deref()?).ok()?;
-    (found == request.max_groups_per_unit.is_some()).then(|| types.key(column))
-}
-
-fn needs_delta(statistic: Statistic, mechanism: Option<&str>, request: &Request) -> bool {
-    let mechanisms = statistic.spec().mechanisms;
-    let finds_candidates = statistic.takes(Argument::Among) && request.among.is_empty();
-    let by_mechanism = match mechanism {
-        Some(name) => mechanisms.iter().any(|mechanism| mechanism.name == name && mechanism.needs_delta),
-        None => !mechanisms.is_empty() && mechanisms.iter().all(|mechanism| mechanism.needs_delta),
-    };
-    finds_candidates || by_mechanism
-}
-
-/// Can the question use a delta, to find keys or for its mechanism?
-pub(crate) fn uses_delta(request: &Request) -> bool {
-    let Ok(statistic) = statistic(request) else { return false };
-    let keyed = !request.group_by.is_empty() || statistic.spec().column == Column::Keys;
-    // Bins between public ends are public keys.
-    let bins = match statistic {
-        Statistic::Histogram => request.says(Argument::Range) || request.says(Argument::QuantileBins),
-        statistic => statistic == Statistic::Ecdf,
-    };
-    let mechanism = request.mechanism.as_deref().filter(|&name| name != AUTO);
-    (keyed && request.keys.is_empty() && !bins) || needs_delta(statistic, mechanism, request)
 }
 
 /// The columns that were named; a text that names none may be several, or expressions, with commas between them.

@@ -18,7 +18,7 @@ pub trait Source: Sync {
 
     /// The type that a schema declares for a column; `None` where there is no schema, as in CSV, or no kind fits. Counts
     /// and statistics that a file keeps beside its schema are private and never shown.
-    fn declared(&self, column: usize) -> Option<Kind> {
+    fn declared(&self, column: usize) -> Option<ColumnType> {
         let _ = column;
         None
     }
@@ -52,7 +52,7 @@ impl<S: Source + ?Sized> Source for &S {
         (**self).scan(wanted, visitors)
     }
 
-    fn declared(&self, column: usize) -> Option<Kind> {
+    fn declared(&self, column: usize) -> Option<ColumnType> {
         (**self).declared(column)
     }
 
@@ -75,12 +75,12 @@ pub struct ColumnRead {
     /// The place of the column among [`Source::columns`].
     pub column: usize,
     /// How its fields are read.
-    pub kind: Kind,
+    pub kind: ColumnType,
 }
 
 /// How a field is read. A field that cannot be read so is null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum ColumnType {
     /// A number, as the nearest 64-bit float; null is NaN.
     Float,
     /// A whole number of 64 bits.

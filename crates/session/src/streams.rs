@@ -26,6 +26,7 @@ use equipoise_core::{
         above_threshold::{self, Questions},
         holdout::{self, Asking},
     },
+    ratio::Ratio,
     wording,
 };
 use serde_json::json;
@@ -128,12 +129,14 @@ impl Priced for Offered<'_> {
     }
 
     fn summary(&self) -> PlanSummary {
+        let (expected, stated) = self.stream.expected();
         let promised = self.stream.cost();
         let guarantee = Promise {
             max_rows_per_unit: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
             per_unit: false,
+            composition: None,
             epsilon: promised.eps.to_exact(),
             delta: promised.delta.to_exact(),
             adjacency: self.stream.adjacency().to_string(),
@@ -141,7 +144,8 @@ impl Priced for Offered<'_> {
         };
         PlanSummary {
             warnings: caution::warnings(&guarantee, caution::Rows::Unknown),
-            expected: "answers to any number of questions".to_string(),
+            expected,
+            stated,
             mechanism: self.stream.name().to_string(),
             charge: Spent::from(&self.cost),
             ..PlanSummary::bare(self.stream.name(), &self.data_set.name, guarantee)
@@ -150,6 +154,55 @@ impl Priced for Offered<'_> {
 
     fn price(&self) -> Approx {
         self.cost.clone()
+    }
+}
+
+impl Stream {
+    /// What it will cost the budget of a data set, and what can be told of its answers. Free, and blind.
+    pub fn plan(&self, facts: &DataFacts) -> Result<PlanSummary, PlanError> {
+        let (cost, data_set) = self.charge(facts)?;
+        Ok(Offered { stream: self, cost, data_set }.summary())
+    }
+
+    /// What can be told of the answers, and what the caller answers for.
+    fn expected(&self) -> (String, Vec<String>) {
+        match self {
+            Self::AboveThreshold(mechanism, _) => {
+                const QUESTIONS: u64 = 1000;
+                let right = mechanism.accuracy(QUESTIONS, &Ratio::new(5, 100));
+                let stream = mechanism.parameters();
+                let together = if stream.monotone { ", all the same way" } else { "" };
+                let expected = format!(
+                    "answers to any number of questions, until {} above; of {QUESTIONS} questions none is answered wrongly with \
+                     probability 0.95 whose number lies {} or more from the threshold",
+                    if stream.cutoff == 1 { "one is".to_string() } else { format!("{} are", stream.cutoff) },
+                    right.to_short_up(6, 12)
+                );
+                let moves = stream.sensitivity.to_exact();
+                (
+                    expected,
+                    vec![format!(
+                        "numbers that one row moves by at most {moves}{together}, as stated by the caller"
+                    )],
+                )
+            }
+            Self::Holdout(mechanism) => {
+                let holdout = mechanism.parameters();
+                let expected = format!(
+                    "answers to {} questions, of which {} can be corrected by the holdout; with probability {} every answer is within {} of \
+                     the mean of the population",
+                    holdout.questions,
+                    holdout.corrections,
+                    (Ratio::one() - &holdout.beta * &Ratio::from(2u64)).to_short_down(6, 12),
+                    mechanism.accuracy().to_short_up(6, 12)
+                );
+                let rows = format!(
+                    "{} rows that are independent draws of the population, as stated by the caller",
+                    holdout.rows
+                );
+                (expected, vec![rows])
+            }
+        }
     }
 }
 

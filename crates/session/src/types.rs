@@ -7,7 +7,7 @@ use crate::{
     kind::NAMES,
     need::Need,
     request::Request,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
 use equipoise_core::wording;
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 /// The types of columns by their places.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Types {
-    said: BTreeMap<usize, Kind>,
-    schema: Vec<Option<Kind>>,
+    said: BTreeMap<usize, ColumnType>,
+    schema: Vec<Option<ColumnType>>,
 }
 
 impl Types {
@@ -28,7 +28,8 @@ impl Types {
             let wrong = |error: PlanError| error.within_argument(Argument::Types);
             let column = columns::place(&facts.columns, name)
                 .map_err(|error| wrong(PlanError::no_column(Argument::Types, &error)))?;
-            let kind = Kind::named(word).ok_or_else(|| wrong(PlanError::unknown("type", word, &NAMES)))?;
+            let kind =
+                ColumnType::named(word).ok_or_else(|| wrong(PlanError::unknown("type", word, &NAMES)))?;
             if let Some(schema) = facts.kind(column).filter(|&schema| !can_read(schema, kind)) {
                 let name = wording::shown(name);
                 let problem =
@@ -41,20 +42,20 @@ impl Types {
     }
 
     /// The type of a column: declared, or by the schema; nothing where neither says more than text.
-    pub fn of(&self, column: usize) -> Option<Kind> {
-        let schema = || self.schema.get(column).copied().flatten().filter(|&kind| kind != Kind::Text);
+    pub fn of(&self, column: usize) -> Option<ColumnType> {
+        let schema = || self.schema.get(column).copied().flatten().filter(|&kind| kind != ColumnType::Text);
         self.said.get(&column).copied().or_else(schema)
     }
 
     /// The type that was declared in words.
-    pub fn said(&self, column: usize) -> Option<Kind> {
+    pub fn said(&self, column: usize) -> Option<ColumnType> {
         self.said.get(&column).copied()
     }
 
     /// How the values of a column are read where they are keys. A file with a schema writes each value in one way only,
     /// so its texts are keys; what was declared about texts is read by that, so that `1.5` and `1.50` are one key.
     pub fn key(&self, column: usize) -> ColumnRead {
-        let kind = self.said(column).filter(|kind| kind.is_whole()).unwrap_or(Kind::Text);
+        let kind = self.said(column).filter(|kind| kind.is_whole()).unwrap_or(ColumnType::Text);
         ColumnRead { column, kind }
     }
 
@@ -68,11 +69,13 @@ impl Types {
 }
 
 /// Can cells of a column of one type be read as another? Text can be anything.
-fn can_read(schema: Kind, kind: Kind) -> bool {
+fn can_read(schema: ColumnType, kind: ColumnType) -> bool {
     match (schema, kind) {
-        (Kind::Text, _) | (_, Kind::Text) | (Kind::Date | Kind::Timestamp, Kind::Timestamp) => true,
-        (Kind::Date, kind) => kind == Kind::Date,
-        (Kind::Timestamp, _) => false,
+        (ColumnType::Text, _)
+        | (_, ColumnType::Text)
+        | (ColumnType::Date | ColumnType::Timestamp, ColumnType::Timestamp) => true,
+        (ColumnType::Date, kind) => kind == ColumnType::Date,
+        (ColumnType::Timestamp, _) => false,
         (_, kind) => !kind.is_time(),
     }
 }
@@ -83,7 +86,7 @@ mod tests {
 
     fn types(words: &[(&str, &str)]) -> Result<Types, PlanError> {
         let columns = ["hired", "pay", "member", "town"].map(String::from).to_vec();
-        let kinds = vec![Some(Kind::Date), Some(Kind::Float), None, Some(Kind::Text)];
+        let kinds = vec![Some(ColumnType::Date), Some(ColumnType::Float), None, Some(ColumnType::Text)];
         let facts = DataFacts { name: "people".into(), columns, registered: None, kinds };
         let types = words.iter().map(|(name, word)| (name.to_string(), word.to_string())).collect();
         Types::plan(&Request { types, ..Request::new("count") }, &facts)
@@ -93,14 +96,14 @@ mod tests {
     fn words_come_before_the_schema() {
         let none = types(&[]).unwrap();
         let all = |types: &Types| [0, 1, 2, 3].map(|column| types.of(column));
-        assert_eq!(all(&none), [Some(Kind::Date), Some(Kind::Float), None, None]);
-        let cents = Kind::Decimal { digits: 2 };
+        assert_eq!(all(&none), [Some(ColumnType::Date), Some(ColumnType::Float), None, None]);
+        let cents = ColumnType::Decimal { digits: 2 };
         let said = types(&[("hired", "timestamp"), ("pay", "decimal:2"), ("town", "integer")]).unwrap();
-        assert_eq!(all(&said), [Some(Kind::Timestamp), Some(cents), None, Some(Kind::Integer)]);
-        assert_eq!(none.key(0).kind, Kind::Text);
+        assert_eq!(all(&said), [Some(ColumnType::Timestamp), Some(cents), None, Some(ColumnType::Integer)]);
+        assert_eq!(none.key(0).kind, ColumnType::Text);
         assert_eq!(said.key(1).kind, cents);
         assert_eq!((none.numbers(1), none.numbers(2)), (Need::Floats(1), Need::Floats(2)));
-        assert_eq!(none.numbers(0), Need::Wholes(ColumnRead { column: 0, kind: Kind::Date }));
+        assert_eq!(none.numbers(0), Need::Wholes(ColumnRead { column: 0, kind: ColumnType::Date }));
     }
 
     #[test]

@@ -215,6 +215,15 @@ pub(crate) fn read(
     let is_named = |range: &&Range<usize>| {
         clauses.tokens[(*range).clone()].get(1).is_some_and(|second| second.is_sign("=>"))
     };
+    let by_order = |place: &usize| {
+        clauses.tokens[*place].is_any(&["order", "within"])
+            && clauses.tokens[*place + 1].is_any(&["by", "group"])
+    };
+    if let Some(place) = (place + 2..close).find(by_order) {
+        return Err(clauses
+            .wrong(place, format!("{} in an aggregate is not accepted", clauses.tokens[place].shown()))
+            .hint("leave it out: no aggregate here depends on the order of rows"));
+    }
     let plain: Vec<Range<usize>> = arguments.iter().filter(|range| !is_named(range)).cloned().collect();
     let mut aggregate = Aggregate {
         statistic: row.statistic,

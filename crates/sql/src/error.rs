@@ -56,7 +56,7 @@ impl fmt::Display for SqlError {
         }
         match &self.hint {
             Some(hint) if hint.starts_with("There are") => {
-                f.write_str(&wording::line(&format!("{}. {hint}", self.problem)))
+                f.write_str(&wording::line(&format!("{}. {hint}", self.problem.trim_end_matches('.'))))
             }
             Some(hint) => f.write_str(&wording::line(&wording::with_hint(&self.problem, hint))),
             None => f.write_str(&wording::line(&self.problem)),

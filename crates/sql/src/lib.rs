@@ -42,6 +42,7 @@ mod outer;
 mod query;
 mod rows;
 mod token;
+mod words;
 
 pub use aggregate::{Row as FunctionRow, TABLE as AGGREGATES};
 pub use error::SqlError;

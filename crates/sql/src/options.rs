@@ -94,6 +94,9 @@ fn one(
             request.keys = list(clauses, &value)?;
             Ok(())
         }
+        "min_privacy_units_per_group" => Err(clauses
+            .wrong(option.start, "min_privacy_units_per_group is not accepted")
+            .hint("leave it out; keys that only few units have are not released, and HAVING COUNT(DISTINCT unit) > 50 asks for more")),
         "public_tables" => Err(clauses.more_than_one_table(option.start, "a second table")),
         _ => {
             let nearest = wording::nearest(name, &NAMES);

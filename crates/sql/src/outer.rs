@@ -154,8 +154,15 @@ impl<'a> Reader<'a> {
         if self.next >= self.end {
             return Ok(tree);
         }
-        let token = self.clauses.tokens[self.next].shown();
-        Err(self.clauses.wrong(self.next, format!("{token} is not expected here")))
+        let next = &self.clauses.tokens[self.next];
+        let wrong = self.clauses.wrong(self.next, format!("{} is not expected here", next.shown()));
+        Err(match next {
+            next if next.is_word("filter") => {
+                wrong.hint("write COUNTIF(condition), or AVG(CASE WHEN condition THEN x END)")
+            }
+            next if next.is_sign("[") => wrong.hint("ask for one quantile, as in QUANTILE(x, 0.5)"),
+            _ => wrong,
+        })
     }
 
     /// The group key that a range is, whatever it is made of.

@@ -7,6 +7,7 @@ use crate::{
     inner, options,
     outer::{GroupKey, MOST, Outer, Reader, Selected},
     token::{Kind, Token},
+    words,
 };
 use equipoise_core::{adjacency::Unit, wording};
 use equipoise_session::{
@@ -163,7 +164,10 @@ impl Query {
         let is = |argument: Argument| name == Some(argument.name());
         let of_aggregate =
             number.and_then(|number| self.aggregates.get(number)).map(|aggregate| aggregate.at);
-        let at = if is(Argument::Where) {
+        let at = if is(Argument::Types) {
+            // A flag, which has no place in the query.
+            None
+        } else if is(Argument::Where) {
             self.filter_at
         } else if is(Argument::GroupBy) {
             self.keys.first().map(|key| key.at)
@@ -172,11 +176,16 @@ impl Query {
         } else {
             of_aggregate
         };
-        let line = error.to_string();
+        let line = words::in_query(&error.to_string(), self.is_of_people(number));
         match at {
             Some(at) => SqlError::at(&self.text, at, line),
             None => SqlError::anywhere(line),
         }
+    }
+
+    /// Is a question about what each unit's rows are made?
+    pub(crate) fn is_of_people(&self, number: Option<usize>) -> bool {
+        number.and_then(|number| self.batch.questions.get(number)).is_some_and(|one| one.fold().is_some())
     }
 
     /// Is it an option of the clause, or of the flags beside it?

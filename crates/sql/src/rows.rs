@@ -5,6 +5,7 @@ use crate::{
     interval,
     outer::Outer,
     query::{Query, Sorting},
+    words,
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
@@ -121,7 +122,7 @@ impl Query {
         let limit = self.limit.unwrap_or(usize::MAX);
         let shown: Vec<&Row<'_>> = rows.iter().skip(self.offset).take(limit).collect();
         let cells = |row: &&Row<'_>| self.items.iter().map(|item| cell(&item.tree, row)).collect();
-        let advice = advice(&shown, answers);
+        let advice = self.advice(&shown, answers);
         Rows { columns: self.columns(answers), rows: shown.iter().map(cells).collect(), advice }
     }
 
@@ -152,6 +153,24 @@ impl Query {
             Row { query: self, key, answers: groups.iter().map(of).collect() }
         };
         longest.iter().map(|group| row(&group.key)).collect()
+    }
+
+    /// What to do about what was refused among the rows that are shown, and where there is no group at all; each once.
+    fn advice(&self, shown: &[&Row<'_>], answers: &[BatchAnswer]) -> Vec<String> {
+        let of_row = |row: &&Row<'_>| {
+            let of = |(number, answer): (usize, &Answered<'_>)| Some((number, answer.advice?.to_string()));
+            row.answers.iter().enumerate().filter_map(of).collect::<Vec<_>>()
+        };
+        let refused = answers.iter().enumerate().filter(|(_, answer)| answer.outcome == Outcome::Refused);
+        let of_all = refused.filter_map(|(number, answer)| Some((number, answer.advice.clone()?)));
+        let mut all: Vec<String> = Vec::new();
+        for (number, advice) in shown.iter().flat_map(of_row).chain(of_all) {
+            let advice = words::in_query(&advice, self.is_of_people(Some(number)));
+            if !all.contains(&advice) {
+                all.push(advice);
+            }
+        }
+        all
     }
 
     /// The columns of its answer, as far as public words tell.
@@ -244,19 +263,6 @@ fn total(one: &Value, other: &Value) -> Ordering {
             evaluate::compare(one, other).unwrap_or_else(|| one.to_string().cmp(&other.to_string()))
         }
     }
-}
-
-/// What to do about what was refused among the rows that are shown, and where there is no group at all; each once.
-fn advice(shown: &[&Row<'_>], answers: &[BatchAnswer]) -> Vec<String> {
-    let of_rows = shown.iter().flat_map(|row| row.answers.iter().filter_map(|answer| answer.advice));
-    let of_all = answers.iter().filter(|answer| answer.outcome == Outcome::Refused);
-    let mut all: Vec<String> = Vec::new();
-    for advice in of_rows.chain(of_all.filter_map(|answer| answer.advice.as_deref())) {
-        if !all.iter().any(|known| known == advice) {
-            all.push(advice.to_string());
-        }
-    }
-    all
 }
 
 impl Rows {

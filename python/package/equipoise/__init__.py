@@ -15,6 +15,7 @@ Behind a server   connect(url, token=...)["name"] goes where a table goes; no ro
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
 Your own analysis noise, choose, stable, propose_test_release, smooth, bounded_local_sensitivity, shifted_inverse, black_box: a value
                   that you compute and what you know of it; sampled; refute searches for what is wrong with a statement
+Graphs            graph(edges, "triangles", adjacency="edge"): counts of a graph whose edges are rows
 Any program       run_program(["python3", "fit.py"], data, ...), the same in a sandbox, for code nobody trusts
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
 One after another AboveThreshold, ThresholdMonitor, Holdout
@@ -29,6 +30,7 @@ from __future__ import annotations
 from . import _forks  # noqa: F401, its hooks stand before the first call
 from . import _statistics
 from ._books import spent
+from ._around import Robust
 from ._errors import (
     BudgetError,
     DataError,
@@ -40,7 +42,8 @@ from ._errors import (
     RefusedError,
     RequestError,
 )
-from ._mechanisms import Simulation, audit, audits, calibrate, mechanisms, simulate
+from ._graph import graph
+from ._mechanisms import Rehearsal, Simulation, audit, audits, calibrate, mechanisms, simulate
 from ._monitor import AboveThreshold, Holdout, ThresholdMonitor
 from ._own import (
     black_box,
@@ -78,9 +81,11 @@ __all__ = [
     "Query",
     "Refutation",
     "RefusedError",
+    "Rehearsal",
     "Release",
     "RemoteData",
     "RequestError",
+    "Robust",
     "RobustDistinct",
     "RobustF2",
     "RobustMinCut",
@@ -98,6 +103,7 @@ __all__ = [
     "choose",
     "choose_robust",
     "connect",
+    "graph",
     "mechanisms",
     "noise",
     "propose_test_release",

@@ -10,6 +10,7 @@ __all__ = [
     "Account",
     "Arrow",
     "Ballot",
+    "Graph",
     "Books",
     "Cut",
     "Distinct",
@@ -22,6 +23,7 @@ __all__ = [
     "Squares",
     "Stated",
     "Threshold",
+    "Together",
     "Watch",
     "answer_words",
     "audit",
@@ -40,6 +42,7 @@ __all__ = [
     "picture",
     "prepare",
     "read",
+    "rehearse_program",
     "run_program",
     "short_words",
     "shown",
@@ -115,6 +118,9 @@ class Ballot:
     @property
     def summary(self) -> str: ...
     def charge(self, books: Books, request_id: str | None = None) -> str | None: ...
+    def choose(self, votes: Sequence[str | None]) -> str: ...
+    def looks(self, rows: int, people: Sequence[str | None] | None, rounds: int) -> list[list[NDArray[int64]]]: ...
+    def rehearsed(self, votes: Sequence[Sequence[Any]], trials: int) -> tuple[str, str]: ...
     def count(self, books: Books, votes: Sequence[Any]) -> str: ...
 
 @final
@@ -239,6 +245,30 @@ class Squares:
     def facts(self) -> tuple[int | None, int | None, int, int, str]: ...
 
 @final
+class Together:
+    def __new__(
+        cls,
+        method: str,
+        alpha: str,
+        beta: str,
+        answers: int | None,
+        copies: int | None,
+        changes: int,
+        highest: int,
+        absolute: bool,
+        failure: str | None,
+        keep: bool,
+    ) -> Together: ...
+    @staticmethod
+    def from_bytes(method: str, copies: int, needed: tuple[float, float], state: bytes) -> Together: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def facts(self) -> tuple[int, int | None, int, str, tuple[int, int], bool]: ...
+    @property
+    def needed(self) -> tuple[float, float]: ...
+    def answer(self, says: Sequence[int]) -> int: ...
+
+@final
 class PointCounts:
     def __new__(
         cls, wanted: tuple[str, str, int | None, int, bool], sizes: tuple[int, int, int, str] | None
@@ -268,6 +298,19 @@ class Cut:
     def facts(self) -> tuple[int | None, int | None, int, int, str]: ...
     @property
     def beside(self) -> tuple[float, float] | None: ...
+
+@final
+class Graph:
+    def __new__(
+        cls, books: Books, data: str, columns: Sequence[str], words: str, kinds: Sequence[str | None]
+    ) -> Graph: ...
+    @property
+    def wanted(self) -> list[tuple[int, str]]: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    def release(self, books: Books, source: Any, rows: int, request_id: str | None, came: list[Any]) -> str: ...
 
 def choose_robust(
     question: str, alpha: str, beta: str, answers: int, insertions_only: bool, changes: int | None
@@ -301,6 +344,18 @@ def run_program(
     rows: int,
     kinds: Sequence[tuple[int, str]],
     request_id: str | None,
+    came: list[BaseException],
+) -> str: ...
+def rehearse_program(
+    books: Books,
+    data: str,
+    words: str,
+    how: str,
+    names: Sequence[str],
+    source: Any,
+    rows: int,
+    kinds: Sequence[tuple[int, str]],
+    trials: int,
     came: list[BaseException],
 ) -> str: ...
 def simulate(

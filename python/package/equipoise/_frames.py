@@ -54,9 +54,18 @@ def _cells(answer: dict[str, Any], kind: str | None) -> dict[str, Any]:
     return {**_one("", value, error, None, kind), "refused": refused}
 
 
+def part_name(part: dict[str, Any]) -> str:
+    """What one answer of several is called: coefficients by their columns."""
+    if part["statistic"] == "coefficient" and part.get("column") is not None:
+        return f"coefficient of {part['column']}"
+    return str(part["statistic"])
+
+
 def _part(part: dict[str, Any]) -> dict[str, Any]:
     """One statistic of a summary, by its name."""
     name, error = str(part["statistic"]).replace("-", "_"), part.get("error") or {}
+    if name == "coefficient" and part.get("column") is not None:
+        name = f"coefficient_{part['column']}"
     value, kind = part.get("value"), part.get("type")
     if name != "quantiles":
         return _named(name, value, error, None, kind)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Literal, overload
 
-from . import _books, _equipoise
+from . import _books, _equipoise, _programs, _subsample
 from ._ask import Question
 from ._data import is_path
 from ._errors import RequestError
 from ._release import warn
+from ._remote import RemoteData, RemoteQuestion
 from ._wording import decimals
 from ._workers import clock
 
@@ -107,10 +108,87 @@ class Simulation:
         return f"<simulation of {self.statistic}: {len(self)} trials, {self.refusals} refused; not private>"
 
 
-def simulate(statistic: str, data: Any, column: str | None = None, *, trials: int = 1000, progress: bool = False, **keywords: Any) -> Simulation:
+class Rehearsal:
+    """A function or program on blocks of public rows. Nothing was charged, and nothing here may be published as private.
+
+    ``print`` shows all of it in words; ``details`` has every number.
+    """
+
+    def __init__(self, details: dict[str, Any], words: str) -> None:
+        #: All that was seen, as the command line prints it with ``--json``.
+        self.details = details
+        self._words = words
+
+    @property
+    def values(self) -> list[Any]:
+        """One outcome for each trial; ``None`` where it was refused."""
+        values: list[Any] = self.details["answers"]
+        return values
+
+    @property
+    def refusals(self) -> int:
+        """How many trials were refused."""
+        return int(self.details["refused"])
+
+    @property
+    def all_rows(self) -> Any:
+        """What is answered of all rows; ``None`` where there was no answer."""
+        return self.details["all_rows"]
+
+    @property
+    def error(self) -> dict[str, float] | None:
+        """How far numbers are from that of all rows: the ``median`` error, and what ``nine_of_ten`` stay within."""
+        return self.details.get("error")
+
+    @property
+    def bias(self) -> Any:
+        """How far the mean of the blocks' numbers is from that of all rows: what the size of blocks does, which no error bar covers."""
+        return self.details["block_answers"].get("bias")
+
+    @property
+    def stability(self) -> dict[str, float]:
+        """The share of samples that answer as all rows do: with each row at a ``rate`` (q-stability), and of a ``size`` with repetition
+        (m-stability). The texts ask for 0.75."""
+        shares = {}
+        for one in self.details["stability"]:
+            shares["rate" if "rate" in one else "size"] = one["agree"] / max(one["samples"], 1)
+        return shares
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __str__(self) -> str:
+        return self._words
+
+    def __repr__(self) -> str:
+        return f"<simulation of {self.details['statistic']}: {len(self)} trials, {self.refusals} refused; not private>"
+
+
+@overload
+def simulate(
+    statistic: Literal["subsample", "run_program"], data: Any, column: Any = None, *, trials: int = 1000, progress: bool = False, **keywords: Any
+) -> Rehearsal: ...
+@overload
+def simulate(
+    statistic: str, data: Any, column: str | None = None, *, trials: int = 1000, progress: bool = False, **keywords: Any
+) -> Simulation: ...
+def simulate(
+    statistic: str,
+    data: Any,
+    column: Any = None,
+    *,
+    trials: int = 1000,
+    progress: bool = False,
+    **keywords: Any,
+) -> Simulation | Rehearsal:
     """A question asked many times about public or made-up data, each time with fresh noise; nothing is charged.
 
     Keywords as of the statistic itself; ``progress`` shows for how long it is running. A file that a ledger knows is refused: simulating on private rows publishes them.
+    Data behind a server (:func:`connect`) is simulated there, at most 1000 trials, on rows that are made up from the names and types of its columns.
+
+    ``simulate("subsample", f, rows, ...)`` and ``simulate("run_program", program, rows, ...)`` deal public rows into blocks three times and show
+    how often the answer is refused, how far it is from that of all rows, how stable the function is on samples, and what other sizes
+    of blocks do: a :class:`Rehearsal`.
 
     >>> import equipoise as eq
     >>> outcome = eq.simulate("median", list(range(1000)), trials=100, epsilon=1)
@@ -121,13 +199,32 @@ def simulate(statistic: str, data: Any, column: str | None = None, *, trials: in
     """
     if isinstance(trials, bool) or not isinstance(trials, int) or not 0 <= trials <= 10_000_000:
         raise RequestError("trials is not accepted; give a whole number up to ten million")
+    if isinstance(data, RemoteData):
+        with clock(progress, "trials"):
+            return Simulation(statistic, *RemoteQuestion(statistic, data, column, **keywords).simulate(trials))
     ledger = keywords.pop("ledger", None)
-    if is_path(data) and _equipoise.known_as(data, ledger) is not None:
+    on_blocks = statistic in ("subsample", "run_program")
+    rows = column if on_blocks else data
+    if is_path(rows) and _equipoise.known_as(rows, ledger) is not None:
         raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
+    if on_blocks:
+        return _rehearsed(statistic, data, rows, trials, dict(keywords, progress=progress))
     books = _equipoise.Books(None, None)
     question = Question(statistic, data, column, books=books, name="simulation", **keywords)
     with clock(progress, "trials"):
         return Simulation(statistic, *question.simulate(trials))
+
+
+#: So often rows are dealt: each time the function runs on every block, while noise is drawn for every trial.
+_DEALS = 3
+
+
+def _rehearsed(statistic: str, f: Any, rows: Any, trials: int, keywords: dict[str, Any]) -> Rehearsal:
+    if rows is None:
+        raise RequestError(f'what to run it on is missing; give simulate("{statistic}", f, rows, ...)')
+    if statistic == "run_program":
+        return Rehearsal(*_programs.rehearse_program(f, rows, trials, keywords))
+    return Rehearsal(*_subsample.rehearse(f, rows, trials, _DEALS, keywords))
 
 
 def audit(name: str) -> list[dict[str, Any]]:

@@ -191,6 +191,7 @@ class Statistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
+        bound: Number | None = None,
         interval: bool | None = None,
         population: bool | None = None,
         rows: Number | None = None,
@@ -221,6 +222,7 @@ class Statistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
+        bound: Number | None = None,
         interval: bool | None = None,
         population: bool | None = None,
         rows: Number | None = None,
@@ -250,6 +252,7 @@ class Statistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
+        base: Number | None = None,
         interval: bool | None = None,
         rows: Number | None = None,
         group_by: Sequence[str] | str | None = None,
@@ -367,6 +370,31 @@ class Statistics:
         """The covariance of two columns of numbers (the mean product of distances from their means); keywords as of :func:`equipoise.covariance`."""
         return self._plan("covariance", locals())
 
+    def regression(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        on: Sequence[str] | None = None,
+        range_on: Number | Sequence[Number] | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """How a column depends on others: intercept and coefficients by least squares; keywords as of :func:`equipoise.regression`."""
+        return self._plan("regression", locals())
+
     def distinct(
         self,
         column: str | None = None,
@@ -407,6 +435,8 @@ class Statistics:
         max_rows_per_unit: Number | None = None,
         max_groups_per_unit: Number | None = None,
         at: Number | Sequence[Number] | None = None,
+        group_by: Sequence[str] | str | None = None,
+        keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
         type: Mapping[str, str] | None = None,
         alpha: Number | None = None,
@@ -457,6 +487,7 @@ class Statistics:
         bins: Number | None = None,
         quantile_bins: Number | None = None,
         width: Number | None = None,
+        group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
         types: Mapping[str, str] | None = None,
         type: Mapping[str, str] | None = None,
@@ -534,6 +565,7 @@ class Statistics:
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
         interval: bool | None = None,
+        no_quantiles: bool | None = None,
         rows: Number | None = None,
         group_by: Sequence[str] | str | None = None,
         keys: Sequence[str] | None = None,
@@ -714,6 +746,7 @@ class GroupStatistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
+        bound: Number | None = None,
         interval: bool | None = None,
         population: bool | None = None,
         rows: Number | None = None,
@@ -742,6 +775,7 @@ class GroupStatistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
+        bound: Number | None = None,
         interval: bool | None = None,
         population: bool | None = None,
         rows: Number | None = None,
@@ -769,6 +803,7 @@ class GroupStatistics:
         max_groups_per_unit: Number | None = None,
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
+        base: Number | None = None,
         interval: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
@@ -898,6 +933,29 @@ class GroupStatistics:
         """How many different values a column has, or with a unit how many people there are; keywords as of :func:`equipoise.distinct`."""
         return self._plan("distinct", locals())
 
+    def ecdf(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        at: Number | Sequence[Number] | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """Which share of the rows is not above stated or drawn points: the distribution function; keywords as of :func:`equipoise.ecdf`."""
+        return self._plan("ecdf", locals())
+
     def mode(
         self,
         column: str | None = None,
@@ -919,6 +977,32 @@ class GroupStatistics:
     ) -> Query:
         """The most frequent value of a column, exact, or a refusal where it leads by too little; keywords as of :func:`equipoise.mode`."""
         return self._plan("mode", locals())
+
+    def histogram(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        adjacency: str | None = None,
+        mechanism: str | None = None,
+        target_error: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        privacy_unit: str | None = None,
+        unit: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        range: tuple[Number, Number] | str | None = None,
+        bins: Number | None = None,
+        quantile_bins: Number | None = None,
+        width: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        type: Mapping[str, str] | None = None,
+        alpha: Number | None = None,
+    ) -> Query:
+        """How many records each value or bin of a column has; rare values are not released; keywords as of :func:`equipoise.histogram`."""
+        return self._plan("histogram", locals())
 
     def select(
         self,
@@ -985,6 +1069,7 @@ class GroupStatistics:
         range: tuple[Number, Number] | str | None = None,
         resolution: Number | None = None,
         interval: bool | None = None,
+        no_quantiles: bool | None = None,
         rows: Number | None = None,
         types: Mapping[str, str] | None = None,
         type: Mapping[str, str] | None = None,

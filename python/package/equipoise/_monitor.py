@@ -15,6 +15,7 @@ from ._columns import prepared
 from ._data import FileTable, length_of, table
 from ._errors import DataError, RequestError
 from ._release import warn
+from ._remote import RemoteData, RemoteWatch
 from ._wording import decimal
 
 
@@ -103,6 +104,7 @@ class ThresholdMonitor:
 
     Data in memory is watched for as long as this object lives. A file is watched as ``equipoise monitor`` does it: questions and
     answers are on the disk, in ``state``, before an answer is seen, and whoever starts again goes on without another charge.
+    Data behind a server (:func:`connect`) is watched there.
 
     With ``privacy_unit``, a column, a person counts once however many rows they have, and has one budget. ``sums=True`` allows
     :meth:`ask_sum` and takes a little more noise. The data must not change while it is watched.
@@ -116,6 +118,8 @@ class ThresholdMonitor:
     >>> monitor.ask(np.array(people["age"]) > 60, 1500)
     False
     """
+
+    _file: _equipoise.FileWatch | RemoteWatch | None
 
     def __init__(
         self,
@@ -141,9 +145,12 @@ class ThresholdMonitor:
         }
         if privacy_unit is not None:
             words["unit"] = privacy_unit
+        if isinstance(data, RemoteData):
+            self._watch_remote(data, words, (ledger, name, state), apart)
+            return
         self._data, self._table = data, table(data)
         self._lock = threading.Lock()
-        self._file: _equipoise.FileWatch | None = None
+        self._file = None
         if isinstance(self._table, FileTable):
             self._watch_file(self._table, words, _books.charged(self._table.path, ledger, name, apart), state)
             return
@@ -162,6 +169,11 @@ class ThresholdMonitor:
             json.dumps(words),
             ids,
         )
+
+    def _watch_remote(self, data: RemoteData, words: dict[str, Any], given: tuple[Any, ...], apart: bool) -> None:
+        if words.pop("adjacency") != "add-remove" or apart or any(one is not None for one in given):
+            raise RequestError("the server knows adjacency, ledger, name and state of its data; leave them out")
+        self._data, self._file = data, RemoteWatch(data, words, None)
 
     def _watch_file(self, rows: FileTable, words: dict[str, Any], charged: _books.Charged, state: Any) -> None:
         words.update(rows.reading)

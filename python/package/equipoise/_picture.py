@@ -92,5 +92,7 @@ def _named(parts: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         return named
     if parts.get("answers") is not None:
         among = [part for part in parts["answers"] if part["statistic"] in ("mean", "quantiles")]
-        return [(str(part["statistic"]), part) for part in among or parts["answers"]]
+        if parts["statistic"] == "regression":  # intercept and mean have other units than coefficients
+            among = [part for part in parts["answers"] if part["statistic"] == "coefficient"]
+        return [(_frames.part_name(part), part) for part in among or parts["answers"]]
     return [(str(parts["statistic"]), parts)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _books, _equipoise
@@ -36,8 +37,15 @@ def run_program(
     range: Any = None,
     options: Sequence[str] | None = None,
     default: Any = None,
+    then: Mapping[str, Command | Sequence[Command]] | None = None,
     blocks: int | None = None,
     rows: int | None = None,
+    mechanism: str | None = None,
+    trim: Any = None,
+    width: Any = None,
+    bound: Any = None,
+    rate: Any = None,
+    size: int | None = None,
     adjacency: str | None = None,
     privacy_unit: str | None = None,
     unit: str | None = None,
@@ -77,6 +85,11 @@ def run_program(
     ``default``
         What a block without an answer counts as: a number, a list of numbers, a text, a list of texts. Without one a tenth of
         epsilon tells whether at least half of the blocks answered, and there is no answer where they did not.
+    ``then``
+        ``{"mean": ["sh", "mean.sh"], "median": ["sh", "median.sh"]}``: ``program`` prints the name of one of these, half of epsilon
+        chooses the one that most blocks name, and the other half pays for what it prints on blocks that are dealt anew.
+    ``mechanism``, ``trim``, ``width``, ``bound``, ``rate``, ``size``
+        How answers become one, as for :func:`subsample`.
     ``types``, ``type``
         What columns of a table in memory are: ``{"age": "integer"}``, in the words of questions. Without it numbers are 64-bit
         floats and days are moments, because one cell elsewhere could make them so; a file declares its types itself.
@@ -92,50 +105,15 @@ def run_program(
     ``dry_run``
         Plan and try the program without rows; a dictionary, and nothing is charged.
     """
+    said = dict(locals())
     _linux()
-    privacy_unit, types = one_of("unit", unit, "privacy_unit", privacy_unit), one_of("type", type, "types", types)
-    said = words_of("count", None, {"confidence": confidence, "alpha": alpha})
-    held = table(data)
-    source = held.path if isinstance(held, FileTable) else data
+    held, kinds, words, how = _prepared(said)
     charged = None
     if ledger is not None or isinstance(held, FileTable):
-        charged = _books.charged(source, ledger, name, apart)
+        charged = _books.charged(held.path if isinstance(held, FileTable) else data, ledger, name, apart)
     else:
         _books.check_request_id(request_id)
-    held, kinds = _handed_over(held, input == "arrow", privacy_unit, types)
-    account = _books.odometer(adjacency, privacy_unit) if charged is None else charged.name
-    words = {
-        "programs": _commands(program),
-        "output": output,
-        "epsilon": decimal(epsilon, "epsilon"),
-        "delta": decimal(delta, "delta"),
-        "adjacency": adjacency,
-        "unit": privacy_unit,
-        "blocks": None if blocks is None else decimal(blocks, "blocks"),
-        "rows": None if rows is None else decimal(rows, "rows"),
-        "range": None if range is None else decimals(range, "range"),
-        "options": None if options is None else [str(option) for option in options],
-        "confidence": said.get("confidence"),
-        "settings": [] if types is None else [f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}"],
-    }
-    if default is not None:
-        words["default"] = _plain(default)
-    if input not in ("csv", "arrow"):
-        raise RequestError("input is not accepted; give 'csv' or 'arrow'")
-    how = {
-        "keeper": None if unsafe_no_sandbox else _keeper(),
-        "block_time": float(block_time),
-        "memory": int(memory),
-        "processes": int(processes),
-        "serial": bool(serial),
-        "padded": bool(time_padding),
-        "arrow": input == "arrow",
-        "block_file": bool(block_file),
-        "proc": bool(with_proc),
-        "allow_read": [os.fspath(path) for path in allow_read],
-        "data": os.path.abspath(held.path) if isinstance(held, FileTable) else None,
-        "dry_run": bool(dry_run),
-    }
+    account = _books.odometer(adjacency, words["unit"]) if charged is None else charged.name
     if unsafe_no_sandbox:
         warnings.warn("no sandbox: the program can read and send all that you can", stacklevel=2)
     books = _books.books(None, analyst) if charged is None else charged.open(analyst)
@@ -154,6 +132,77 @@ def run_program(
         plan: dict[str, Any] = found["plan"]
         return dict(plan, expected=in_python(plan["expected"]))
     return warned(Release._of_json(json.dumps(found["release"])))
+
+
+def rehearse_program(program: Any, data: Any, trials: int, keywords: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """A program on blocks of public rows: what was seen, and the same in words; nothing is charged."""
+    _linux()
+    parameters = inspect.signature(run_program).parameters
+    unknown = [name for name in keywords if name not in parameters]
+    if unknown:
+        raise RequestError(f"run_program takes no keyword '{unknown[0]}'; see help(equipoise.run_program)")
+    said = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
+    said |= {"program": program, "data": data} | keywords
+    missing = [name for name in ("output", "epsilon") if name not in said]
+    if missing:
+        raise RequestError(f"run_program needs {missing[0]}=")
+    held, kinds, words, how = _prepared(said)
+    books = _equipoise.Books(None, None)
+    with clock(bool(said["progress"]), "program"):
+        text = recorded(
+            lambda came: _equipoise.rehearse_program(
+                books, "simulation", json.dumps(words), json.dumps(how), held.names, held.source(kinds), held.rows, kinds, trials, came
+            ),
+            release=lambda text: text,
+        )
+    found: dict[str, Any] = json.loads(text)
+    for note in found["notes"]:
+        warnings.warn(note, stacklevel=3)
+    return found["simulation"], found["words"]
+
+
+def _prepared(said: dict[str, Any]) -> tuple[Table | FileTable, list[tuple[int, str]], dict[str, Any], dict[str, Any]]:
+    """The data as programs get it, the request in words, and how programs are run."""
+    person = one_of("unit", said["unit"], "privacy_unit", said["privacy_unit"])
+    types = one_of("type", said["type"], "types", said["types"])
+    sure = words_of("count", None, {"confidence": said["confidence"], "alpha": said["alpha"]})
+    if said["input"] not in ("csv", "arrow"):
+        raise RequestError("input is not accepted; give 'csv' or 'arrow'")
+    arrow = said["input"] == "arrow"
+    held, kinds = _handed_over(table(said["data"]), arrow, person, types)
+    numbers: dict[str, Callable[..., str]] = {"blocks": decimal, "rows": decimal, "trim": decimal, "bound": decimal, "rate": decimal, "size": decimal}
+    numbers |= {"range": decimals, "width": decimals}
+    words = {
+        "programs": _commands(said["program"]),
+        "analyses": [{"name": str(name), "programs": _commands(one)} for name, one in (said["then"] or {}).items()],
+        "mechanism": said["mechanism"],
+        "output": said["output"],
+        "epsilon": decimal(said["epsilon"], "epsilon"),
+        "delta": decimal(said["delta"], "delta"),
+        "adjacency": said["adjacency"],
+        "unit": person,
+        "options": None if said["options"] is None else [str(option) for option in said["options"]],
+        "confidence": sure.get("confidence"),
+        "settings": [] if types is None else [f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}"],
+    }
+    words |= {name: write(said[name], name) for name, write in numbers.items() if said[name] is not None}
+    if said["default"] is not None:
+        words["default"] = _plain(said["default"])
+    how = {
+        "keeper": None if said["unsafe_no_sandbox"] else _keeper(),
+        "block_time": float(said["block_time"]),
+        "memory": int(said["memory"]),
+        "processes": int(said["processes"]),
+        "serial": bool(said["serial"]),
+        "padded": bool(said["time_padding"]),
+        "arrow": arrow,
+        "block_file": bool(said["block_file"]),
+        "proc": bool(said["with_proc"]),
+        "allow_read": [os.fspath(path) for path in said["allow_read"]],
+        "data": os.path.abspath(held.path) if isinstance(held, FileTable) else None,
+        "dry_run": bool(said["dry_run"]),
+    }
+    return held, kinds, words, how
 
 
 def _plain(default: Any) -> Any:

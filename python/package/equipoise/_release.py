@@ -108,7 +108,8 @@ class Release:
     @property
     def blocks(self) -> dict[str, Any] | None:
         """Where blocks answered: their ``count``, about how many ``answered`` (``None`` where a default was stated), how far off that
-        may be, and what stands for a block without an answer (``missing_as``; ``None`` where it counts for nothing)."""
+        may be, and what stands for a block without an answer (``missing_as``; ``None`` where it counts for nothing). Where it was
+        paid for, about how many ``votes`` the answer has, and the ``analysis`` that the blocks chose first."""
         return self._parts.get("blocks")
 
     @property

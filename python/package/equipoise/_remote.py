@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -31,7 +32,9 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 class Server(Mapping[str, "RemoteData"]):
     """The data sets of a server that one may see, by their ids. :func:`connect` makes it."""
 
-    def __init__(self, url: str, token: str, timeout: float = 30) -> None:
+    def __init__(self, url: str, token: str, timeout: float = 30, witness: str | None = None) -> None:
+        if witness is not None and not re.fullmatch(r"[0-9a-f.]{1,400}", witness):
+            raise RequestError("witness is not one of a server; give what server.witness was")
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise RequestError("url is the address of a server; give one such as 'https://answers.example.org'")
@@ -41,6 +44,9 @@ class Server(Mapping[str, "RemoteData"]):
         if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise RequestError("token is not one of a server; make one on its page 'Account'")
         self.url, self._token, self._timeout = url.rstrip("/"), token, timeout
+        #: What was last seen of the server's ledger. It is sent with every request: a ledger that lacks it is an older copy, and is
+        #: not charged any more. Keep it, and give it to :func:`connect` the next time.
+        self.witness = witness
         self._opener = urllib.request.build_opener(_NoRedirect())
 
     def __repr__(self) -> str:
@@ -66,14 +72,17 @@ class Server(Mapping[str, "RemoteData"]):
         sent = {"Authorization": f"Bearer {self._token}", **(headers or {})}
         if data is not None:
             sent["Content-Type"] = "application/json"
+        if self.witness is not None:
+            sent["Equipoise-Witness"] = self.witness
         for left in reversed(range(TRIES)):
             asked = urllib.request.Request(self.url + path, data=data, headers=sent, method=method)
             try:
                 with self._opener.open(asked, timeout=self._timeout) as answer:
+                    self.witness = answer.headers.get("Equipoise-Witness") or self.witness
                     return answer.status, answer.read().decode(), answer.headers
             except urllib.error.HTTPError as error:
                 text = error.read().decode(errors="replace")
-                if error.code in (429, 503) and left:
+                if error.code in (429, 503) and left and error.headers.get("Retry-After"):
                     time.sleep(min(float(error.headers.get("Retry-After") or 1), 60))
                     continue
                 raise _error(error.code, text) from None
@@ -131,6 +140,9 @@ class RemoteData:
         self._document = self.server[self.id]._document
         return {"spent": self._document["spent"], "remaining": self._document["remaining"], "earlier": []}
 
+    def _path(self) -> str:
+        return f"/v1/data-sets/{urllib.parse.quote(self.id, safe='')}"
+
     def __repr__(self) -> str:
         return visible(f"<data set {self.name!r} of {self.server.url}>")
 
@@ -143,7 +155,7 @@ class RemoteQuestion:
             if keywords.pop(keyword, None):
                 raise RequestError(f"{keyword}= is for data that lies here; the server knows it, so leave it out", keyword)
         self._data, self._words = data, request(statistic, column, keywords)
-        self._path = f"/v1/data-sets/{urllib.parse.quote(data.id, safe='')}"
+        self._path = data._path()
 
     def summarize(self) -> dict[str, Any]:
         """What it will cost and what can be told of the answer. Free."""
@@ -151,6 +163,12 @@ class RemoteQuestion:
         summary["expected"] = in_python(summary["expected"])
         summary["warnings"] = [in_python(line) for line in summary["warnings"]]
         return summary
+
+    def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
+        """Outcomes of many trials on made-up rows, their error bars, and what each number came to. Free."""
+        said = {"question": self._words, "trials": trials}
+        found = self._data.server._json("POST", f"{self._path}/rehearsals", said)
+        return found["values"], found["errors"], found["series"]
 
     def release(self, request_id: str | None = None) -> Release:
         """Pay, and wait until the answer is shown."""
@@ -170,7 +188,30 @@ class RemoteQuestion:
             time.sleep(min(float(headers.get("Retry-After") or 1), 60))
 
 
-def connect(url: str, token: str, *, timeout: float = 30) -> Server:
+class RemoteWatch:
+    """A monitor of data behind a server: charged once, kept there."""
+
+    def __init__(self, data: RemoteData, words: dict[str, Any], request_id: str | None) -> None:
+        self._server = data.server
+        said = {"data_set": data.id, **words}
+        key = request_id or uuid.uuid4().hex
+        planned = self._server._json("POST", "/v1/monitors", {**said, "dry_run": True})
+        warn(planned["warnings"])
+        status, text, _ = self._server._send("POST", "/v1/monitors", said, {"Idempotency-Key": key})
+        begun = json.loads(text)
+        self.id, self.scale, self.resumed = str(begun["id"]), float(begun["scale"]), status == 200
+
+    def ask(self, line: str) -> str:
+        """The answer to one question."""
+        answers = self._server._json("POST", f"/v1/monitors/{self.id}/questions", {"questions": [json.loads(line)]})
+        return json.dumps(answers["answers"][0])
+
+    def earlier(self) -> list[str]:
+        """Every question so far with its answer."""
+        return [json.dumps(one) for one in self._server._json("GET", f"/v1/monitors/{self.id}/history")["answers"]]
+
+
+def connect(url: str, token: str, *, timeout: float = 30, witness: str | None = None) -> Server:
     """The data sets of an Equipoise server.
 
     ``url``, ``token``
@@ -178,6 +219,8 @@ def connect(url: str, token: str, *, timeout: float = 30) -> Server:
         without encryption only to this machine.
     ``timeout``
         How many seconds one request may take.
+    ``witness``
+        What :attr:`Server.witness` was the last time: a server whose ledger was put back from an older copy since then is found out.
 
     A data set goes where a table goes, with the same releases and errors; what it costs and who may ask is the server's to say:
 
@@ -185,4 +228,4 @@ def connect(url: str, token: str, *, timeout: float = 30) -> Server:
         eq.median(salaries, "salary", epsilon=1)
         session = eq.Session(salaries)
     """
-    return Server(url, token, timeout)
+    return Server(url, token, timeout, witness)

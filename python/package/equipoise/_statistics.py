@@ -16,7 +16,7 @@ from ._release import Release
 Number = Union[float, int, str]
 Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "correlation", "covariance", "distinct", "ecdf", "mode", "histogram", "select", "top", "summary", "quantiles"]
+__all__ = ["count", "share", "sum", "mean", "variance", "std", "median", "quantile", "iqr", "min", "max", "correlation", "covariance", "regression", "distinct", "ecdf", "mode", "histogram", "select", "top", "summary", "quantiles"]
 
 #: Keywords as the words of a request, and what they are.
 WORDS: dict[str, tuple[str, str]] = {
@@ -36,9 +36,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "confidence": ("confidence", "number"),
     "range": ("range", "numbers"),
     "range_y": ("range_y", "numbers"),
+    "on": ("on", "texts"),
+    "range_on": ("range_on", "numbers"),
     "resolution": ("resolution", "number"),
+    "bound": ("bound", "number"),
+    "base": ("base", "number"),
     "interval": ("interval", "flag"),
     "population": ("population", "flag"),
+    "no_quantiles": ("no_quantiles", "flag"),
     "rows": ("rows", "number"),
     "bins": ("bins", "number"),
     "quantile_bins": ("quantile_bins", "number"),
@@ -603,6 +608,7 @@ def median(
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    bound: Number | None = None,
     interval: bool | None = None,
     population: bool | None = None,
     rows: Number | None = None,
@@ -657,6 +663,9 @@ def median(
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
         where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
+    ``bound``
+        With propose-test-release: the most that one row may move the answer, as you propose; tested, and refused
+        where few rows could change that. Searched where nothing is said.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``population``
@@ -703,6 +712,7 @@ def quantile(
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    bound: Number | None = None,
     interval: bool | None = None,
     population: bool | None = None,
     rows: Number | None = None,
@@ -757,6 +767,9 @@ def quantile(
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
         where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
+    ``bound``
+        With propose-test-release: the most that one row may move the answer, as you propose; tested, and refused
+        where few rows could change that. Searched where nothing is said.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``population``
@@ -802,6 +815,7 @@ def iqr(
     max_groups_per_unit: Number | None = None,
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
+    base: Number | None = None,
     interval: bool | None = None,
     rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
@@ -853,6 +867,8 @@ def iqr(
     ``resolution``
         Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float,
         where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
+    ``base``
+        With scale: the answer is told up to factors of this, which few rows must not move it across [default: 2].
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
     ``rows``
@@ -1239,6 +1255,94 @@ def covariance(
     return ask("covariance", locals())
 
 
+def regression(
+    data: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    adjacency: str | None = None,
+    mechanism: str | None = None,
+    target_error: Number | None = None,
+    confidence: Number | None = None,
+    where: str | None = None,
+    privacy_unit: str | None = None,
+    unit: str | None = None,
+    max_rows_per_unit: Number | None = None,
+    max_groups_per_unit: Number | None = None,
+    range: tuple[Number, Number] | str | None = None,
+    on: Sequence[str] | None = None,
+    range_on: Number | Sequence[Number] | None = None,
+    types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
+    alpha: Number | None = None,
+    ledger: Path | None = None,
+    name: str | None = None,
+    analyst: str | None = None,
+    apart: bool = False,
+    request_id: str | None = None,
+) -> Release:
+    """How a column depends on others: intercept and coefficients by least squares.
+
+    Rows with a number in all columns count. Without ranges a part of epsilon finds them; they are released with the answer. Where
+    the model may predict worse than the mean alone, as far as noise tells, it is refused. For a model to predict with, see
+    :class:`equipoise.sklearn.Private`.
+
+    >>> import equipoise as eq
+    >>> people = {"age": list(range(100)) * 200, "pay": [2 * age + 5 for age in range(100)] * 200}
+    >>> release = eq.regression(people, "pay", on=["age"], range=(0, 210), range_on=(0, 100), epsilon=2)
+    >>> 1.5 < release.value["coefficients"]["age"] < 2.5  # noise of about 3 on sums of 6,667 rows' squares
+    True
+
+    Keywords:
+
+    ``epsilon``
+        The privacy loss: 0.1 is careful, 1 is usual, above 10 protects little.
+    ``delta``
+        By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6: well below one over the
+        number of rows.
+    ``adjacency``
+        What may change between data sets that look alike, one row or person: add-remove (the number of rows is
+        private too) or replace.
+    ``mechanism``
+        The mechanism by name; auto takes the least predicted error; a plan shows the others.
+    ``target_error``
+        How far off the answer may be, instead of epsilon: rows of a count, ranks of a quantile, the column's unit for
+        a sum, or for a mean or variance with ``range`` and ``rows``; the least epsilon is used.
+    ``confidence``
+        With which probability the error bar holds [default: 0.95].
+    ``where``
+        Only rows of which this is true: comparisons, and, or, not, in, between, is null; a null is never true.
+    ``privacy_unit``, ``unit``
+        The column that names the person, where people have several rows: all of a person's rows are protected.
+    ``max_rows_per_unit``
+        With a unit: how many rows of each person take part, drawn at random [default: 1].
+    ``max_groups_per_unit``
+        With a unit and groups: in how many groups each person takes part, drawn at random, with R rows in each; for a
+        select of found values, for how many of them.
+    ``range``
+        Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as
+        2000-01-01,2030-12-31.
+    ``on``
+        The columns that explain the first one, as carat,depth.
+    ``range_on``
+        The same as ``range``, for each column of ``on`` in their order: 0,6,40,80 are 0 to 6 and 40 to 80.
+    ``types``, ``type``
+        What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
+    ``alpha``
+        One minus the confidence, for who is used to that.
+    ``ledger``, ``name``, ``analyst``, ``request_id``
+        A file in which the charge is written down, the name that the budget of the data belongs to, who asks, and a
+        name for this request: asking again under it gives the same answer for free, whatever rows data of that name has by
+        now. Without a ledger an odometer of this process counts (:func:`spent`), and data in memory has no name to ask again
+        about; questions about a file use the ledger beside it.
+    ``apart``
+        A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
+        move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    """
+    return ask("regression", locals())
+
+
 def distinct(
     data: Any,
     column: str | None = None,
@@ -1336,6 +1440,8 @@ def ecdf(
     max_rows_per_unit: Number | None = None,
     max_groups_per_unit: Number | None = None,
     at: Number | Sequence[Number] | None = None,
+    group_by: Sequence[str] | str | None = None,
+    keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
     type: Mapping[str, str] | None = None,
     alpha: Number | None = None,
@@ -1347,7 +1453,8 @@ def ecdf(
 ) -> Release:
     """Which share of the rows is not above stated or drawn points: the distribution function.
 
-    The shares are ``groups`` of the release, and the bars of all points hold at once. Without ``at`` points are drawn.
+    The shares are ``groups`` of the release, and the bars of all points hold at once; with ``group_by``
+    those of each group. Without ``at`` points are drawn.
 
     >>> import equipoise as eq
     >>> release = eq.ecdf(list(range(1000)), epsilon=2, at=[99, 499])
@@ -1382,6 +1489,10 @@ def ecdf(
         select of found values, for how many of them.
     ``at``
         The points, of the column's type and in growing order, as 0,15,60; drawn as quantiles where none are stated.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
+    ``keys``
+        The groups, where they are public: values of the one column; needs no delta.
     ``types``, ``type``
         What a column holds: date, timestamp, decimal:2 (digits after the point), integer, boolean, number or text.
     ``alpha``
@@ -1498,6 +1609,7 @@ def histogram(
     bins: Number | None = None,
     quantile_bins: Number | None = None,
     width: Number | None = None,
+    group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
     types: Mapping[str, str] | None = None,
     type: Mapping[str, str] | None = None,
@@ -1556,6 +1668,8 @@ def histogram(
     ``width``
         Count numbers between multiples of this, in days for dates and seconds for timestamps: over ``range``, or
         where enough rows are, which takes a delta.
+    ``group_by``
+        Answer for each group of records that agree in these columns; finding the groups needs a delta.
     ``keys``
         The groups, where they are public: values of the one column; needs no delta.
     ``types``, ``type``
@@ -1768,6 +1882,7 @@ def summary(
     range: tuple[Number, Number] | str | None = None,
     resolution: Number | None = None,
     interval: bool | None = None,
+    no_quantiles: bool | None = None,
     rows: Number | None = None,
     group_by: Sequence[str] | str | None = None,
     keys: Sequence[str] | None = None,
@@ -1824,6 +1939,9 @@ def summary(
         where numbers are otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept.
     ``interval``
         Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each.
+    ``no_quantiles``
+        Leave the quantiles out and spend all of epsilon on count, mean and standard deviation, where there are too
+        few rows for quantiles.
     ``rows``
         How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a
         noisy count, of quantiles, and of means and variances with ``range``; the error bar then holds if it is right.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import inspect
 import json
 import math
 import os
@@ -20,25 +21,40 @@ from ._errors import DataError, Interrupted, LostError, RequestError
 from ._identity import Untold, digest
 from ._quiet import recorded
 from ._release import Release, warned
-from ._wording import decimal
+from ._wording import decimal, decimals
 from ._workers import jobs, portable, votes_of
 
 #: A type in words, or categories; one for every column, or one for each of some.
 Types = str | Sequence[str] | Mapping[str, "str | Sequence[str]"]
 #: Numbers of blocks that are tried where nothing is said: the number of rows is private, so that it cannot decide.
 _BLOCKS = (128, 256, 512, 1024, 2048, 4096, 8192)
+#: These say themselves how many samples they take, or that a number is missing.
+_COUNTED = ("bootstrap", "a-samp", "A_samp", "a_samp", "sa", "SA")
+
+
+#: One function, or several that take blocks in turn.
+Functions = Callable[[Any], Any] | Sequence[Callable[[Any], Any]]
 
 
 def subsample(
-    f: Callable[[Any], Any],
+    f: Functions,
     data: Any,
     *,
     epsilon: Any,
     delta: Any = 0,
-    blocks: int | None = None,
-    default: Any = None,
+    output: str | None = None,
+    range: Any = None,
     options: Sequence[str] | None = None,
+    default: Any = None,
+    then: Mapping[str, Functions] | None = None,
+    blocks: int | None = None,
+    rows: int | None = None,
     mechanism: str | None = None,
+    trim: Any = None,
+    width: Any = None,
+    bound: Any = None,
+    rate: Any = None,
+    size: int | None = None,
     adjacency: str = "add-remove",
     privacy_unit: str | Sequence[Any] | None = None,
     unit: str | Sequence[Any] | None = None,
@@ -66,17 +82,33 @@ def subsample(
     type there (objects in pandas, null in Polars and pyarrow, floats in numpy). Names of columns stay; indexes and metadata
     do not. ``types`` says otherwise.
 
+    Several functions in a list take blocks in turn: analysts who do not talk to each other.
+
+    ``output``
+        What ``f`` gives: ``"number"``, ``"vector:3"``, ``"label"``, or ``"labels"`` for a set of them. Without it what ``default`` is;
+        else a label where there are ``options``, and a number where there are none.
+    ``range``, ``options``
+        Between which ends numbers are moved, and the labels there can be, where you know; never needed, and fewer blocks are
+        enough with them. Without ``options`` a label needs a delta.
     ``default``
-        What a block counts as where ``f`` fails, takes too long or gives something else. It also says what ``f`` gives: a
-        number, a list of numbers for a vector of that length, a text for a label. Without one ``f`` gives numbers, or labels
-        where there are ``options``, and a tenth of epsilon tells whether at least half of the blocks answered: where that does not
-        show, the answer is refused.
-    ``options``
-        The labels there can be; without them a label needs a delta. The answer is one of them, with a bar in votes.
-    ``blocks``
-        How many: more blocks mean less noise, and fewer rows for ``f`` in each. Without it, the fewest of 128, 256, 512 and
-        so on with which epsilon is enough. The error bar is about the blocks' answers: what ``f`` gives on all rows may lie
-        elsewhere (a maximum does), and ``release.covers`` says what it is.
+        What a block counts as where ``f`` fails, takes too long or gives something else: a number, a list of numbers, a text, a list of
+        texts. Without one a tenth of epsilon tells whether at least half of the blocks answered: where that does not show, the
+        answer is refused.
+    ``then``
+        ``{"mean": np.mean, "median": np.median}``: ``f`` gives the name of one of these analyses, half of epsilon chooses the one that most
+        blocks name, and the other half pays for what it gives on blocks that are dealt anew. One charge, one release.
+    ``blocks``, ``rows``
+        How many blocks: more mean less noise, and fewer rows for ``f`` in each. Without it the best for ``rows``, a number of rows that you
+        state as public; without that too, the fewest of 128, 256, 512 and so on with which epsilon is enough. The error bar is about
+        the blocks' answers: what ``f`` gives on all rows may lie elsewhere (a maximum does), and ``release.covers`` says what it is.
+    ``mechanism``
+        How answers become one; without it the best for what is known. For numbers ``"trimmed"`` and ``"winsorized"`` (with ``trim``, the share at
+        each end, 0.1 unless said), ``"median"``, ``"consensus"`` (the median where one answer moves it by at most ``bound``), ``"grid"`` (the cell of
+        this ``width`` that most lie in), ``"choice"`` (one of several widths, chosen privately), ``"ball"`` (the mean of those that agree). For
+        vectors ``"bounded"``, ``"vectors"``, ``"ball"``, ``"grid"``, ``"choice"``. For a label ``"arg-max"``, ``"popularity"`` (with how many
+        blocks gave it), ``"majority"``; for labels ``"counts"`` (feature by feature), ``"majority"`` (the whole set). For both samples that share
+        rows: ``"bootstrap"`` (as many as ``blocks``, each row with probability ``rate``, or ``size`` rows with repetition), and as the texts
+        print them ``"a-samp"`` (with ``rows``) and ``"sa"`` (with ``rows`` and ``size``), which evaluate ``f`` as often as they say first.
     ``privacy_unit``, ``unit``
         A column that names the person, or one name for each row: all rows of a person lie in one block. Names are compared
         without spaces around them, and rows without a name are left out, as in files.
@@ -105,46 +137,122 @@ def subsample(
     >>> release.mechanism, release.refused
     ('winsorized', False)
     """
-    if not callable(f):
-        raise DataError("f is not a function; give one that takes a block of the data")
-    types = one_of("type", type, "types", types)
-    rows, person, people = _people(data, one_of("unit", unit, "privacy_unit", privacy_unit))
-    cut = cutter(data, types)
-    apart = needs_processes(data, jobs(n_jobs) > 1)
-    portable(f, n_jobs, time_limit, apart)
+    asked = Asked(f, then, data, one_of("type", type, "types", types), one_of("unit", unit, "privacy_unit", privacy_unit))
+    asked.work(n_jobs=n_jobs, time_limit=time_limit, progress=progress, show_output=show_output)
     if ledger is None:
         _books.check_request_id(request_id)
-    account = _books.odometer(adjacency, person) if ledger is None else _books.name_of(data, ledger, name)
-    words = {
-        "statistic": "subsample",
-        "data": account,
-        "epsilon": decimal(epsilon, "epsilon"),
-        "delta": decimal(delta, "delta"),
-        "adjacency": adjacency,
-        "blocks": blocks,
-        "unit": person,
-        "mechanism": mechanism,
-        "confidence": _confidence(confidence, alpha),
-        "settings": _settings(f, request_id, types, time_limit),
-        **_output(default, options),
-    }
+    account = _books.odometer(adjacency, asked.person) if ledger is None else _books.name_of(data, ledger, name)
+    said = {"output": output, "range": range, "options": options, "default": default, "blocks": blocks, "rows": rows}
+    said |= {"mechanism": mechanism, "trim": trim, "width": width, "bound": bound, "rate": rate, "size": size}
+    words = asked.words(said, epsilon=epsilon, delta=delta, adjacency=adjacency, confidence=_confidence(confidence, alpha))
+    words |= {"data": account, "settings": asked.settings(request_id, time_limit)}
     return vote(
         words,
-        lambda ballot: _deal(ballot, rows, people),
-        lambda dealt: votes_of(
-            f,
-            Blocks(cut, dealt),
-            n_jobs=n_jobs,
-            time_limit=time_limit,
-            progress=progress,
-            read=reader(words["output"]),
-            show_output=show_output,
-            apart=apart,
-        ),
+        asked.deal,
+        lambda dealt: asked.votes(asked.functions, dealt, words["output"]),
         ledger=ledger,
         analyst=analyst,
         request_id=request_id,
+        choose=None if asked.then is None else asked.named,
+        chosen=lambda name, dealt: asked.votes(asked.analyses[name], dealt, words["output"]),
     )
+
+
+def rehearse(f: Functions, data: Any, trials: int, deals: int, keywords: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """A function on blocks of public rows: what was seen, and the same in words; nothing is charged."""
+    parameters = inspect.signature(subsample).parameters
+    unknown = [name for name in keywords if name not in parameters]
+    if unknown:
+        raise RequestError(f"subsample takes no keyword '{unknown[0]}'; see help(equipoise.subsample)")
+    said = {name: one.default for name, one in parameters.items() if one.default is not one.empty} | keywords
+    if "epsilon" not in said:
+        raise RequestError("subsample needs epsilon=")
+    if said["then"] is not None:
+        raise RequestError("simulate what chooses and each analysis apart, without then=")
+    types, unit = one_of("type", said["type"], "types", said["types"]), one_of("unit", said["unit"], "privacy_unit", said["privacy_unit"])
+    asked = Asked(f, None, data, types, unit)
+    asked.work(**{name: said[name] for name in ("n_jobs", "time_limit", "progress", "show_output")})
+    sure = _confidence(said["confidence"], said["alpha"])
+    words = asked.words(said, epsilon=said["epsilon"], delta=said["delta"], adjacency=said["adjacency"], confidence=sure)
+    ballot = _planned(dict(words, data="simulation"), _equipoise.Books(None, None))
+    looks = ballot.looks(asked.rows, asked.names(), deals)
+    votes = [asked.votes(asked.functions, blocks, words["output"]) for blocks in looks]
+    details, text = ballot.rehearsed(votes, trials)
+    return json.loads(details), text
+
+
+class Asked:
+    """Functions and the data that they get in blocks, before anything is charged."""
+
+    def __init__(self, f: Functions, then: Mapping[str, Functions] | None, data: Any, types: Any, unit: Any) -> None:
+        self.functions = _functions(f, "f")
+        self.then = then
+        self.analyses = {str(name).strip(): _functions(one, f"then['{name}']") for name, one in (then or {}).items()}
+        self.types = types
+        self.rows, self.person, self.people = _people(data, unit)
+        self._cut, self._data = cutter(data, types), data
+
+    def work(self, *, n_jobs: int | None, time_limit: float | None, progress: bool, show_output: bool) -> None:
+        """How the functions are run; refused where they cannot be."""
+        apart = needs_processes(self._data, jobs(n_jobs) > 1)
+        for one in [*self.functions, *(one for several in self.analyses.values() for one in several)]:
+            portable(one, n_jobs, time_limit, apart)
+        self._how: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "progress": progress, "show_output": show_output, "apart": apart}
+
+    def words(self, said: dict[str, Any], *, epsilon: Any, delta: Any, adjacency: str | None, confidence: str) -> dict[str, Any]:
+        """The request in words, but for the account."""
+        numbers: dict[str, Callable[..., str]] = {"range": decimals, "width": decimals, "rows": decimal, "trim": decimal, "bound": decimal, "rate": decimal, "size": decimal}
+        words = {name: None if said[name] is None else write(said[name], name) for name, write in numbers.items()}
+        return {
+            "statistic": "subsample",
+            "epsilon": decimal(epsilon, "epsilon"),
+            "delta": decimal(delta, "delta"),
+            "adjacency": adjacency,
+            "blocks": said["blocks"],
+            "unit": self.person,
+            "mechanism": said["mechanism"],
+            "confidence": confidence,
+            "analyses": [{"name": name} for name in self.analyses],
+            **{name: word for name, word in words.items() if word is not None},
+            **_output(said["output"], said["default"], said["options"]),
+        }
+
+    def settings(self, request_id: str | None, time_limit: float | None) -> list[str]:
+        """What else a request is: all that changes votes."""
+        said = [_function(one, request_id) for one in self.functions]
+        said += [f"then={name}:{_function(one, request_id)}" for name, several in self.analyses.items() for one in several]
+        if self.types is not None:
+            said.append(f"types={json.dumps(dict(self.types) if isinstance(self.types, Mapping) else self.types)}")
+        if time_limit is not None:
+            said.append(f"time_limit={decimal(time_limit, 'time_limit')}")
+        return said
+
+    def deal(self, ballot: _equipoise.Ballot) -> list[Any]:
+        """Rows into blocks, after the charge."""
+        return _deal(ballot, self.rows, self.people)
+
+    def names(self) -> list[str | None] | None:
+        """Whose each row is, of public rows."""
+        return None if self.people is None else self.people.cells("text")
+
+    def named(self, dealt: list[Any]) -> list[Any]:
+        """The analysis that each block names."""
+        return self.votes(self.functions, dealt, "label")
+
+    def votes(self, functions: list[Callable[[Any], Any]], dealt: list[Any], output: str) -> list[Any]:
+        """One vote for each block, which the functions take in turn."""
+        votes: list[Any] = [None] * len(dealt)
+        many = len(functions)
+        for place, one in enumerate(functions):
+            votes[place::many] = votes_of(one, Blocks(self._cut, dealt[place::many]), read=reader(output), **self._how)
+        return votes
+
+
+def _functions(f: Any, what: str) -> list[Callable[[Any], Any]]:
+    several = list(f) if isinstance(f, (list, tuple)) else [f]
+    if not several or not all(map(callable, several)):
+        raise DataError(f"{what} is not a function; give one that takes a block of the data, or a list of such")
+    return several
 
 
 def vote(
@@ -155,8 +263,13 @@ def vote(
     ledger: Any = None,
     analyst: str | None = None,
     request_id: str | None = None,
+    choose: Callable[[list[Any]], list[Any]] | None = None,
+    chosen: Callable[[str, list[Any]], list[Any]] | None = None,
 ) -> Release:
-    """Plan, pay, deal, run, count, in this order. What runs gives votes as :func:`reader` reads them."""
+    """Plan, pay, deal, run, count, in this order. What runs gives votes as :func:`reader` reads them.
+
+    ``choose`` gives the analyses that blocks name, of which one is chosen privately, and ``chosen`` runs it on blocks dealt anew.
+    """
     if importlib.util.find_spec("numpy") is None:
         raise RequestError("blocks are dealt with numpy; install it")
     books = _books.books(ledger, analyst)
@@ -165,7 +278,11 @@ def vote(
     if before is not None:
         return warned(Release._of_json(before))
     try:
-        votes = run(deal(ballot))
+        if choose is None or chosen is None:
+            votes = run(deal(ballot))
+        else:
+            name = ballot.choose(choose(deal(ballot)))
+            votes = chosen(name, deal(ballot))
     except KeyboardInterrupt:
         # Where it came may quote rows.
         raise Interrupted from None
@@ -177,24 +294,16 @@ def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballo
     data, blocks = said.pop("data"), said.pop("blocks")
 
     def ballot(blocks: Any) -> _equipoise.Ballot:
-        return _equipoise.Ballot(books, data, json.dumps(dict(said, blocks=decimal(blocks, "blocks"))))
+        words = dict(said, blocks=None if blocks is None else decimal(blocks, "blocks"))
+        return _equipoise.Ballot(books, data, json.dumps(words))
 
-    if blocks is not None:
+    counted = said.get("rows") is not None or said.get("mechanism") in _COUNTED
+    if blocks is not None or counted:
         return ballot(blocks)
     for fewer in _BLOCKS[:-1]:
         with contextlib.suppress(RequestError):
             return ballot(fewer)
     return ballot(_BLOCKS[-1])
-
-
-def _settings(f: Callable[[Any], Any], request_id: str | None, types: Any, time_limit: float | None) -> list[str]:
-    """What else a request is: all that changes votes."""
-    said = [_function(f, request_id)]
-    if types is not None:
-        said.append(f"types={json.dumps(dict(types) if isinstance(types, Mapping) else types)}")
-    if time_limit is not None:
-        said.append(f"time_limit={decimal(time_limit, 'time_limit')}")
-    return said
 
 
 def _function(f: Callable[[Any], Any], request_id: str | None) -> str:
@@ -218,18 +327,29 @@ def _confidence(confidence: Any, alpha: Any) -> str:
     return str(said.get("confidence", "0.95"))
 
 
-def _output(default: Any, options: Sequence[str] | None) -> dict[str, Any]:
-    if options is not None or isinstance(default, str):
-        labels = None if options is None else [str(option) for option in options]
+def _output(output: str | None, default: Any, options: Sequence[str] | None) -> dict[str, Any]:
+    """What blocks give, in words: as was said, or as the default and the options show."""
+    labels = None if options is None else [str(option) for option in options]
+    sets = output == "labels" or (output is None and _is_texts(default))
+    if sets:
+        if default is not None and not _is_texts(default):
+            raise RequestError("default is not accepted; give a list of texts for labels")
+        return {"output": "labels", "options": labels, "default": None if default is None else [str(one) for one in default]}
+    if output == "label" or (output is None and (options is not None or isinstance(default, str))):
         return {"output": "label", "options": labels, "default": None if default is None else str(default)}
     if default is None:
-        return {"output": "number"}
+        return {"output": "number" if output is None else output, "options": labels}
     with contextlib.suppress(TypeError, ValueError):
         single = isinstance(default, (int, float))
         numbers = [float(number) for number in ([default] if single else default)]
         if numbers and all(map(math.isfinite, numbers)):
-            return {"output": "number", "default": numbers[0]} if single else vector(numbers)
-    raise RequestError("default is not accepted; give a finite number, a list of them or a text")
+            words = {"output": "number", "default": numbers[0]} if single else vector(numbers)
+            return {**words, "output": words["output"] if output is None else output, "options": labels}
+    raise RequestError("default is not accepted; give a finite number, a list of them, a text or a list of texts")
+
+
+def _is_texts(default: Any) -> bool:
+    return isinstance(default, (list, tuple, set, frozenset)) and all(isinstance(one, str) for one in default)
 
 
 def vector(default: list[float]) -> dict[str, Any]:
@@ -264,12 +384,17 @@ def _deal(ballot: _equipoise.Ballot, rows: int, people: Column | None) -> list[A
 
 def reader(kind: str) -> Callable[[Any], Any]:
     """What makes a vote of what a function gives, as the compiled part takes it; it fails where that is something else."""
-    readers: dict[str, Callable[[Any], Any]] = {"label": _label, "number": float}
+    readers: dict[str, Callable[[Any], Any]] = {"label": _label, "labels": _labels, "number": float}
     return readers.get(kind, _numbers)
 
 
 def _label(value: Any) -> str | None:
     return text(value)
+
+
+def _labels(value: Any) -> list[str]:
+    """A set of labels; one text is a set of one."""
+    return [str(text(one)) for one in ([value] if isinstance(value, str) else value)]
 
 
 def _numbers(value: Any) -> list[float]:

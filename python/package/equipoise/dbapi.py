@@ -1,4 +1,4 @@
-"""A DB-API 2.0 module over private SQL: whatever reads a cursor, such as ``pandas.read_sql``, reads private answers.
+"""A DB-API 2.0 module over private SQL: whatever reads a cursor, such as ``pandas.read_sql`` or JupySQL's ``%sql``, reads private answers.
 
 Tables are given to :func:`connect` by name; every ``execute`` of a query is a charge.
 
@@ -14,6 +14,7 @@ Tables are given to :func:`connect` by name; every ``execute`` of a query is a c
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -38,6 +39,20 @@ ProgrammingError = _errors.RequestError
 NotSupportedError = _errors.RequestError
 
 
+# What PEP 249 asks of every module. Queries take no parameters, so that nothing here needs them.
+Date, Time, Timestamp, Binary = datetime.date, datetime.time, datetime.datetime, bytes
+DateFromTicks = datetime.date.fromtimestamp
+TimestampFromTicks = datetime.datetime.fromtimestamp
+
+
+def TimeFromTicks(ticks: float) -> datetime.time:
+    """The time of day of a number of seconds."""
+    return datetime.datetime.fromtimestamp(ticks).time()
+
+
+STRING, NUMBER, DATETIME, BINARY, ROWID = "STRING", "NUMBER", "DATETIME", "BINARY", "ROWID"
+
+
 def connect(**keywords: Any) -> Connection:
     """A connection to tables: the keywords are those of :func:`equipoise.sql`, prices and tables alike."""
     return Connection(keywords)
@@ -48,6 +63,7 @@ class Connection:
 
     def __init__(self, keywords: dict[str, Any]) -> None:
         self._keywords: dict[str, Any] | None = keywords
+        self._charged = False
 
     def cursor(self) -> Cursor:
         """A new cursor."""
@@ -55,10 +71,12 @@ class Connection:
 
     def commit(self) -> None:
         """Nothing: a charge is durable before rows are read."""
+        self._charged = False
 
     def rollback(self) -> None:
-        """What was charged stays charged."""
-        raise NotSupportedError("a charge is not taken back; leave rollback out")
+        """Nothing after a query that was not accepted, which cost nothing; what was charged stays charged."""
+        if self._charged:
+            raise NotSupportedError("a charge is not taken back; leave rollback out")
 
     def close(self) -> None:
         """No more queries."""
@@ -67,7 +85,9 @@ class Connection:
     def _ask(self, query: str) -> Rows:
         if self._keywords is None:
             raise InterfaceError("this connection is closed; open another")
-        return sql(query, **self._keywords)
+        rows = sql(query, **self._keywords)
+        self._charged = True
+        return rows
 
     def __enter__(self) -> Connection:
         return self

@@ -40,6 +40,7 @@ mod searched_bound;
 mod shifted_inverse;
 mod small_rows;
 mod smooth;
+mod spread;
 mod stable;
 mod threshold;
 mod threshold_monitor;
@@ -72,6 +73,7 @@ pub const ALL: &[&Audit] = &[
     &inverse_sensitivity::AUDIT,
     &quantiles::AUDIT,
     &quantile_interval::AUDIT,
+    &spread::AUDIT,
     &stable::AUDIT,
     &histogram_keys::AUDIT,
     &propose_test_release::AUDIT,

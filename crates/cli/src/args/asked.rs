@@ -133,16 +133,16 @@ fn said(statistic: Statistic, given: &ArgMatches) -> Request {
                 request.types = by_column(types.into_iter().flatten());
             }
             Value::Texts => request.set_texts(argument, texts()),
-            // The columns of a histogram are its group keys.
-            _ if argument == Argument::Column && statistic.spec().column == Column::Keys => {
-                request.set_texts(Argument::GroupBy, text().into_iter().collect());
-            }
             Value::Numbers if argument == Argument::Fraction => {
                 let flag = given.get_one::<String>(FRACTION_FLAG).cloned();
                 request.set_text(argument, text().or(flag));
             }
             Value::Text | Value::Number | Value::Numbers => request.set_text(argument, text()),
         }
+    }
+    // The columns of a histogram are its group keys, the first ones where it has others.
+    if statistic.spec().column == Column::Keys && request.group_by.is_empty() {
+        request.group_by = request.column.take().into_iter().collect();
     }
     request
 }

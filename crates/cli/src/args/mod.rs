@@ -3,6 +3,7 @@
 mod asked;
 mod books;
 mod monitor;
+mod own;
 mod question;
 mod sql;
 mod tools;
@@ -11,6 +12,7 @@ pub(crate) use asked::*;
 pub(crate) use books::*;
 use clap::{Parser, Subcommand};
 pub(crate) use monitor::*;
+pub(crate) use own::*;
 pub(crate) use question::*;
 pub(crate) use sql::*;
 pub(crate) use tools::*;
@@ -54,6 +56,18 @@ pub(crate) enum Command {
         after_help = "Questions are JSON lines, answers too:\n  {\"where\": \"age > 40 and town = 'Ayr'\", \"threshold\": 1000}\n  {\"sum\": \"hours\", \"most\": 24, \"threshold\": 5000}  (with --sums; each record counts from 0 to most)\n\nExamples:\n  equipoise monitor people.csv questions.jsonl --epsilon 1 --delta 1e-6 --budget-per-unit 10\n  some-program | equipoise monitor visits.csv --unit person --epsilon 1 --delta 1e-6 --budget-per-unit 10\n\nStarted again with the same words and state file it goes on where it ended and charges nothing. A question that was\nunder way when the program ended is answered 'lost' and spends like a positive answer; ask it again as a new one."
     )]
     Monitor(MonitorOptions),
+    /// Counts of a graph whose edges are rows: edges, triangles, stars, degrees, components
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph(Box<GraphOptions>),
+    /// One of some public options, by a score that the rows add up to
+    #[command(after_help = CHOOSE_EXAMPLES)]
+    Choose(Box<ChooseOptions>),
+    /// Which numbers of a stream lie above a threshold, until so many did: paid for once, the others are free
+    #[command(after_help = ABOVE_THRESHOLD_EXAMPLES)]
+    AboveThreshold(AboveThresholdOptions),
+    /// Means from training rows, corrected by a holdout that many questions do not wear out
+    #[command(after_help = HOLDOUT_EXAMPLES)]
+    Holdout(HoldoutOptions),
     /// The ledger: what was spent, limits, and a proof that nothing was changed
     Budget(BudgetOptions),
     /// A paragraph about a release, for a paper or a privacy board

@@ -31,6 +31,9 @@ pub(crate) struct MonitorOptions {
     /// Sums will be asked for besides counts, which takes more noise
     #[arg(long, help_heading = "Privacy")]
     pub sums: bool,
+    /// A form of the text in place of the monitor: above-noiseless-threshold (two noises; ends at its first positive answer) or simplified-monitor
+    #[arg(long, value_name = "NAME", help_heading = "Privacy")]
+    pub form: Option<String>,
     #[command(flatten)]
     pub reading: Reading,
     /// What was asked and answered, for the next start [default: FILE.monitor]

@@ -91,6 +91,11 @@ impl Showing {
         Self { dry_run: true, plot: None, ..self.clone() }
     }
 
+    /// Was an order or a number of groups given?
+    pub(crate) fn picks_groups(&self) -> bool {
+        self.sort.is_some() || self.show.is_some()
+    }
+
     /// In which order groups are shown.
     pub(crate) fn order(&self) -> Order {
         self.sort.unwrap_or_default()
@@ -110,6 +115,9 @@ pub(crate) struct BatchOptions {
     /// The data [default: what the questions' file names, from its folder]
     #[arg(value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Leave these questions out, counted from 1: what they share of epsilon and delta is for the others
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    pub leave_out: Vec<usize>,
     #[command(flatten)]
     pub books: Books,
     #[command(flatten)]
@@ -120,10 +128,10 @@ pub(crate) struct BatchOptions {
 #[derive(Args, Debug)]
 pub(crate) struct SimulateOptions {
     /// How many times
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, global = true, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub trials: u32,
     /// A file that differs in one record: also look for an event that tells the two apart more than the promise allows
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub neighbour: Option<PathBuf>,
     /// Print one JSON object with every answer
     #[arg(long)]
@@ -149,6 +157,12 @@ pub(crate) enum SimulateCommand {
         after_help = "Example:\n  equipoise simulate --trials 200 sql \"SELECT AVG(salary) FROM 'made-up.csv'\" --epsilon 1"
     )]
     Sql(Box<SqlOptions>),
+    /// A program on blocks: how often it is refused, how far off, how stable it is, and what the size of blocks does
+    #[cfg(target_os = "linux")]
+    #[command(
+        after_help = "Example:\n  equipoise simulate --trials 200 run made-up.csv --epsilon 1 --delta 1e-6 --output label -- python3 choose_model.py\n\nThe rows are dealt three times; besides, the program runs on all rows, on 200 samples and on half and twice as many blocks."
+    )]
+    Run(Box<crate::run::RunOptions>),
 }
 
 #[derive(Args, Debug)]

@@ -6,13 +6,14 @@ use super::{
     Layout,
     grid::{Grid, Laid},
     percent,
-    percent::{PERCENT, Percents},
+    percent::Percents,
     printable, question, summary,
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Condition, ErrorBar, Ranks, TOGETHER, rounded},
+    bar::{Condition, ErrorBar, PERCENT, Ranks, SHARE, TOGETHER, TOGETHER_IN_GROUP, rounded, with_signs},
     release::{Outcome, Release},
+    statistic::Statistic,
 };
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ fn measure(value_type: Option<&str>) -> &'static str {
     match value_type {
         Some("days") => " days",
         Some("seconds") => " seconds",
-        Some("share") => PERCENT,
+        Some(SHARE) => PERCENT,
         _ => "",
     }
 }
@@ -96,8 +97,12 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
         if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence())) {
             let about = ErrorBar::common_words(groups.iter().filter_map(|group| group.error.as_ref()));
             let (at_once, about): (Vec<String>, Vec<String>) =
-                about.into_iter().partition(|words| words == TOGETHER);
-            let holds = if at_once.is_empty() { "each holds on its own" } else { "all hold at once" };
+                about.into_iter().partition(|words| [TOGETHER, TOGETHER_IN_GROUP].contains(&words.as_str()));
+            let holds = match at_once.first().map(String::as_str) {
+                None => "each holds on its own",
+                Some(TOGETHER) => "all hold at once",
+                Some(_) => "those of each group hold at once",
+            };
             println!("  error      {holds} ({} confidence)", percent(confidence));
             for words in about {
                 println!("  about      {words}");
@@ -118,10 +123,15 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
         }
     }
     for item in shown.answers.unwrap_or_default() {
-        let name = if item.statistic == "quantiles" { SUMMARY } else { item.statistic.as_str() };
+        let name = match (item.statistic.as_str(), item.column.as_deref()) {
+            ("quantiles", _) => SUMMARY.to_string(),
+            ("coefficient", Some(column)) => format!("coefficient of {}", printable(column)),
+            (statistic, _) => statistic.to_string(),
+        };
         match (item.outcome, &item.error) {
             (Outcome::Released, error) => {
-                let error = error.as_ref().map_or(String::new(), |error| error.words(&item.value));
+                let error =
+                    error.as_ref().map_or_else(|| NO_BAR.to_string(), |error| error.words(&item.value));
                 println!("  {name:<34} {}", rounded(&item.value, item.error.as_ref()));
                 println!("    error    {error}");
             }
@@ -130,26 +140,64 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
             }
         }
     }
+    if let Some(words) = shown.answers.and_then(|answers| ranges(answers, shown.rows)) {
+        println!("  about      {words}");
+    }
     if let Some(error) = shown.error {
-        let rows = shown.rows.map_or(String::new(), |rows| rows_words(rows, error));
-        println!("  error      {}{rows}", error.words(shown.value));
+        let rows = shown.rows.map_or(String::new(), |rows| rows_words(shown.statistic, rows, error));
+        let words = error.words(shown.value);
+        let words = if percents.is_some() { with_signs(&words) } else { words };
+        println!("  error      {words}{rows}");
     }
     if let Some(advice) = shown.advice {
         println!("  advice     {}", typed(advice));
     }
 }
 
-/// About how many rows there are, and which share of them an error in ranks is.
-fn rows_words(rows: i64, error: &ErrorBar) -> String {
+/// Why a coefficient of a regression has none.
+const NO_BAR: &str =
+    "none: as far as noise tells, the columns that explain may be combinations of each other";
+
+/// What the bars of a regression are about: the ranges that rows were moved into, by column.
+fn ranges(answers: &[BatchAnswer], rows: Option<i64>) -> Option<String> {
+    let ranges = answers.iter().find_map(|item| item.error.as_ref()?.each_limited_to())?;
+    let explains = answers.iter().filter(|item| item.statistic == "coefficient");
+    let names = explains.chain(answers.first()).filter_map(|item| item.column.as_deref());
+    let each = names.zip(ranges).map(|(name, [low, high])| {
+        let [low, high] = [low, high].map(|end| rounded(&serde_json::json!(end), None));
+        format!("{} {low} to {high}", printable(name))
+    });
+    let each: Vec<String> = each.collect();
+    let rows = rows.map_or(String::new(), |rows| format!("; about {rows} rows"));
+    Some(format!("the bars hold at once, of rows limited to {}{rows}", each.join(", ")))
+}
+
+/// About how many rows there are, and between which quantiles of them an answer lies that may be so many ranks off.
+fn rows_words(statistic: &str, rows: i64, error: &ErrorBar) -> String {
     let rows = rows.max(0);
-    match error.in_ranks() {
-        Some(Ranks::One(rank)) if rows > 0 => {
-            let share = 100.0 * *rank as f64 / rows as f64;
-            let digits = usize::from(share < 10.0);
-            format!("; about {rows} rows, so {share:.digits$} % of them at most")
+    let Some(Ranks::One(rank)) = error.in_ranks().filter(|_| rows > 0) else {
+        return format!("; about {rows} rows");
+    };
+    let share = 100.0 * *rank as f64 / rows as f64;
+    // Two digits, rounded so that more is said and not less.
+    let digits = match share {
+        10.0.. => 0,
+        1.0.. => 1,
+        _ => percent::DIGITS,
+    };
+    let power = 10f64.powi(i32::try_from(digits).unwrap_or(0));
+    let share = (share * power).ceil() / power;
+    let so = match Statistic::named(statistic) {
+        Some(Statistic::Median) if share < 50.0 => {
+            format!("between the {:.digits$} % and the {:.digits$} % quantile", 50.0 - share, 50.0 + share)
         }
-        _ => format!("; about {rows} rows"),
-    }
+        Some(Statistic::Min) if share < 100.0 => format!("not above the {share:.digits$} % quantile"),
+        Some(Statistic::Max) if share < 100.0 => {
+            format!("not below the {:.digits$} % quantile", 100.0 - share)
+        }
+        _ => format!("{share:.digits$} % of them at most"),
+    };
+    format!("; about {rows} rows, so {so}")
 }
 
 /// What was done to the rows of all groups before they were ranked, where they are rounded: the cells of a table have no room

@@ -19,8 +19,8 @@ use equipoise_session::{
     bar::{ErrorBar, percent},
     ledger::Balance,
     plan::Plan,
-    planned::PredictedError,
-    release::{Outcome, Release, Remaining, Spent},
+    planned::{PlanSummary, PredictedError},
+    release::{Outcome, Promise, Release, Remaining, Spent},
 };
 pub(crate) use equipoise_session::{
     bar::{printable, value},
@@ -28,11 +28,20 @@ pub(crate) use equipoise_session::{
 };
 use serde_json::json;
 
-/// Print a plan; nothing of it depends on rows.
-pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
+/// Print a plan; nothing of it depends on rows. What earlier releases tell of it comes with a command that would do.
+pub(crate) fn plan(
+    plan: &Plan,
+    balance: Option<&Balance>,
+    refused: Option<(String, Option<String>)>,
+    showing: &Showing,
+) {
     let summary = plan.summary();
     if showing.json {
-        println!("{:#}", summary.document(balance));
+        let mut document = summary.document(balance);
+        if let Some((line, command)) = refused {
+            document["would_be_refused"] = json!({ "why": typed(&line), "command": command });
+        }
+        println!("{document:#}");
         return;
     }
     let (guarantee, charge) = (plan.guarantee(), &summary.charge);
@@ -62,6 +71,13 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
             println!("  instead    --mechanism {}: {likely}{}", other.mechanism, typed(&other.expected));
         }
     }
+    if let Some((line, command)) = refused {
+        println!("  earlier    {}", typed(&line));
+        if let Some(command) = command {
+            println!("  instead    {command}");
+        }
+    }
+    composed(&summary.guarantee);
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(charge));
@@ -78,6 +94,33 @@ pub(crate) fn plan(plan: &Plan, balance: Option<&Balance>, showing: &Showing) {
         (Some(balance), None) => println!("  budget     {} spent, no limit", amount(&balance.spent().into())),
         (None, _) => println!("  budget     nothing spent, no limit"),
     }
+}
+
+/// Print what is known of a plan that is no question of the table.
+pub(crate) fn summary(summary: &PlanSummary, balance: Option<&Balance>, as_json: bool) {
+    if as_json {
+        println!("{:#}", summary.document(balance));
+        return;
+    }
+    warn(&summary.warnings);
+    let confidence = summary.error.as_ref().map_or(1.0, ErrorBar::confidence);
+    let sure =
+        if confidence < 1.0 { format!(" ({} confidence)", percent(confidence)) } else { String::new() };
+    let asked = question(&summary.statistic, summary.column.as_deref(), &summary.group_by);
+    println!("{asked} (planned; nothing was read or charged)");
+    println!("  expect     {}{sure}", typed(&summary.expected));
+    for clause in &summary.stated {
+        println!("  given      {}", printable(clause));
+    }
+    rows_line(summary.rows.clone(), summary.filter.as_deref());
+    promised(&summary.guarantee, &summary.mechanism);
+    println!("  charge     {}", amount(&summary.charge));
+    let spent = balance.map_or("nothing".to_string(), |balance| amount(&balance.spent().into()));
+    let left = balance.and_then(Balance::remaining).map_or("no limit".to_string(), |left| {
+        let left: Remaining = (&left).into();
+        format!("{} left{}", left_words(&left), after(&left, &summary.charge))
+    });
+    println!("  budget     {spent} spent, {left}");
 }
 
 /// What is left after a charge, where the limit is an epsilon and plain sums tell.
@@ -145,6 +188,7 @@ pub(crate) fn release(release: &mut Release, showing: &Showing) -> Exit {
 /// Print which rows took part, what is promised and what it cost.
 fn paid(release: &Release) {
     let promise = &release.guarantee;
+    composed(promise);
     let groups = match promise.max_groups_per_unit {
         None => String::new(),
         Some(1) => " in one group".to_string(),
@@ -159,13 +203,7 @@ fn paid(release: &Release) {
         (made, drawn) => made.or(drawn),
     };
     rows_line(drawn.or_else(|| promise.values_words()), release.filter.as_deref());
-    println!(
-        "  privacy    {} for one {} ({}); {}",
-        amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
-        printable(&promise.unit),
-        promise.adjacency,
-        release.mechanism
-    );
+    promised(promise, &release.mechanism);
     let left = release
         .remaining
         .as_ref()
@@ -174,6 +212,27 @@ fn paid(release: &Release) {
     if let Some(receipt) = &release.receipt {
         println!("  receipt    {} ({})", receipt.id, receipt.time);
     }
+}
+
+/// How the losses of questions were added up, where not as they are.
+fn composed(promise: &Promise) {
+    if let Some(accountant) = &promise.composition {
+        println!(
+            "  composed   as concentrated losses ({}) at delta {}, which leaves more to each part",
+            printable(accountant),
+            promise.delta
+        );
+    }
+}
+
+/// What is promised, and by which mechanism.
+fn promised(promise: &Promise, mechanism: &str) {
+    println!(
+        "  privacy    {} for one {} ({}); {mechanism}",
+        amount(&Spent { epsilon: promise.epsilon.clone(), delta: promise.delta.clone() }),
+        printable(&promise.unit),
+        promise.adjacency,
+    );
 }
 
 /// Which rows took part, where not all did.
@@ -197,7 +256,16 @@ fn likely_words(likely: &PredictedError) -> String {
 
 /// What was asked, in short.
 fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> String {
-    let of = if statistic == "share" { "of rows where" } else { "of" };
+    let of = match statistic {
+        "share" => "of rows where",
+        "choose" => "by",
+        _ => "of",
+    };
+    // A distribution function is of the last column that it has answers by.
+    let (column, group_by) = match group_by {
+        [by @ .., own] if statistic == "ecdf" && column.is_none() => (Some(own.as_str()), by),
+        by => (column, by),
+    };
     let of = column.map_or(String::new(), |column| format!(" {of} {}", printable(column)));
     let names: Vec<String> = group_by.iter().map(|name| printable(name)).collect();
     let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };

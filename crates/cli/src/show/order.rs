@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use equipoise_session::{
     answer::Group,
     release::{Outcome, Release},
+    statistic::Statistic,
 };
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -22,10 +23,13 @@ pub(crate) enum Order {
 
 /// Bring the groups of a release into this order, for words and pictures; JSON keeps the order in which they were released.
 pub(crate) fn sort(release: &mut Release, order: Order) {
-    let items = release.answers.iter_mut().flatten().filter_map(|item| item.groups.as_mut());
-    for groups in release.groups.iter_mut().chain(items) {
+    let items = release.answers.iter_mut().flatten();
+    let items = items.filter_map(|item| Some((item.statistic.as_str(), item.groups.as_mut()?)));
+    let own = release.groups.as_mut().map(|groups| (release.statistic.as_str(), groups));
+    for (statistic, groups) in own.into_iter().chain(items) {
         // Bins and points are released from the lowest on, which their texts do not tell.
-        if order == Order::Key && groups.iter().any(|group| is_bin(&group.key)) {
+        let binned = [Statistic::Histogram, Statistic::Ecdf].iter().any(|one| one.name() == statistic);
+        if order == Order::Key && binned && groups.iter().any(|group| is_bin(&group.key)) {
             continue;
         }
         groups
@@ -35,8 +39,10 @@ pub(crate) fn sort(release: &mut Release, order: Order) {
 
 /// Is it the text of a bin, or of a point of a distribution function?
 fn is_bin(key: &Value) -> bool {
-    key.as_str().is_some_and(|key| {
-        key.contains(" .. ") || ["below ", "above ", "up to "].iter().any(|word| key.starts_with(word))
+    // Of a group's bins, the last of its keys.
+    let own = key.as_array().and_then(|keys| keys.last()).unwrap_or(key);
+    own.as_str().is_some_and(|key| {
+        key.contains(" .. ") || ["below ", "above ", "up to ", "at "].iter().any(|word| key.starts_with(word))
     })
 }
 
@@ -147,7 +153,20 @@ mod tests {
     fn bins_stay_in_the_order_in_which_they_were_released() {
         let bins = ["below 0", "0 .. 2000", "2000 .. 4000", "10000 .. 12000", "above 12000"];
         let groups = bins.map(|key| (json!(key), json!(1)));
-        assert_eq!(keys(&groups, Order::Key), bins);
+        let sorted = |statistic: &str, groups: &[(Value, Value)]| {
+            let mut release = release(groups);
+            release.statistic = statistic.to_string();
+            sort(&mut release, Order::Key);
+            release.groups.expect("groups").into_iter().map(|group| group.key).collect::<Vec<_>>()
+        };
+        assert_eq!(sorted("histogram", &groups), bins);
+        assert_ne!(sorted("count", &groups), bins, "texts of a column that look like bins are none");
+        let of_towns = ["a", "b"].iter().flat_map(|town| bins.map(|bin| (json!([town, bin]), json!(1))));
+        let of_towns: Vec<(Value, Value)> = of_towns.collect();
+        let keys: Vec<Value> = of_towns.iter().map(|(key, _)| key.clone()).collect();
+        assert_eq!(sorted("histogram", &of_towns), keys);
+        let drawn = ["at 200", "at 1000"].map(|key| (json!(key), json!(1)));
+        assert_eq!(sorted("ecdf", &drawn), ["at 200", "at 1000"]);
     }
 
     #[test]

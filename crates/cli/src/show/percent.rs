@@ -1,11 +1,14 @@
 //! Shares as people read them: JSON has 0.081, words have 8.1 %.
 
 use super::answers::Shown;
-use equipoise_session::{answer::Group, bar::ErrorBar};
-use serde_json::{Value, json};
+use equipoise_session::{
+    answer::Group,
+    bar::{ErrorBar, PERCENT, hundredfold, hundredfold_bar},
+};
+use serde_json::Value;
 
-/// What stands behind an answer in percent.
-pub(super) const PERCENT: &str = " %";
+/// How many digits a share below one percent has behind the point.
+pub(super) const DIGITS: usize = 2;
 
 /// The answer to a question for a share, and those of its groups, times a hundred.
 pub(super) struct Percents {
@@ -19,12 +22,12 @@ impl Percents {
     pub fn of(shown: &Shown<'_>) -> Option<Self> {
         let group = |group: &Group| Group {
             value: hundredfold(&group.value),
-            error: group.error.clone().map(|error| error.map_ends(|end| hundredfold(&end))),
+            error: group.error.clone().map(hundredfold_bar),
             ..group.clone()
         };
         (shown.measure == PERCENT).then(|| Self {
             value: hundredfold(shown.value),
-            error: shown.error.cloned().map(|error| error.map_ends(|end| hundredfold(&end))),
+            error: shown.error.cloned().map(hundredfold_bar),
             groups: shown.groups.map(|groups| groups.iter().map(group).collect()),
         })
     }
@@ -37,8 +40,4 @@ impl Percents {
         in_percent.groups = self.groups.as_deref();
         in_percent
     }
-}
-
-fn hundredfold(share: &Value) -> Value {
-    share.as_f64().map_or(share.clone(), |share| json!(100.0 * share))
 }

@@ -139,6 +139,7 @@ pub const ALL: &[&Entry] = &[
     &ranks::INVERSE_SENSITIVITY,
     &ranks::QUANTILES,
     &ranks::QUANTILE_INTERVAL,
+    &ranks::SPREAD,
     &releases::STABLE,
     &releases::HISTOGRAM_KEYS,
     &releases::PROPOSE_TEST_RELEASE,

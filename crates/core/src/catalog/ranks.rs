@@ -6,11 +6,15 @@ use super::{
 use crate::{
     loss::ParameterError,
     mechanism::{
-        inverse_sensitivity::InverseSensitivity, quantile_interval::QuantileInterval, quantiles::Quantiles,
+        inverse_sensitivity::InverseSensitivity,
+        quantile_interval::QuantileInterval,
+        quantiles::Quantiles,
+        spread::{InverseSpread, Widths},
     },
     ratio::Ratio,
     stability::{
         Quantile, Range,
+        digits::Digits,
         lattice::{FLOATS, range_of_floats},
     },
 };
@@ -53,6 +57,22 @@ pub(super) static QUANTILES: Entry = Entry {
         RANKS,
     ],
     derive: quantiles,
+};
+
+pub(super) static SPREAD: Entry = Entry {
+    name: "spread",
+    about: "the interquartile range of floats, among decimals; epsilon-DP, never refuses",
+    parameters: &[
+        EPSILON,
+        Parameter {
+            name: "digits",
+            default: Some("6"),
+            about: "significant digits of the answer, from 1 to 15",
+        },
+        ADJACENCY,
+        CONFIDENCE,
+    ],
+    derive: spread,
 };
 
 pub(super) static QUANTILE_INTERVAL: Entry = Entry {
@@ -111,6 +131,30 @@ fn inverse_sensitivity(given: &Given) -> Result<Vec<Number>, CatalogError> {
         let about = "the least epsilon with that rank error";
         numbers.push(Number::exact("epsilon_for_ranks", eps.ratio().clone(), about));
     }
+    Ok(numbers)
+}
+
+fn spread(given: &Given) -> Result<Vec<Number>, CatalogError> {
+    let digits = u32::try_from(given.count("digits")?).unwrap_or(u32::MAX);
+    let mechanism = InverseSpread {
+        eps: given.eps()?,
+        widths: Widths::Decimals(Digits::new(digits)?),
+        adjacency: given.adjacency()?,
+    };
+    let calibrated = mechanism.calibrate()?;
+    let mut numbers = cost(&calibrated.cost());
+    numbers.extend([
+        Number::exact(
+            "rho",
+            calibrated.bounded_range_rho().ratio().clone(),
+            "the same run in zero-concentrated accounting",
+        ),
+        Number::exact(
+            "rank_error",
+            Ratio::from(calibrated.accuracy(&given.beta()?)?),
+            "each quartile is at most this many ranks off, at the confidence given",
+        ),
+    ]);
     Ok(numbers)
 }
 

@@ -149,6 +149,16 @@ impl Loss {
         }
     }
 
+    /// What a path of `count` neighbouring steps may lose: that of (epsilon, delta), or `count²·rho`. `None` where
+    /// [`two_steps`](Self::two_steps) has none.
+    pub fn steps(&self, count: u64) -> Option<Self> {
+        match self {
+            Self::Approx(loss) => Some(Self::Approx(loss.steps(count))),
+            Self::Zcdp(loss) if loss.delta.is_zero() => Some(Self::Zcdp(loss.times(count).times(count))),
+            Self::Zcdp(_) | Self::Renyi(_) => (count == 1).then(|| self.clone()),
+        }
+    }
+
     /// What two neighbouring steps may lose: (2 epsilon, delta(1 + e^epsilon)), or 4 rho. `None` for a
     /// concentrated loss with a delta and for Renyi curves: convert those to (epsilon, delta) first.
     pub fn two_steps(&self) -> Option<Self> {
@@ -234,6 +244,19 @@ mod tests {
             assert!(eps_of(&one, "1e-6") > eps_of(&renyi, "1e-6"));
         }
         assert!(renyi.to_zcdp().is_none());
+    }
+
+    /// Group privacy: a path of steps costs what it costs by two steps, again and again.
+    #[test]
+    fn paths_of_steps_in_each_family() {
+        let zcdp = Loss::zcdp(&"0.3".parse().unwrap());
+        assert_eq!(zcdp.steps(2), zcdp.two_steps());
+        let Some(Loss::Zcdp(three)) = zcdp.steps(3) else { panic!("a zCDP path") };
+        assert_eq!(*three.rho.ratio(), "2.7".parse().unwrap());
+        assert_eq!(pure("0.5").steps(3), Some(pure("1.5")));
+        let both = zcdp.compose(&Loss::approx(&"1".parse().unwrap(), &"1e-7".parse().unwrap()));
+        assert_eq!((both.steps(1).as_ref(), both.steps(2)), (Some(&both), None));
+        assert_eq!(Loss::Renyi(zcdp.to_renyi()).steps(2), None);
     }
 
     #[test]

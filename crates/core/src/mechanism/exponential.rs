@@ -108,7 +108,7 @@ pub(super) fn chance_of_others(others: &Ratio, x: &Ratio) -> Interval {
 }
 
 /// The rho of a mechanism whose log-ratios lie in an interval of length epsilon.
-pub(super) fn rho_of_bounded_range(eps: &Eps) -> Rho {
+pub fn rho_of_bounded_range(eps: &Eps) -> Rho {
     Rho::new(eps.ratio().squared() / Ratio::from(8u64)).expect("epsilon is at most 1000")
 }
 

@@ -263,12 +263,12 @@ fn beyond_cut_off(beta: &Ratio) -> ParameterError {
 }
 
 /// How many values have each length.
-fn counts(spans: &[Span]) -> Vec<u64> {
+pub(super) fn counts(spans: &[Span]) -> Vec<u64> {
     (0..spans.len()).map(|length| Shell::of(spans, length).count()).collect()
 }
 
 /// The values of one length: those of a span that are not in the span before.
-struct Shell {
+pub(super) struct Shell {
     low: i64,
     below: u64,
     above: i64,
@@ -276,7 +276,7 @@ struct Shell {
 }
 
 impl Shell {
-    fn of(spans: &[Span], length: usize) -> Self {
+    pub fn of(spans: &[Span], length: usize) -> Self {
         let span = spans[length];
         match length.checked_sub(1).map(|before| spans[before]) {
             // The first span holds one value, the quantile itself.
@@ -288,12 +288,12 @@ impl Shell {
         }
     }
 
-    fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.count
     }
 
     /// The value at this place, from zero.
-    fn value(&self, place: u64) -> i64 {
+    pub fn value(&self, place: u64) -> i64 {
         if place < self.below {
             self.low.wrapping_add_unsigned(place)
         } else {

@@ -28,6 +28,7 @@ mod selection_audit;
 pub mod shifted_inverse;
 pub mod smooth;
 pub mod smooth_plan;
+pub mod spread;
 pub mod stable;
 pub mod threshold;
 

@@ -201,6 +201,11 @@ impl CalibratedLaplace {
         self.tested.accuracy(distance)
     }
 
+    /// The least distance that is refused with probability at most beta.
+    pub fn distance_for(&self, beta: &Ratio) -> Option<Slack> {
+        self.tested.distance_for(beta)
+    }
+
     /// With probability 1 - beta an answer is off by at most this.
     pub fn accuracy(&self, beta: &Ratio) -> Ratio {
         self.noise.accuracy(beta)

@@ -54,7 +54,7 @@ use crate::{
     adjacency::Adjacency,
     coins::Coins,
     interval::ln_upper,
-    loss::{Eps, Loss, ParameterError},
+    loss::{Eps, Loss, ParameterError, Rho},
     ratio::Ratio,
     sampler::{
         uniform::UpTo,
@@ -278,6 +278,13 @@ impl Calibrated {
     /// What a run costs.
     pub fn cost(&self) -> Loss {
         Loss::pure(&self.params.eps)
+    }
+
+    /// What a run costs in zero-concentrated accounting: an eighth of the square of each level's share, and under replace that of two steps.
+    pub fn bounded_range_rho(&self) -> Rho {
+        let squares: Ratio = self.levels.iter().map(|level| level.share.squared()).sum();
+        let steps = if self.params.adjacency == Adjacency::Replace { 4u64 } else { 1 };
+        Rho::new(squares * Ratio::from(steps) / Ratio::from(8u64)).expect("epsilon is at most 1000")
     }
 
     /// The parameters.

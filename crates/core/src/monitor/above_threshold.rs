@@ -250,6 +250,11 @@ impl AboveThreshold {
 }
 
 impl Calibrated {
+    /// What it was calibrated for.
+    pub fn parameters(&self) -> &AboveThreshold {
+        &self.stream
+    }
+
     /// What all answers together cost.
     pub fn cost(&self) -> Loss {
         Loss::pure(&self.stream.eps)

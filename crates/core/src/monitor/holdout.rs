@@ -207,6 +207,11 @@ impl Holdout {
 }
 
 impl Calibrated {
+    /// What it was calibrated for.
+    pub fn parameters(&self) -> &Holdout {
+        &self.holdout
+    }
+
     /// What all answers together cost, under replace.
     pub fn cost(&self) -> Loss {
         Loss::pure(&self.holdout.eps)

@@ -301,6 +301,11 @@ impl Calibrated {
         at.at_scale(&self.scale).ok().map(|at| Approx::new(&at.monitor.eps, delta))
     }
 
+    /// Does it stop for good at the first positive answer?
+    pub fn halts(&self) -> bool {
+        self.halts
+    }
+
     /// The adjacency that the cost is about.
     pub fn adjacency(&self) -> Adjacency {
         self.monitor.adjacency

@@ -93,6 +93,87 @@ pub fn slack(rows: &Sorted, bins: &Bins, adjacency: Adjacency) -> Slack {
     slacks.max().expect("at least one shift")
 }
 
+/// The least and the largest interquartile range that k changed rows lead to, for each k from 0 to below `most`. That of no rows counts as zero.
+///
+/// A width is reached by k changes where `cheapest_grow` is at most k, and undercut where `cheapest_shrink` is: here the same two
+/// conditions are solved for the width. Of the rows only those within about `most` ranks of the quartiles are looked at.
+pub fn reachable(rows: &Sorted, most: usize, adjacency: Adjacency) -> Vec<(u64, u64)> {
+    let here = value(rows).or(0);
+    let mut found = vec![(here, here); most.min(1)];
+    for changes in 1..most as u64 {
+        let (low, high) = found[found.len() - 1];
+        found.push((low.min(shrunk(rows, changes, adjacency)), high.max(grown(rows, changes, adjacency))));
+    }
+    found
+}
+
+/// The largest interquartile range that so many changes lead to.
+fn grown(rows: &Sorted, changes: u64, adjacency: Adjacency) -> u64 {
+    let (count, changes) = (i128::from(rows.count()), i128::from(changes));
+    let Quartiles { first, third } = quartiles(rows.count());
+    // So many rows are at most the lower end of the widest range.
+    let (from, to) = match adjacency {
+        Adjacency::Replace => (i128::from(first) - changes, i128::from(first)),
+        Adjacency::AddRemove => ((count - 3 * changes).div_euclid(4), (count + changes + 3).div_euclid(4)),
+    };
+    let mut widest = 0;
+    for low in from.max(0)..=to.min(count) {
+        // And so many rows at least lie at its upper end or beyond.
+        let high = match adjacency {
+            Adjacency::Replace => {
+                i128::from(rows.count() - third + 1) - (changes - (i128::from(first) - low).max(0))
+            }
+            Adjacency::AddRemove => match second_deficit(count - 4 * low, changes) {
+                Some(most) => -(most - count - 1).div_euclid(4),
+                None => continue,
+            },
+        };
+        let (low, high) = (rows.at(low), rows.at(count - high.max(0) + 1));
+        if low < high {
+            widest = widest.max(rows.gap(low, high));
+        }
+    }
+    widest
+}
+
+/// The least interquartile range that so many changes lead to.
+fn shrunk(rows: &Sorted, changes: u64, adjacency: Adjacency) -> u64 {
+    let (count, changes) = (i128::from(rows.count()), i128::from(changes));
+    let Quartiles { first, third } = quartiles(rows.count());
+    // So many rows lie before the first one of the narrowest range.
+    let (from, to) = match adjacency {
+        Adjacency::Replace => (i128::from(first) - 1, i128::from(first) - 1 + changes),
+        Adjacency::AddRemove => {
+            ((count - 1 - changes).div_euclid(4), (count - 1 + 3 * changes).div_euclid(4))
+        }
+    };
+    if count == 0 || to >= count {
+        return 0;
+    }
+    let mut narrowest = u64::MAX;
+    for below in from.max(0)..=to {
+        // And so many at most beyond its last one.
+        let above = match adjacency {
+            Adjacency::Replace => {
+                i128::from(rows.count() - third) + changes - (below + 1 - i128::from(first)).max(0)
+            }
+            Adjacency::AddRemove => match second_deficit(4 * below + 1 - count, changes) {
+                Some(most) => (most + count).div_euclid(4),
+                None => continue,
+            },
+        };
+        let (start, end) = (below + 1, count - above);
+        narrowest = narrowest.min(if end <= start { 0 } else { rows.gap(rows.at(start), rows.at(end)) });
+    }
+    narrowest
+}
+
+/// The largest second deficit that so many changes meet beside this first one; see [`changes_for`].
+fn second_deficit(first: i128, changes: i128) -> Option<i128> {
+    let least = ceil_half(first - changes).max(-changes);
+    (least <= changes).then_some(changes - 2 * least)
+}
+
 /// The fewest changes to an interquartile range below `width >= 1`.
 fn cheapest_shrink(rows: &Sorted, width: u64, adjacency: Adjacency) -> u64 {
     let (sorted, count) = (rows.rows(), rows.count());
@@ -207,6 +288,38 @@ mod tests {
             for (data, best) in all.datasets().iter().zip(best).filter(|(data, _)| data.len() <= rows) {
                 let found = slack(&Sorted::new(data, range), &bins, adjacency);
                 assert_eq!(found.until_change(), best, "{data:?}");
+            }
+        }
+    }
+
+    /// What so many changes lead to, against the fewest changes that lead there.
+    #[test]
+    fn what_is_reachable_agrees_with_the_fewest_changes() {
+        for (values, size) in [(vec![0i64, 1, 2, 4, 9], 6), (vec![0, 1, 3], 9), (vec![0, 5, 6, 8], 7)] {
+            let range = Range::new(values[0], *values.last().unwrap()).unwrap();
+            for adjacency in Adjacency::ALL {
+                for data in crate::universe::datasets(&values, size, Adjacency::AddRemove) {
+                    let rows = Sorted::new(&data, range);
+                    if data.is_empty() || (data.len() == 1 && adjacency == Adjacency::Replace) {
+                        continue;
+                    }
+                    let reached = reachable(&rows, 2 * size + 4, adjacency);
+                    assert!(reached.is_sorted_by(|a, b| a.0 >= b.0 && a.1 <= b.1), "{data:?}");
+                    for width in 1..=rows.gap(range.lo(), range.hi()) {
+                        let grow = reached.iter().position(|&(_, most)| most >= width);
+                        let shrink = reached.iter().position(|&(least, _)| least < width);
+                        let expected = cheapest_grow(&rows, width, adjacency)
+                            .map(|k| usize::try_from(k).expect("a few"));
+                        assert_eq!(
+                            grow,
+                            expected.filter(|&k| k < reached.len()),
+                            "{data:?} {width} {adjacency}"
+                        );
+                        let expected =
+                            usize::try_from(cheapest_shrink(&rows, width, adjacency)).expect("a few");
+                        assert_eq!(shrink, Some(expected), "{data:?} {width} {adjacency}");
+                    }
+                }
             }
         }
     }

@@ -108,6 +108,9 @@ impl ArgMax {
     }
 }
 
+/// e to this is more than any chance of being named is worth.
+const FAR_BEHIND: u64 = 100;
+
 impl Calibrated {
     /// What a run costs.
     pub fn cost(&self) -> Loss {
@@ -153,13 +156,19 @@ impl Calibrated {
         let others = Ratio::from(self.params.options.saturating_sub(2));
         let masses = binomial::masses(votes, agreement);
         let bits = masses[0].bits();
-        let weight = |count: u64| Interval::exact(&-(&self.rate * &Ratio::from(votes - count)), bits).exp();
+        // Beside the right option's weight, which may be too small to be written with so many bits: what others weigh for each of its.
+        let power = |votes: &Ratio| Interval::exact(&(&self.rate * votes), bits).exp();
+        let one = Interval::one(bits);
         let mut sum = Interval::zero(bits);
         for (right, mass) in (0..=votes).zip(masses) {
-            let (here, wrong) = (weight(right), weight(votes - right));
-            let all = here.add(&wrong).add(&weight(0).mul_ratio(&others));
-            let all = if self.params.options == 1 { here.clone() } else { all };
-            sum = sum.add(&mass.mul(&here.div(&all)));
+            let behind = Ratio::from(votes) - Ratio::from(2 * right);
+            // Where the right option is this far behind it is hardly ever named; nothing is counted.
+            if &self.rate * &behind > Ratio::from(FAR_BEHIND) {
+                continue;
+            }
+            let unnamed = power(&-Ratio::from(right)).mul_ratio(&others);
+            let all = one.add(&power(&behind)).add(&unnamed);
+            sum = sum.add(&if self.params.options == 1 { mass } else { mass.div(&all) });
         }
         sum.lower().max(Ratio::zero())
     }

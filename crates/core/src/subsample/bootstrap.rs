@@ -154,6 +154,11 @@ impl CalibratedPrinted {
         self.samples
     }
 
+    /// How many samples there are, and how many of them one row is in at most where nothing halts.
+    pub fn touch(&self) -> Result<VotesPerUnit, ParameterError> {
+        VotesPerUnit::new(self.samples, most_samples(&self.rate, self.samples).max(1), self.adjacency)
+    }
+
     /// The share of the rows in a sample, the printed one to 64 digits in binary.
     pub fn rate(&self) -> &Ratio {
         &self.rate

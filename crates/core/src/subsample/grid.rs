@@ -80,8 +80,19 @@ impl Calibrated {
     /// The middle of the cell that most votes are in, or a refusal. Panics unless there are as many votes as was said, each
     /// as long as there are widths.
     pub fn run<C: Coins>(&self, votes: &[Vec<f64>], coins: &mut C) -> Outcome<Vec<f64>> {
-        let shifts: Vec<f64> = self.widths.iter().map(|_| share(coins.bits(52))).collect();
+        let shifts = self.shifts(coins);
         self.run_shifted(votes, &shifts, coins)
+    }
+
+    /// Shifts of the cells, drawn without looking at votes: public.
+    pub fn shifts<C: Coins>(&self, coins: &mut C) -> Vec<f64> {
+        self.widths.iter().map(|_| share(coins.bits(52))).collect()
+    }
+
+    /// How many people it takes to make another cell the one with most votes, for given shifts: private.
+    pub fn slack(&self, votes: &[Vec<f64>], shifts: &[f64]) -> Slack {
+        let cells: Vec<Vec<i64>> = votes.iter().map(|vote| self.cell(vote, shifts)).collect();
+        self.majority.mode_and_slack(&cells).1
     }
 
     /// The same for given shifts: as private for any that are chosen without looking at votes.

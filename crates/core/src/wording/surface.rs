@@ -61,7 +61,7 @@ const fn words(name: &'static str, flag: &'static str, form: Form) -> OptionName
 }
 
 /// Every option that a text of the libraries may name.
-pub const OPTIONS: [OptionName; 53] = [
+pub const OPTIONS: &[OptionName] = &[
     // What a question takes.
     same("column", Form::Place),
     same("y", Form::Place),
@@ -80,9 +80,14 @@ pub const OPTIONS: [OptionName; 53] = [
     same("confidence", Form::Number),
     same("range", Form::Numbers),
     words("range_y", "range-y", Form::Numbers),
+    same("on", Form::Texts),
+    words("range_on", "range-on", Form::Numbers),
     same("resolution", Form::Number),
+    same("bound", Form::Number),
+    same("base", Form::Number),
     same("interval", Form::Yes),
     same("population", Form::Yes),
+    words("no_quantiles", "no-quantiles", Form::Yes),
     same("rows", Form::Number),
     same("bins", Form::Number),
     words("quantile_bins", "quantile-bins", Form::Number),
@@ -107,6 +112,7 @@ pub const OPTIONS: [OptionName; 53] = [
     // What is shown.
     words("dry_run", "dry-run", Form::Yes),
     same("anyway", Form::Yes),
+    words("leave_out", "leave-out", Form::Numbers),
     // Monitors.
     words("budget_per_unit", "budget-per-unit", Form::Number),
     same("sums", Form::Yes),
@@ -116,9 +122,13 @@ pub const OPTIONS: [OptionName; 53] = [
     same("options", Form::Texts),
     same("default", Form::Text),
     same("blocks", Form::Number),
+    same("trim", Form::Number),
+    same("rate", Form::Number),
+    same("size", Form::Number),
+    same("then", Form::Text),
     words("block_time", "block-time", Form::Number),
     words("allow_read", "allow-read", Form::Texts),
-    OptionName { name: "unsafe_no_sandbox", flag: "unsafe-no-sandbox", keyword: "sandbox", form: Form::No },
+    words("unsafe_no_sandbox", "unsafe-no-sandbox", Form::Yes),
     // Mechanisms by themselves.
     same("form", Form::Text),
     same("steps", Form::Number),
@@ -267,7 +277,7 @@ mod tests {
             ("`unit=it's`", r"--unit 'it'\''s'", "privacy_unit=\"it's\""),
             ("`unit='\"`", r#"--unit ''\''"'"#, r#"privacy_unit='\'"'"#),
             ("or say `no_header`", "or say --no-header", "or say header=False"),
-            ("`unsafe_no_sandbox` runs", "--unsafe-no-sandbox runs", "sandbox=False runs"),
+            ("`unsafe_no_sandbox` runs", "--unsafe-no-sandbox runs", "unsafe_no_sandbox=True runs"),
             ("say `anew`", "say --anew", "say anew=True"),
             ("`types`: no column", "--type: no column", "types=: no column"),
             ("`range=LO,HI`", "--range LO,HI", "range=(LO, HI)"),
@@ -322,7 +332,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), OPTIONS.len());
-        for option in &OPTIONS {
+        for option in OPTIONS {
             assert!(option.name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{option:?}");
             assert!(option.flag.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{option:?}");
         }

@@ -1,9 +1,12 @@
 //! From arrays to batches of cells, without copies where the arrays are what visitors want.
 
-use super::value::{bytes, getter};
+use super::{
+    plain::{add_floats, add_wholes},
+    value::{bytes, getter},
+};
 use arrow_array::{Array, ArrayRef, cast::AsArray, types::Float64Type};
 use arrow_schema::DataType;
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Visitor};
 use std::{collections::HashMap, ops::Range};
 
 /// Hands arrays to visitors; its buffers are used again and again.
@@ -48,7 +51,7 @@ impl<'w> Columns<'w> {
         }
         let texts: Vec<Texts<'_>> = (0..self.wanted.len())
             .map(|k| match self.wanted[k].kind {
-                Kind::Text => self.scratch[k].texts(&*arrays[self.places[k]]),
+                ColumnType::Text => self.scratch[k].texts(&*arrays[self.places[k]]),
                 _ => Texts::None,
             })
             .collect();
@@ -56,7 +59,7 @@ impl<'w> Columns<'w> {
             .map(|k| match (&texts[k], self.wanted[k].kind) {
                 (Texts::Rows(rows), _) => Cells::Texts(rows),
                 (Texts::List(texts), _) => Cells::Coded { texts, codes: &self.scratch[k].codes },
-                (Texts::None, Kind::Float) => {
+                (Texts::None, ColumnType::Float) => {
                     let resident = plain_floats(&*arrays[self.places[k]]);
                     Cells::Floats(resident.unwrap_or(&self.scratch[k].floats))
                 }
@@ -97,19 +100,23 @@ fn texts<'a>(array: &'a dyn Array) -> impl Fn(usize) -> Option<&'a str> {
 }
 
 impl Scratch {
-    fn fill(&mut self, array: &dyn Array, kind: Kind) {
+    fn fill(&mut self, array: &dyn Array, kind: ColumnType) {
         match kind {
-            Kind::Float if plain_floats(array).is_some() => {}
-            Kind::Float => {
-                let cell = getter(array);
+            ColumnType::Float if plain_floats(array).is_some() => {}
+            ColumnType::Float => {
                 self.floats.clear();
-                self.floats.extend((0..array.len()).map(|row| cell(row).float()));
+                if !add_floats(array, &mut self.floats) {
+                    let cell = getter(array);
+                    self.floats.extend((0..array.len()).map(|row| cell(row).float()));
+                }
             }
-            Kind::Text => self.fill_texts(array),
+            ColumnType::Text => self.fill_texts(array),
             kind => {
-                let cell = getter(array);
                 self.integers.clear();
-                self.integers.extend((0..array.len()).map(|row| cell(row).whole(kind)));
+                if !add_wholes(array, kind, &mut self.integers) {
+                    let cell = getter(array);
+                    self.integers.extend((0..array.len()).map(|row| cell(row).whole(kind)));
+                }
             }
         }
     }

@@ -3,13 +3,13 @@
 use crate::limits::WIDEST;
 use arrow_schema::{DataType, Field, Schema};
 use equipoise_core::wording;
-use equipoise_session::source::Kind;
+use equipoise_session::source::ColumnType;
 
 /// What one column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// Cells that can be read, and the kind that fits them best, if one does.
-    Readable(Option<Kind>),
+    Readable(Option<ColumnType>),
     /// Cells that can be read as texts and as nothing else.
     Texts,
     /// Cells that cannot be read, in words.
@@ -18,10 +18,10 @@ pub(crate) enum Meaning {
 
 impl Meaning {
     /// The kind that fits best.
-    pub fn kind(self) -> Option<Kind> {
+    pub fn kind(self) -> Option<ColumnType> {
         match self {
             Self::Readable(kind) => kind,
-            Self::Texts => Some(Kind::Text),
+            Self::Texts => Some(ColumnType::Text),
             Self::Unreadable(_) => None,
         }
     }
@@ -43,17 +43,17 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
     use DataType as T;
     Meaning::Readable(Some(match data_type {
         T::Null => return Meaning::Readable(None),
-        T::Boolean => Kind::Boolean,
-        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 => Kind::Integer,
+        T::Boolean => ColumnType::Boolean,
+        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 => ColumnType::Integer,
         // Half of the unsigned numbers of 64 bits would be none as signed ones; as floats all are near.
-        T::UInt64 | T::Float16 | T::Float32 | T::Float64 => Kind::Float,
+        T::UInt64 | T::Float16 | T::Float32 | T::Float64 => ColumnType::Float,
         T::Decimal32(precision, scale)
         | T::Decimal64(precision, scale)
         | T::Decimal128(precision, scale)
         | T::Decimal256(precision, scale) => decimal(*precision, *scale),
-        T::Date32 | T::Date64 => Kind::Date,
-        T::Timestamp(..) => Kind::Timestamp,
-        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => Kind::Text,
+        T::Date32 | T::Date64 => ColumnType::Date,
+        T::Timestamp(..) => ColumnType::Timestamp,
+        T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary | T::BinaryView => ColumnType::Text,
         T::FixedSizeBinary(width) if !(1..=WIDEST).contains(&usize::try_from(*width).unwrap_or(0)) => {
             return TOO_WIDE;
         }
@@ -76,13 +76,13 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
 
 /// Decimals of so many digits in all, so many of them after the point. 64 bits hold any 18 digits. Where more are declared,
 /// six after the point are kept at most, which leaves numbers up to nine million million in range.
-pub(crate) fn decimal(precision: u8, scale: i8) -> Kind {
+pub(crate) fn decimal(precision: u8, scale: i8) -> ColumnType {
     const FITTING: u8 = 18;
     const KEPT: u8 = 6;
     match u8::try_from(scale) {
-        Err(_) | Ok(0) => Kind::Integer,
-        Ok(scale) if precision <= FITTING => Kind::Decimal { digits: scale },
-        Ok(scale) => Kind::Decimal { digits: scale.min(KEPT) },
+        Err(_) | Ok(0) => ColumnType::Integer,
+        Ok(scale) if precision <= FITTING => ColumnType::Decimal { digits: scale },
+        Ok(scale) => ColumnType::Decimal { digits: scale.min(KEPT) },
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Described {
 
 impl Described {
     /// The kind that fits a column best.
-    pub fn kind(&self, column: usize) -> Option<Kind> {
+    pub fn kind(&self, column: usize) -> Option<ColumnType> {
         self.meanings.get(column)?.kind()
     }
 
@@ -147,12 +147,12 @@ mod tests {
     #[test]
     fn decimals_that_may_not_fit_give_up_their_last_digits() {
         let table = [
-            (5, 2, Kind::Decimal { digits: 2 }),
-            (18, 18, Kind::Decimal { digits: 18 }),
-            (38, 2, Kind::Decimal { digits: 2 }),
-            (38, 18, Kind::Decimal { digits: 6 }),
-            (10, 0, Kind::Integer),
-            (10, -3, Kind::Integer),
+            (5, 2, ColumnType::Decimal { digits: 2 }),
+            (18, 18, ColumnType::Decimal { digits: 18 }),
+            (38, 2, ColumnType::Decimal { digits: 2 }),
+            (38, 18, ColumnType::Decimal { digits: 6 }),
+            (10, 0, ColumnType::Integer),
+            (10, -3, ColumnType::Integer),
         ];
         for (precision, scale, kind) in table {
             assert_eq!(decimal(precision, scale), kind, "decimal({precision}, {scale})");

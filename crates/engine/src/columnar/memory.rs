@@ -4,14 +4,15 @@
 
 use super::{
     meaning::{Meaning, declared},
+    plain::{add_floats, add_wholes},
     value::getter,
 };
 use arrow_array::Array;
 use arrow_schema::DataType;
-use equipoise_session::source::Kind;
+use equipoise_session::source::ColumnType;
 
 /// The kind that fits cells of this type best, if one does.
-pub fn kind(data_type: &DataType) -> Option<Kind> {
+pub fn kind(data_type: &DataType) -> Option<ColumnType> {
     declared(data_type).kind()
 }
 
@@ -37,14 +38,22 @@ pub fn texts(array: &dyn Array) -> Vec<Option<String>> {
 
 /// Cells as floats; what is null or no number is NaN.
 pub fn floats(array: &dyn Array) -> Vec<f64> {
-    let cell = getter(array);
-    (0..array.len()).map(|row| cell(row).float()).collect()
+    let mut cells = Vec::with_capacity(array.len());
+    if !add_floats(array, &mut cells) {
+        let cell = getter(array);
+        cells.extend((0..array.len()).map(|row| cell(row).float()));
+    }
+    cells
 }
 
 /// Cells as whole numbers of this kind; what is none of it is null.
-pub fn wholes(array: &dyn Array, kind: Kind) -> Vec<Option<i64>> {
-    let cell = getter(array);
-    (0..array.len()).map(|row| cell(row).whole(kind)).collect()
+pub fn wholes(array: &dyn Array, kind: ColumnType) -> Vec<Option<i64>> {
+    let mut cells = Vec::with_capacity(array.len());
+    if !add_wholes(array, kind, &mut cells) {
+        let cell = getter(array);
+        cells.extend((0..array.len()).map(|row| cell(row).whole(kind)));
+    }
+    cells
 }
 
 #[cfg(test)]
@@ -58,10 +67,10 @@ mod tests {
         let ends = vec![Some(i64::MIN), None, Some(i64::MAX), Some(0)];
         let moments = TimestampSecondArray::from(ends);
         assert_eq!(texts(&moments)[..3], [None, None, None]);
-        assert_eq!(wholes(&moments, Kind::Timestamp), [None, None, None, Some(0)]);
+        assert_eq!(wholes(&moments, ColumnType::Timestamp), [None, None, None, Some(0)]);
         let days = Date32Array::from(vec![i32::MIN, i32::MAX]);
         assert_eq!(texts(&days).len(), 2);
-        assert_eq!(wholes(&days, Kind::Date), [Some(i64::from(i32::MIN)), Some(i64::from(i32::MAX))]);
+        assert_eq!(wholes(&days, ColumnType::Date), [Some(i64::from(i32::MIN)), Some(i64::from(i32::MAX))]);
         assert!(floats(&days).iter().all(|cell| cell.is_nan()));
         assert_eq!(texts(&BinaryArray::from(vec![b"\xff".as_slice(), b"a"])), [None, Some("a".to_string())]);
     }
@@ -71,8 +80,8 @@ mod tests {
     fn a_dictionary_is_what_its_values_are() {
         for keys in [DataType::Int8, DataType::Int16, DataType::UInt32] {
             let of = |values| DataType::Dictionary(Box::new(keys.clone()), Box::new(values));
-            assert_eq!(kind(&of(DataType::Utf8)), Some(Kind::Text));
-            assert_eq!(kind(&of(DataType::Int64)), Some(Kind::Integer));
+            assert_eq!(kind(&of(DataType::Utf8)), Some(ColumnType::Text));
+            assert_eq!(kind(&of(DataType::Int64)), Some(ColumnType::Integer));
             assert_eq!(unreadable(&of(DataType::Utf8)), None);
             assert!(is_only_text(&of(DataType::FixedSizeBinary(16))) && !is_only_text(&of(DataType::Utf8)));
         }

@@ -16,6 +16,7 @@
 mod batch;
 mod meaning;
 pub mod memory;
+mod plain;
 mod value;
 
 pub(crate) use batch::Columns;

@@ -12,7 +12,7 @@ use arrow_array::{
     },
 };
 use arrow_schema::{DataType, TimeUnit};
-use equipoise_session::source::Kind;
+use equipoise_session::source::ColumnType;
 use std::fmt::Write;
 
 /// One cell.
@@ -166,27 +166,33 @@ impl Value<'_> {
     }
 
     /// As a whole number of this kind.
-    pub fn whole(&self, kind: Kind) -> Option<i64> {
+    pub fn whole(&self, kind: ColumnType) -> Option<i64> {
         match (kind, self) {
-            (Kind::Integer, Self::Int(cell)) => Some(*cell),
-            (Kind::Integer | Kind::Boolean, Self::Bool(yes)) => Some(i64::from(*yes)),
-            (Kind::Integer, Self::Bytes(bytes)) => number::integer(bytes),
-            (Kind::Integer, _) => self.exactly_whole(),
-            (Kind::Decimal { digits }, Self::Bool(yes)) => decimal(if *yes { b"1" } else { b"0" }, digits),
-            (Kind::Decimal { digits }, Self::Bytes(bytes)) => decimal(bytes, digits),
-            (Kind::Decimal { digits }, Self::Decimal(units, scale)) if *scale == digits.cast_signed() => {
+            (ColumnType::Integer, Self::Int(cell)) => Some(*cell),
+            (ColumnType::Integer | ColumnType::Boolean, Self::Bool(yes)) => Some(i64::from(*yes)),
+            (ColumnType::Integer, Self::Bytes(bytes)) => number::integer(bytes),
+            (ColumnType::Integer, _) => self.exactly_whole(),
+            (ColumnType::Decimal { digits }, Self::Bool(yes)) => {
+                decimal(if *yes { b"1" } else { b"0" }, digits)
+            }
+            (ColumnType::Decimal { digits }, Self::Bytes(bytes)) => decimal(bytes, digits),
+            (ColumnType::Decimal { digits }, Self::Decimal(units, scale))
+                if *scale == digits.cast_signed() =>
+            {
                 i64::try_from(*units).ok()
             }
-            (Kind::Decimal { digits }, _) if self.is_number() => decimal(self.shown().as_bytes(), digits),
-            (Kind::Date, Self::Day(day)) => Some(*day),
-            (Kind::Date, Self::Bytes(bytes)) => calendar::date(bytes),
-            (Kind::Timestamp, Self::Moment(moment)) => Some(*moment),
-            (Kind::Timestamp, Self::Fine(moment)) => Some(moment.div_euclid(1000)),
-            (Kind::Timestamp, Self::Day(day)) => day.checked_mul(86_400_000_000),
-            (Kind::Timestamp, Self::Bytes(bytes)) => calendar::timestamp(bytes),
-            (Kind::Boolean, Self::Bytes(bytes)) => boolean(bytes),
-            (Kind::Boolean, Self::Decimal(..) | Self::Long(..)) => boolean(self.shown().as_bytes()),
-            (Kind::Boolean, _) => self.exactly_whole().filter(|cell| matches!(cell, 0 | 1)),
+            (ColumnType::Decimal { digits }, _) if self.is_number() => {
+                decimal(self.shown().as_bytes(), digits)
+            }
+            (ColumnType::Date, Self::Day(day)) => Some(*day),
+            (ColumnType::Date, Self::Bytes(bytes)) => calendar::date(bytes),
+            (ColumnType::Timestamp, Self::Moment(moment)) => Some(*moment),
+            (ColumnType::Timestamp, Self::Fine(moment)) => Some(moment.div_euclid(1000)),
+            (ColumnType::Timestamp, Self::Day(day)) => day.checked_mul(86_400_000_000),
+            (ColumnType::Timestamp, Self::Bytes(bytes)) => calendar::timestamp(bytes),
+            (ColumnType::Boolean, Self::Bytes(bytes)) => boolean(bytes),
+            (ColumnType::Boolean, Self::Decimal(..) | Self::Long(..)) => boolean(self.shown().as_bytes()),
+            (ColumnType::Boolean, _) => self.exactly_whole().filter(|cell| matches!(cell, 0 | 1)),
             _ => None,
         }
     }
@@ -315,7 +321,7 @@ mod tests {
 
     #[test]
     fn values_by_hand() {
-        let two = Kind::Decimal { digits: 2 };
+        let two = ColumnType::Decimal { digits: 2 };
         let table: [Row; 14] = [
             (Value::Null, "", f64::NAN, None, None),
             (Value::Bool(true), "true", 1.0, Some(1), Some(100)),
@@ -344,14 +350,14 @@ mod tests {
                 value.float().to_bits() == float.to_bits() || value.float().is_nan() && float.is_nan(),
                 "{text}"
             );
-            assert_eq!((value.whole(Kind::Integer), value.whole(two)), (whole, units), "{text}");
+            assert_eq!((value.whole(ColumnType::Integer), value.whole(two)), (whole, units), "{text}");
         }
-        assert_eq!(Value::Float(f64::NAN).whole(Kind::Integer), None);
-        assert_eq!(Value::Float(9.3e18).whole(Kind::Integer), None);
+        assert_eq!(Value::Float(f64::NAN).whole(ColumnType::Integer), None);
+        assert_eq!(Value::Float(9.3e18).whole(ColumnType::Integer), None);
         assert_eq!(Value::Long("9".repeat(60), 59).whole(two), Some(1000));
-        assert_eq!(Value::Day(1).whole(Kind::Timestamp), Some(86_400_000_000));
-        assert_eq!(Value::Moment(1).whole(Kind::Date), None);
-        assert_eq!(Value::Fine(-1).whole(Kind::Timestamp), Some(-1));
+        assert_eq!(Value::Day(1).whole(ColumnType::Timestamp), Some(86_400_000_000));
+        assert_eq!(Value::Moment(1).whole(ColumnType::Date), None);
+        assert_eq!(Value::Fine(-1).whole(ColumnType::Timestamp), Some(-1));
         for (nanoseconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (250_000_000, "1970-01-01T00:00:00.25Z"),
@@ -363,7 +369,7 @@ mod tests {
         ] {
             assert_eq!(Value::Fine(nanoseconds).shown(), text);
         }
-        assert_eq!(Value::Int(2).whole(Kind::Boolean), None);
+        assert_eq!(Value::Int(2).whole(ColumnType::Boolean), None);
     }
 
     proptest! {
@@ -375,10 +381,10 @@ mod tests {
                 let zeros = float.abs().to_bits() == 0 && read.abs().to_bits() == 0;
                 let nulls = float.is_nan() && read.is_nan();
                 prop_assert!(float.to_bits() == read.to_bits() || zeros || nulls, "{text}");
-                let kind = Kind::Decimal { digits };
+                let kind = ColumnType::Decimal { digits };
                 prop_assert_eq!(value.whole(kind), decimal(text.as_bytes(), digits), "{}", text);
                 if let Some(read) = number::integer(text.as_bytes()) {
-                    prop_assert_eq!(value.whole(Kind::Integer), Some(read));
+                    prop_assert_eq!(value.whole(ColumnType::Integer), Some(read));
                 }
             }
         }

@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use equipoise_engine::csv::{Csv, CsvOptions};
-//! use equipoise_session::source::{Batch, Cells, Kind, Source, Visitor, ColumnRead};
+//! use equipoise_session::source::{Batch, Cells, ColumnType, Source, Visitor, ColumnRead};
 //!
 //! struct Total(f64);
 //! impl Visitor for Total {
@@ -40,7 +40,7 @@
 //! let csv = Csv::from_bytes(file.to_vec(), &CsvOptions::default()).unwrap();
 //! assert_eq!(csv.columns(), ["city", "salary"]);
 //! let mut total = Total(0.0);
-//! csv.scan(&[ColumnRead { column: 1, kind: Kind::Float }], &mut [&mut total]).unwrap();
+//! csv.scan(&[ColumnRead { column: 1, kind: ColumnType::Float }], &mut [&mut total]).unwrap();
 //! assert_eq!(total.0, 9000.0);
 //! ```
 

@@ -5,7 +5,7 @@ use super::{
     quoted::{self, Field},
 };
 use crate::{boolean::boolean, calendar, decimal::decimal, number};
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Visitor};
 use memchr::memchr;
 
 /// Rows in a batch, at most.
@@ -120,11 +120,11 @@ impl<'w> Rows<'w> {
             let bytes =
                 |row: &Row| cells.get(block, row, column).map(|field| field.bytes(block, &self.unescaped));
             match wanted.kind {
-                Kind::Float => {
+                ColumnType::Float => {
                     self.floats[k].clear();
                     self.floats[k].extend(rows.iter().map(|row| bytes(row).map_or(f64::NAN, number::float)));
                 }
-                Kind::Text => {}
+                ColumnType::Text => {}
                 kind => {
                     let whole = whole_number(kind);
                     self.integers[k].clear();
@@ -136,7 +136,7 @@ impl<'w> Rows<'w> {
             .wanted
             .iter()
             .map(|wanted| match wanted.kind {
-                Kind::Text => rows
+                ColumnType::Text => rows
                     .iter()
                     .map(|row| {
                         let field = cells.get(block, row, wanted.column)?;
@@ -148,8 +148,8 @@ impl<'w> Rows<'w> {
             .collect();
         let cells: Vec<Cells<'_>> = (0..self.wanted.len())
             .map(|k| match self.wanted[k].kind {
-                Kind::Float => Cells::Floats(&self.floats[k]),
-                Kind::Text => Cells::Texts(&texts[k]),
+                ColumnType::Float => Cells::Floats(&self.floats[k]),
+                ColumnType::Text => Cells::Texts(&texts[k]),
                 _ => Cells::Integers(&self.integers[k]),
             })
             .collect();
@@ -161,14 +161,14 @@ impl<'w> Rows<'w> {
 }
 
 /// How a field is read as a whole number.
-fn whole_number(kind: Kind) -> impl Fn(&[u8]) -> Option<i64> {
+fn whole_number(kind: ColumnType) -> impl Fn(&[u8]) -> Option<i64> {
     move |field| match kind {
-        Kind::Integer => number::integer(field),
-        Kind::Decimal { digits } => decimal(field, digits),
-        Kind::Date => calendar::date(field),
-        Kind::Timestamp => calendar::timestamp(field),
-        Kind::Boolean => boolean(field),
-        Kind::Float | Kind::Text => None,
+        ColumnType::Integer => number::integer(field),
+        ColumnType::Decimal { digits } => decimal(field, digits),
+        ColumnType::Date => calendar::date(field),
+        ColumnType::Timestamp => calendar::timestamp(field),
+        ColumnType::Boolean => boolean(field),
+        ColumnType::Float | ColumnType::Text => None,
     }
 }
 

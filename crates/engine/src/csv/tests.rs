@@ -2,7 +2,7 @@
 
 use super::{reference::records, *};
 use crate::number;
-use equipoise_session::source::{Batch, Cells, Kind};
+use equipoise_session::source::{Batch, Cells, ColumnType};
 use proptest::prelude::*;
 
 /// One record as it was delivered: text, float (as bits) and integer of each column.
@@ -33,7 +33,7 @@ impl Visitor for Collect {
 
 /// All records of a file, sorted, as `visitors` threads saw them.
 fn scan(csv: &Csv, columns: usize, visitors: usize) -> Vec<Delivered> {
-    let kinds = [Kind::Text, Kind::Float, Kind::Integer];
+    let kinds = [ColumnType::Text, ColumnType::Float, ColumnType::Integer];
     let wanted: Vec<ColumnRead> =
         (0..columns).flat_map(|column| kinds.map(|kind| ColumnRead { column, kind })).collect();
     let mut all: Vec<Collect> = (0..visitors).map(|_| Collect::default()).collect();
@@ -224,7 +224,13 @@ fn every_kind_is_read_by_its_rule_and_what_is_none_is_null() {
         }
     }
     let file = b"a\n1\n\"-2.345\"\n2026-02-28\n1970-01-01T00:00:01Z\nyes\n\nragged,1\n";
-    let kinds = [Kind::Integer, Kind::Decimal { digits: 2 }, Kind::Date, Kind::Timestamp, Kind::Boolean];
+    let kinds = [
+        ColumnType::Integer,
+        ColumnType::Decimal { digits: 2 },
+        ColumnType::Date,
+        ColumnType::Timestamp,
+        ColumnType::Boolean,
+    ];
     let wanted = kinds.map(|kind| ColumnRead { column: 0, kind });
     let mut found = Whole::default();
     let csv = csv(file, &CsvOptions::default());

@@ -22,7 +22,7 @@ use arrow_schema::{DataType, Schema};
 use arrow_select::concat::concat;
 use equipoise_session::{
     quiet::quietly,
-    source::{ColumnRead, Kind, Lost, Source, Visitor},
+    source::{ColumnRead, ColumnType, Lost, Source, Visitor},
 };
 use flatbuffers::VerifierOptions;
 use std::{
@@ -120,7 +120,7 @@ impl Source for Ipc {
         &self.described.columns
     }
 
-    fn declared(&self, column: usize) -> Option<Kind> {
+    fn declared(&self, column: usize) -> Option<ColumnType> {
         self.described.kind(column)
     }
 

@@ -27,7 +27,7 @@ use arrow_array::{ArrayRef, NullArray};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use equipoise_session::{
     quiet::quietly,
-    source::{ColumnRead, Kind, Lost, Source, Visitor},
+    source::{ColumnRead, ColumnType, Lost, Source, Visitor},
 };
 use footer::{Footer, Group, Refused};
 use pages::{Column, Once, Pages, Unpackable};
@@ -132,7 +132,7 @@ impl Parquet {
     /// How columns are read: texts by the codes of the file's own dictionaries where there are any.
     fn levels(&self, columns: &[usize], wanted: &[ColumnRead]) -> ParquetResult<FieldLevels> {
         let field = |(place, field): (usize, &Arc<Field>)| {
-            let text = ColumnRead { column: place, kind: Kind::Text };
+            let text = ColumnRead { column: place, kind: ColumnType::Text };
             match field.data_type() {
                 DataType::Binary if wanted.contains(&text) => {
                     let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Binary));
@@ -240,7 +240,7 @@ impl Source for Parquet {
         &self.described.columns
     }
 
-    fn declared(&self, column: usize) -> Option<Kind> {
+    fn declared(&self, column: usize) -> Option<ColumnType> {
         self.described.kind(column)
     }
 

@@ -17,7 +17,7 @@ use crate::{
     threads,
 };
 use database::Table;
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
 use rusqlite::{Row, types::ValueRef};
 use std::ops::Range;
 
@@ -61,7 +61,7 @@ impl Source for Sqlite {
         &self.described.columns
     }
 
-    fn declared(&self, column: usize) -> Option<Kind> {
+    fn declared(&self, column: usize) -> Option<ColumnType> {
         self.described.kind(column)
     }
 
@@ -123,7 +123,7 @@ struct Block {
 }
 
 struct Column {
-    kind: Kind,
+    kind: ColumnType,
     floats: Vec<f64>,
     integers: Vec<Option<i64>>,
     written: String,
@@ -167,8 +167,8 @@ impl Block {
                 .iter()
                 .zip(&texts)
                 .map(|(column, texts)| match column.kind {
-                    Kind::Float => Cells::Floats(&column.floats),
-                    Kind::Text => Cells::Texts(texts),
+                    ColumnType::Float => Cells::Floats(&column.floats),
+                    ColumnType::Text => Cells::Texts(texts),
                     _ => Cells::Integers(&column.integers),
                 })
                 .collect();
@@ -182,8 +182,8 @@ impl Block {
 impl Column {
     fn push(&mut self, cell: &Value<'_>) {
         match self.kind {
-            Kind::Float => self.floats.push(cell.float()),
-            Kind::Text => {
+            ColumnType::Float => self.floats.push(cell.float()),
+            ColumnType::Text => {
                 let begin = self.written.len();
                 let some = cell.write(&mut self.written);
                 self.ranges.push(some.then_some(begin..self.written.len()));

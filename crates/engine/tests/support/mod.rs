@@ -9,7 +9,7 @@ pub mod originals;
 #[allow(dead_code, reason = "not every test writes Parquet by hand")]
 pub mod thrift;
 
-use equipoise_session::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
 use std::{
     env, fs,
     path::PathBuf,
@@ -77,14 +77,14 @@ impl Visitor for Collect {
     }
 }
 
-pub const KINDS: [Kind; 7] = [
-    Kind::Float,
-    Kind::Integer,
-    Kind::Decimal { digits: 2 },
-    Kind::Date,
-    Kind::Timestamp,
-    Kind::Boolean,
-    Kind::Text,
+pub const KINDS: [ColumnType; 7] = [
+    ColumnType::Float,
+    ColumnType::Integer,
+    ColumnType::Decimal { digits: 2 },
+    ColumnType::Date,
+    ColumnType::Timestamp,
+    ColumnType::Boolean,
+    ColumnType::Text,
 ];
 
 /// All cells of a column by all kinds, in the order of one visitor.
@@ -99,7 +99,7 @@ pub fn read(source: &dyn Source, column: usize) -> Result<Collect, Lost> {
 #[allow(dead_code, reason = "not every test wants texts")]
 pub fn texts(source: &dyn Source) -> Result<Vec<Vec<Cell>>, Lost> {
     let wanted: Vec<ColumnRead> =
-        (0..source.columns().len()).map(|column| ColumnRead { column, kind: Kind::Text }).collect();
+        (0..source.columns().len()).map(|column| ColumnRead { column, kind: ColumnType::Text }).collect();
     let [mut one, mut two] = [Collect::default(), Collect::default()];
     source.scan(&wanted, &mut [&mut one, &mut two])?;
     let mut all = [one.cells, two.cells].concat();

@@ -38,19 +38,36 @@ pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
 }
 
 /// The year, month and day of days since 1970: the inverse.
+#[inline]
 pub(crate) fn year_month_day(days: i64) -> (i64, i64, i64) {
     let days = days.saturating_add(719_468);
-    // Days that somebody lived to see: the same in half as many bits, several times faster.
-    if let Ok(days @ 0..0x4000_0000) = u32::try_from(days) {
-        let (cycle, day_of_cycle) = (days / 146_097, days % 146_097);
-        let of_cycle =
-            (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
-        let day_of_year = day_of_cycle - (365 * of_cycle + of_cycle / 4 - of_cycle / 100);
-        let from_march = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-        let month = (from_march + 2) % 12 + 1;
-        return (i64::from(cycle * 400 + of_cycle + u32::from(month <= 2)), month.into(), day.into());
+    // Days that somebody lived to see: fewer and shorter divisions.
+    match u32::try_from(days) {
+        Ok(days @ 0..0x2000_0000) => near(days),
+        _ => far(days),
     }
+}
+
+/// Of days since the first of March of the year 0. Centuries and years are (4n + 3) over their length in quarters of a day, and the month is
+/// the whole part of (2141·day + 197913)/2^16, as C. Neri and L. Schneider prove in "Euclidean affine functions and their application to
+/// calendar algorithms". A test holds all days of three cycles, and the last ones, against [`far`].
+#[inline]
+fn near(days: u32) -> (i64, i64, i64) {
+    let quarters = 4 * days + 3;
+    let (century, day_of_century) = (quarters / 146_097, quarters % 146_097 / 4);
+    let quarters = 4 * day_of_century + 3;
+    let (year_of_century, day_of_year) = (quarters / 1461, quarters % 1461 / 4);
+    let parts = 2141 * day_of_year + 197_913;
+    let (month, day) = (parts >> 16, (parts & 0xffff) / 2141 + 1);
+    // January and February belong to the next year.
+    let next = day_of_year >= 306;
+    let year = 100 * century + year_of_century + u32::from(next);
+    (i64::from(year), i64::from(if next { month - 12 } else { month }), i64::from(day))
+}
+
+/// The same for all days that there are.
+#[inline(never)]
+fn far(days: i64) -> (i64, i64, i64) {
     let (cycle, day_of_cycle) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let of_cycle =
         (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
@@ -159,6 +176,14 @@ fn digits(text: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn near_days_are_those_of_the_longer_way() {
+        let last = 0x2000_0000u32 - 1;
+        for days in (0..3 * 146_097).chain(last - 400_000..=last) {
+            assert_eq!(near(days), far(i64::from(days)), "{days}");
+        }
+    }
 
     #[test]
     fn days_by_hand() {

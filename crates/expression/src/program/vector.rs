@@ -113,12 +113,17 @@ impl Wholes {
     #[inline]
     pub fn map(mut self, change: impl Fn(i64) -> Option<i64>) -> Self {
         let values = &mut self.values;
+        let bit = |word: u64, (place, value): (usize, &mut i64)| {
+            let changed = change(*value);
+            *value = changed.unwrap_or_default();
+            word | u64::from(changed.is_some()) << place
+        };
         let good = Bitmap::from_blocks(values.len(), |range| {
-            values[range].iter_mut().enumerate().fold(0, |word, (place, value)| {
-                let changed = change(*value);
-                *value = changed.unwrap_or_default();
-                word | u64::from(changed.is_some()) << place
-            })
+            // As in `Bitmap::from_test`: blocks of a fixed length are changed several at a time.
+            match <&mut [i64; 64]>::try_from(&mut values[range.clone()]) {
+                Ok(block) => block.iter_mut().enumerate().fold(0, bit),
+                Err(_) => values[range].iter_mut().enumerate().fold(0, bit),
+            }
         });
         self.present.intersect(&good);
         self
@@ -280,15 +285,11 @@ impl<'a> Vector<'a> {
         match (self, other) {
             (Self::Real(values), Self::Real(others)) => {
                 let mut values = values.into_owned();
-                let places = values.iter_mut().zip(others.iter()).enumerate();
-                places
-                    .for_each(|(row, (value, other))| *value = if taken.get(row) { *other } else { *value });
+                taken.choose(&mut values, &others);
                 Self::Real(Cow::Owned(values))
             }
             (Self::Whole(mut wholes), Self::Whole(others)) => {
-                let places = wholes.values.iter_mut().zip(&others.values).enumerate();
-                places
-                    .for_each(|(row, (value, other))| *value = if taken.get(row) { *other } else { *value });
+                taken.choose(&mut wholes.values, &others.values);
                 wholes.present = wholes.present.replaced(taken, &others.present);
                 Self::Whole(wholes)
             }

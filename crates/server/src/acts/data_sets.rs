@@ -12,17 +12,18 @@ use axum::http::StatusCode;
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Zcdp},
+    ratio::Ratio,
     wording,
 };
 use equipoise_engine::books::{Account, content_of};
 use equipoise_session::{
-    ledger::{Accountant, Balance, DataSet, Expected, Ledger, Limit, seconds_now, utc},
+    ledger::{Accountant, Balance, DataSet, Event, Expected, Ledger, Limit, seconds_now, utc},
     release::{Remaining, Spent},
     source::Source,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::Read;
+use std::{collections::BTreeMap, io::Read, ops::ControlFlow};
 
 /// The shortest and the longest time after which answers are shown, in seconds.
 const ANSWER_TIMES: std::ops::RangeInclusive<u64> = 1..=3600;
@@ -64,7 +65,7 @@ pub struct Limiting {
 }
 
 /// A number as it was typed.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
     /// In quotes.
@@ -74,7 +75,8 @@ pub enum Number {
 }
 
 impl Number {
-    fn text(&self) -> String {
+    /// As it was typed.
+    pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number(number) => number.to_string(),
@@ -101,7 +103,18 @@ pub fn list(state: &State, caller: &Caller) -> Result<Vec<Value>, Problem> {
 pub fn show(state: &State, caller: &Caller, id: &str) -> Result<Value, Problem> {
     let data = found(state, id)?;
     allow(caller, Act::See(&data))?;
-    document(state, caller, &data)
+    let mut shown = document(state, caller, &data)?;
+    if authorise(caller, Act::SeeInside).is_ok() {
+        let ledger = state.ledger()?;
+        let spending = spending(&ledger, &data.name)?;
+        for account in shown["analysts"].as_array_mut().into_iter().flatten() {
+            account["last_asked"] =
+                json!(account["analyst"].as_str().and_then(|name| spending.last.get(name)));
+        }
+        shown["days"] = spending.days();
+        shown["same_content"] = json!(ledger.same_content_as(&data.name)?);
+    }
+    Ok(shown)
 }
 
 /// What is public of a data set, and what is left to the caller; stewards see more.
@@ -113,7 +126,7 @@ fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, 
     let mut document = json!({
         "id": data.id, "data": data.name,
         "unit": registered.unit.to_string(), "adjacency": registered.adjacency.to_string(),
-        "columns": columns(state, data), "answer_time": data.answer_time,
+        "columns": columns(state, data), "answer_time": data.answer_time, "shared": data.shared,
         "spent": Spent::from(balance.spent()),
         "limit": balance.data_set.limit.as_ref().map(Remaining::from),
         "remaining": balance.remaining().as_ref().map(Remaining::from),
@@ -153,15 +166,46 @@ fn own_account(balance: &Balance) -> Option<Value> {
     }))
 }
 
+/// When and how much was asked, for stewards.
+#[derive(Default)]
+struct Spending {
+    days: BTreeMap<String, (u64, Ratio)>,
+    last: BTreeMap<String, String>,
+}
+
+/// So many days are shown.
+const DAYS: usize = 14;
+
+impl Spending {
+    fn days(&self) -> Value {
+        let later = self.days.iter().rev().take(DAYS);
+        let one = |(day, (questions, spent)): (&String, &(u64, Ratio))| json!({ "day": day, "questions": questions, "epsilon": spent.to_string() });
+        later.map(one).collect()
+    }
+}
+
+fn spending(ledger: &Ledger, name: &str) -> Result<Spending, Problem> {
+    let mut found = Spending::default();
+    ledger.each_entry(Some(name), &mut |entry| {
+        if let Event::Charged { cost, .. } = &entry.event {
+            let day: String = entry.time.chars().take(10).collect();
+            let (questions, spent) = found.days.entry(day).or_insert((0, Ratio::zero()));
+            *questions += 1;
+            *spent = &*spent + cost.approx.eps.ratio();
+            found.last.insert(entry.analyst.clone().unwrap_or_default(), entry.time.clone());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
 fn analysts(ledger: &Ledger, data: &DataSource) -> Result<Vec<Value>, Problem> {
     let mut names = ledger.analysts(&data.name)?;
     names.extend(data.grants.iter().cloned());
     names.sort();
     names.dedup();
     let one = |name: &String| {
-        let balance = ledger.balance(&data.name, Some(name))?;
-        let mut account = own_account(&balance).unwrap_or_default();
-        account["analyst"] = name.as_str().into();
+        let mut account = account_of(ledger, &data.name, name)?;
         account["granted"] = data.grants.contains(name).into();
         Ok(account)
     };
@@ -215,11 +259,12 @@ pub fn register(
         header: said.header,
         answer_time,
         grants: std::collections::BTreeSet::new(),
+        shared: false,
     };
     let source = state
         .open_data(&data)
         .map_err(|_| Problem::wrong("this is no data that can be read; 'equipoise check' says why"))?;
-    let mut ledger = state.ledger()?;
+    let mut ledger = state.ledger_to_write()?;
     let before = ledger.data_set(&name)?;
     if before.is_some() && known.is_none() {
         return Err(Problem::wrong("the ledger has a data set of this name already; give another name"));
@@ -308,8 +353,7 @@ pub fn limit(
         return Err(Problem::wrong("there is no analyst of this name; invite one first"));
     }
     let limit = read_limit(said)?;
-    state.ledger()?.set_limit(&data.name, analyst, Some(&limit))?;
-    state.note(&caller.name, "set the limit before this", Some(&data.name), analyst)?;
+    state.ledger_to_write()?.set_limit_by(&data.name, analyst, Some(&limit), Some(&caller.name))?;
     document(state, caller, &data)
 }
 
@@ -318,6 +362,7 @@ pub fn set_answer_time(state: &State, caller: &Caller, id: &str, seconds: u64) -
     allow(caller, Act::Manage)?;
     state.limiter.count(&caller.name, Counted::Change)?;
     check_answer_time(seconds)?;
+    state.rollback.check()?;
     let data = DataSource { answer_time: seconds, ..found(state, id)? };
     state.store.put_data_set(data.clone())?;
     let what = format!("answers are shown {seconds} s after their charge");
@@ -360,12 +405,40 @@ pub fn grant(
 ) -> Result<Value, Problem> {
     allow(caller, Act::Manage)?;
     state.limiter.count(&caller.name, Counted::Change)?;
+    state.rollback.check()?;
     let data = found(state, id)?;
     allow(caller, Act::See(&data))?;
     state.store.grant(id, analyst, granted)?;
     let what = if granted { "granted" } else { "revoked" };
     state.note(&caller.name, what, Some(&data.name), Some(analyst))?;
     document(state, caller, &state.store.data_set(id).unwrap_or(data))
+}
+
+/// Show answers that somebody paid for to others who may ask, or no more.
+pub fn share(state: &State, caller: &Caller, id: &str, shared: bool) -> Result<Value, Problem> {
+    allow(caller, Act::Manage)?;
+    state.limiter.count(&caller.name, Counted::Change)?;
+    state.rollback.check()?;
+    let data = found(state, id)?;
+    state.store.share(id, shared)?;
+    let what = if shared {
+        "answers are shown to others who may ask"
+    } else {
+        "answers are no longer shown to others"
+    };
+    state.note(&caller.name, what, Some(&data.name), None)?;
+    document(state, caller, &state.store.data_set(id).unwrap_or(data))
+}
+
+/// What each analyst spent on a data set, and within which limit.
+pub fn who_spent(ledger: &Ledger, name: &str) -> Result<Vec<Value>, Problem> {
+    ledger.analysts(name)?.iter().map(|analyst| account_of(ledger, name, analyst)).collect()
+}
+
+fn account_of(ledger: &Ledger, name: &str, analyst: &str) -> Result<Value, Problem> {
+    let mut account = own_account(&ledger.balance(name, Some(analyst))?).unwrap_or_default();
+    account["analyst"] = analyst.into();
+    Ok(account)
 }
 
 /// The time now, as the ledger writes it.

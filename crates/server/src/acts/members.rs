@@ -51,6 +51,7 @@ pub fn invite(state: &State, caller: &Caller, said: &Inviting) -> Result<Value, 
     if said.name.contains('/') {
         return Err(Problem::wrong("a member's name has no '/'"));
     }
+    state.rollback.check()?;
     state.store.add_member(&said.name, said.role)?;
     state.note(&caller.name, &format!("made a member: {}", said.role), None, Some(&said.name))?;
     link(state, &said.name, said.role)
@@ -79,7 +80,12 @@ pub fn remove(state: &State, caller: &Caller, name: &str) -> Result<(), Problem>
     state.limiter.count(&caller.name, Counted::Change)?;
     member.ok_or_else(Problem::not_found)?;
     state.store.remove_member(name)?;
-    state.note(&caller.name, "removed a member", None, Some(name))
+    // Whoever is to be out is out, also while nothing can be written down.
+    if state.rollback.is_found() {
+        Ok(())
+    } else {
+        state.note(&caller.name, "removed a member", None, Some(name))
+    }
 }
 
 /// A token for oneself. It is shown once.
@@ -89,6 +95,7 @@ pub fn token(state: &State, caller: &Caller, said: &Labelling) -> Result<Value, 
     if said.label.chars().count() > 100 {
         return Err(Problem::wrong("a label has at most 100 characters"));
     }
+    state.rollback.check()?;
     let secret = state.store.issue(&caller.name, Opens::Token, &said.label)?;
     state.note(&caller.name, "made a token", None, Some(&caller.name))?;
     Ok(json!({ "token": secret.reveal(), "label": said.label }))
@@ -98,5 +105,8 @@ pub fn token(state: &State, caller: &Caller, said: &Labelling) -> Result<Value, 
 pub fn end_tokens(state: &State, caller: &Caller) -> Result<(), Problem> {
     state.limiter.count(&caller.name, Counted::Change)?;
     state.store.end_tokens(&caller.name)?;
+    if state.rollback.is_found() {
+        return Ok(());
+    }
     state.note(&caller.name, "ended all tokens", None, Some(&caller.name))
 }

@@ -1,11 +1,15 @@
 //! What members can do, each in a function that asks `authorise` first. The API and the console
 //! call these, so that neither can do more than the other.
 
+pub mod audits;
 pub mod data_sets;
 pub mod members;
+pub mod monitors;
 pub mod questions;
+pub mod rehearsals;
 pub mod releases;
 pub mod review;
+pub mod sql;
 
 use crate::{
     authorise::{Act, Caller, Denied, authorise},

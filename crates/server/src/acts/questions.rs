@@ -7,20 +7,25 @@ use crate::{
     problem::Problem,
     rate::Counted,
     state::State,
-    store::DataSource,
+    store::{DataSource, Role},
 };
 use axum::http::StatusCode;
+use equipoise_core::loss::{Amount, Approx};
 use equipoise_session::{
     batch::Batch,
-    ledger::{ChargeError, Ledger},
+    ledger::{Balance, ChargeError, Event, Ledger, Limit},
     plan::{DataFacts, Plan},
     release::{Release, Remaining, Spent},
     request::Request,
     session::{self, Charged, Paid, PayError, Session},
     source::Source,
 };
+use equipoise_sql_front::Query;
 use serde_json::{Value, json};
-use std::{sync::Arc, thread};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    thread,
+};
 use tokio::sync::oneshot;
 
 /// Planning many takes long, and is free.
@@ -33,6 +38,8 @@ pub enum Question {
     One(Box<Request>),
     /// Several for one charge.
     Several(Box<Batch>),
+    /// Those of a query in SQL.
+    Sql(Box<Query>),
 }
 
 impl Question {
@@ -57,6 +64,7 @@ impl Question {
         match self {
             Self::One(request) => request.to_json(),
             Self::Several(batch) => batch.to_json(),
+            Self::Sql(query) => query.batch().to_json(),
         }
     }
 
@@ -71,14 +79,19 @@ impl Question {
                 }
             }),
             Self::Several(batch) => Ok(Plan::batch(batch, facts)?),
+            Self::Sql(query) if query.batch().questions.len() > MOST_QUESTIONS => {
+                Err(Problem::wrong(format!("a query has at most {MOST_QUESTIONS} aggregates here")))
+            }
+            Self::Sql(query) => query.plan(facts).map_err(|error| super::sql::wrong(&error)),
         }
     }
 
     /// How CSV is read is the steward's to say.
-    fn read_as_registered(&self) -> Result<(), Problem> {
+    pub(super) fn read_as_registered(&self) -> Result<(), Problem> {
         let request = match self {
             Self::One(request) => request,
             Self::Several(batch) => &batch.shared,
+            Self::Sql(query) => &query.batch().shared,
         };
         if request.delimiter.is_some() || request.header.is_some() {
             return Err(Problem::wrong("how the data is read is registered; leave delimiter and header out"));
@@ -96,10 +109,101 @@ pub fn plan(state: &State, caller: &Caller, id: &str, question: &Question) -> Re
     let ledger = state.ledger()?;
     let (plan, _) = planned(state, &ledger, &data, question)?;
     let balance = ledger.balance(&data.name, Some(&caller.name))?;
-    Ok(plan.summary().document(Some(&balance)))
+    let mut document = plan.summary().document(Some(&balance));
+    document["more_like_it"] = json!(more_like_it(plan.charge(), &balance));
+    document["answered"] = json!(already(state, &ledger, caller, &data, plan.asked())?);
+    Ok(document)
 }
 
-fn planned(
+/// How many questions of this price fit after this one; nothing without a limit or where plain sums do not tell, and -1 where
+/// this one does not fit.
+fn more_like_it(charge: &Approx, balance: &Balance) -> Option<i64> {
+    let Some(Limit::Approx(left)) = balance.remaining() else { return None };
+    let times = |left: &Amount, price: &Amount| {
+        if price.is_zero() { None } else { (left.ratio() * price.ratio().recip()).floor_i64() }
+    };
+    let fits = [times(&left.eps, &charge.eps), times(&left.delta, &charge.delta)];
+    fits.into_iter().flatten().min().map(|fits| fits - 1)
+}
+
+/// An answer to an equal question about the same state of the data: one's own, or another's where these are shared.
+fn already(
+    state: &State,
+    ledger: &Ledger,
+    caller: &Caller,
+    data: &DataSource,
+    request: &str,
+) -> Result<Option<Value>, Problem> {
+    if caller.role != Role::Analyst {
+        return Ok(None);
+    }
+    let mut equal = state.answered.equal(data, request);
+    equal.sort_by_key(|asked| asked.member != caller.name);
+    for asked in equal {
+        let own = asked.member == caller.name;
+        if !own && !data.shared {
+            continue;
+        }
+        if let Some((entry, Some(_))) = ledger.find(&asked.id)?
+            && entry.data_set.as_deref() == Some(data.name.as_str())
+            && ledger.counts(&entry)?
+        {
+            let free = own || ledger.has_seen(&data.name, &caller.name, &asked.id)?;
+            return Ok(Some(json!({ "id": asked.id, "seen": free })));
+        }
+    }
+    Ok(None)
+}
+
+/// Show an answer that another paid for. Its price is added to what this reader has seen.
+pub fn see(state: &State, caller: &Caller, id: &str) -> Result<Value, Problem> {
+    super::releases::check_id(id)?;
+    state.limiter.count(&caller.name, Counted::Plan)?;
+    let mut ledger = state.ledger()?;
+    let Some((entry, Some(_))) = ledger.find(id)? else { return Err(Problem::not_found()) };
+    let name = entry.data_set.clone().unwrap_or_default();
+    let data = state.store.data_set_named(&name).ok_or_else(Problem::not_found)?;
+    allow(caller, Act::Ask(&data))?;
+    let own = entry.analyst.as_deref() == Some(caller.name.as_str());
+    if !own {
+        state.rollback.check()?;
+        let Event::Charged { request, .. } = &entry.event else { return Err(Problem::not_found()) };
+        // Of the state that the data has now: others are not offered, and not shown.
+        let offered = state.answered.equal(&data, request).iter().any(|asked| asked.id == id);
+        if !data.shared || !offered || !ledger.counts(&entry)? {
+            return Err(Problem::not_found());
+        }
+        let seen = ledger.see(&name, &caller.name, id);
+        seen.map_err(|error| with_who_spent(state, &data, PayError::from(error).into()))?;
+    }
+    let balance = ledger.balance(&name, Some(&caller.name))?;
+    Ok(json!({
+        "id": id, "spent": Spent::from(balance.spent()),
+        "seen": balance.analyst.as_ref().map(|own| Spent::from(&own.spent.approx)),
+        "remaining": balance.remaining().as_ref().map(Remaining::from),
+    }))
+}
+
+/// Nothing is charged where no limit was set.
+pub fn limited(state: &State, data: &DataSource) -> Result<(), Problem> {
+    if state.ledger()?.balance(&data.name, None)?.data_set.limit.is_none() {
+        return Err(Problem::forbidden("no limit was set on this data; its steward sets one first").exit(4));
+    }
+    Ok(())
+}
+
+/// Where something was more than is left: who spent what.
+pub fn with_who_spent(state: &State, data: &DataSource, problem: Problem) -> Problem {
+    if !problem.fields.contains_key("remaining") {
+        return problem;
+    }
+    match state.ledger().and_then(|ledger| super::data_sets::who_spent(&ledger, &data.name)) {
+        Ok(spent) => problem.with("spent_by", Value::from(spent)),
+        Err(_) => problem,
+    }
+}
+
+pub(super) fn planned(
     state: &State,
     ledger: &Ledger,
     data: &DataSource,
@@ -120,6 +224,8 @@ pub struct Accepted {
     pub id: String,
     /// What was charged, what is left, when the answer is shown.
     pub document: Value,
+    /// A witness of the charge.
+    pub witness: Option<String>,
 }
 
 /// Ask: charge, and answer as soon as that is durable. Rows are read afterwards, whoever waits or not.
@@ -185,27 +291,33 @@ impl Asking {
         question.read_as_registered()?;
         let _underway = state.desk.underway(&caller.name, key)?;
         let ledger = state.ledger()?;
-        let before = session::replayed(&ledger, &data.name, Some(&caller.name), key, &question.text());
+        // A query is what its plan writes down.
+        let asked = match question {
+            Question::Sql(_) => planned(state, &ledger, &data, question)?.0.asked().to_string(),
+            _ => question.text(),
+        };
+        let before = session::replayed(&ledger, &data.name, Some(&caller.name), key, &asked);
         if let Some(release) = before.map_err(|error| unpaid(state, error))? {
             return Ok(Self::Again(again(&ledger, caller, &data, &release)?));
         }
-        if ledger.balance(&data.name, None)?.data_set.limit.is_none() {
-            return Err(
-                Problem::forbidden("no limit was set on this data; its steward sets one first").exit(4)
-            );
-        }
+        limited(state, &data)?;
+        state.rollback.check()?;
         let (plan, source) = planned(state, &ledger, &data, question)?;
         let place = state.desk.place(&caller.name)?;
         state.expect(&ledger, &data);
         let mut session = Session::new(ledger, Some(caller.name.clone())).map_err(Problem::inside)?;
-        let charged = match session.charge(plan, Some(key)).map_err(|error| unpaid(state, error))? {
+        let _taken_in = state.desk.take_in();
+        let paid = session.charge(plan, Some(key));
+        let charged = match paid.map_err(|error| with_who_spent(state, &data, unpaid(state, error)))? {
             Paid::Charged(charged) => charged,
             Paid::Replayed(release) => {
                 return Ok(Self::Again(again(session.ledger(), caller, &data, &release)?));
             }
         };
-        let accepted = accepted(&charged, &data);
+        state.metrics.charges.fetch_add(1, Ordering::SeqCst);
         let charge = charged.charge();
+        let mut accepted = accepted(&charged, &data);
+        accepted.witness = session.ledger().witness(charge.id(), charge.hash()).ok();
         let waiting = Waiting {
             member: caller.name.clone(),
             data_set: data.id.clone(),
@@ -215,6 +327,8 @@ impl Asking {
             place: place.clone(),
         };
         state.desk.begin(charge.id(), waiting);
+        // Before rows are read. Where it cannot be written, an equal question is charged again.
+        let _ = state.answered.put(&data, &asked, charge.id(), &caller.name);
         Ok(Self::Charged { charged, source, session, accepted, place, data: data.id })
     }
 }
@@ -227,7 +341,7 @@ fn accepted(charged: &Charged, data: &DataSource) -> Accepted {
         "remaining": charge.balance().remaining().as_ref().map(Remaining::from),
         "ready_at": charge.time_after(data.answer_time), "answer_time": data.answer_time,
     });
-    Accepted { status: StatusCode::ACCEPTED, id: charge.id().to_string(), document }
+    Accepted { status: StatusCode::ACCEPTED, id: charge.id().to_string(), document, witness: None }
 }
 
 /// What was answered before costs nothing again.
@@ -247,7 +361,8 @@ fn again(
         "remaining": balance.remaining().as_ref().map(Remaining::from),
         "ready_at": receipt.time, "answer_time": data.answer_time,
     });
-    Ok(Accepted { status: StatusCode::OK, id: receipt.id.clone(), document })
+    let witness = ledger.witness(&receipt.id, &receipt.hash).ok();
+    Ok(Accepted { status: StatusCode::OK, id: receipt.id.clone(), document, witness })
 }
 
 /// Why it was not paid for; a charge that waits for its answer is not lost.

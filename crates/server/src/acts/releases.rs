@@ -3,6 +3,7 @@
 use super::allow;
 use crate::{
     authorise::{Act, Caller},
+    http::Witness,
     problem::{self, Problem},
     state::State,
 };
@@ -35,6 +36,12 @@ pub fn read(state: &State, caller: &Caller, id: &str) -> Result<Seen, Problem> {
     look(state, caller, id).map(|(seen, _)| seen)
 }
 
+/// A witness of an answer, for its reader to keep.
+pub fn witness(state: &State, release: &Release) -> Option<Witness> {
+    let receipt = release.receipt.as_ref()?;
+    state.ledger().ok()?.witness(&receipt.id, &receipt.hash).ok().map(Witness)
+}
+
 /// The same with the charge, where its time has come.
 fn look(state: &State, caller: &Caller, id: &str) -> Result<(Seen, Option<Entry>), Problem> {
     check_id(id)?;
@@ -43,15 +50,37 @@ fn look(state: &State, caller: &Caller, id: &str) -> Result<(Seen, Option<Entry>
         allow(caller, Act::Read { asked_by: &member })?;
         return Ok((Seen::NotYet { ready_at, seconds: seconds.max(1) }, None));
     }
-    let Some((entry, recorded)) = state.ledger()?.find(id)? else { return Err(Problem::not_found()) };
-    allow(caller, Act::Read { asked_by: entry.analyst.as_deref().unwrap_or_default() })?;
+    let ledger = state.ledger()?;
+    let Some((entry, mut recorded)) = ledger.find(id)? else { return Err(Problem::not_found()) };
+    may_read(state, caller, id, &entry)?;
+    if recorded.is_none() {
+        // It may have been charged a moment ago, or recorded a moment ago.
+        state.desk.settle();
+        if let Some((_, ready_at, seconds)) = state.desk.waits(id) {
+            return Ok((Seen::NotYet { ready_at, seconds: seconds.max(1) }, None));
+        }
+        recorded = ledger.find(id)?.and_then(|(_, recorded)| recorded);
+    }
     let recorded = recorded.ok_or_else(|| problem::lost(id))?;
     let release = session::stored(&recorded)?;
     Ok((Seen::Release(Box::new(release)), Some(entry)))
 }
 
+/// Whoever asked, or was shown the answer of another while they may ask about its data.
+fn may_read(state: &State, caller: &Caller, id: &str, entry: &Entry) -> Result<(), Problem> {
+    let asked_by = entry.analyst.as_deref().unwrap_or_default();
+    let denied = match allow(caller, Act::Read { asked_by }) {
+        Ok(()) => return Ok(()),
+        Err(denied) => denied,
+    };
+    let name = entry.data_set.as_deref().unwrap_or_default();
+    let data = state.store.data_set_named(name);
+    let asks = data.is_some_and(|data| allow(caller, Act::Ask(&data)).is_ok());
+    if asks && state.ledger()?.has_seen(name, &caller.name, id)? { Ok(()) } else { Err(denied) }
+}
+
 /// Ids are hexadecimal; nothing else is looked up.
-fn check_id(id: &str) -> Result<(), Problem> {
+pub(super) fn check_id(id: &str) -> Result<(), Problem> {
     let good =
         id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     if good { Ok(()) } else { Err(Problem::not_found()) }

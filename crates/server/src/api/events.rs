@@ -18,16 +18,14 @@ use futures_util::stream;
 use serde_json::json;
 use std::{
     convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, PoisonError},
 };
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 /// So many connections wait for events at once.
 const MOST: usize = 512;
-static LISTENING: AtomicUsize = AtomicUsize::new(0);
+/// So many of one member.
+const MOST_OF_ONE: usize = 16;
 
 /// One of those who listen.
 struct Listener {
@@ -38,17 +36,29 @@ struct Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        LISTENING.fetch_sub(1, Ordering::SeqCst);
+        let mut listening = self.state.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = listening.get_mut(&self.caller.name) {
+            *own -= 1;
+            if *own == 0 {
+                listening.remove(&self.caller.name);
+            }
+        }
     }
 }
 
 /// Tell whoever may read an answer that its time has come.
 pub async fn events(Shared(state): Shared<Arc<State>>, caller: Caller) -> Result<Response, Problem> {
-    let listener = Listener { receiver: state.desk.listen(), state, caller };
-    if LISTENING.fetch_add(1, Ordering::SeqCst) >= MOST {
-        let line = "too many connections wait for events; ask for the release instead";
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(5));
+    let receiver = state.desk.listen();
+    {
+        let mut listening = state.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = listening.get(&caller.name).copied().unwrap_or_default();
+        if own >= MOST_OF_ONE || listening.values().sum::<usize>() >= MOST {
+            let line = "too many connections wait for events; ask for the release instead";
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(5));
+        }
+        listening.insert(caller.name.clone(), own + 1);
     }
+    let listener = Listener { receiver, state, caller };
     let stream = stream::unfold(listener, |mut listener| async move {
         loop {
             match listener.receiver.recv().await {

@@ -4,9 +4,9 @@ mod events;
 
 use crate::{
     OPENAPI,
-    acts::{data_sets, members, questions, releases, review},
+    acts::{audits, data_sets, members, monitors, questions, rehearsals, releases, review, sql},
     authorise::Caller,
-    http::{Charge, JsonText, aside, cookie, document, from_own_page, set_cookie},
+    http::{Charge, JsonText, Witness, aside, cookie, document, from_own_page, set_cookie},
     problem::Problem,
     state::State,
 };
@@ -41,14 +41,24 @@ pub fn routes() -> Router<Arc<State>> {
         .route("/v1/data-sets/{id}/limits", put(limit_all))
         .route("/v1/data-sets/{id}/limits/{analyst}", put(limit_one))
         .route("/v1/data-sets/{id}/grants/{analyst}", put(grant).delete(revoke))
+        .route("/v1/data-sets/{id}/sharing", put(share))
         .route("/v1/data-sets/{id}/plans", post(plan))
+        .route("/v1/data-sets/{id}/rehearsals", post(rehearse))
         .route("/v1/data-sets/{id}/questions", post(ask))
+        .route("/v1/sql", post(ask_sql))
         .route("/v1/releases/{id}", get(read))
+        .route("/v1/releases/{id}/rows", post(rows_of))
+        .route("/v1/releases/{id}/seen", post(see))
         .route("/v1/releases/{id}/explanation", get(explain))
         .route("/v1/releases/{id}/picture.svg", get(draw))
+        .route("/v1/monitors", get(list_monitors).post(begin_monitor))
+        .route("/v1/monitors/{id}/questions", post(ask_monitor))
+        .route("/v1/monitors/{id}/history", get(monitor_history))
+        .route("/v1/audit", get(show_audits).post(run_audits))
         .route("/v1/ledger/entries", get(entries))
         .route("/v1/ledger/head", get(head))
         .route("/v1/ledger/verify", post(verify))
+        .route("/v1/ledger/restored", post(restored))
         .route("/v1/events", get(events::events))
         .method_not_allowed_fallback(wrong_method)
 }
@@ -228,6 +238,63 @@ async fn plan(
     Ok(told(StatusCode::OK, &planned))
 }
 
+/// A question, and how often it is to be tried.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rehearsing {
+    question: Value,
+    #[serde(default = "one")]
+    trials: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+async fn rehearse(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said: Rehearsing = document(&text)?;
+    let tried = aside(&state, move |state| {
+        let question = Question::from_json(&said.question.to_string())?;
+        rehearsals::rehearse(state, &caller, &id, &question, said.trials)
+    })
+    .await?;
+    Ok(told(StatusCode::OK, &tried))
+}
+
+/// Whether answers are shown to others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sharing {
+    shared: bool,
+}
+
+async fn share(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said: Sharing = document(&text)?;
+    let made = aside(&state, move |state| data_sets::share(state, &caller, &id, said.shared)).await?;
+    Ok(told(StatusCode::OK, &made))
+}
+
+/// The key under which something is charged once.
+fn idempotency_key(headers: &HeaderMap) -> Result<String, Problem> {
+    let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
+    if key.is_empty() || key.chars().count() > 200 {
+        return Err(Problem::wrong(
+            "send an Idempotency-Key of 1 to 200 characters: asking again under it is free",
+        ));
+    }
+    Ok(key.to_string())
+}
+
 async fn ask(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
@@ -235,25 +302,118 @@ async fn ask(
     headers: HeaderMap,
     JsonText(text): JsonText,
 ) -> Answer {
-    let key = headers
-        .get("idempotency-key")
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default()
-        .trim()
-        .to_string();
-    if key.is_empty() || key.chars().count() > 200 {
-        return Err(Problem::wrong(
-            "send an Idempotency-Key of 1 to 200 characters: asking again under it is free",
-        ));
-    }
+    let key = idempotency_key(&headers)?;
     let question = Question::from_json(&text)?;
-    let accepted = questions::ask(state, caller, id, key, question).await?;
+    Ok(taken(questions::ask(state, caller, id, key, question).await?))
+}
+
+/// That a question was charged, or answered before.
+fn taken(accepted: questions::Accepted) -> Response {
     let mut response = told(accepted.status, &accepted.document);
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/releases/{}", accepted.id)) {
         response.headers_mut().insert(header::LOCATION, location);
     }
     response.extensions_mut().insert(Charge(accepted.id));
-    Ok(response)
+    if let Some(witness) = accepted.witness {
+        response.extensions_mut().insert(Witness(witness));
+    }
+    response
+}
+
+/// A query, and whether only its plan is wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Querying {
+    query: String,
+    #[serde(default)]
+    dry_run: bool,
+}
+
+async fn ask_sql(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    headers: HeaderMap,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said: Querying = document(&text)?;
+    let by = caller.clone();
+    if said.dry_run {
+        let planned = aside(&state, move |state| {
+            let (data, question) = sql::read(state, &by, &said.query)?;
+            questions::plan(state, &by, &data.id, &question)
+        });
+        return Ok(told(StatusCode::OK, &planned.await?));
+    }
+    let key = idempotency_key(&headers)?;
+    let (data, question) = aside(&state, move |state| sql::read(state, &by, &said.query)).await?;
+    Ok(taken(questions::ask(state, caller, data.id, key, question).await?))
+}
+
+async fn rows_of(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said: Querying = document(&text)?;
+    Ok(match aside(&state, move |state| sql::rows(state, &caller, &id, &said.query)).await? {
+        Err((ready_at, seconds)) => not_yet(&ready_at, seconds),
+        Ok(rows) => told(StatusCode::OK, &rows.to_json()),
+    })
+}
+
+async fn see(Shared(state): Shared<Arc<State>>, caller: Caller, Path(id): Path<String>) -> Answer {
+    let seen = aside(&state, move |state| questions::see(state, &caller, &id)).await?;
+    Ok(told(StatusCode::OK, &seen))
+}
+
+async fn list_monitors(Shared(state): Shared<Arc<State>>, caller: Caller) -> Answer {
+    Ok(told(StatusCode::OK, &monitors::list(&state, &caller)?.into()))
+}
+
+async fn begin_monitor(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    headers: HeaderMap,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said: monitors::Watching = document(&text)?;
+    let key = if said.dry_run { String::new() } else { idempotency_key(&headers)? };
+    let (status, made) = monitors::begin(state, caller, key, said).await?;
+    Ok(told(status, &made))
+}
+
+/// Threshold questions, as the lines that a monitor reads.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Thresholds {
+    questions: Vec<Value>,
+}
+
+async fn ask_monitor(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said: Thresholds = document(&text)?;
+    Ok(told(StatusCode::OK, &monitors::ask(state, caller, id, said.questions).await?))
+}
+
+async fn monitor_history(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer {
+    Ok(told(StatusCode::OK, &monitors::history(state, caller, id).await?))
+}
+
+async fn show_audits(Shared(state): Shared<Arc<State>>, caller: Caller) -> Answer {
+    Ok(told(StatusCode::OK, &audits::show(&state, &caller)?))
+}
+
+async fn run_audits(Shared(state): Shared<Arc<State>>, caller: Caller) -> Answer {
+    Ok(told(StatusCode::ACCEPTED, &audits::run(state, &caller)?))
 }
 
 /// Before its time an answer is nothing but its time.
@@ -264,10 +424,24 @@ fn not_yet(ready_at: &str, seconds: u64) -> Response {
 }
 
 async fn read(Shared(state): Shared<Arc<State>>, caller: Caller, Path(id): Path<String>) -> Answer {
-    Ok(match aside(&state, move |state| releases::read(state, &caller, &id)).await? {
+    let seen = aside(&state, move |state| {
+        let seen = releases::read(state, &caller, &id)?;
+        let witness = match &seen {
+            Seen::Release(release) => releases::witness(state, release),
+            Seen::NotYet { .. } => None,
+        };
+        Ok((seen, witness))
+    });
+    let (seen, witness) = seen.await?;
+    Ok(match seen {
         Seen::NotYet { ready_at, seconds } => not_yet(&ready_at, seconds),
         Seen::Release(release) => {
-            ([(header::CONTENT_TYPE, "application/json")], release.to_lines()).into_response()
+            let mut response =
+                ([(header::CONTENT_TYPE, "application/json")], release.to_lines()).into_response();
+            if let Some(witness) = witness {
+                response.extensions_mut().insert(witness);
+            }
+            response
         }
     })
 }
@@ -302,5 +476,11 @@ async fn head(Shared(state): Shared<Arc<State>>, caller: Caller) -> Answer {
 async fn verify(Shared(state): Shared<Arc<State>>, caller: Caller, JsonText(text): JsonText) -> Answer {
     let said = document(&text)?;
     let found = aside(&state, move |state| review::verify(state, &caller, &said)).await?;
+    Ok(told(StatusCode::OK, &found))
+}
+
+async fn restored(Shared(state): Shared<Arc<State>>, caller: Caller, JsonText(text): JsonText) -> Answer {
+    let said = document(&text)?;
+    let found = aside(&state, move |state| review::restored(state, &caller, &said)).await?;
     Ok(told(StatusCode::OK, &found))
 }

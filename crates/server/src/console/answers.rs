@@ -1,20 +1,25 @@
 //! An answer: before its time, and afterwards with its picture, its table and what it promises.
 
 use super::{
-    Visitor,
+    Posted, Visitor,
     asking::address,
     page::{Page, html, text, words},
+    then,
 };
 use crate::{
-    acts::releases::{self, Seen},
+    acts::{
+        questions,
+        releases::{self, Seen},
+        sql,
+    },
     authorise::Caller,
-    http::aside,
+    http::{Form, aside},
     problem::Problem,
     state::State,
 };
 use askama::Template;
 use axum::{
-    extract::{Path, State as Shared},
+    extract::{Path, RawQuery, State as Shared},
     http::{StatusCode, header},
     response::Response,
 };
@@ -24,6 +29,7 @@ use equipoise_session::{
     meaning,
     release::{Outcome, Release, Spent},
 };
+use equipoise_sql_front::{Cell, Rows};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -59,6 +65,29 @@ struct Answer {
     time: String,
     explanation: String,
     data: Option<String>,
+    /// The rows of the query that asked.
+    query: Option<QueryRows>,
+}
+
+struct QueryRows {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+    left_out: usize,
+}
+
+/// Rows of a query with their errors, for people.
+fn of_query(found: &Rows) -> QueryRows {
+    let cell = |cell: &Cell| match (&cell.value, &cell.error) {
+        (Value::Null, _) if cell.refused => "refused".to_string(),
+        (Value::Null, _) => "(empty)".to_string(),
+        (of, Some(error)) => format!("{} ({})", rounded(of, Some(error)), words(&error.words(of))),
+        (of, None) => value(of),
+    };
+    QueryRows {
+        columns: found.columns.iter().map(|column| printable(&column.name)).collect(),
+        rows: found.rows.iter().take(MOST_ROWS).map(|row| row.iter().map(cell).collect()).collect(),
+        left_out: found.rows.len().saturating_sub(MOST_ROWS),
+    }
 }
 
 /// The answer with this id.
@@ -66,11 +95,25 @@ pub async fn answer_page(
     Shared(state): Shared<Arc<State>>,
     Visitor(caller): Visitor,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
-    aside(&state, move |state| page(state, &caller, &id)).await
+    let query = Form::read(&query.unwrap_or_default()).get("sql").map(str::to_string);
+    aside(&state, move |state| page(state, &caller, &id, query.as_deref())).await
 }
 
-fn page(state: &State, caller: &Caller, id: &str) -> Result<Response, Problem> {
+/// Show an answer that another paid for, and go there.
+pub async fn see(
+    Shared(state): Shared<Arc<State>>,
+    Visitor(caller): Visitor,
+    Path(id): Path<String>,
+    _form: Posted,
+) -> Result<Response, Problem> {
+    let path = format!("/answers/{}", printable(&id));
+    aside(&state, move |state| questions::see(state, &caller, &id)).await?;
+    Ok(then(&path))
+}
+
+fn page(state: &State, caller: &Caller, id: &str, query: Option<&str>) -> Result<Response, Problem> {
     match releases::read(state, caller, id)? {
         Seen::NotYet { ready_at, seconds } => {
             let page = Page::new("Waiting for the answer", Some(caller), "");
@@ -80,7 +123,19 @@ fn page(state: &State, caller: &Caller, id: &str) -> Result<Response, Problem> {
         }
         Seen::Release(release) => {
             let explained = releases::explain(state, caller, id)?.unwrap_or_default();
-            Ok(html(StatusCode::OK, &shown(state, caller, id, &release, &explained)))
+            let mut shown = shown(state, caller, id, &release, &explained);
+            // What is no query of this answer is left out: the answer stands.
+            if let Some(Ok(Ok(rows))) = query.map(|query| sql::rows(state, caller, id, query)) {
+                let many = rows.rows.len();
+                shown.headline = if many == 1 { "1 row".to_string() } else { format!("{many} rows") };
+                shown.page = Page::new("Answer to a query", Some(caller), "");
+                shown.query = Some(of_query(&rows));
+            }
+            let mut response = html(StatusCode::OK, &shown);
+            if let Some(witness) = releases::witness(state, &release) {
+                response.extensions_mut().insert(witness);
+            }
+            Ok(response)
         }
     }
 }
@@ -128,6 +183,7 @@ fn shown(state: &State, caller: &Caller, id: &str, release: &Release, explained:
         time: release.receipt.as_ref().map_or(String::new(), |receipt| receipt.time.clone()),
         explanation: text(explained, "explanation"),
         data: data.map(|data| data.id),
+        query: None,
     }
 }
 

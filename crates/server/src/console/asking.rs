@@ -6,9 +6,9 @@ use super::{
     then,
 };
 use crate::{
-    acts::{data_sets, questions},
+    acts::{data_sets, questions, rehearsals},
     authorise::Caller,
-    http::{Charge, Form, aside},
+    http::{Charge, Form, Witness, aside},
     problem::Problem,
     secret::Secret,
     state::State,
@@ -19,9 +19,8 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use equipoise_core::ratio::Ratio;
 use equipoise_session::{
-    bar::printable,
+    bar::{printable, value},
     request::Request,
     statistic::{Argument, Statistic, Value as Kind},
 };
@@ -60,14 +59,22 @@ struct Field {
     columns: bool,
 }
 
-struct Planned {
-    expected: String,
-    cost: String,
-    left: String,
-    more: Option<String>,
+/// A plan, for people.
+pub struct Planned {
+    pub expected: String,
+    pub cost: String,
+    pub left: String,
+    pub more: Option<String>,
     mechanism: String,
     unit: String,
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
+    /// An answer to an equal question, and whether it was seen.
+    answered: Option<(String, bool)>,
+}
+
+struct Tried {
+    rows: u64,
+    lines: Vec<String>,
 }
 
 #[derive(Template)]
@@ -83,6 +90,7 @@ struct Ask {
     wrong: Option<String>,
     instead: Option<String>,
     plan: Option<Planned>,
+    tried: Option<Tried>,
     asks: bool,
     key: String,
     sent: Vec<(&'static str, String)>,
@@ -136,12 +144,18 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
     if !may("plan") {
         return Err(Problem::forbidden("your role does not include asking"));
     }
-    let asked =
-        question(form).map(|request| questions::plan(state, caller, id, &Question::One(Box::new(request))));
-    let (mut wrong, mut instead, mut plan) = (None, None, None);
-    match asked {
+    let asked = question(form).map(|request| Question::One(Box::new(request)));
+    let planning = asked.as_ref().map(|asked| questions::plan(state, caller, id, asked));
+    let (mut wrong, mut instead, mut plan, mut tried) = (None, None, None, None);
+    match planning {
         None => {}
-        Some(Ok(document)) => plan = Some(planned(&document)),
+        Some(Ok(document)) => {
+            plan = Some(planned(&document));
+            if let (Some(asked), Some(_)) = (&asked, form.get("rehearse")) {
+                let found = rehearsals::rehearse(state, caller, id, asked, REHEARSED)?;
+                tried = Some(rehearsed(&found));
+            }
+        }
         Some(Err(problem)) if problem.status == StatusCode::BAD_REQUEST => {
             wrong = Some(words(&problem.detail));
             let step = problem.fields.get("next_step").map(|step| step["request"].clone());
@@ -176,6 +190,7 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
         wrong,
         instead,
         plan,
+        tried,
         asks: may("ask"),
         key: Secret::fresh().map_err(Problem::inside)?.hash(),
         sent: sent.filter_map(|(name, value)| Some((name, value?.to_string()))).collect(),
@@ -184,7 +199,8 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
     Ok(html(StatusCode::OK, &template))
 }
 
-fn planned(document: &Value) -> Planned {
+/// A plan's document, for people.
+pub fn planned(document: &Value) -> Planned {
     let remaining = &document["remaining"];
     let left = if remaining.is_null() {
         "no limit".to_string()
@@ -195,7 +211,10 @@ fn planned(document: &Value) -> Planned {
         expected: words(document["expected"].as_str().unwrap_or_default()),
         cost: spent(&document["charge"]),
         left,
-        more: more(&document["charge"], remaining),
+        more: more(&document["more_like_it"]),
+        answered: document["answered"]["id"]
+            .as_str()
+            .map(|id| (printable(id), document["answered"]["seen"].as_bool().unwrap_or_default())),
         mechanism: text(document, "mechanism"),
         unit: text(&document["guarantee"], "unit"),
         warnings: document["warnings"]
@@ -208,19 +227,35 @@ fn planned(document: &Value) -> Planned {
     }
 }
 
+/// So many answers are shown on made-up rows.
+const REHEARSED: usize = 3;
+
 /// How many questions of this price are left after it, where plain sums tell.
-fn more(charge: &Value, remaining: &Value) -> Option<String> {
-    let number = |value: &Value| value["epsilon"].as_str()?.parse::<Ratio>().ok();
-    let (charge, left) = (number(charge)?, number(remaining)?);
-    if charge.is_zero() {
-        return None;
-    }
-    let times = (left * charge.recip()).floor_i64()?;
-    Some(match times {
-        0 => "this is more than is left".to_string(),
-        1 => "none more like it".to_string(),
-        times => format!("{} more like it", times - 1),
+fn more(times: &Value) -> Option<String> {
+    Some(match times.as_i64()? {
+        ..0 => "its epsilon or its delta is more than is left".to_string(),
+        0 => "none more like it".to_string(),
+        times => format!("{times} more like it"),
     })
+}
+
+/// What came of made-up rows, a line for each time.
+fn rehearsed(found: &Value) -> Tried {
+    let line = |answer: &Value| {
+        if answer["outcome"] == "refused" {
+            return format!("refused: {}", words(answer["advice"].as_str().unwrap_or_default()));
+        }
+        let of = if answer["groups"].is_array() { &answer["groups"] } else { &answer["value"] };
+        let text = value(of);
+        if text.chars().count() <= 200 {
+            return text;
+        }
+        text.chars().take(200).collect::<String>() + " ..."
+    };
+    Tried {
+        rows: found["rows"].as_u64().unwrap_or_default(),
+        lines: found["answers"].as_array().into_iter().flatten().map(line).collect(),
+    }
 }
 
 /// Ask, and go to where the answer will be.
@@ -232,10 +267,26 @@ pub async fn ask(
 ) -> Answer {
     let request = question(&form).ok_or_else(|| Problem::wrong("choose a statistic"))?;
     let key = form.get("key").ok_or_else(|| Problem::wrong("open the form again"))?.to_string();
-    let asked = questions::ask(state, caller, id, key, Question::One(Box::new(request))).await;
+    asked(state, caller, id, key, Question::One(Box::new(request)), "").await
+}
+
+/// Ask, and go to where the answer will be, with what belongs to its address.
+pub async fn asked(
+    state: Arc<State>,
+    caller: Caller,
+    id: String,
+    key: String,
+    question: Question,
+    more: &str,
+) -> Answer {
+    let asked = questions::ask(state, caller, id, key, question).await;
     // Somebody who presses twice means one question.
+    let mut witness = None;
     let answer = match asked {
-        Ok(accepted) => accepted.id,
+        Ok(accepted) => {
+            witness = accepted.witness;
+            accepted.id
+        }
         Err(problem) if problem.status == StatusCode::CONFLICT => {
             match problem.fields.get("id").and_then(Value::as_str) {
                 Some(id) => id.to_string(),
@@ -244,7 +295,10 @@ pub async fn ask(
         }
         Err(problem) => return Err(problem),
     };
-    let mut response = then(&format!("/answers/{}", printable(&answer)));
+    let mut response = then(&format!("/answers/{}{more}", printable(&answer)));
     response.extensions_mut().insert(Charge(answer));
+    if let Some(witness) = witness {
+        response.extensions_mut().insert(Witness(witness));
+    }
     Ok(response)
 }

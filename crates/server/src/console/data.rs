@@ -81,15 +81,24 @@ pub async fn list_page(Shared(state): Shared<Arc<State>>, Visitor(caller): Visit
     Ok(html(StatusCode::OK, &template))
 }
 
+struct Day {
+    date: String,
+    questions: u64,
+    epsilon: String,
+    share: u64,
+}
+
 struct Analyst {
     name: String,
     limit: String,
     spent: String,
+    last: String,
     granted: bool,
 }
 
 #[derive(Template)]
 #[template(path = "data_set.html")]
+#[expect(clippy::struct_excessive_bools, reason = "a page shows one by one what holds")]
 struct DataSet {
     page: Page,
     id: String,
@@ -107,6 +116,9 @@ struct DataSet {
     manages: bool,
     analysts: Vec<Analyst>,
     others: Vec<String>,
+    shared: bool,
+    same_content: Vec<String>,
+    days: Vec<Day>,
 }
 
 /// One data set.
@@ -124,6 +136,7 @@ pub async fn show_page(
         name: text(account, "analyst"),
         limit: left(&account["limit"]),
         spent: spent(&account["spent"]),
+        last: account["last_asked"].as_str().map_or("never".to_string(), printable),
         granted: account["granted"].as_bool().unwrap_or_default(),
     };
     let analysts: Vec<Analyst> = document["analysts"].as_array().into_iter().flatten().map(analyst).collect();
@@ -150,8 +163,33 @@ pub async fn show_page(
         manages,
         analysts,
         others,
+        shared: document["shared"].as_bool().unwrap_or_default(),
+        same_content: texts(&document["same_content"]),
+        days: days(&document["days"]),
     };
     Ok(html(StatusCode::OK, &template))
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(printable).collect()
+}
+
+/// Days with their share of the day that spent most, in percent.
+fn days(list: &Value) -> Vec<Day> {
+    let number = |day: &Value| day["epsilon"].as_str().and_then(|text| text.parse::<Ratio>().ok());
+    let all: Vec<&Value> = list.as_array().into_iter().flatten().collect();
+    let most = all.iter().filter_map(|day| number(day)).max().filter(|most| !most.is_zero());
+    let share = |day: &Value| {
+        let (spent, most) = (number(day)?, most.as_ref()?);
+        (spent * Ratio::from(100u64) * most.recip()).ceil_i64()?.try_into().ok()
+    };
+    let day = |day: &&Value| Day {
+        date: text(day, "day"),
+        questions: day["questions"].as_u64().unwrap_or_default(),
+        epsilon: number(day).map_or(String::new(), |spent| spent.to_short_up(4, 8)),
+        share: share(day).unwrap_or_default(),
+    };
+    all.iter().map(day).collect()
 }
 
 fn number(text: Option<&str>) -> Option<Number> {
@@ -216,6 +254,18 @@ pub async fn grant(
     let (path, granted) = (format!("/data-sets/{id}"), form.get("granted") == Some("yes"));
     let analyst = form.get("analyst").unwrap_or_default().to_string();
     aside(&state, move |state| data_sets::grant(state, &caller, &id, &analyst, granted)).await?;
+    Ok(then(&path))
+}
+
+/// Show answers to others who may ask, or no more.
+pub async fn share_answers(
+    Shared(state): Shared<Arc<State>>,
+    Visitor(caller): Visitor,
+    Path(id): Path<String>,
+    Posted(form): Posted,
+) -> Answer {
+    let (path, shared) = (format!("/data-sets/{id}"), form.get("shared") == Some("yes"));
+    aside(&state, move |state| data_sets::share(state, &caller, &id, shared)).await?;
     Ok(then(&path))
 }
 

@@ -9,6 +9,7 @@ mod asking;
 mod data;
 mod page;
 mod people;
+mod querying;
 mod review;
 
 use crate::{
@@ -63,10 +64,15 @@ pub fn routes(state: &Arc<State>) -> Router<Arc<State>> {
         .route("/data-sets/{id}/limits", post(data::limit))
         .route("/data-sets/{id}/grants", post(data::grant))
         .route("/data-sets/{id}/answer-time", post(data::answer_time))
+        .route("/data-sets/{id}/sharing", post(data::share_answers))
         .route("/data-sets/{id}/ask", get(asking::ask_page).post(asking::ask))
+        .route("/data-sets/{id}/sql", get(querying::sql_page).post(querying::ask))
         .route("/answers/{id}", get(answers::answer_page))
+        .route("/answers/{id}/seen", post(answers::see))
         .route("/review", get(review::review_page))
         .route("/review/verify", post(review::verify))
+        .route("/review/restored", post(review::restored))
+        .route("/review/audit", post(review::audit_now))
         .layer(from_fn_with_state(state.clone(), problems_as_pages))
 }
 
@@ -108,6 +114,7 @@ struct ProblemTemplate {
     page: Page,
     detail: String,
     left: Option<String>,
+    spent_by: Vec<[String; 3]>,
 }
 
 /// A problem as a page.
@@ -127,12 +134,17 @@ fn told_page(state: &State, headers: &HeaderMap, told: &Told) -> Response {
         _ => "This did not work",
     };
     let left = told.remaining.as_ref().map(page::left);
+    let row = |account: &serde_json::Value| {
+        [page::text(account, "analyst"), page::spent(&account["spent"]), page::left(&account["limit"])]
+    };
+    let spent_by = told.spent_by.as_ref().and_then(|all| all.as_array()).into_iter().flatten();
     html(
         told.status,
         &ProblemTemplate {
             page: Page::new(title, caller.as_ref(), ""),
             detail: page::words(&told.detail),
             left,
+            spent_by: spent_by.map(row).collect(),
         },
     )
 }

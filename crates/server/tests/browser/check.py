@@ -74,9 +74,12 @@ def steward(visit, links):
     assert browser.run("document.activeElement.className") == "skip", "the first key leads past the menu"
     browser.open(f"{visit.address}/data-sets/salaries")
     visit.looked_at("data-set-steward")
-    browser.run("document.querySelector('#limits + form [name=epsilon]').value = '4'; 1")
+    browser.run("document.querySelector('#limits + form [name=epsilon]').value = '4';"
+                "document.querySelector('#limits + form [name=delta]').value = '1e-5'; 1")
     browser.press("#limits + form button")
     assert "epsilon 4" in browser.text()
+    browser.press("#sharing + form button")
+    assert "Stop sharing answers" in browser.text()
     browser.open(f"{visit.address}/members")
     browser.run("document.querySelector('#name').value = '<b>eve'; document.querySelector('#role').value = 'reviewer'; 1")
     browser.press("#invite + form button")
@@ -98,7 +101,16 @@ def analyst(visit, links, script):
     browser.open(f"{visit.address}/data-sets/salaries/ask?statistic=median&column=salary&epsilon=0.5")
     assert "Costs epsilon 0.5" in browser.text() and "more like it" in browser.text(), browser.text()
     visit.looked_at(f"ask{name}")
-    browser.press("#plan form button")
+    browser.press("#plan form[method=get] button")
+    assert "On made-up rows, free" in browser.text() and "mean nothing" in browser.text(), browser.text()
+    visit.looked_at(f"rehearsal{name}")
+    if not script:
+        # The same question was answered before, and is offered without a charge.
+        assert "Already answered, free" in browser.text() and "You have seen it" in browser.text()
+        browser.press("form.already button")
+        assert "Receipt" in browser.text(), browser.text()
+        browser.open(f"{visit.address}/data-sets/salaries/ask?statistic=median&column=salary&epsilon=0.4")
+    browser.press("#plan form[method=post]:not(.already) button")
     assert "/answers/" in browser.where()
     assert "Waiting for the answer" in browser.text(), browser.text()
     visit.looked_at(f"waiting{name}")
@@ -110,8 +122,8 @@ def analyst(visit, links, script):
         assert "salry" in browser.text()
         visit.looked_at("ask-wrong")
         browser.open(f"{visit.address}/data-sets/salaries/ask?statistic=median&column=salary&epsilon=3.9")
-        browser.press("#plan form button")
-        assert "Over budget" in browser.text()
+        browser.press("#plan form[method=post] button")
+        assert "Over budget" in browser.text() and "Who spent what" in browser.text(), browser.text()
         visit.looked_at("over-budget")
         for path, title in [("/review", "Not allowed"), ("/members", "Not allowed"), ("/data-sets/none", "Not found"), ("/none", "Not found")]:
             browser.open(visit.address + path)
@@ -119,7 +131,27 @@ def analyst(visit, links, script):
         visit.looked_at("not-found")
         browser.open(f"{visit.address}/account")
         visit.looked_at("account")
+        query(visit)
     visit.sign_out()
+
+
+def query(visit):
+    """The tab for SQL: a wrong query, a plan, and rows."""
+    browser = visit.browser
+    browser.open(f"{visit.address}/data-sets/salaries/sql")
+    browser.run("document.querySelector('#query').value = 'SELECT town FROM salaries'; 1")
+    browser.press("main form button")
+    assert "line 1, column 8" in browser.text(), browser.text()
+    text = ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.5, delta=1e-6) town, COUNT(*) AS people "
+            "FROM salaries GROUP BY town ORDER BY people DESC LIMIT 3")
+    browser.run(f"document.querySelector('#query').value = {text!r}; 1")
+    browser.press("main form button")
+    assert "Costs epsilon 0.5" in browser.text(), browser.text()
+    visit.looked_at("sql")
+    browser.press("#plan form button")
+    browser.until("document.body.innerText.includes('Receipt')", 15)
+    assert "The rows of the query" in browser.text(), browser.text()
+    visit.looked_at("sql-answer")
 
 
 def reviewer(visit, links):
@@ -127,9 +159,13 @@ def reviewer(visit, links):
     visit.sign_in(links["reviewer"])
     browser.open(f"{visit.address}/review")
     assert "charged epsilon 0.5 for median salary" in browser.text(), browser.text()
-    browser.press("main form button")
-    assert "Verified at" in browser.text()
+    assert "Not verified since" in browser.text()
+    browser.press("form[action='/review/verify'] button")
+    assert "VERIFIED at" in browser.text() and "A witness agreed with the ledger" in browser.text(), browser.text()
+    assert "they have not run here yet" in browser.text()
     visit.looked_at("review")
+    browser.open(f"{visit.address}/review?who=nobody")
+    assert "charged epsilon 0.5" not in browser.text()
     visit.sign_out()
 
 

@@ -56,6 +56,7 @@ pub fn settings(folder: &TempDir) -> Settings {
         data: vec![folder.path().join("data")],
         origins: vec![ORIGIN.to_string()],
         rates: Rates { plans: 100_000, questions: 100_000, changes: 100_000 },
+        heads: Vec::new(),
     }
 }
 

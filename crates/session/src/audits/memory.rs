@@ -1,6 +1,6 @@
 //! Small files in memory, for audits and tests.
 
-use crate::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
+use crate::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
 
 /// Rows of two columns in memory, one of numbers and one of texts.
 pub(crate) struct Memory {
@@ -45,7 +45,7 @@ impl Source for Memory {
                     .iter()
                     .zip(&wholes)
                     .map(|(wanted, wholes)| match wanted.kind {
-                        Kind::Float => Cells::Floats(&self.numbers[row..=row]),
+                        ColumnType::Float => Cells::Floats(&self.numbers[row..=row]),
                         kind if kind.is_whole() => Cells::Integers(&wholes[row..=row]),
                         _ if wanted.column == 0 => Cells::Texts(&spelt[row..=row]),
                         _ => Cells::Texts(&texts[row..=row]),

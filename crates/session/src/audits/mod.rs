@@ -2,17 +2,20 @@
 //! computed columns, groups, what budgets are charged, votes of blocks, and monitors that end and start again.
 
 mod answers;
+mod composed;
 mod computed;
 mod memory;
 mod pairs;
 mod people;
 mod per_unit;
+mod pooled;
+mod regression;
 mod together;
 mod values;
 
 pub(crate) use memory::Memory;
 
-use crate::{monitor, program, stated, votes};
+use crate::{graph, monitor, program, stated, votes};
 use equipoise_audit::{Audit, exact, zoo};
 
 /// The audits of this crate.
@@ -20,6 +23,8 @@ pub const ALL: &[&Audit] = &[
     &answers::ANSWERS,
     &answers::GROUPS,
     &together::TOGETHER,
+    &composed::COMPOSED,
+    &pooled::POOLED,
     &people::UNITS,
     &people::UNIT_GROUPS,
     &values::UNIT_VALUES,
@@ -27,10 +32,15 @@ pub const ALL: &[&Audit] = &[
     &people::FILTERS,
     &computed::EXPRESSIONS,
     &pairs::PAIRS,
+    &regression::REGRESSION,
     &people::ROW_BUDGETS,
     &votes::audits::VOTES,
+    &votes::audits::WIDTHS,
     &program::audits::PROGRAMS,
+    &program::audits::ANALYSES,
     &stated::audits::STATED,
+    &stated::audits::SCORES,
+    &graph::audits::GRAPH_NODES,
     &monitor::audits::MONITOR_FILES,
 ];
 

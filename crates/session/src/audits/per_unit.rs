@@ -5,7 +5,7 @@ use super::people::{DRAWN_RECORDS, PEOPLE, facts, keeps, measured, people, plan,
 use crate::{
     plan::Plan,
     request::Request,
-    source::{ColumnRead, Kind as ValueKind},
+    source::{ColumnRead, ColumnType},
 };
 use equipoise_audit::{Audit, Kind, Measured, pairs::Claim};
 use equipoise_core::adjacency::{Adjacency, Unit};
@@ -19,7 +19,7 @@ pub(super) static PER_UNIT: Audit = Audit {
         change: "a value of each person for each salary, where one for all rows was declared",
         mutant: || {
             let plan = plan(&of_all_rows(request("count", "2", Adjacency::AddRemove)));
-            let keys = vec![ColumnRead { column: 0, kind: ValueKind::Text }];
+            let keys = vec![ColumnRead { column: 0, kind: ColumnType::Text }];
             let apart = plan.rows().clone().in_groups(keys, 3);
             let claim = Claim::promised(plan.cost(), Adjacency::AddRemove);
             vec![measured(&plan, &apart, claim, &people(Adjacency::AddRemove), PEOPLE)]

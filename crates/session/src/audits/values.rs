@@ -133,6 +133,11 @@ mod tests {
                     delta: Some("0.1".into()),
                     fraction: statistic.takes(Argument::Fraction).then(|| "0.5".to_string()),
                     y: statistic.takes(Argument::Y).then(|| "salary".to_string()),
+                    on: if statistic.takes(Argument::On) {
+                        vec!["salary * salary".into()]
+                    } else {
+                        Vec::new()
+                    },
                     at: statistic.takes(Argument::At).then(|| "1".to_string()),
                     k: statistic.takes(Argument::K).then(|| "1".to_string()),
                     among: if statistic.takes(Argument::Among) {

@@ -6,6 +6,7 @@
 
 mod digits;
 mod flat;
+mod shares;
 mod words;
 
 use crate::statistic::Fold;
@@ -13,6 +14,7 @@ pub use digits::rounded;
 use flat::Flat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use shares::{PERCENT, SHARE, hundredfold, hundredfold_bar, with_signs};
 pub(crate) use words::rounded_to;
 pub use words::{percent, printable, value};
 
@@ -104,6 +106,8 @@ pub enum GapUnit {
 
 /// What bars say of each other that hold all at once.
 pub const TOGETHER: &str = "the bars of all points hold at once";
+/// The same where each group has points of its own.
+pub const TOGETHER_IN_GROUP: &str = "the bars of all points of a group hold at once";
 
 /// On what condition a bar holds, or what it does not cover.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,7 +129,7 @@ pub enum Condition {
     SecondLimitedTo([f64; 2]),
     /// At most so many rows lie outside of that range, with the confidence of the bar but apart from it.
     Outside(u64),
-    /// The same for each number of an answer that is a list.
+    /// The same for each number of an answer that is a list, or for each column of a regression, the explained one last.
     EachLimitedTo(Vec<[f64; 2]>),
     /// Rows without a value count as this.
     EmptyAs(f64),
@@ -339,6 +343,14 @@ impl ErrorBar {
     pub fn second_limited_to(&self) -> Option<[f64; 2]> {
         self.conditions.iter().find_map(|condition| match condition {
             Condition::SecondLimitedTo(range) => Some(*range),
+            _ => None,
+        })
+    }
+
+    /// The same for each of several columns, or for each number of an answer that is a list.
+    pub fn each_limited_to(&self) -> Option<&[[f64; 2]]> {
+        self.conditions.iter().find_map(|condition| match condition {
+            Condition::EachLimitedTo(ranges) => Some(ranges.as_slice()),
             _ => None,
         })
     }

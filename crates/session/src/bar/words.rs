@@ -71,7 +71,7 @@ impl ErrorBar {
             ),
             Shape::Rank(ranks) => {
                 let at_once = if ranks.about(of) == About::List { ", all at once" } else { "" };
-                format!("{} of the true one{at_once} {sure}", ranks.words(of))
+                format!("{} of {}{at_once} {sure}", ranks.words(of), about("the true one"))
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::{
         Rows, ScanKeys,
         cells::{self, CellTable},
         numbers::{self, Collected, Numbers, Store},
-        values::{Pairs, Values, Wholes},
+        values::{Pairs, Table, Values, Wholes},
     },
     source::{Batch, Cells, ColumnRead, Source, Visitor},
     unanswered::Unanswered,
@@ -35,6 +35,8 @@ pub(crate) struct ScanResult<'a> {
     cells: BTreeMap<usize, CellTable>,
     /// Both numbers of a record one after the other, by both columns.
     pairs: BTreeMap<[usize; 2], Numbers<'a>>,
+    /// All numbers of a record one after the other, by all columns.
+    tables: BTreeMap<Vec<usize>, Numbers<'a>>,
     /// Of one group only; of all records they are groups.
     tallies: BTreeMap<usize, Tally>,
     groups: Vec<Groups>,
@@ -135,6 +137,9 @@ impl<'a> ScanResult<'a> {
             (Need::Pairs(x, y), Partial::Pairs(rows)) => {
                 self.pairs.entry([x.column, y.column]).or_default().take(rows);
             }
+            (Need::Table(columns), Partial::Table(rows)) => {
+                self.tables.entry(places_of(columns)).or_default().take(rows);
+            }
             (Need::Tally(wanted), Partial::Tally(tally)) => {
                 self.tallies.entry(wanted.column).or_default().take(tally);
             }
@@ -192,6 +197,12 @@ impl<'a> ScanResult<'a> {
     pub fn pairs(&self, need: &Need) -> Pairs<'_, 'a> {
         let Need::Pairs(x, y) = need else { unreachable!("pairs are needed") };
         Pairs(self.pairs.get(&[x.column, y.column]))
+    }
+
+    /// All records that have a number in every column of a need.
+    pub fn table(&self, need: &Need) -> Table<'_, 'a> {
+        let Need::Table(columns) = need else { unreachable!("a table is needed") };
+        Table { numbers: self.tables.get(&places_of(columns)), width: columns.len() }
     }
 
     /// Hand over each text of the column, or value of a type as the text that stands for it, and how many records have it;
@@ -253,9 +264,8 @@ struct Worker {
 
 struct Part {
     need: Need,
-    /// The place of its cells in a batch, and of those of its second column.
-    cells: usize,
-    second: Option<usize>,
+    /// The places of its cells in a batch: those of its column, or of all its columns.
+    cells: Vec<usize>,
     found: Partial,
 }
 
@@ -268,6 +278,8 @@ pub(crate) enum Partial {
     Cells(CellTable),
     /// Both numbers of a record one after the other.
     Pairs(Collected<f64>),
+    /// All numbers of a record one after the other.
+    Table(Collected<f64>),
     Tally(Tally),
 }
 
@@ -276,7 +288,8 @@ impl Partial {
     pub fn new(need: &Need, store: &Arc<Store>) -> Self {
         match need {
             Need::Floats(_) => Self::Floats(Collected::new(store)),
-            Need::Pairs(..) => Self::Pairs(Collected::new(store)),
+            Need::Pairs(..) => Self::Pairs(Collected::of_rows(store, 2)),
+            Need::Table(columns) => Self::Table(Collected::of_rows(store, columns.len())),
             Need::Wholes(_) => Self::Wholes(Collected::new(store), 0),
             Need::Cells(_) => Self::Cells(CellTable::default()),
             Need::Tally(_) => Self::Tally(Tally::default()),
@@ -293,9 +306,9 @@ impl Worker {
             if matches!(need, Need::Records | Need::Tally(_) | Need::Grouped { .. }) {
                 return None;
             }
-            let place = |read: Option<ColumnRead>| wanted.iter().position(|&one| Some(one) == read);
-            let (cells, second) = (place(need.wanted())?, place(need.second()));
-            Some(Part { need: need.clone(), cells, second, found: Partial::new(need, store) })
+            let place = |read: ColumnRead| wanted.iter().position(|&one| one == read);
+            let cells: Vec<usize> = need.all_wanted().map(place).collect::<Option<_>>()?;
+            Some(Part { need: need.clone(), cells, found: Partial::new(need, store) })
         };
         Self {
             records: 0,
@@ -311,7 +324,7 @@ impl Visitor for Worker {
     fn batch(&mut self, batch: Batch<'_>) {
         self.records += batch.rows as u64;
         for part in &mut self.parts {
-            match (&mut part.found, &batch.cells[part.cells]) {
+            match (&mut part.found, &batch.cells[part.cells[0]]) {
                 (Partial::Count(count), Cells::Texts(texts)) => {
                     *count += texts.iter().filter(|text| text.is_some()).count() as u64;
                 }
@@ -323,11 +336,26 @@ impl Visitor for Worker {
                 }
                 (Partial::Floats(rows), Cells::Floats(cells)) => rows.extend(cells),
                 (Partial::Pairs(rows), cells) => {
-                    let second = &batch.cells[part.second.expect("pairs have two columns")];
+                    let second = &batch.cells[part.cells[1]];
                     let (x, y) = (part.need.wanted(), part.need.second());
                     self.paired.clear();
                     let both = (0..batch.rows).filter_map(|row| pair([(cells, x), (second, y)], row));
                     self.paired.extend(both.flatten());
+                    rows.extend(&self.paired);
+                }
+                (Partial::Table(rows), _) => {
+                    self.paired.clear();
+                    let columns = part.need.table().iter().zip(&part.cells);
+                    let columns: Vec<(&Cells<'_>, Option<ColumnRead>)> =
+                        columns.map(|(&read, &place)| (&batch.cells[place], Some(read))).collect();
+                    for row in 0..batch.rows {
+                        let complete = self.paired.len();
+                        let numbers = columns.iter().map_while(|&column| number(column, row));
+                        self.paired.extend(numbers);
+                        if self.paired.len() < complete + columns.len() {
+                            self.paired.truncate(complete);
+                        }
+                    }
                     rows.extend(&self.paired);
                 }
                 (Partial::Cells(table), Cells::Floats(cells)) => {
@@ -354,13 +382,21 @@ impl Visitor for Worker {
 
 /// Both numbers of a row, where it has both.
 fn pair(columns: [(&Cells<'_>, Option<ColumnRead>); 2], row: usize) -> Option<[f64; 2]> {
-    let number = |(cells, read): (&Cells<'_>, Option<ColumnRead>)| match cells {
+    let [x, y] = columns;
+    Some([number(x, row)?, number(y, row)?])
+}
+
+/// The number of a row, where it has one.
+fn number((cells, read): (&Cells<'_>, Option<ColumnRead>), row: usize) -> Option<f64> {
+    match cells {
         Cells::Floats(cells) => Some(cells[row]).filter(|number| !number.is_nan()),
         Cells::Integers(cells) => Some(read?.kind.number(cells[row]?)),
         _ => panic!("a source hands over the kinds that were wanted"),
-    };
-    let [x, y] = columns;
-    Some([number(x)?, number(y)?])
+    }
+}
+
+fn places_of(columns: &[ColumnRead]) -> Vec<usize> {
+    columns.iter().map(|read| read.column).collect()
 }
 
 #[cfg(test)]
@@ -368,7 +404,7 @@ pub(crate) mod tests {
     use super::*;
     pub(crate) use crate::audits::Memory;
     use crate::need::Key;
-    use crate::source::Kind;
+    use crate::source::ColumnType;
     use equipoise_core::coins::Words;
     use equipoise_entropy::OsCoins;
 
@@ -386,7 +422,7 @@ pub(crate) mod tests {
     }
 
     fn text(column: usize) -> ColumnRead {
-        ColumnRead { column, kind: Kind::Text }
+        ColumnRead { column, kind: ColumnType::Text }
     }
 
     /// All rows, on this many threads.
@@ -496,7 +532,7 @@ pub(crate) mod tests {
         let mut seen = vec![String::new(); keys.len()];
         groups.each_of(&keys, |place, group| {
             let mut wholes = Vec::new();
-            let days = Need::Wholes(ColumnRead { column: 0, kind: Kind::Date });
+            let days = Need::Wholes(ColumnRead { column: 0, kind: ColumnType::Date });
             group.values(&days).each_whole(|some| wholes.extend_from_slice(some));
             wholes.sort_unstable();
             seen[place] = format!(
@@ -516,7 +552,7 @@ pub(crate) mod tests {
 
     #[test]
     fn groups_are_the_same_in_memory_and_in_the_file() {
-        let day = ColumnRead { column: 0, kind: Kind::Date };
+        let day = ColumnRead { column: 0, kind: ColumnType::Date };
         // One group of many rows, whose numbers are written in several records, and many of few.
         let keys: Vec<String> =
             (0..2000).map(|i| if i % 3 == 0 { "all".into() } else { format!("k{i}") }).collect();

@@ -28,13 +28,15 @@ pub enum Outcome {
     Above,
     /// The program ended between question and answer. It counts as a positive answer against the budgets.
     Lost,
+    /// The form halts at its first positive answer, and had one; the question was not looked at.
+    Halted,
 }
 
 impl Outcome {
     /// What the budgets of those who contributed see of it.
     pub(super) fn spends_as(self) -> Answer {
         match self {
-            Self::Below => Answer::Below,
+            Self::Below | Self::Halted => Answer::Below,
             Self::Above | Self::Lost => Answer::Above,
         }
     }

@@ -106,7 +106,10 @@ pub struct Monitor {
     /// Something failed half way; only a restart knows how things stand.
     stopped: bool,
     resumed: bool,
-    earlier: Vec<(Query, Outcome)>,
+    /// Questions that are answered on the disk.
+    history: Vec<(Query, Outcome)>,
+    /// How many of them earlier starts answered.
+    before: usize,
 }
 
 impl Monitor {
@@ -149,15 +152,17 @@ impl Monitor {
             asked: (log.answered.len() + log.open.len()) as u64,
             stopped: false,
             resumed,
-            earlier: log.answered,
+            history: log.answered,
+            before: 0,
         };
         if !log.open.is_empty() {
             monitor
                 .state
                 .append(&Line::Answers(vec![Outcome::Lost; log.open.len()]))
                 .map_err(OpenError::Unwritten)?;
-            monitor.earlier.extend(log.open.into_iter().map(|query| (query, Outcome::Lost)));
+            monitor.history.extend(log.open.into_iter().map(|query| (query, Outcome::Lost)));
         }
+        monitor.before = monitor.history.len();
         Ok(monitor)
     }
 
@@ -171,9 +176,14 @@ impl Monitor {
         self.resumed
     }
 
-    /// Every question of earlier starts with its answer, as the lines that were or would have been shown.
+    /// Every question of earlier starts with its answer.
     pub fn earlier(&self) -> impl Iterator<Item = Value> {
-        self.earlier.iter().zip(1u64..).map(|((query, outcome), number)| {
+        self.history().take(self.before)
+    }
+
+    /// Every question so far with its answer, as the lines that were or would have been shown.
+    pub fn history(&self) -> impl Iterator<Item = Value> {
+        self.history.iter().zip(1u64..).map(|((query, outcome), number)| {
             let mut line = answer(number, *outcome);
             line["asked"] = query.to_json();
             line
@@ -241,6 +251,7 @@ impl Monitor {
         let outcomes =
             privately(|| Ok(group.iter().map(|(_, bound)| running.ask(bound, coins)).collect::<Vec<_>>()))?;
         self.state.append(&Line::Answers(outcomes.clone()))?;
+        self.history.extend(group.iter().map(|(query, _)| query.clone()).zip(outcomes.iter().copied()));
         self.stopped = false;
         Ok(outcomes)
     }
@@ -308,6 +319,7 @@ fn same_monitor(plan: &MonitorPlan, ledger: &Ledger, log: Log) -> Result<Log, St
         "unit",
         "adjacency",
         "sums",
+        "form",
         "analyst",
         "delimiter",
         "header",
@@ -453,7 +465,8 @@ impl Running {
         };
         match answer {
             Answer::Above => Outcome::Above,
-            Answer::Below | Answer::Halted => Outcome::Below,
+            Answer::Below => Outcome::Below,
+            Answer::Halted => Outcome::Halted,
         }
     }
 }

@@ -14,7 +14,9 @@ use crate::{
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::{Approx, Delta, Eps, Loss},
-    monitor::threshold_monitor::{Calibrated, Contributions, Noise, ThresholdMonitor},
+    monitor::threshold_monitor::{
+        Calibrated, Contributions, Noise, ThresholdMonitor, above_noiseless_threshold, simplified_monitor,
+    },
     ratio::Ratio,
     wording,
 };
@@ -42,6 +44,8 @@ pub struct MonitorRequest {
     pub adjacency: Option<String>,
     /// Sums will be asked for besides counts, which takes more noise.
     pub sums: bool,
+    /// A form of the text by its name (`FORMS`), in place of the monitor.
+    pub form: Option<String>,
     /// Who asks.
     pub analyst: Option<String>,
     /// How the file is read: the character between fields.
@@ -75,11 +79,13 @@ impl MonitorPlan {
         let no_delta =
             || PlanError::about(Argument::Delta, "a monitor needs a `delta` above 0, such as 1e-6");
         let delta: Delta = said(request.delta.as_ref(), no_delta)?.parse()?;
+        let form = request.form.as_deref().map(|name| Form::named(name, request)).transpose()?;
         let no_budget = || {
             PlanError::about_option(BUDGET, "to how many positive answers may one unit add?")
                 .hint("Give `budget_per_unit`, such as 10")
         };
-        let budget = said(request.budget_per_unit.as_ref(), no_budget)?;
+        let once = form.map(|_| "1".to_string());
+        let budget = said(request.budget_per_unit.as_ref().or(once.as_ref()), no_budget)?;
         let budget: u64 = budget.parse().map_err(|_| {
             let given = wording::option_with(BUDGET, &wording::shown(budget));
             PlanError::about_option(BUDGET, format!("{given} is not accepted:"))
@@ -105,7 +111,10 @@ impl MonitorPlan {
             noise: Noise::Gumbel,
             adjacency,
         };
-        let calibrated = monitor.calibrate()?;
+        let calibrated = match form {
+            None => monitor.calibrate()?,
+            Some(form) => form.calibrate(&monitor)?,
+        };
         let Loss::Approx(cost) = calibrated.cost() else { unreachable!("a monitor costs (epsilon, delta)") };
         let charged = DataSet {
             name: facts.name.clone(),
@@ -113,7 +122,7 @@ impl MonitorPlan {
             adjacency: facts.registered.as_ref().map_or(adjacency, |(_, adjacency)| *adjacency),
         };
         let charge = charge(&cost, (&unit, adjacency), &charged);
-        let request = json!({
+        let mut said = json!({
             "statistic": STATISTIC,
             "epsilon": eps.ratio().to_string(),
             "delta": delta.ratio().to_string(),
@@ -125,7 +134,20 @@ impl MonitorPlan {
             "delimiter": request.delimiter,
             "header": request.header,
         });
-        Ok(Self { request, data: facts.name.clone(), unit, unit_column, calibrated, cost, charge, charged })
+        if let Some(form) = form {
+            // Said only where there is one: monitors of earlier versions have no such word.
+            said["form"] = form.name().into();
+        }
+        Ok(Self {
+            request: said,
+            data: facts.name.clone(),
+            unit,
+            unit_column,
+            calibrated,
+            cost,
+            charge,
+            charged,
+        })
     }
 
     /// The name that the budget belongs to.
@@ -160,6 +182,7 @@ impl MonitorPlan {
             max_groups_per_unit: None,
             once_for_each_value: false,
             per_unit: false,
+            composition: None,
             epsilon: self.cost.eps.to_exact(),
             delta: self.cost.delta.to_exact(),
             adjacency: self.calibrated.adjacency().to_string(),
@@ -178,9 +201,11 @@ impl MonitorPlan {
         let right = self.calibrated.accuracy(QUESTIONS, &Ratio::new(5, 100));
         let above =
             right.above.as_ref().map_or("never".to_string(), |above| format!("{:.0} above", above.to_f64()));
+        let until =
+            if self.calibrated.halts() { ", until the first of them is above, where it ends" } else { "" };
         format!(
             "of {QUESTIONS} questions all are answered rightly with probability 0.95 whose values lie at least {:.0} below \
-             their thresholds or {above}",
+             their thresholds or {above}{until}",
             right.below.to_f64()
         )
     }
@@ -211,7 +236,7 @@ impl Priced for MonitorPlan {
 
     fn summary(&self) -> PlanSummary {
         PlanSummary {
-            mechanism: MECHANISM.to_string(),
+            mechanism: self.request["form"].as_str().unwrap_or(MECHANISM).to_string(),
             expected: self.expected(),
             charge: Spent::from(&self.charge),
             warnings: self.warnings(),
@@ -221,6 +246,50 @@ impl Priced for MonitorPlan {
 
     fn price(&self) -> Approx {
         self.charge.clone()
+    }
+}
+
+/// The forms of the text by name: the noiseless threshold with two noises, which halts, and the simplified monitor.
+pub const FORMS: [&str; 2] = ["above-noiseless-threshold", "simplified-monitor"];
+
+/// A form of the text: two Laplace noises at its printed scales, which lose less than the epsilon that they are printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    AboveNoiselessThreshold,
+    SimplifiedMonitor,
+}
+
+impl Form {
+    fn named(name: &str, request: &MonitorRequest) -> Result<Self, PlanError> {
+        let form = match name {
+            name if name == FORMS[0] => Self::AboveNoiselessThreshold,
+            name if name == FORMS[1] => Self::SimplifiedMonitor,
+            other => return Err(PlanError::unknown("form", other, &FORMS)),
+        };
+        let budget = request.budget_per_unit.as_deref().map(str::trim);
+        if request.sums || budget.is_some_and(|budget| budget != "1") {
+            let problem = format!("{name} counts records, each of which drops out once it has helped");
+            return Err(PlanError::line(problem).hint("leave out sums and `budget_per_unit`"));
+        }
+        Ok(form)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::AboveNoiselessThreshold => FORMS[0],
+            Self::SimplifiedMonitor => FORMS[1],
+        }
+    }
+
+    fn calibrate(self, monitor: &ThresholdMonitor) -> Result<Calibrated, PlanError> {
+        if monitor.adjacency == Adjacency::Replace {
+            let problem = format!("{} is private where records come or go", self.name());
+            return Err(PlanError::about(Argument::Adjacency, problem).hint("use add-remove"));
+        }
+        Ok(match self {
+            Self::AboveNoiselessThreshold => above_noiseless_threshold(&monitor.eps, &monitor.delta)?,
+            Self::SimplifiedMonitor => simplified_monitor(&monitor.eps, &monitor.delta)?,
+        })
     }
 }
 

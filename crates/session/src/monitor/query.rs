@@ -6,7 +6,7 @@
 
 use crate::{
     columns,
-    source::{ColumnRead, Kind, Source},
+    source::{ColumnRead, ColumnType, Source},
 };
 use equipoise_core::{ratio::Ratio, wording};
 use equipoise_expression::{Kind as Type, Predicate, Question};
@@ -122,7 +122,7 @@ impl Query {
             if !sums {
                 return Err(error("sums need a monitor that was begun with `sums`; this one counts"));
             }
-            bound.sum = Some((want(column, Kind::Float, source, &mut bound.wanted)?, most.to_f64()));
+            bound.sum = Some((want(column, ColumnType::Float, source, &mut bound.wanted)?, most.to_f64()));
             bound.threshold = &bound.threshold / most;
         }
         Ok(bound)
@@ -165,9 +165,9 @@ fn narrow(filter: &str, source: &dyn Source, wanted: &mut Vec<ColumnRead>) -> Re
     let mut places = Vec::new();
     for (name, kind) in predicate.columns() {
         let read = match kind {
-            Type::Whole => Kind::Integer,
-            Type::Real => Kind::Float,
-            Type::Text => Kind::Text,
+            Type::Whole => ColumnType::Integer,
+            Type::Real => ColumnType::Float,
+            Type::Text => ColumnType::Text,
         };
         places.push((name, want(name, read, source, wanted)?, kind));
     }
@@ -179,7 +179,7 @@ fn narrow(filter: &str, source: &dyn Source, wanted: &mut Vec<ColumnRead>) -> Re
 /// The place of these cells among the wanted ones.
 fn want(
     name: &str,
-    kind: Kind,
+    kind: ColumnType,
     source: &dyn Source,
     wanted: &mut Vec<ColumnRead>,
 ) -> Result<usize, QueryError> {

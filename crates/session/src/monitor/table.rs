@@ -7,7 +7,7 @@
 //! public, so which columns are read again tells nothing of the rows.
 
 use super::query::Bound;
-use crate::source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor};
+use crate::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
 use equipoise_core::monitor::threshold_monitor::Contributions;
 use equipoise_expression::{Bitmap, Column, NULL_CODE};
 use std::collections::HashMap;
@@ -79,10 +79,10 @@ impl Texts {
 }
 
 impl Values {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: ColumnType) -> Self {
         match kind {
-            Kind::Float => Self::Floats(Vec::new()),
-            Kind::Text => Self::Texts(Texts::default()),
+            ColumnType::Float => Self::Floats(Vec::new()),
+            ColumnType::Text => Self::Texts(Texts::default()),
             _ => Self::Integers { values: Vec::new(), present: Vec::new(), packed: None },
         }
     }
@@ -141,7 +141,7 @@ impl Table {
     /// Read who the rows belong to, or how many there are, and these columns in the same scan.
     pub fn open(source: &dyn Source, unit: Option<usize>, columns: &[ColumnRead]) -> Result<Self, Lost> {
         let mut table = Self { rows: 0, people: None, held: Vec::new(), clock: 0 };
-        let ids = unit.map(|column| ColumnRead { column, kind: Kind::Text });
+        let ids = unit.map(|column| ColumnRead { column, kind: ColumnType::Text });
         let wanted = table.missing(columns);
         let mut loader = Loader::new(ids.into_iter().chain(wanted.iter().copied()));
         loader.read(source)?;

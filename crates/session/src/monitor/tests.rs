@@ -102,9 +102,9 @@ fn a_monitor_is_charged_once_and_remembers_whom_it_deleted() {
     let state = place.state();
     let (monitor, _) = place.open(&request(), &state, &same).unwrap();
     assert!(monitor.resumed());
-    let earlier: Vec<Value> = monitor.earlier().collect();
-    assert_eq!(answers(&earlier), ["above", "below", "above", "below", "below"]);
-    assert_eq!(earlier[2]["asked"], json!({ "where": "salary >= 0", "threshold": "500" }));
+    let history: Vec<Value> = monitor.history().collect();
+    assert_eq!(answers(&history), ["above", "below", "above", "below", "below"]);
+    assert_eq!(history[2]["asked"], json!({ "where": "salary >= 0", "threshold": "500" }));
 }
 
 #[test]
@@ -149,14 +149,14 @@ fn what_was_open_is_lost_for_ever_and_spends() {
     drop(state);
     let path = place.state();
     let (mut monitor, ledger) = place.open(&request(), &path, &same).unwrap();
-    assert_eq!(answers(&monitor.earlier().collect::<Vec<_>>()), ["above", "lost"]);
+    assert_eq!(answers(&monitor.history().collect::<Vec<_>>()), ["above", "lost"]);
     let rows = || place.rows();
     let watched = Watched { rows: &rows, content: Some(&same), state: &path };
     let asked = monitor.ask(&[high], &watched, &ledger).unwrap();
     assert_eq!(asked, [json!({ "query": 3, "answer": "below" })]);
     drop(monitor);
     let (monitor, _) = place.open(&request(), &path, &same).unwrap();
-    assert_eq!(answers(&monitor.earlier().collect::<Vec<_>>()), ["above", "lost", "below"]);
+    assert_eq!(answers(&monitor.history().collect::<Vec<_>>()), ["above", "lost", "below"]);
 }
 
 fn refusal(opened: Result<(Monitor, Ledger), OpenError>) -> (String, u8) {
@@ -275,7 +275,7 @@ fn columns_make_room_for_each_other() {
     let place = Place::new();
     let mut table = Table::open(&place.memory, Some(1), &[]).unwrap();
     assert_eq!(table.units(), 500);
-    let float = |column| ColumnRead { column, kind: crate::source::Kind::Float };
+    let float = |column| ColumnRead { column, kind: crate::source::ColumnType::Float };
     for column in 0..2 * MOST_COLUMNS {
         assert!(table.load(&place.memory, &[float(column)]).unwrap(), "read when first named");
     }

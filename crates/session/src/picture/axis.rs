@@ -1,6 +1,6 @@
 //! Where values lie in a picture, and which of them are written at its axis.
 
-use crate::source::Kind;
+use crate::source::ColumnType;
 use serde_json::Value;
 
 /// At most so many numbers stand at an axis.
@@ -12,7 +12,7 @@ pub fn number(value: &Value, value_type: Option<&str>) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => {
-            let kind = value_type.and_then(Kind::named)?;
+            let kind = value_type.and_then(ColumnType::named)?;
             kind.read(text).filter(|_| kind.is_whole()).map(|whole| kind.number(whole))
         }
         _ => None,
@@ -25,7 +25,7 @@ pub fn number(value: &Value, value_type: Option<&str>) -> Option<f64> {
 pub struct Axis {
     low: f64,
     high: f64,
-    kind: Option<Kind>,
+    kind: Option<ColumnType>,
     left: f64,
     right: f64,
 }
@@ -48,9 +48,9 @@ impl Axis {
             return None;
         }
         let (low, high) = if from_zero { (low.min(0.0), high.max(0.0)) } else { (low, high) };
-        let kind = value_type.and_then(Kind::named);
+        let kind = value_type.and_then(ColumnType::named);
         // Days since 1970 are no size of anything, and zeros have none of their own.
-        let size = if kind.is_some_and(Kind::is_time) { 0.0 } else { high.abs().max(low.abs()) };
+        let size = if kind.is_some_and(ColumnType::is_time) { 0.0 } else { high.abs().max(low.abs()) };
         let least = if size == 0.0 { 1.0 } else { 1e-300 };
         let room = ((high - low) * 0.06).max(size * 1e-3).max(least);
         let (below, above) = if from_zero {
@@ -70,9 +70,9 @@ impl Axis {
     /// The values that are written at the axis, and how.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let ticks = match self.kind {
-            Some(Kind::Date) => self.days(1.0),
-            Some(Kind::Timestamp) if self.high - self.low >= 3.0 * DAY => self.days(DAY),
-            Some(Kind::Timestamp) => self.moments(),
+            Some(ColumnType::Date) => self.days(1.0),
+            Some(ColumnType::Timestamp) if self.high - self.low >= 3.0 * DAY => self.days(DAY),
+            Some(ColumnType::Timestamp) => self.moments(),
             _ => None,
         };
         ticks.unwrap_or_else(|| self.numbers())
@@ -110,7 +110,7 @@ impl Axis {
         let (low, high) = (self.low / scale, self.high / scale);
         let text = |day: f64| {
             #[expect(clippy::cast_possible_truncation, reason = "checked")]
-            let written = (day.abs() < 1e7).then(|| Kind::Date.write(day as i64))?;
+            let written = (day.abs() < 1e7).then(|| ColumnType::Date.write(day as i64))?;
             Some(written).filter(|written| written.len() == 10)
         };
         let (first, last) = (text(low.floor())?, text(high.ceil())?);
@@ -129,7 +129,7 @@ impl Axis {
         let firsts = (first.div_euclid(step)..=last.div_euclid(step)).filter_map(|place| {
             let months = place * step;
             let text = format!("{:04}-{:02}-01", months.div_euclid(12), months.rem_euclid(12) + 1);
-            let day = Kind::Date.number(Kind::Date.read(&text)?);
+            let day = ColumnType::Date.number(ColumnType::Date.read(&text)?);
             (low..=high).contains(&day).then_some((day * scale, text))
         });
         Some(firsts.collect())
@@ -145,7 +145,8 @@ impl Axis {
         let step = STEPS.into_iter().find(|step| span / step <= 5.0 && span >= 2.0)?;
         let text = |second: f64| {
             #[expect(clippy::cast_possible_truncation, reason = "checked")]
-            let written = (second.abs() < 1e11).then(|| Kind::Timestamp.write(second as i64 * 1_000_000))?;
+            let written =
+                (second.abs() < 1e11).then(|| ColumnType::Timestamp.write(second as i64 * 1_000_000))?;
             let (day, time) = written.split_once(['T', ' '])?;
             let time = time.get(..8).unwrap_or(time);
             Some(if span < DAY { time.to_string() } else { format!("{} {}", day.get(5..)?, time.get(..5)?) })

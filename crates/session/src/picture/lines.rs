@@ -4,8 +4,12 @@ use super::axis::number;
 use super::panel::{Line, Mark, Panel, Style};
 use crate::{
     answer::{BatchAnswer, Group},
-    bar::{ErrorBar, Shape, percent, printable, rounded, value},
+    bar::{
+        ErrorBar, PERCENT, SHARE, Shape, TOGETHER, TOGETHER_IN_GROUP, hundredfold, hundredfold_bar, percent,
+        printable, rounded, value, with_signs,
+    },
     release::{Outcome, Release},
+    statistic::Statistic,
 };
 use equipoise_core::wording::{self, Surface};
 use serde_json::Value;
@@ -68,7 +72,13 @@ pub(super) fn panels(release: &Release, fractions: &[Vec<String>], surface: Surf
 
 /// What was asked, in short.
 pub(super) fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> String {
-    let of = column.map_or(String::new(), |column| format!(" of {}", printable(column)));
+    // A distribution function is of the last column that it has answers by.
+    let (column, group_by) = match group_by {
+        [by @ .., own] if statistic == Statistic::Ecdf.name() && column.is_none() => (Some(own.as_str()), by),
+        by => (column, by),
+    };
+    let of = if statistic == Statistic::Share.name() { "of rows where" } else { "of" };
+    let of = column.map_or(String::new(), |column| format!(" {of} {}", printable(column)));
     let names: Vec<String> = group_by.iter().map(|name| printable(name)).collect();
     let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };
     format!("{statistic}{of}{by}")
@@ -85,8 +95,12 @@ fn of_question(asked: &Asked<'_>, surface: Surface) -> Vec<Panel> {
 
 /// One answer, or each of a list.
 fn of_one(asked: &Asked<'_>, surface: Surface) -> Panel {
+    let error_words = |error: &ErrorBar| match asked.value_type {
+        Some(SHARE) => with_signs(&hundredfold_bar(error.clone()).words(&hundredfold(asked.value))),
+        _ => error.words(asked.value),
+    };
     let mut words: Vec<String> =
-        asked.error.iter().map(|error| format!("error: {}", error.words(asked.value))).collect();
+        asked.error.iter().map(|error| format!("error: {}", error_words(error))).collect();
     words.extend(
         asked.advice.filter(|_| asked.outcome == Outcome::Refused).map(|advice| wording::on(surface, advice)),
     );
@@ -159,7 +173,7 @@ fn of_summary(answers: &[BatchAnswer]) -> Vec<Panel> {
             let name = if items.len() > 1 { format!("{}: ", item.statistic) } else { String::new() };
             Some(format!("{name}{}", error.words(&item.value)))
         };
-        let names: Vec<&str> = items.iter().map(|item| item.statistic.as_str()).collect();
+        let names: Vec<String> = items.iter().map(|item| name_of(item)).collect();
         panels.push(Panel {
             caption: names.join(" and "),
             style: Style::Dots,
@@ -185,7 +199,15 @@ fn parts(item: &BatchAnswer) -> Vec<Line> {
             });
             each.collect()
         }
-        _ => vec![line(item.statistic.clone(), item.outcome, &item.value, item.error.as_ref(), kind)],
+        _ => vec![line(name_of(item), item.outcome, &item.value, item.error.as_ref(), kind)],
+    }
+}
+
+/// What one answer of several is called: coefficients by their columns.
+fn name_of(item: &BatchAnswer) -> String {
+    match (item.statistic.as_str(), item.column.as_deref()) {
+        ("coefficient", Some(column)) => format!("coefficient of {column}"),
+        (statistic, _) => statistic.to_string(),
     }
 }
 
@@ -221,8 +243,16 @@ fn of_summaries(groups: &[Group]) -> Vec<Panel> {
 fn below<'a>(bars: impl Iterator<Item = &'a ErrorBar>) -> Vec<String> {
     let bars: Vec<&ErrorBar> = bars.collect();
     let Some(first) = bars.first() else { return Vec::new() };
-    let sure = format!("each error holds on its own ({} confidence)", percent(first.confidence()));
-    std::iter::once(sure).chain(ErrorBar::common_words(bars)).collect()
+    let confidence = percent(first.confidence());
+    let common = ErrorBar::common_words(bars);
+    // What is said of bars that hold at once says it for them.
+    let together = common.iter().any(|words| [TOGETHER, TOGETHER_IN_GROUP].contains(&words.as_str()));
+    let sure = if together {
+        format!("errors with {confidence} confidence")
+    } else {
+        format!("each error holds on its own ({confidence} confidence)")
+    };
+    std::iter::once(sure).chain(common).collect()
 }
 
 /// One answer with its error, as words and as numbers.
@@ -239,7 +269,15 @@ fn line(
     let measure = match value_type {
         Some("days") => " days",
         Some("seconds") => " seconds",
+        Some(SHARE) => PERCENT,
         _ => "",
+    };
+    let in_percent;
+    let (of, error) = if value_type == Some(SHARE) {
+        in_percent = (hundredfold(of), error.cloned().map(hundredfold_bar));
+        (&in_percent.0, in_percent.1.as_ref())
+    } else {
+        (of, error)
     };
     let short = error
         .filter(|_| !of.is_null())

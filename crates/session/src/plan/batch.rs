@@ -13,7 +13,8 @@
 //!
 //! What stands beside the questions holds for all of them; epsilon and delta are totals. A question may have an
 //! epsilon of its own, or a wanted error, for which the least epsilon is taken; the others share what is left by
-//! weight. Delta is shared by weight among the questions that use one. The prices add up.
+//! weight. Delta is shared by weight among the questions that use one. The prices add up; or, where that leaves more to each question,
+//! they are composed as concentrated losses at the delta of the batch (`composed.rs`).
 
 use super::{DataFacts, PlanError, target};
 use crate::{
@@ -90,6 +91,22 @@ impl Batch {
         Ok(Self { data, shared: request(shared).map_err(wrong)?, questions })
     }
 
+    /// The same without these questions, counted from one: what is shared is then for the others.
+    pub fn without(&self, numbers: &[usize]) -> Result<Self, String> {
+        let many = self.questions.len();
+        if let Some(number) = numbers.iter().find(|number| !(1..=many).contains(*number)) {
+            return Err(format!(
+                "there is no question {number} to leave out; they are counted from 1 to {many}"
+            ));
+        }
+        let left = (1..).zip(&self.questions).filter(|(number, _)| !numbers.contains(number));
+        let questions: Vec<Request> = left.map(|(_, question)| question.clone()).collect();
+        if questions.is_empty() {
+            return Err("no question is left; leave fewer out".to_string());
+        }
+        Ok(Self { questions, ..self.clone() })
+    }
+
     /// One text for one batch: what is charged, hashed and kept.
     pub fn to_json(&self) -> String {
         let mut document = serde_json::to_value(&self.shared).expect("texts and options are always JSON");
@@ -100,9 +117,20 @@ impl Batch {
 
     /// The questions, each with its price.
     pub(crate) fn priced(&self, facts: &DataFacts) -> Result<Vec<Request>, PlanError> {
+        self.priced_at(facts, &Ratio::one(), &Ratio::one())
+    }
+
+    /// The same where the questions without a price share so many times the epsilon that is left, and a part of delta: for those that are
+    /// composed, whose prices do not add up.
+    pub(super) fn priced_at(
+        &self,
+        facts: &DataFacts,
+        factor: &Ratio,
+        own_delta: &Ratio,
+    ) -> Result<Vec<Request>, PlanError> {
         let mut questions = self.questions.clone();
         let weights = self.weights()?;
-        self.share_delta(&mut questions, &weights)?;
+        self.share_delta(&mut questions, &weights, own_delta)?;
         let mut taken = Ratio::zero();
         for (number, question) in questions.iter_mut().enumerate() {
             if question.target_error.is_some() {
@@ -117,7 +145,7 @@ impl Batch {
                 taken = taken + eps;
             }
         }
-        self.share_epsilon(&mut questions, &weights, &taken)?;
+        self.share_epsilon(&mut questions, &weights, &taken, factor)?;
         Ok(questions)
     }
 
@@ -138,6 +166,7 @@ impl Batch {
         questions: &mut [Request],
         weights: &[Ratio],
         taken: &Ratio,
+        factor: &Ratio,
     ) -> Result<(), PlanError> {
         let open: Vec<usize> =
             (0..questions.len()).filter(|&number| questions[number].epsilon.is_none()).collect();
@@ -159,17 +188,22 @@ impl Batch {
             );
             return Err(PlanError::about(Argument::Epsilon, problem).hint("give the batch more"));
         }
-        for (number, share) in shares(&left, &open, weights) {
+        for (number, share) in shares(&(left * factor), &open, weights) {
             questions[number].epsilon = Some(share.to_string());
         }
         Ok(())
     }
 
     /// Delta goes to the questions that use one and have none, by weight.
-    fn share_delta(&self, questions: &mut [Request], weights: &[Ratio]) -> Result<(), PlanError> {
+    fn share_delta(
+        &self,
+        questions: &mut [Request],
+        weights: &[Ratio],
+        part: &Ratio,
+    ) -> Result<(), PlanError> {
         let Some(text) = self.shared.delta.as_deref() else { return Ok(()) };
         let total: equipoise_core::loss::Delta = text.parse()?;
-        let mut left = total.ratio().clone();
+        let mut left = total.ratio() * part;
         for (number, question) in questions.iter().enumerate() {
             if let Some(text) = &question.delta {
                 let own: equipoise_core::loss::Delta =

@@ -56,7 +56,7 @@ pub(super) fn of_batch(batch: &Batch, number: usize, facts: &DataFacts, error: P
         let shared = Request { epsilon: Some(eps.to_string()), ..batch.shared.clone() };
         Batch { shared, ..batch.clone() }
     };
-    let plans = |batch: &Batch| Planned::new(batch, facts).is_ok();
+    let plans = |batch: &Batch| Planned::plain(batch, facts).is_ok();
     let whole = typed(batch.shared.epsilon.as_deref()).map_or_else(String::new, |typed| format!(" {typed}"));
     let enough = match least(|eps| plans(&at(eps))) {
         Some(enough) => format!("{enough} for the whole batch is enough"),

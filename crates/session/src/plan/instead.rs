@@ -9,7 +9,7 @@ use crate::{
     promise::{Outcome, Spent},
     request::Request,
     statistic::{Argument, Statistic, Value},
-    task::Answering,
+    task::{Answering, DOUBT},
 };
 use equipoise_core::{ratio::Ratio, solve, wording};
 
@@ -31,13 +31,19 @@ impl Plan {
         if rows.is_none() && answer.outcome() == Outcome::Released {
             return None;
         }
-        rows.and_then(|rows| with_more_epsilon(part, rows))
-            .or_else(|| by_other_means(part).filter(|_| answer.outcome() == Outcome::Refused))
+        // Where the column holds texts, more epsilon helps nobody.
+        let more = || rows.and_then(|rows| with_more_epsilon(part, rows));
+        let other = || by_other_means(part, answer).filter(|_| answer.outcome() == Outcome::Refused);
+        if is_doubted(answer) { other() } else { more().or_else(other) }
     }
 
-    /// From how many rows on all of it is released, about; of a batch nothing is said.
-    pub(crate) fn rows_needed(&self) -> Option<u64> {
-        if self.batch { None } else { self.parts[0].task.rows_needed() }
+    /// The same summary without quantiles, for the same epsilon.
+    pub(crate) fn without_quantiles(&self) -> Option<NextStep> {
+        let part = &self.parts[0];
+        // What is for the quantiles alone goes with them.
+        let request =
+            Request { no_quantiles: Some(true), interval: None, resolution: None, ..part.request.clone() };
+        priced(request, part, "all of epsilon is for what can be answered".to_string())
     }
 
     /// The same question with the least epsilon for which so many rows are enough.
@@ -103,10 +109,32 @@ fn with_more_epsilon(part: &Part, rows: u64) -> Option<NextStep> {
     priced(request, part, format!("{there} about {rows} rows, and {needed} are enough at this epsilon"))
 }
 
+/// Did hardly any row have a value?
+fn is_doubted(answer: &Answer) -> bool {
+    answer.advice.as_ref().is_some_and(|advice| advice.contains(DOUBT))
+}
+
 /// Another question or mechanism, for the same epsilon.
-fn by_other_means(part: &Part) -> Option<NextStep> {
+fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
     let request = &part.request;
     let statistic = Statistic::named(&request.statistic)?;
+    if let (Some(column), Some(epsilon), true) = (&request.column, &request.epsilon, is_doubted(answer)) {
+        // What takes texts as they are, about the same rows.
+        let request = Request {
+            group_by: [request.group_by.clone(), vec![column.clone()]].concat(),
+            epsilon: Some(epsilon.clone()),
+            delta: Some(request.delta.clone().unwrap_or_else(|| "1e-6".to_string())),
+            filter: request.filter.clone(),
+            unit: request.unit.clone(),
+            adjacency: request.adjacency.clone(),
+            max_rows_per_unit: request.max_rows_per_unit.clone(),
+            types: request.types.clone(),
+            delimiter: request.delimiter.clone(),
+            header: request.header,
+            ..Request::new(Statistic::Histogram.name())
+        };
+        return priced(request, part, "it counts the values of a column of texts".to_string());
+    }
     match (statistic, part.mechanism()) {
         (Statistic::Mode, _) => {
             let request = Request {
@@ -170,15 +198,27 @@ mod tests {
             [("median", "0.01"), ("iqr", "0.02"), ("mean", "0.01"), ("sum", "0.01"), ("summary", "0.05")]
         {
             let plan = Plan::new(&asked(statistic, epsilon), &facts()).unwrap();
-            assert!(plan.rows_needed().unwrap() > 2000, "{statistic}");
+            assert!(plan.parts[0].rows_needed().unwrap() > 2000, "{statistic}");
             let step = plan.instead(&refused(2000)).unwrap_or_else(|| panic!("{statistic}"));
             let better = Plan::new(&step.request, &facts()).unwrap();
-            assert!(better.rows_needed().unwrap() <= 1800, "{statistic}: {step:?}");
+            assert!(better.parts[0].rows_needed().unwrap() <= 1800, "{statistic}: {step:?}");
             assert_eq!(step.charge, Spent::from(better.charge()));
             assert!(plan.instead(&refused(1)).is_none(), "{statistic}: nothing helps a single row");
             let answered = Answer::released(json!(1), crate::bar::ErrorBar::exact()).with_rows(Some(2000));
             assert_eq!(plan.instead(&answered), None, "{statistic}");
         }
+    }
+
+    #[test]
+    fn a_column_of_texts_is_counted_and_no_epsilon_is_advised() {
+        let plan = Plan::new(&asked("mean", "0.5"), &facts()).unwrap();
+        let texts = Answer::refused(format!("too few rows (about 9 of about 5000 have a value: {DOUBT})"));
+        let step = plan.instead(&texts.with_rows(Some(9))).unwrap();
+        assert_eq!(
+            (step.request.statistic.as_str(), step.request.group_by),
+            ("histogram", vec!["salary".to_string()])
+        );
+        assert_eq!((step.charge.epsilon.as_str(), step.charge.delta.as_str()), ("0.5", "0.000001"));
     }
 
     #[test]

@@ -5,10 +5,12 @@
 //! public, so a plan and its errors are free.
 
 pub mod batch;
+mod composed;
 mod enough;
 mod instead;
 mod part;
 mod per_unit;
+mod pools;
 mod target;
 mod together;
 
@@ -28,19 +30,22 @@ use crate::{
         Rows,
         bound::{ALL_GROUPS, Bound},
         derived::Derived,
-        plan::{charged_by_row, per_unit_words},
+        plan::{charged_by_row, per_unit_words, rows_charged},
     },
-    source::{ColumnRead, Kind, Source},
+    source::{ColumnRead, ColumnType, Source},
     statistic::Argument,
     task::{Answering, Expected},
 };
+use composed::{Composed, Terms};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     coins::Coins,
     loss::{Approx, Guarantee, Loss},
+    ratio::Ratio,
     wording,
 };
 use part::Shared;
+use pools::{Pool, Run};
 use together::OneSelection;
 
 /// Questions that can be answered in one scan, with their price.
@@ -54,6 +59,10 @@ pub struct Plan {
     /// What answers all parts with one selection of keys, where they are about the same groups; the parts then say what is known of
     /// each beforehand.
     together: Option<OneSelection>,
+    /// How the losses of all parts are added up, where not as they are.
+    composed: Option<Composed>,
+    /// What answers several parts from one draw, where there is no mechanism for all of them; the parts then say what is known of each.
+    pools: Vec<Pool>,
     guarantee: Guarantee,
     cost: Approx,
     /// What the ledger is charged, in the adjacency of the data set.
@@ -75,13 +84,9 @@ impl Plan {
         let (derived, facts) = &Derived::plan([request], facts)?;
         let (part, shared) =
             Part::new(request, facts).map_err(|error| enough::of_question(request, facts, error))?;
-        Ok(Self::of(
-            request.to_json(),
-            false,
-            Planned { parts: vec![part], shared, together: None },
-            derived,
-            facts,
-        ))
+        let plain = Planned { parts: vec![part], shared, together: None, pools: Vec::new(), composed: None };
+        let planned = composed::better_alone(request, facts).unwrap_or(plain);
+        Ok(Self::of(request.to_json(), false, planned, derived, facts))
     }
 
     /// Understand several questions, which share one scan and one charge.
@@ -105,26 +110,48 @@ impl Plan {
     }
 
     fn of(asked: String, batch: bool, planned: Planned, derived: &Derived, facts: &DataFacts) -> Self {
-        let Planned { parts, shared, together } = planned;
+        let Planned { parts, shared, together, pools, composed } = planned;
         let Shared { adjacency, unit, rows } = shared.with(derived);
         let sum = |of: &dyn Fn(&Part) -> Approx| {
             let sum = parts.iter().map(of).reduce(|sum, cost| sum.compose(&cost));
             sum.expect("a plan has a question")
         };
-        let cost = together.as_ref().map_or_else(|| sum(&|part| part.cost.clone()), |one| one.cost.clone());
+        let cost = match (&composed, &together) {
+            (Some(composed), _) => composed.cost(),
+            (None, Some(one)) => one.cost.clone(),
+            (None, None) => sum(&|part| part.cost.clone()),
+        };
         let by_row = |of_row: &Approx, charged_in| charged_by_row(of_row, &rows, charged_in);
         let (charged_for, charged_in) = facts.registered.clone().unwrap_or_else(|| (unit.clone(), adjacency));
         let charge = match (&charged_for, &unit) {
-            (Unit::Row, Unit::Column(_)) => match &together {
-                Some(one) => by_row(&one.of_row, charged_in),
-                None => sum(&|part| by_row(&part.of_row, charged_in)),
-            },
+            (Unit::Row, Unit::Column(_)) => {
+                let composed = composed.as_ref();
+                let at_once = composed.and_then(|all| all.of_rows(rows_charged(&rows, charged_in)));
+                at_once.unwrap_or_else(|| match &together {
+                    Some(one) => by_row(&one.of_row, charged_in),
+                    None => sum(&|part| by_row(&part.of_row, charged_in)),
+                })
+            }
             _ if adjacency != charged_in => cost.two_steps(),
             _ => cost.clone(),
         };
         let guarantee = Guarantee { loss: Loss::Approx(cost.clone()), adjacency, unit };
         let data = facts.name.clone();
-        Self { asked, batch, data, parts, together, guarantee, cost, charge, charged_in, charged_for, rows }
+        Self {
+            asked,
+            batch,
+            data,
+            parts,
+            together,
+            composed,
+            pools,
+            guarantee,
+            cost,
+            charge,
+            charged_in,
+            charged_for,
+            rows,
+        }
     }
 
     /// What was said, as one text: what is charged, hashed and kept.
@@ -253,6 +280,7 @@ impl Plan {
             max_groups_per_unit: self.groups_per_unit(),
             once_for_each_value: self.rows.counts_people(),
             per_unit: self.parts.iter().any(|part| part.fold().is_some()),
+            composition: self.composed.as_ref().map(|_| composed::ACCOUNTANT.to_string()),
         }
     }
 
@@ -310,7 +338,7 @@ impl Plan {
             if let Some(line) = source.unreadable(column) {
                 return Err(PlanError::about(Argument::Column, line));
             }
-            if kind != Kind::Text && source.is_only_text(column) {
+            if kind != ColumnType::Text && source.is_only_text(column) {
                 let name = wording::shown(source.columns().get(column).map_or("", String::as_str));
                 let problem = format!(
                     "the column '{name}' holds bytes of a fixed length, which are texts and cannot be read as {kind}"
@@ -339,15 +367,23 @@ impl Plan {
 
     /// One answer for each question. Never fails, whatever was gathered.
     pub(crate) fn answers<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Vec<Answer> {
-        match &self.together {
-            Some(one) => one.task.answer(gathered, coins),
-            None => self.parts.iter().map(|part| part.task.answer(gathered, coins)).collect(),
+        if let Some(one) = &self.together {
+            return one.task.answer(gathered, coins);
         }
+        let mut answers: Vec<Option<Answer>> = self.parts.iter().map(|_| None).collect();
+        for pool in &self.pools {
+            let told = pool.task.answers_group(None, gathered, coins);
+            for (&question, answer) in pool.questions.iter().zip(told) {
+                answers[question] = Some(answer);
+            }
+        }
+        let others = self.parts.iter().zip(answers);
+        others.map(|(part, told)| told.unwrap_or_else(|| part.task.answer(gathered, coins))).collect()
     }
 
     /// Are the keys of all questions found once, in one mechanism?
     pub fn has_one_selection(&self) -> bool {
-        self.together.is_some()
+        self.together.as_ref().is_some_and(|one| one.task.finds_keys())
     }
 }
 
@@ -356,29 +392,85 @@ struct Planned {
     parts: Vec<Part>,
     shared: Shared,
     together: Option<OneSelection>,
+    composed: Option<Composed>,
+    pools: Vec<Pool>,
 }
 
 impl Planned {
     /// The questions of a batch, whose computed columns are known. The error may be that of the question with this number.
     fn new(batch: &Batch, facts: &DataFacts) -> Result<Self, (Option<usize>, PlanError)> {
+        let plain = Self::plain(batch, facts)?;
+        Ok(composed::better(batch, facts).unwrap_or(plain))
+    }
+
+    /// The same, whose prices add up.
+    fn plain(batch: &Batch, facts: &DataFacts) -> Result<Self, (Option<usize>, PlanError)> {
         let questions = batch.priced(facts).map_err(|error| (None, error))?;
-        if together::applies(batch) {
-            let planned = together::plan(&questions, facts);
-            let (parts, shared, together) = planned.map_err(|(number, error)| (Some(number), error))?;
-            return Ok(Self { parts, shared, together: Some(together) });
+        Self::of(batch, &questions, facts, None)
+    }
+
+    /// The same, whose losses are composed. Questions that share a draw share its price, and are added up.
+    fn composed(batch: &Batch, facts: &DataFacts, terms: &Terms) -> Result<Self, (Option<usize>, PlanError)> {
+        let own = Ratio::new(composed::OWN.0, composed::OWN.1);
+        let questions = batch.priced_at(facts, &terms.factor, &own).map_err(|error| (None, error))?;
+        if pools::runs(&questions, facts).iter().any(Run::is_pool) {
+            return Err((None, PlanError::line("questions that share a draw are added up")));
         }
-        let mut parts = Vec::new();
-        let mut shared = None;
-        for (number, request) in questions.iter().enumerate() {
-            let (part, common) = Part::new(request, facts).map_err(|error| (Some(number), error))?;
+        let planned = Self::of(batch, &questions, facts, Some(terms))?;
+        let lost = match &planned.together {
+            Some(one) => vec![one.lost.clone()],
+            None => planned.parts.iter().filter_map(|part| part.lost.clone()).collect(),
+        };
+        Ok(Self { composed: Some(terms.composed(lost)), ..planned })
+    }
+
+    fn of(
+        batch: &Batch,
+        questions: &[Request],
+        facts: &DataFacts,
+        composed: Option<&Terms>,
+    ) -> Result<Self, (Option<usize>, PlanError)> {
+        let runs = pools::runs(questions, facts);
+        let pooled = runs.iter().any(Run::is_pool);
+        if together::applies(batch) || (pooled && together::are_about_the_same_groups(batch)) {
+            let planned = together::plan(questions, &runs, facts, composed);
+            let (parts, shared, together) = planned.map_err(|(number, error)| (Some(number), error))?;
+            return Ok(Self { parts, shared, together: Some(together), pools: Vec::new(), composed: None });
+        }
+        let mut parts: Vec<Option<Part>> = questions.iter().map(|_| None).collect();
+        let (mut shared, mut pools) = (None, Vec::new());
+        for run in &runs {
+            let number = run.questions[0];
+            let request = &questions[number];
+            // Questions about groups that not all are about have mechanisms of their own.
+            let common = if run.is_pool() && request.group_by.is_empty() {
+                let planned = pools::plan(run, questions, facts);
+                let (some, common, pool) = planned.map_err(|error| (Some(number), error))?;
+                pools.push(pool);
+                run.questions.iter().zip(some).for_each(|(&number, part)| parts[number] = Some(part));
+                common
+            } else {
+                let mut common = None;
+                for &number in &run.questions {
+                    let planned = match composed {
+                        Some(terms) => Part::composed(&questions[number], facts, &terms.said.1),
+                        None => Part::new(&questions[number], facts),
+                    };
+                    let (part, of_part) = planned.map_err(|error| (Some(number), error))?;
+                    parts[number] = Some(part);
+                    common = Some(of_part);
+                }
+                common.expect("a run has a question")
+            };
             let differs = |shared: &Shared| shared.rows.bound() != common.rows.bound();
             if shared.as_ref().is_some_and(differs) {
                 return Err((None, other_rows(request)));
             }
-            parts.push(part);
             shared = Some(common);
         }
-        Ok(Self { parts, shared: shared.expect("a batch has a question"), together: None })
+        let parts = parts.into_iter().flatten().collect();
+        let shared = shared.expect("a batch has a question");
+        Ok(Self { parts, shared, together: None, pools, composed: None })
     }
 }
 

@@ -1,6 +1,6 @@
 //! One question of a plan: its mechanism, its price, and the mechanisms that were not taken.
 
-use super::{DataFacts, PlanError, target};
+use super::{DataFacts, PlanError, composed::Lost, target};
 use crate::{
     planned::{PredictedError, QuestionSummary, RunnerUp},
     promise::Spent,
@@ -12,7 +12,7 @@ use crate::{
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
-    loss::{Approx, Loss},
+    loss::{Approx, Delta, Loss},
 };
 
 /// One question of a plan.
@@ -26,6 +26,10 @@ pub struct Part {
     pub(super) facts: DataFacts,
     /// What it costs for each row that comes or goes among those that take part.
     pub(super) of_row: Approx,
+    /// What it loses in parts, where it is composed with others.
+    pub(super) lost: Option<Lost>,
+    /// The questions that are answered from the same noisy sums, in words.
+    sums_with: Vec<String>,
 }
 
 /// What is planned for a question: its words, its task and its price.
@@ -54,6 +58,23 @@ impl Shared {
 impl Part {
     /// Understand one question. Where an error is wanted and no price, the price is found.
     pub(super) fn new(request: &Request, facts: &DataFacts) -> Result<(Self, Shared), PlanError> {
+        Self::of(request, facts, None)
+    }
+
+    /// The same for a question that is composed with others at this delta. What it is said to cost is what it would alone.
+    pub(super) fn composed(
+        request: &Request,
+        facts: &DataFacts,
+        delta: &Delta,
+    ) -> Result<(Self, Shared), PlanError> {
+        Self::of(request, facts, Some(delta))
+    }
+
+    fn of(
+        request: &Request,
+        facts: &DataFacts,
+        composed: Option<&Delta>,
+    ) -> Result<(Self, Shared), PlanError> {
         let mut request = request.clone();
         if resolved::statistic(&request)?.spec().column == Column::Keys
             && let Some(key) = request.column.take()
@@ -63,20 +84,45 @@ impl Part {
         }
         let request = target::solve(&request, facts)?;
         let said = ResolvedRequest::new(&request, facts)?;
+        let said = if composed.is_some() { said.concentrated() } else { said };
         let (task, runners_up) = candidates::choose(&said)?;
-        let Loss::Approx(of_row) = task.cost() else {
-            return Err(PlanError::line("this mechanism has no (epsilon, delta) price"));
+        let lost = composed.map(|_| Lost { losses: task.losses(), steps: said.terms.steps() });
+        let no_price = || PlanError::line("this mechanism has no (epsilon, delta) price");
+        let (of_row, cost) = match (&lost, composed, task.cost()) {
+            (Some(lost), Some(delta), _) => {
+                (lost.of_row(delta).ok_or_else(no_price)?, lost.of_person(delta).ok_or_else(no_price)?)
+            }
+            (_, _, Loss::Approx(of_row)) => {
+                let cost = said.terms.of_person(&of_row);
+                (of_row, cost)
+            }
+            _ => return Err(no_price()),
         };
-        let cost = said.terms.of_person(&of_row);
         let shared = Shared { adjacency: said.asked, unit: said.unit.clone(), rows: said.rows.clone() };
-        Ok((Self::plain(Plain { request, task, cost, of_row, runners_up }, facts), shared))
+        let plain = Self::plain(Plain { request, task, cost, of_row, runners_up }, facts);
+        Ok((Self { lost, ..plain }, shared))
     }
 
     /// A question that is planned.
     pub(super) fn plain(plain: Plain, facts: &DataFacts) -> Self {
         let Plain { request, task, cost, of_row, runners_up } = plain;
         let group_by = task.group_by().iter().map(|key| facts.columns[key.column].clone()).collect();
-        Self { request, group_by, task, cost, runners_up, facts: facts.clone(), of_row }
+        Self {
+            request,
+            group_by,
+            task,
+            cost,
+            runners_up,
+            facts: facts.clone(),
+            of_row,
+            lost: None,
+            sums_with: Vec::new(),
+        }
+    }
+
+    /// The same where others are answered from the same noisy sums.
+    pub(super) fn with_sums_of(self, others: Vec<String>) -> Self {
+        Self { sums_with: others, ..self }
     }
 
     /// What was said, with the price that was found for it.
@@ -111,12 +157,26 @@ impl Part {
             Some(true) => "; then wider by what the rows differ by chance from their population",
             _ => "",
         };
-        Expected { error, words: words + more }
+        let shared = match self.sums_with.as_slice() {
+            [] => String::new(),
+            others => format!("; one range and one set of noisy sums for this and {}", others.join(", ")),
+        };
+        Expected { error, words: words + &shared + more }
     }
 
     /// How far off the answer will be in the column's unit, if the rows lie evenly over a declared range.
     pub fn likely(&self) -> Option<PredictedError> {
         self.task.likely()
+    }
+
+    /// From how many rows on all of it is released, about, where public facts tell.
+    pub(crate) fn rows_needed(&self) -> Option<u64> {
+        self.task.rows_needed()
+    }
+
+    /// The same for each part of a summary that is released or refused on its own, of quantiles with their fractions.
+    pub(crate) fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
+        self.task.parts_needed()
     }
 
     /// The other mechanisms that could answer, and what each would do at the same price.

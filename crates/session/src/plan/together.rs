@@ -2,21 +2,23 @@
 
 use super::{
     DataFacts, Part, PlanError,
+    composed::{Lost, Terms},
     part::{Plain, Shared},
+    pools::{self, Run},
 };
 use crate::{
     batch::Batch,
     planned::RunnerUp,
     request::Request,
     resolved::{self, ResolvedRequest},
-    statistic::Statistic,
+    statistic::Column,
     task::{
-        candidates,
+        Task,
         together::{Joined, Together},
     },
 };
 use equipoise_core::{
-    loss::{Amount, Approx, Loss},
+    loss::{Approx, Loss},
     ratio::Ratio,
 };
 
@@ -28,82 +30,98 @@ pub(super) struct OneSelection {
     pub cost: Approx,
     /// And for each row that comes or goes among those that take part.
     pub of_row: Approx,
+    /// What each of them loses in parts.
+    pub lost: Lost,
 }
 
 /// Are there several questions about the same groups, whose keys are to be found? A wanted error has a price of its own, and so do keys
 /// that it finds.
 pub(super) fn applies(batch: &Batch) -> bool {
+    are_about_the_same_groups(batch) && batch.questions[0].keys.is_empty()
+}
+
+/// Are there several questions about the same groups, whose keys are found or stated?
+pub(super) fn are_about_the_same_groups(batch: &Batch) -> bool {
     let [first, others @ ..] = batch.questions.as_slice() else { return false };
     let suits = |question: &Request| {
         question.group_by == first.group_by
-            && question.keys.is_empty()
+            && question.keys == first.keys
             && question.target_error.is_none()
-            && resolved::statistic(question).is_ok_and(|statistic| statistic != Statistic::Histogram)
+            // Where the column is a key too, or has bins in each group, the question finds its keys alone.
+            && resolved::statistic(question).is_ok_and(|statistic| statistic.spec().column != Column::Keys)
     };
     !others.is_empty() && !first.group_by.is_empty() && batch.questions.iter().all(suits)
 }
 
-/// A part of what all questions cost: what is shown of one, never what is charged.
-fn of(all: &Amount, part: &Ratio) -> Amount {
-    Amount::new(all.ratio() * part).unwrap_or_else(|_| all.clone())
-}
-
-/// Plan questions that have their prices. The error is that of the question with this number.
-pub(super) fn plan(
-    questions: &[Request],
-    facts: &DataFacts,
+/// Plan questions that have their prices, by the mechanisms that answer them. The error is that of the question with this number.
+pub(super) fn plan<'a>(
+    questions: &'a [Request],
+    runs: &'a [Run],
+    facts: &'a DataFacts,
+    composed: Option<&Terms>,
 ) -> Result<(Vec<Part>, Shared, OneSelection), (usize, PlanError)> {
-    let number =
-        |text: Option<&str>| text.and_then(|text| text.parse::<Ratio>().ok()).unwrap_or_else(Ratio::zero);
-    let eps: Vec<Ratio> = questions.iter().map(|question| number(question.epsilon.as_deref())).collect();
-    let delta: Vec<Ratio> = questions.iter().map(|question| number(question.delta.as_deref())).collect();
-    let sum = |parts: &[Ratio]| parts.iter().fold(Ratio::zero(), |sum, part| sum + part);
-    let share = |part: &Ratio, all: &Ratio| if all.is_zero() { Ratio::zero() } else { part / all };
-    let (all_eps, all_delta) = (sum(&eps), sum(&delta));
+    let eps: Vec<Ratio> = questions.iter().map(|one| pools::number(one.epsilon.as_deref())).collect();
+    let delta: Vec<Ratio> = questions.iter().map(|one| pools::number(one.delta.as_deref())).collect();
+    let sum = |parts: &mut dyn Iterator<Item = &Ratio>| parts.fold(Ratio::zero(), |sum, part| sum + part);
+    let (all_eps, all_delta) = (sum(&mut eps.iter()), sum(&mut delta.iter()));
     let said = |(number, question)| {
         let said = ResolvedRequest::new(question, facts).map_err(|error| (number, error))?;
+        let said = if composed.is_some() { said.in_groups_concentrated() } else { said };
         said.check_arguments().map_err(|error| (number, error))?;
         Ok(said)
     };
     let said: Vec<ResolvedRequest> = questions.iter().enumerate().map(said).collect::<Result<_, _>>()?;
+    let lead = |run: &'a Run| {
+        let said = ResolvedRequest::new(&run.lead, facts).map_err(|error| (run.questions[0], error))?;
+        Ok(if composed.is_some() { said.in_groups_concentrated() } else { said })
+    };
+    let leads: Vec<ResolvedRequest> = runs.iter().map(lead).collect::<Result<_, _>>()?;
     let words = Request {
         epsilon: Some(all_eps.to_exact()),
         delta: Some(all_delta.to_exact()),
         ..questions[0].clone()
     };
     let whole = ResolvedRequest::new(&words, facts).map_err(|error| (0, error))?;
-    let joined: Vec<Joined<'_>> = said
-        .iter()
-        .zip(eps.iter().zip(&delta))
-        .map(|(said, (eps, delta))| Joined {
-            said,
-            eps: share(eps, &all_eps),
-            delta: share(delta, &all_delta),
-        })
-        .collect();
-    let mut runners_up: Vec<Vec<RunnerUp>> = Vec::new();
-    let task = Together::plan(&whole, &joined, |said| {
-        let (task, others) = candidates::choose(said)?;
-        runners_up.push(others);
+    let join = |(run, lead): (&Run, _)| {
+        let of = |parts: &[Ratio], all| {
+            pools::share(&sum(&mut run.questions.iter().map(|&number| &parts[number])), all)
+        };
+        let questions = run.questions.iter().map(|&number| (number, said[number].statistic())).collect();
+        Joined { said: lead, questions, eps: of(&eps, &all_eps), delta: of(&delta, &all_delta) }
+    };
+    let joined: Vec<Joined<'_>> = runs.iter().zip(&leads).map(join).collect();
+    // What is told of each question beforehand.
+    #[expect(clippy::type_complexity, reason = "what a part is made of, for a few lines")]
+    let mut told: Vec<Option<(Task, Vec<RunnerUp>, Vec<String>)>> = questions.iter().map(|_| None).collect();
+    let task = Together::plan(&whole, &joined, |place, said| {
+        let run = &runs[place];
+        let (task, each) = run.plan(said)?;
+        for (&number, (task, others)) in run.questions.iter().zip(each) {
+            told[number] = Some((task, others, run.others(questions, number)));
+        }
         Ok(task)
     })?;
-    let Loss::Approx(of_row) = task.cost().clone() else {
-        return Err((0, PlanError::line("these mechanisms have no (epsilon, delta) price")));
+    let no_price = || (0, PlanError::line("these mechanisms have no (epsilon, delta) price"));
+    let lost = Lost { losses: task.losses(), steps: whole.terms.steps() };
+    let (cost, of_row) = match (composed, task.cost()) {
+        (Some(terms), _) => {
+            (Approx::new(&terms.said.0, &terms.said.1), lost.of_row(&terms.said.1).ok_or_else(no_price)?)
+        }
+        (None, Loss::Approx(of_row)) => (whole.terms.of_person(of_row), of_row.clone()),
+        (None, _) => return Err(no_price()),
     };
-    let cost = whole.terms.of_person(&of_row);
-    let parts = questions
-        .iter()
-        .zip(runners_up)
-        .enumerate()
-        .map(|(number, (request, runners_up))| {
-            let Joined { eps, delta, .. } = &joined[number];
-            let share = |all: &Approx| Approx { eps: of(&all.eps, eps), delta: of(&all.delta, delta) };
-            let (task, cost, of_row) = (task.only(number), share(&cost), share(&of_row));
-            Part::plain(Plain { request: request.clone(), task, cost, of_row, runners_up }, facts)
-        })
-        .collect();
+    let part = |(number, (request, told)): (usize, (&Request, Option<_>))| {
+        let (one, runners_up, others) = told.expect("every question is in one run");
+        let [eps, delta] = [(&eps, &all_eps), (&delta, &all_delta)]
+            .map(|(parts, all): (&Vec<Ratio>, _)| pools::share(&parts[number], all));
+        let share = |all: &Approx| pools::of(all, &eps, &delta);
+        let (task, cost, of_row) = (task.only(one), share(&cost), share(&of_row));
+        Part::plain(Plain { request: request.clone(), task, cost, of_row, runners_up }, facts)
+            .with_sums_of(others)
+    };
+    let parts = questions.iter().zip(told).enumerate().map(part).collect();
     let shared = Shared { adjacency: whole.asked, unit: whole.unit.clone(), rows: whole.rows.clone() };
-    Ok((parts, shared, OneSelection { task, cost, of_row }))
+    Ok((parts, shared, OneSelection { task, cost, of_row, lost }))
 }
 
 #[cfg(test)]

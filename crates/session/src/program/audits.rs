@@ -1,11 +1,11 @@
 //! An exact audit of programs on blocks: from records to the way they are dealt, to what a program prints, to the whole answer.
 
-use super::ProgramBlocks;
+use super::{ProgramBlocks, ProgramRecords};
 use crate::{
     audits::Memory,
     source::Cells,
     votes::{
-        VotePlan, VoteRequest,
+        Analysis, VotePlan, VoteRequest,
         audits::{plan, three},
     },
 };
@@ -44,6 +44,32 @@ pub(crate) static PROGRAMS: Audit = Audit {
         mutant: || vec![keeps(&voted(), true, 0)],
     },
 };
+
+pub(crate) static ANALYSES: Audit = Audit {
+    name: "analyses",
+    about: "blocks that choose an analysis, then blocks that answer by what was chosen: choice and whole answer",
+    source: "000_4d769f04a6a550e8.txt, Example 7.3: a choice and what is run after it, composed",
+    kind: Kind::Claim {
+        shipped: || {
+            let replaced = VoteRequest { adjacency: Some("replace".into()), ..chosen() };
+            vec![keeps(&chosen(), false, 0), keeps(&replaced, false, 0)]
+        },
+        change: "a sixth of the noise in both steps",
+        mutant: || vec![within(&plan(&loud()), &plan(&chosen()), &chosen(), false, 0)],
+    },
+};
+
+/// Two blocks that choose between two analyses and then answer.
+fn chosen() -> VoteRequest {
+    let analysis = |name: &str| Analysis { name: name.into(), programs: vec![vec!["awk".into()]] };
+    let (analyses, blocks) = (vec![analysis("a"), analysis("b")], Some("2".to_string()));
+    VoteRequest { analyses, blocks, ..voted() }
+}
+
+/// The same for six times the price.
+fn loud() -> VoteRequest {
+    VoteRequest { epsilon: Some("6".into()), ..chosen() }
+}
 
 /// Blocks without an answer vote too, so that all of the price is the election's.
 fn voted() -> VoteRequest {
@@ -102,10 +128,19 @@ fn law(plan: &VotePlan, data: &Data, key: u64, floor: &Ratio) -> Pmf<String> {
     let memory = Memory::new(numbers, &names);
     enumerate(floor, |tape| {
         let tape = &mut Keyed(tape, key);
-        let blocks = ProgramBlocks::deal(&memory, plan, 1, tape).expect("memory");
-        let votes: Vec<_> =
-            (0..blocks.count()).map(|index| blocks.read(printed(&blocks, index).as_bytes())).collect();
-        format!("{:?}", plan.answer(&votes, Some(blocks.records()), tape))
+        let records = ProgramRecords::read(&memory, plan, 1).expect("memory");
+        // Where an analysis was chosen, "b" says the opposite of "a": what is run depends on the choice.
+        let says = |text: &'static str, chosen: Option<&str>| match (text, chosen) {
+            ("a", Some("b")) => "b",
+            ("b", Some("b")) => "a",
+            _ => text,
+        };
+        let mut run = |blocks: &ProgramBlocks, chosen: Option<&str>| -> Vec<_> {
+            let said = |index| blocks.read(says(printed(blocks, index), chosen).as_bytes());
+            (0..blocks.count()).map(said).collect()
+        };
+        let ballot = records.vote(plan, &mut run, tape);
+        format!("{:?}", plan.tally(ballot, tape))
     })
 }
 
@@ -133,16 +168,22 @@ fn pairs(people: bool, adjacency: Adjacency) -> Vec<(Data, Data)> {
 
 fn keeps(request: &VoteRequest, people: bool, key: u64) -> Measured {
     let plan = plan(request);
+    within(&plan, &plan, request, people, key)
+}
+
+/// What a plan does, held against what another one promises.
+fn within(plan: &VotePlan, promised: &VotePlan, request: &VoteRequest, people: bool, key: u64) -> Measured {
     let floor: Ratio = "1e-9".parse().expect("a decimal");
     let adjacency = if request.adjacency.is_some() { Adjacency::Replace } else { Adjacency::AddRemove };
-    let claim = Claim::promised(plan.cost(), adjacency).at_resolution("1e-5");
+    let claim = Claim::promised(promised.cost(), adjacency).at_resolution("1e-5");
     let over = if people {
         "three files in which one person has any of four lists of rows"
     } else {
         "three files and each of two records"
     };
-    let found =
-        claim.over_inputs(over, pairs(people, adjacency), |data: &Data| law(&plan, data, key, &floor));
+    let found = claim.over_inputs(over, pairs(people, adjacency), |data: &Data| law(plan, data, key, &floor));
     let unit = if request.unit.is_some() { format!("people by key {key}") } else { "rows".to_string() };
-    found.case(format!("{unit} in three blocks"))
+    let blocks = plan.touch().votes();
+    let chosen = if plan.analyses().is_some() { ", an analysis chosen first" } else { "" };
+    found.case(format!("{unit} in {} blocks{chosen}", if blocks == 3 { "three" } else { "two" }))
 }

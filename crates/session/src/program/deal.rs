@@ -7,17 +7,17 @@
 use super::printed;
 use crate::{
     rows::id,
-    source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
-    votes::{Ballots, Vote, VotePlan},
+    source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor},
+    votes::{Ballot, Ballots, Vote, VotePlan},
 };
-use equipoise_core::{coins::Coins, sampler::uniform::shuffle, subsample::partition};
-use std::fmt;
+use equipoise_core::{coins::Coins, sampler::uniform::shuffle};
+use std::{fmt, sync::Arc};
 
 /// Blocks of records, for whoever runs programs on them. How many there are is public, what is in them is not.
 pub struct ProgramBlocks {
     names: Vec<String>,
-    kinds: Vec<Kind>,
-    records: Records,
+    kinds: Vec<ColumnType>,
+    records: Arc<Records>,
     blocks: Vec<Vec<usize>>,
     ballots: Ballots,
 }
@@ -29,8 +29,8 @@ impl fmt::Debug for ProgramBlocks {
 }
 
 /// How cells are handed to programs: as text, or, where that is wanted, as what the columns are declared to be.
-pub fn kinds(source: &dyn Source, typed: bool) -> Vec<Kind> {
-    let kind = |column| source.declared(column).filter(|_| typed).unwrap_or(Kind::Text);
+pub fn kinds(source: &dyn Source, typed: bool) -> Vec<ColumnType> {
+    let kind = |column| source.declared(column).filter(|_| typed).unwrap_or(ColumnType::Text);
     (0..source.columns().len()).map(kind).collect()
 }
 
@@ -40,18 +40,13 @@ impl ProgramBlocks {
         self.blocks.len()
     }
 
-    /// How many records were dealt: private, unless rows can only be replaced.
-    pub(super) fn records(&self) -> u64 {
-        self.records.count as u64
-    }
-
     /// The names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
     /// What the cells of each column are.
-    pub fn kinds(&self) -> &[Kind] {
+    pub fn kinds(&self) -> &[ColumnType] {
         &self.kinds
     }
 
@@ -79,37 +74,89 @@ impl ProgramBlocks {
         printed::read(&self.ballots, printed)
     }
 
-    /// Read all records and deal them.
-    pub(super) fn deal<C: Coins>(
-        source: &dyn Source,
-        plan: &VotePlan,
-        threads: usize,
-        coins: &mut C,
-    ) -> Result<Self, Lost> {
-        let kinds = kinds(source, plan.is_typed());
-        Self::dealt(source, kinds, plan.unit(), plan.partition(), plan.ballots().clone(), threads, coins)
-    }
-
-    fn dealt<C: Coins>(
-        source: &dyn Source,
-        kinds: Vec<Kind>,
-        people: Option<usize>,
-        partition: &partition::Calibrated,
+    /// Blocks of these places, in each of which records stand in a random order.
+    fn of<C: Coins>(
+        read: &ProgramRecords,
+        mut blocks: Vec<Vec<usize>>,
         ballots: Ballots,
-        threads: usize,
         coins: &mut C,
-    ) -> Result<Self, Lost> {
-        let records = Records::read(source, &kinds, people, threads)?;
-        let dealt = if people.is_some() {
-            partition.deal_people(&records.people, coins)
-        } else {
-            partition.deal_rows(records.count, coins)
-        };
-        let mut blocks: Vec<Vec<usize>> = dealt.iter().map(<[usize]>::to_vec).collect();
+    ) -> Self {
         for block in &mut blocks {
             shuffle(block, coins);
         }
-        Ok(Self { names: source.columns().to_vec(), kinds, records, blocks, ballots })
+        let (names, kinds) = (read.names.clone(), read.kinds.clone());
+        Self { names, kinds, records: Arc::clone(&read.records), blocks, ballots }
+    }
+}
+
+/// All records of a source, read once: private.
+pub(crate) struct ProgramRecords {
+    names: Vec<String>,
+    kinds: Vec<ColumnType>,
+    records: Arc<Records>,
+    by_people: bool,
+}
+
+impl ProgramRecords {
+    /// Read all records that a plan deals.
+    pub fn read(source: &dyn Source, plan: &VotePlan, threads: usize) -> Result<Self, Lost> {
+        Self::read_as(source, kinds(source, plan.is_typed()), plan.unit(), threads)
+    }
+
+    fn read_as(
+        source: &dyn Source,
+        kinds: Vec<ColumnType>,
+        people: Option<usize>,
+        threads: usize,
+    ) -> Result<Self, Lost> {
+        let records = Arc::new(Records::read(source, &kinds, people, threads)?);
+        Ok(Self { names: source.columns().to_vec(), kinds, records, by_people: people.is_some() })
+    }
+
+    /// How many there are: private, unless rows can only be replaced.
+    pub fn count(&self) -> usize {
+        self.records.count
+    }
+
+    /// Whose each record is, where people are dealt; private.
+    pub fn people(&self) -> Option<Vec<Option<String>>> {
+        let name = |bytes: &[u8]| Some(String::from_utf8_lossy(bytes).into_owned());
+        self.by_people.then(|| self.records.people.iter().map(|bytes| name(bytes)).collect())
+    }
+
+    /// Blocks as a plan deals them, afresh; what programs print on them is read by these ballots.
+    pub fn deal<C: Coins>(&self, plan: &VotePlan, ballots: &Ballots, coins: &mut C) -> ProgramBlocks {
+        let blocks = if self.by_people {
+            plan.deal_named(&self.records.people, coins)
+        } else {
+            plan.deal_rows(self.records.count, coins)
+        };
+        ProgramBlocks::of(self, blocks, ballots.clone(), coins)
+    }
+
+    /// The votes of all blocks, and what they chose first where there is a choice.
+    pub fn vote<C: Coins>(
+        &self,
+        plan: &VotePlan,
+        run: &mut impl FnMut(&ProgramBlocks, Option<&str>) -> Vec<Option<Vote>>,
+        coins: &mut C,
+    ) -> Ballot {
+        let chosen = plan.analyses().and_then(|analyses| {
+            let votes = run(&self.deal(plan, analyses.ballots(), coins), None);
+            plan.choose(votes, coins)
+        });
+        let votes = run(&self.deal(plan, plan.ballots(), coins), chosen.as_deref());
+        Ballot { votes, rows: Some(self.count() as u64), chosen }
+    }
+
+    /// Blocks of these places.
+    pub fn blocks<C: Coins>(
+        &self,
+        places: Vec<Vec<usize>>,
+        ballots: &Ballots,
+        coins: &mut C,
+    ) -> ProgramBlocks {
+        ProgramBlocks::of(self, places, ballots.clone(), coins)
     }
 }
 
@@ -146,10 +193,10 @@ enum Taken<'a> {
 }
 
 impl Column {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: ColumnType) -> Self {
         match kind {
-            Kind::Text => Self::Texts(String::new(), Vec::new()),
-            Kind::Float => Self::Floats(Vec::new()),
+            ColumnType::Text => Self::Texts(String::new(), Vec::new()),
+            ColumnType::Float => Self::Floats(Vec::new()),
             _ => Self::Integers(Vec::new()),
         }
     }
@@ -203,15 +250,20 @@ impl Taken<'_> {
 }
 
 impl Records {
-    fn read(source: &dyn Source, kinds: &[Kind], unit: Option<usize>, threads: usize) -> Result<Self, Lost> {
+    fn read(
+        source: &dyn Source,
+        kinds: &[ColumnType],
+        unit: Option<usize>,
+        threads: usize,
+    ) -> Result<Self, Lost> {
         let mut wanted: Vec<ColumnRead> =
             kinds.iter().enumerate().map(|(column, &kind)| ColumnRead { column, kind }).collect();
         // An id is a text, whatever the column holds.
         let id = unit.map(|column| {
-            if kinds[column] == Kind::Text {
+            if kinds[column] == ColumnType::Text {
                 return column;
             }
-            wanted.push(ColumnRead { column, kind: Kind::Text });
+            wanted.push(ColumnRead { column, kind: ColumnType::Text });
             wanted.len() - 1
         });
         let empty =
@@ -332,8 +384,14 @@ mod tests {
         let partition = Partition { design, adjacency: Adjacency::AddRemove }.calibrate().unwrap();
         let source =
             Towns(vec!["n".into(), "town, \"old\"".into()], towns.iter().map(ToString::to_string).collect());
-        let (kinds, ballots) = (kinds(&source, true), Ballots::new(Output::Number, None));
-        ProgramBlocks::dealt(&source, kinds, people, &partition, ballots, threads, &mut SplitMix(7)).unwrap()
+        let (kinds, ballots, coins) =
+            (kinds(&source, true), Ballots::new(Output::Number, None), &mut SplitMix(7));
+        let read = ProgramRecords::read_as(&source, kinds, people, threads).unwrap();
+        let dealt = match people {
+            Some(_) => partition.deal_people(&read.records.people, coins),
+            None => partition.deal_rows(read.count(), coins),
+        };
+        read.blocks(dealt.iter().map(<[usize]>::to_vec).collect(), &ballots, coins)
     }
 
     #[test]
@@ -378,6 +436,6 @@ mod tests {
     fn a_disk_that_fails_is_a_lost_answer() {
         let mut memory = Memory::new(vec![1.0], &["a"]);
         memory.readable = false;
-        assert_eq!(Records::read(&memory, &[Kind::Float], None, 2).err(), Some(Lost));
+        assert_eq!(Records::read(&memory, &[ColumnType::Float], None, 2).err(), Some(Lost));
     }
 }

@@ -53,7 +53,7 @@ use super::{
 use crate::{
     names,
     quiet::ended_by,
-    source::{Batch, ColumnRead, Kind, Visitor},
+    source::{Batch, ColumnRead, ColumnType, Visitor},
     unanswered::Unanswered,
 };
 use equipoise_core::stop;
@@ -106,7 +106,7 @@ const PIECE: usize = 64 << 10;
 impl Bound {
     /// The cells of the person's name, and of the keys of groups.
     pub fn wanted(&self) -> Vec<ColumnRead> {
-        let unit = ColumnRead { column: self.unit, kind: Kind::Text };
+        let unit = ColumnRead { column: self.unit, kind: ColumnType::Text };
         let keys = self.groups.iter().flat_map(|groups| groups.keys.iter().copied());
         std::iter::once(unit).chain(keys).collect()
     }
@@ -153,7 +153,7 @@ impl Bound {
     ) -> Stage<'_> {
         let (of_rows, of_people) = per_unit.split(wanted);
         let mut all = of_rows.to_vec();
-        let unit = place_of(ColumnRead { column: self.unit, kind: Kind::Text }, &mut all);
+        let unit = place_of(ColumnRead { column: self.unit, kind: ColumnType::Text }, &mut all);
         let keys: &[ColumnRead] = self.groups.as_ref().map_or(&[], |groups| &groups.keys);
         let added_up = per_unit.cells(of_people);
         Stage {

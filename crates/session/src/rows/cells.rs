@@ -3,7 +3,7 @@
 //! It is all that a search for a range asks of the rows: one pass finds it, there are at most as many counts as cells, and the
 //! counts of two parts of the rows add up to those of both.
 
-use super::values::{Pairs, Values};
+use super::values::{Pairs, Table, Values};
 use equipoise_core::stability::{
     Range, Reach, Window,
     lattice::{FLOATS, float},
@@ -119,6 +119,23 @@ impl Cells {
         }
         let mut cells = Vec::new();
         pairs.each(|some| cells.extend(some.iter().map(|pair| lattice.cell(pair[side]))));
+        Self::from_places(cells)
+    }
+
+    /// Those of one column of records that have a number in several.
+    pub fn of_table(table: Table<'_, '_>, column: usize, lattice: CellLattice) -> Self {
+        if table.count() >= MANY {
+            let mut counted = CellTable::default();
+            table.each(|some| {
+                counted.extend(lattice, some.iter().copied().skip(column).step_by(table.width));
+            });
+            return counted.cells(lattice);
+        }
+        let mut cells = Vec::new();
+        table.each(|some| {
+            let numbers = some.iter().skip(column).step_by(table.width);
+            cells.extend(numbers.map(|&number| lattice.cell(number)));
+        });
         Self::from_places(cells)
     }
 

@@ -7,7 +7,7 @@ use crate::{
     error::PlanError,
     facts::DataFacts,
     field::{boolean::boolean, number},
-    source::Kind,
+    source::ColumnType,
     statistic::Argument,
     types::Types,
 };
@@ -18,14 +18,16 @@ use equipoise_expression::{Constant, Predicate, Side};
 pub(super) struct Known<'a> {
     pub facts: &'a DataFacts,
     pub types: &'a Types,
+    /// The condition as it was typed.
+    pub typed: &'a str,
 }
 
 impl Known<'_> {
     /// The type by which a column is read in a predicate: the declared one, or days, moments and yes or no by the schema.
     /// Numbers of a schema are read as their constants say.
-    pub fn kind(&self, name: &str) -> Option<Kind> {
+    pub fn kind(&self, name: &str) -> Option<ColumnType> {
         let column = self.facts.columns.iter().position(|column| column == name)?;
-        let schema = |kind: &Kind| kind.is_time() || *kind == Kind::Boolean;
+        let schema = |kind: &ColumnType| kind.is_time() || *kind == ColumnType::Boolean;
         self.types.said(column).or_else(|| self.types.of(column).filter(schema))
     }
 
@@ -79,7 +81,7 @@ impl Known<'_> {
     fn yes_or_no(&self, side: Side, other: &Side) -> Side {
         match (side, other) {
             (Side::Column(word), Side::Column(column))
-                if self.kind(column) == Some(Kind::Boolean) && !self.facts.columns.contains(&word) =>
+                if self.kind(column) == Some(ColumnType::Boolean) && !self.facts.columns.contains(&word) =>
             {
                 match boolean(word.as_bytes()) {
                     Some(whole) => Side::Constant(Constant::Whole(whole)),
@@ -93,8 +95,9 @@ impl Known<'_> {
     /// Two columns that are compared have one type, or both hold plain numbers.
     fn alike(&self, left: &str, right: &str) -> Result<(), PlanError> {
         let kinds = [self.kind(left), self.kind(right)];
-        let plain =
-            |kind: Option<Kind>| matches!(kind, None | Some(Kind::Float | Kind::Integer | Kind::Boolean));
+        let plain = |kind: Option<ColumnType>| {
+            matches!(kind, None | Some(ColumnType::Float | ColumnType::Integer | ColumnType::Boolean))
+        };
         if kinds[0] == kinds[1] || kinds.into_iter().all(plain) {
             return Ok(());
         }
@@ -111,16 +114,16 @@ impl Known<'_> {
             return self.plain(name, constant);
         };
         let found = match (kind, &constant) {
-            (Kind::Decimal { .. }, Constant::Text(text)) => {
+            (ColumnType::Decimal { .. }, Constant::Text(text)) => {
                 text.trim().parse().ok().map(|number| scaled(number, kind))
             }
-            (Kind::Decimal { .. }, Constant::Whole(whole)) => Some(scaled(Ratio::from(*whole), kind)),
+            (ColumnType::Decimal { .. }, Constant::Whole(whole)) => Some(scaled(Ratio::from(*whole), kind)),
             // The shortest text of a float is what was typed.
-            (Kind::Decimal { .. }, Constant::Real(real)) => {
+            (ColumnType::Decimal { .. }, Constant::Real(real)) => {
                 real.to_string().parse().ok().map(|number| scaled(number, kind))
             }
-            (Kind::Integer, Constant::Whole(_) | Constant::Real(_))
-            | (Kind::Boolean, Constant::Whole(0 | 1)) => Some(constant.clone()),
+            (ColumnType::Integer, Constant::Whole(_) | Constant::Real(_))
+            | (ColumnType::Boolean, Constant::Whole(0 | 1)) => Some(constant.clone()),
             (_, Constant::Text(text)) => kind.read(text).map(Constant::Whole),
             _ => None,
         };
@@ -131,9 +134,9 @@ impl Known<'_> {
                 Constant::Real(real) => real.to_string(),
             };
             let example = match kind {
-                Kind::Date => "2026-01-31",
-                Kind::Timestamp => "2026-01-31T12:30:00Z",
-                Kind::Boolean => "true or false",
+                ColumnType::Date => "2026-01-31",
+                ColumnType::Timestamp => "2026-01-31T12:30:00Z",
+                ColumnType::Boolean => "true or false",
                 _ => "a number",
             };
             let name = wording::shown(name);
@@ -148,7 +151,7 @@ impl Known<'_> {
     /// A constant that a column of no whole type is compared with: a text beside a column of numbers is read as one.
     fn plain(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
         let column = self.facts.columns.iter().position(|column| column == name);
-        let kind = column.and_then(|column| self.types.of(column)).filter(|kind| *kind != Kind::Text);
+        let kind = column.and_then(|column| self.types.of(column)).filter(|kind| *kind != ColumnType::Text);
         let (Some(kind), Constant::Text(text)) = (kind, &constant) else {
             return self.unambiguous(name, constant);
         };
@@ -179,9 +182,13 @@ impl Known<'_> {
                 let problem = format!(
                     "`where`: '{text}' is a number in quotes, and nothing declares whether '{name}' holds numbers or texts"
                 );
-                Err(PlanError::about(Argument::Where, problem).hint(format!(
+                let quoted = format!("'{text}'");
+                let once = self.typed.matches(&quoted).count() == 1;
+                let meant = once.then(|| self.typed.replacen(&quoted, &text, 1));
+                let hint = format!(
                     "write {text} to compare numbers, or `types={name}=text` and '{text}' to compare texts"
-                )))
+                );
+                Err(PlanError::about(Argument::Where, problem).hint(hint).meaning(Argument::Where, meant))
             }
             _ => Ok(constant),
         }
@@ -189,7 +196,7 @@ impl Known<'_> {
 }
 
 /// A number in units of a type. What lies between two units stays between them, and what is beyond 64 bits beyond all.
-fn scaled(number: Ratio, kind: Kind) -> Constant {
+fn scaled(number: Ratio, kind: ColumnType) -> Constant {
     let units = number * &Ratio::from(kind.units());
     match (units.floor_i64(), units.ceil_i64()) {
         (Some(floor), Some(ceil)) if floor == ceil => Constant::Whole(floor),

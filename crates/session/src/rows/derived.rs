@@ -15,7 +15,7 @@ use crate::{
     facts::DataFacts,
     request::Request,
     rows::per_unit::PerUnit,
-    source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
+    source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor},
     statistic::{self, Argument, Statistic},
     types::Types,
 };
@@ -89,30 +89,30 @@ impl Names<'_> {
 }
 
 /// The type by which a column takes part in expressions: decimals as the numbers next to them.
-fn type_of(kind: Kind) -> Type {
+fn type_of(kind: ColumnType) -> Type {
     match kind {
-        Kind::Float | Kind::Decimal { .. } => Type::Float,
-        Kind::Integer => Type::Integer,
-        Kind::Date => Type::Date,
-        Kind::Timestamp => Type::Timestamp,
-        Kind::Boolean => Type::Boolean,
-        Kind::Text => Type::Text,
+        ColumnType::Float | ColumnType::Decimal { .. } => Type::Float,
+        ColumnType::Integer => Type::Integer,
+        ColumnType::Date => Type::Date,
+        ColumnType::Timestamp => Type::Timestamp,
+        ColumnType::Boolean => Type::Boolean,
+        ColumnType::Text => Type::Text,
     }
 }
 
-fn kind_of(kind: Type) -> Kind {
+fn kind_of(kind: Type) -> ColumnType {
     match kind {
-        Type::Float => Kind::Float,
-        Type::Integer => Kind::Integer,
-        Type::Date => Kind::Date,
-        Type::Timestamp => Kind::Timestamp,
-        Type::Boolean => Kind::Boolean,
-        Type::Text => Kind::Text,
+        Type::Float => ColumnType::Float,
+        Type::Integer => ColumnType::Integer,
+        Type::Date => ColumnType::Date,
+        Type::Timestamp => ColumnType::Timestamp,
+        Type::Boolean => ColumnType::Boolean,
+        Type::Text => ColumnType::Text,
     }
 }
 
 /// Cells as expressions read them.
-pub(super) fn input<'a>(cells: &Cells<'a>) -> Input<'a> {
+pub(crate) fn input<'a>(cells: &Cells<'a>) -> Input<'a> {
     match *cells {
         Cells::Floats(values) => Input::Real(values),
         Cells::Integers(values) => Input::Whole(values),
@@ -136,6 +136,7 @@ impl Derived {
             for (argument, text) in column
                 .map(|text| (Argument::Column, text))
                 .chain(request.y.as_deref().map(|text| (Argument::Y, text)))
+                .chain(request.on.iter().map(|text| (Argument::On, text.as_str())))
                 .chain(request.group_by.iter().map(|text| (Argument::GroupBy, text.as_str())))
             {
                 let names = Names { facts, types: &types, argument };
@@ -293,7 +294,7 @@ enum Made<'a> {
     /// From this place of the source's batch.
     Read(usize),
     /// From a program over these places, as this kind.
-    Computed { program: &'a Program, places: Vec<usize>, kind: Kind },
+    Computed { program: &'a Program, places: Vec<usize>, kind: ColumnType },
 }
 
 /// Hands on batches with computed cells among those of the source.
@@ -334,9 +335,9 @@ impl Visitor for Computing<'_> {
 }
 
 /// Values in the whole numbers of a kind, where the kind has other ones than its type.
-fn as_kind(output: Output<'_>, kind: Kind) -> Output<'_> {
+fn as_kind(output: Output<'_>, kind: ColumnType) -> Output<'_> {
     match (output, kind) {
-        (Output::Real(values), Kind::Decimal { .. }) => {
+        (Output::Real(values), ColumnType::Decimal { .. }) => {
             let read = |value: &f64| kind.read(&value.to_string());
             Output::Whole(values.iter().map(read).collect())
         }

@@ -4,7 +4,7 @@ use super::*;
 use crate::{plan::Plan, rows::Rows};
 
 /// Three columns of a file of text, or with a schema.
-fn facts(kinds: &[Option<Kind>]) -> DataFacts {
+fn facts(kinds: &[Option<ColumnType>]) -> DataFacts {
     let columns = ["left", "arrived", "day", "a - b"].map(String::from).to_vec();
     DataFacts { name: "flights".into(), columns, registered: None, kinds: kinds.to_vec() }
 }
@@ -19,12 +19,12 @@ fn asked(statistic: &str, column: Option<&str>, group_by: &[&str]) -> Request {
     }
 }
 
-fn planned(request: &Request, kinds: &[Option<Kind>]) -> Result<Plan, PlanError> {
+fn planned(request: &Request, kinds: &[Option<ColumnType>]) -> Result<Plan, PlanError> {
     Plan::new(request, &facts(kinds))
 }
 
 /// What a plan reads of a file.
-fn wanted(request: &Request, kinds: &[Option<Kind>]) -> Vec<(usize, Kind)> {
+fn wanted(request: &Request, kinds: &[Option<ColumnType>]) -> Vec<(usize, ColumnType)> {
     let plan = planned(request, kinds).unwrap_or_else(|error| panic!("{error}"));
     plan.wanted().iter().map(|read| (read.column, read.kind)).collect()
 }
@@ -32,16 +32,19 @@ fn wanted(request: &Request, kinds: &[Option<Kind>]) -> Vec<(usize, Kind)> {
 #[test]
 fn columns_are_read_by_their_types_or_their_use() {
     let median = |column: &str| asked("median", Some(column), &[]);
-    assert_eq!(wanted(&median("arrived - left"), &[]), [(0, Kind::Float), (1, Kind::Float)]);
-    let whole = [Some(Kind::Integer), Some(Kind::Integer), Some(Kind::Date), None];
-    assert_eq!(wanted(&median("arrived - left"), &whole), [(0, Kind::Integer), (1, Kind::Integer)]);
-    assert_eq!(wanted(&median("a - b"), &[]), [(3, Kind::Float)], "a column of that name comes first");
-    assert_eq!(wanted(&median("`a - b`"), &[]), [(3, Kind::Float)]);
-    assert_eq!(wanted(&median("\"left\""), &[]), [(0, Kind::Float)]);
+    assert_eq!(wanted(&median("arrived - left"), &[]), [(0, ColumnType::Float), (1, ColumnType::Float)]);
+    let whole = [Some(ColumnType::Integer), Some(ColumnType::Integer), Some(ColumnType::Date), None];
+    assert_eq!(
+        wanted(&median("arrived - left"), &whole),
+        [(0, ColumnType::Integer), (1, ColumnType::Integer)]
+    );
+    assert_eq!(wanted(&median("a - b"), &[]), [(3, ColumnType::Float)], "a column of that name comes first");
+    assert_eq!(wanted(&median("`a - b`"), &[]), [(3, ColumnType::Float)]);
+    assert_eq!(wanted(&median("\"left\""), &[]), [(0, ColumnType::Float)]);
     let keys = asked("count", None, &["month(day), date_trunc('year', day)", "left"]);
-    assert_eq!(wanted(&keys, &whole), [(0, Kind::Text), (2, Kind::Date)]);
-    assert_eq!(wanted(&keys, &[]), [(0, Kind::Text), (2, Kind::Timestamp)]);
-    assert_eq!(wanted(&asked("histogram", Some("month(day)"), &[]), &whole), [(2, Kind::Date)]);
+    assert_eq!(wanted(&keys, &whole), [(0, ColumnType::Text), (2, ColumnType::Date)]);
+    assert_eq!(wanted(&keys, &[]), [(0, ColumnType::Text), (2, ColumnType::Timestamp)]);
+    assert_eq!(wanted(&asked("histogram", Some("month(day)"), &[]), &whole), [(2, ColumnType::Date)]);
     let summary = planned(&keys, &whole).unwrap().summary();
     assert_eq!(summary.group_by, ["month(day)", "date_trunc('year', day)", "left"]);
     let days = planned(&median("day + 1"), &whole).unwrap().summary();
@@ -50,7 +53,7 @@ fn columns_are_read_by_their_types_or_their_use() {
 
 #[test]
 fn what_cannot_be_computed_is_one_line_before_the_charge() {
-    let kinds = [Some(Kind::Integer), Some(Kind::Text), Some(Kind::Date), None];
+    let kinds = [Some(ColumnType::Integer), Some(ColumnType::Text), Some(ColumnType::Date), None];
     for (request, line) in [
         (
             asked("median", Some("arrived - left"), &[]),
@@ -121,8 +124,8 @@ impl Source for Flights {
         let cells: Vec<Cells<'_>> = wanted
             .iter()
             .map(|read| match read.kind {
-                Kind::Text => Cells::Texts(&ARRIVED),
-                Kind::Float => Cells::Floats(&floats),
+                ColumnType::Text => Cells::Texts(&ARRIVED),
+                ColumnType::Float => Cells::Floats(&floats),
                 _ => Cells::Integers(&LEFT),
             })
             .collect();
@@ -146,13 +149,13 @@ impl Visitor for Seen {
 }
 
 /// The cells of these kinds of the first computed column, and of the column `left` of the file.
-fn cells(column: &str, kind: Kind) -> Vec<Vec<String>> {
-    let facts = facts(&[Some(Kind::Integer), Some(Kind::Text), Some(Kind::Date), None]);
+fn cells(column: &str, kind: ColumnType) -> Vec<Vec<String>> {
+    let facts = facts(&[Some(ColumnType::Integer), Some(ColumnType::Text), Some(ColumnType::Date), None]);
     let request = asked("mode", Some(column), &[]);
     let (derived, extended) = Derived::plan([&request], &facts).unwrap();
     assert_eq!(extended.columns.len(), 5);
     let rows = Rows::default().with_derived(derived);
-    let wanted = [ColumnRead { column: 4, kind }, ColumnRead { column: 0, kind: Kind::Integer }];
+    let wanted = [ColumnRead { column: 4, kind }, ColumnRead { column: 0, kind: ColumnType::Integer }];
     let mut seen = Seen(Vec::new());
     rows.derived().scan(&Flights, &wanted, &mut [&mut seen]).unwrap();
     seen.0
@@ -162,15 +165,15 @@ fn cells(column: &str, kind: Kind) -> Vec<Vec<String>> {
 fn computed_cells_stand_beside_those_of_the_file_in_any_kind() {
     let left = LEFT.map(|value| format!("{value:?}")).to_vec();
     for (column, kind, values) in [
-        ("left + 1", Kind::Integer, ["Some(11)", "Some(21)", "None", "None"]),
-        ("left + 1", Kind::Float, ["11", "21", "NaN", "NaN"]),
-        ("left + 1", Kind::Text, ["Some(\"11\")", "Some(\"21\")", "None", "None"]),
-        ("left / 4", Kind::Decimal { digits: 1 }, ["Some(25)", "Some(50)", "None", "None"]),
-        ("left / 4", Kind::Float, ["2.5", "5", "NaN", "2305843009213694000"]),
-        ("lower(arrived)", Kind::Text, ["Some(\"rome\")", "Some(\"rome\")", "None", "Some(\"ayr\")"]),
-        ("left > 15", Kind::Text, ["Some(\"false\")", "Some(\"true\")", "None", "Some(\"true\")"]),
-        ("left > 15", Kind::Boolean, ["Some(0)", "Some(1)", "None", "Some(1)"]),
-        ("substr(arrived, 5)", Kind::Text, ["None", "None", "None", "None"]),
+        ("left + 1", ColumnType::Integer, ["Some(11)", "Some(21)", "None", "None"]),
+        ("left + 1", ColumnType::Float, ["11", "21", "NaN", "NaN"]),
+        ("left + 1", ColumnType::Text, ["Some(\"11\")", "Some(\"21\")", "None", "None"]),
+        ("left / 4", ColumnType::Decimal { digits: 1 }, ["Some(25)", "Some(50)", "None", "None"]),
+        ("left / 4", ColumnType::Float, ["2.5", "5", "NaN", "2305843009213694000"]),
+        ("lower(arrived)", ColumnType::Text, ["Some(\"rome\")", "Some(\"rome\")", "None", "Some(\"ayr\")"]),
+        ("left > 15", ColumnType::Text, ["Some(\"false\")", "Some(\"true\")", "None", "Some(\"true\")"]),
+        ("left > 15", ColumnType::Boolean, ["Some(0)", "Some(1)", "None", "Some(1)"]),
+        ("substr(arrived, 5)", ColumnType::Text, ["None", "None", "None", "None"]),
     ] {
         let found = cells(column, kind);
         assert_eq!(found, [values.map(String::from).to_vec(), left.clone()], "{column} as {kind}");

@@ -1,6 +1,6 @@
 //! Rows as bytes, and bytes as rows.
 
-use crate::source::{Batch, Cells, ColumnRead, Kind, Visitor};
+use crate::source::{Batch, Cells, ColumnRead, ColumnType, Visitor};
 
 /// Write a length in as few bytes as it needs.
 pub(crate) fn put_length(mut length: usize, bytes: &mut Vec<u8>) {
@@ -66,14 +66,14 @@ pub(super) enum Cell {
 }
 
 /// Read a cell that [`put`] wrote, and step over it.
-pub(super) fn take_cell(kind: Kind, bytes: &mut &[u8]) -> Cell {
+pub(super) fn take_cell(kind: ColumnType, bytes: &mut &[u8]) -> Cell {
     let word = |bytes: &mut &[u8]| <[u8; 8]>::try_from(take(8, bytes)).expect("eight bytes");
     match kind {
-        Kind::Float => match f64::from_bits(u64::from_le_bytes(word(bytes))) {
+        ColumnType::Float => match f64::from_bits(u64::from_le_bytes(word(bytes))) {
             nothing if nothing.is_nan() => Cell::Null,
             number => Cell::Real(number),
         },
-        Kind::Text => match take_length(bytes) {
+        ColumnType::Text => match take_length(bytes) {
             0 => Cell::Null,
             length => {
                 take(length - 1, bytes);
@@ -106,11 +106,13 @@ enum Decoded {
 impl Decoder {
     pub fn new(wanted: &[ColumnRead]) -> Self {
         let column = |wanted: &ColumnRead| match wanted.kind {
-            Kind::Float => Decoded::Floats(Vec::new()),
-            Kind::Text => Decoded::Texts(String::new(), Vec::new()),
-            Kind::Integer | Kind::Decimal { .. } | Kind::Date | Kind::Timestamp | Kind::Boolean => {
-                Decoded::Integers(Vec::new())
-            }
+            ColumnType::Float => Decoded::Floats(Vec::new()),
+            ColumnType::Text => Decoded::Texts(String::new(), Vec::new()),
+            ColumnType::Integer
+            | ColumnType::Decimal { .. }
+            | ColumnType::Date
+            | ColumnType::Timestamp
+            | ColumnType::Boolean => Decoded::Integers(Vec::new()),
         };
         Self { columns: wanted.iter().map(column).collect(), rows: 0 }
     }
@@ -221,7 +223,7 @@ mod tests {
         let wholes = [Some(i64::MIN), None, Some(0)];
         let texts = [Some("a, b"), Some("\u{fc}"), None];
         let codes = [Some(0), Some(1), None];
-        let kinds = [Kind::Float, Kind::Date, Kind::Text];
+        let kinds = [ColumnType::Float, ColumnType::Date, ColumnType::Text];
         let wanted: Vec<ColumnRead> =
             kinds.iter().enumerate().map(|(column, &kind)| ColumnRead { column, kind }).collect();
         for text in [Cells::Texts(&texts), Cells::Coded { texts: &["a, b", "\u{fc}"], codes: &codes }] {

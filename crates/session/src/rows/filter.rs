@@ -19,7 +19,7 @@ use crate::{
     columns,
     error::PlanError,
     facts::DataFacts,
-    source::{Batch, Cells, ColumnRead, Kind, Visitor},
+    source::{Batch, Cells, ColumnRead, ColumnType, Visitor},
     statistic::Argument,
     types::Types,
 };
@@ -55,6 +55,18 @@ fn name_of(condition: usize) -> String {
     format!("\u{0}{condition}")
 }
 
+/// A condition with another name for a column, where the name stands in it once and bare.
+fn renamed(text: &str, name: &str, nearest: &str) -> Option<String> {
+    let bare = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let (before, behind) = text.split_once(name)?;
+    let joined = |letter: Option<char>| {
+        letter.is_some_and(|letter| letter.is_alphanumeric() || "_'\"".contains(letter))
+    };
+    let alone = !joined(before.chars().next_back()) && !joined(behind.chars().next());
+    (alone && bare(name) && bare(nearest) && !behind.contains(name))
+        .then(|| format!("{before}{nearest}{behind}"))
+}
+
 impl Filter {
     /// Read a predicate and find its columns.
     pub fn plan(text: &str, facts: &DataFacts, types: &Types) -> Result<Self, PlanError> {
@@ -75,7 +87,7 @@ impl Filter {
                 Side::Constant(Constant::Whole(1)),
             ))
         })?;
-        let known = Known { facts, types };
+        let known = Known { facts, types, typed: text };
         let predicate = known.typed(predicate)?;
         let mut types = BTreeMap::new();
         type_columns(&predicate, &mut types);
@@ -85,18 +97,20 @@ impl Filter {
         let mut wholes = BTreeMap::new();
         for (name, found) in types {
             let column = columns::place(&facts.columns, name).map_err(|error| {
+                let meant = error.nearest().and_then(|nearest| renamed(text, name, nearest));
                 wrong(&format!("{error}; text stands between single quotes, 'like this'"))
+                    .meaning(Argument::Where, meant)
             })?;
             let (kind, bound) = match (known.kind(name), found) {
                 (Some(kind), _) => (kind, type_of_kind(kind)),
-                (None, Found::Text | Found::Nothing) => (Kind::Text, Type::Text),
-                (None, Found::Number | Found::Large) => (Kind::Float, Type::Real),
+                (None, Found::Text | Found::Nothing) => (ColumnType::Text, Type::Text),
+                (None, Found::Number | Found::Large) => (ColumnType::Float, Type::Real),
             };
             places.insert(name.to_string(), (wanted.len(), bound));
             wanted.push(ColumnRead { column, kind });
-            if kind == Kind::Float && found == Found::Large {
+            if kind == ColumnType::Float && found == Found::Large {
                 wholes.insert(name.to_string(), (wanted.len(), Type::Whole));
-                wanted.push(ColumnRead { column, kind: Kind::Integer });
+                wanted.push(ColumnRead { column, kind: ColumnType::Integer });
             }
         }
         let mut computed: Vec<Condition> = programs
@@ -199,10 +213,10 @@ fn whole_or_real(whole: Question, real: Question) -> Question {
     }
 }
 
-fn type_of_kind(kind: Kind) -> Type {
+fn type_of_kind(kind: ColumnType) -> Type {
     match kind {
-        Kind::Float => Type::Real,
-        Kind::Text => Type::Text,
+        ColumnType::Float => Type::Real,
+        ColumnType::Text => Type::Text,
         _ => Type::Whole,
     }
 }
@@ -374,7 +388,7 @@ mod tests {
         DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() }
     }
 
-    fn kinds(text: &str) -> Vec<(usize, Kind)> {
+    fn kinds(text: &str) -> Vec<(usize, ColumnType)> {
         let filter = Filter::plan(text, &facts(), &Types::default()).unwrap();
         filter.wanted().iter().map(|wanted| (wanted.column, wanted.kind)).collect()
     }
@@ -383,10 +397,10 @@ mod tests {
     fn constants_fix_the_types_of_columns() {
         assert_eq!(
             kinds("age > 3 and town = 'Ayr' and id in (9007199254740993, 1)"),
-            [(1, Kind::Float), (0, Kind::Float), (0, Kind::Integer), (2, Kind::Text)]
+            [(1, ColumnType::Float), (0, ColumnType::Float), (0, ColumnType::Integer), (2, ColumnType::Text)]
         );
-        assert_eq!(kinds("pay is null"), [(3, Kind::Text)]);
-        assert_eq!(kinds("pay < age or pay > 2.5"), [(1, Kind::Float), (3, Kind::Float)]);
+        assert_eq!(kinds("pay is null"), [(3, ColumnType::Text)]);
+        assert_eq!(kinds("pay < age or pay > 2.5"), [(1, ColumnType::Float), (3, ColumnType::Float)]);
         for (text, said) in [
             ("wage > 3", "`where`: no column is called 'wage'; did you mean 'age'?"),
             ("town = 'Ayr' or town = 3", "`where`: column 'town' holds text"),
@@ -404,12 +418,12 @@ mod tests {
             let filter = Filter::plan(text, &facts(), &Types::default()).unwrap();
             let floats: Vec<f64> =
                 rows.iter().map(|row| crate::field::number::float(row.as_bytes())).collect();
-            let wholes: Vec<Option<i64>> = rows.iter().map(|row| Kind::Integer.read(row)).collect();
+            let wholes: Vec<Option<i64>> = rows.iter().map(|row| ColumnType::Integer.read(row)).collect();
             let cells: Vec<Cells<'_>> = filter
                 .wanted()
                 .iter()
                 .map(|wanted| match wanted.kind {
-                    Kind::Float => Cells::Floats(&floats),
+                    ColumnType::Float => Cells::Floats(&floats),
                     _ => Cells::Integers(&wholes),
                 })
                 .collect();
@@ -501,7 +515,7 @@ mod tests {
                 .iter()
                 .map(|read| match (read.column, read.kind) {
                     (2, _) => Cells::Texts(&towns),
-                    (_, Kind::Integer) => Cells::Integers(&ids),
+                    (_, ColumnType::Integer) => Cells::Integers(&ids),
                     (3, _) => Cells::Floats(&pays),
                     _ => Cells::Floats(&ages),
                 })
@@ -555,9 +569,9 @@ mod tests {
         let text = [("town".to_string(), "text".to_string())].into();
         let request = crate::request::Request { types: text, ..crate::request::Request::new("count") };
         assert!(Filter::plan("town = '7'", &facts(), &Types::plan(&request, &facts()).unwrap()).is_ok());
-        let schema = DataFacts { kinds: vec![Some(Kind::Text); 4], ..facts() };
+        let schema = DataFacts { kinds: vec![Some(ColumnType::Text); 4], ..facts() };
         assert!(Filter::plan("town = '7' and lower(town) = '7'", &schema, &Types::default()).is_ok());
-        let numbers = DataFacts { kinds: vec![Some(Kind::Integer); 4], ..facts() };
+        let numbers = DataFacts { kinds: vec![Some(ColumnType::Integer); 4], ..facts() };
         let types = Types::plan(&crate::request::Request::new("count"), &numbers).unwrap();
         let error = Filter::plan("age > 'old'", &numbers, &types).unwrap_err().to_string();
         assert_eq!(error, "`where`: column 'age' is of the type integer, which old is not; write a number");
@@ -590,7 +604,7 @@ mod tests {
             let cells = [Cells::Integers(&wholes), text, Cells::Floats(&ages)];
             let mut seen = Seen(Vec::new());
             let places = [2, 1];
-            assert_eq!(filter.wanted()[0].kind, Kind::Float);
+            assert_eq!(filter.wanted()[0].kind, ColumnType::Float);
             Sieve::new(&filter, &places, 2, &mut seen).batch(Batch { rows: 6, cells: &cells });
             assert_eq!(seen.0, ["Some(3) Some(\"c\")", "Some(4) None", "Some(5) Some(\"a\")"]);
         }

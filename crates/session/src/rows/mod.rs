@@ -191,7 +191,7 @@ fn place_of(one: ColumnRead, wanted: &mut Vec<ColumnRead>) -> usize {
 }
 
 /// The text of a row; `None` where there is none, or where the cells are no texts.
-fn text_at<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
+pub(crate) fn text_at<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
     match cells {
         Cells::Texts(texts) => texts[row],
         Cells::Coded { texts, codes } => texts.get(codes[row]? as usize).copied(),

@@ -80,12 +80,20 @@ pub(crate) struct Collected<T> {
     pieces: Vec<Piece>,
     /// Does it use the file?
     spilling: bool,
+    /// So many numbers go there together: whole rows of them.
+    piece: usize,
     bytes: Vec<u8>,
 }
 
 impl<T: Word> Collected<T> {
     pub fn new(store: &Arc<Store>) -> Self {
+        Self::of_rows(store, 1)
+    }
+
+    /// The same for rows of so many numbers, none of which is ever torn.
+    pub fn of_rows(store: &Arc<Store>, width: usize) -> Self {
         Self {
+            piece: PIECE - PIECE % width.clamp(1, PIECE),
             store: Arc::clone(store),
             here: Vec::new(),
             pieces: Vec::new(),
@@ -102,9 +110,9 @@ impl<T: Word> Collected<T> {
         if !self.spilling {
             return self.here.extend_from_slice(numbers);
         }
-        for part in numbers.chunks(PIECE) {
+        for part in numbers.chunks(self.piece) {
             self.here.extend_from_slice(part);
-            if self.here.len() >= PIECE {
+            if self.here.len() >= self.piece {
                 self.put_away();
             }
         }
@@ -120,7 +128,7 @@ impl<T: Word> Collected<T> {
         } else {
             self.spilling = true;
             let all = mem::take(&mut self.here);
-            for part in all.chunks(PIECE) {
+            for part in all.chunks(self.piece) {
                 self.here.extend_from_slice(part);
                 self.put_away();
             }
@@ -301,7 +309,7 @@ impl Numbers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{quiet::privately, source::Kind, unanswered::Unanswered};
+    use crate::{quiet::privately, source::ColumnType, unanswered::Unanswered};
     use equipoise_core::{ratio::Ratio, stability::Quantile};
     use proptest::prelude::*;
 
@@ -369,7 +377,7 @@ mod tests {
             for (range, resolution) in [
                 (None, None), (None, Some("exact")), (Some("-3,3"), Some("0.5")), (Some("0,1"), Some("exact")), (Some("-1,1"), None),
             ] {
-                let space = AnswerLattice::of(Kind::Float, range, resolution, 7).unwrap();
+                let space = AnswerLattice::of(ColumnType::Float, range, resolution, 7).unwrap();
                 for adjacency in Adjacency::ALL {
                     let window = |numbers: &Numbers<'_>| numbers.window_in(&space, target, Reach::Ranks(reach), adjacency);
                     prop_assert!(window(&here) == window(&apart));

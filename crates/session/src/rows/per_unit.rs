@@ -22,7 +22,7 @@ use crate::{
     columns,
     facts::DataFacts,
     request::Request,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::Fold,
     types::Types,
 };
@@ -40,17 +40,17 @@ impl Fold {
         match self {
             Self::Count => types.key(column),
             Self::Sum | Self::Mean => {
-                types.numbers(column).wanted().unwrap_or(ColumnRead { column, kind: Kind::Float })
+                types.numbers(column).wanted().unwrap_or(ColumnRead { column, kind: ColumnType::Float })
             }
         }
     }
 
     /// What its values are.
-    fn kind(self, of: Option<ColumnRead>) -> Kind {
+    fn kind(self, of: Option<ColumnRead>) -> ColumnType {
         match (self, of.map(|of| of.kind)) {
-            (Self::Count, _) | (Self::Sum, Some(Kind::Boolean)) => Kind::Integer,
+            (Self::Count, _) | (Self::Sum, Some(ColumnType::Boolean)) => ColumnType::Integer,
             (Self::Sum, Some(kind)) if kind.is_whole() => kind,
-            _ => Kind::Float,
+            _ => ColumnType::Float,
         }
     }
 }
@@ -157,14 +157,14 @@ impl PerUnit {
 pub(super) struct Folding {
     made: Vec<Made>,
     /// Of the cells of a row, in their order.
-    kinds: Vec<Kind>,
+    kinds: Vec<ColumnType>,
 }
 
 struct Made {
     fold: Fold,
     /// Which of the cells.
     of: Option<usize>,
-    kind: Kind,
+    kind: ColumnType,
 }
 
 impl Folding {
@@ -184,7 +184,7 @@ pub(super) struct Folded<'f> {
 
 /// One column of them.
 struct Gathered {
-    kind: Kind,
+    kind: ColumnType,
     present: u64,
     whole: i128,
     real: ExactSum,
@@ -192,7 +192,7 @@ struct Gathered {
 
 impl Default for Gathered {
     fn default() -> Self {
-        Self { kind: Kind::Float, present: 0, whole: 0, real: ExactSum::default() }
+        Self { kind: ColumnType::Float, present: 0, whole: 0, real: ExactSum::default() }
     }
 }
 
@@ -260,7 +260,7 @@ impl Folded<'_> {
 }
 
 /// Write a value as a cell of a kind, as [`put`](super::encode::put) does; what 64 bits do not hold is the nearest that they do.
-fn put_as(kind: Kind, value: &Value, bytes: &mut Vec<u8>) {
+fn put_as(kind: ColumnType, value: &Value, bytes: &mut Vec<u8>) {
     let real = match value {
         Value::None => f64::NAN,
         Value::Whole(whole) => *whole as f64,

@@ -190,6 +190,11 @@ impl PerRowBudget {
         Ok(Self { eps, delta, adjacency, steps, whole })
     }
 
+    /// How many rows of those that take part a person changes.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// What a person loses where a row loses this much.
     pub fn of_person(&self, of_row: &Approx) -> Approx {
         let mut loss = of_row.steps(self.steps);
@@ -204,9 +209,14 @@ impl PerRowBudget {
 /// What a budget that counts single rows is charged for an answer about people: a row that comes or goes changes only so many
 /// of the rows that are kept, and one that is replaced may belong to two people.
 pub(crate) fn charged_by_row(of_row: &Approx, rows: &Rows, adjacency: Adjacency) -> Approx {
+    of_row.steps(rows_charged(rows, adjacency))
+}
+
+/// How many of the rows that are kept a budget that counts single rows is charged for.
+pub(crate) fn rows_charged(rows: &Rows, adjacency: Adjacency) -> u64 {
     let changed = rows.bound().map_or(1, Bound::changed_by_row);
-    of_row.steps(match adjacency {
+    match adjacency {
         Adjacency::AddRemove => changed,
         Adjacency::Replace => changed.saturating_mul(2),
-    })
+    }
 }

@@ -16,7 +16,7 @@
 //!
 //! - nothing where the cell is null;
 //! - of a text its length in bytes, a colon and the text: `3:ann,`. An id is a text, in its [canonical form](super::id);
-//! - of a whole number, decimal, day, moment, or yes or no the whole number that it is kept as ([`Kind`]), in decimal digits: `-12,`;
+//! - of a whole number, decimal, day, moment, or yes or no the whole number that it is kept as ([`ColumnType`]), in decimal digits: `-12,`;
 //! - of a float the 63 bits without the sign as a whole number in decimal digits, with `-` in front where the sign is set: `4607182418800017408,`
 //!   is 1, `-0,` is minus zero. All that is not a number is null.
 //!
@@ -37,7 +37,7 @@
 //! and a message of up to 55 bytes is one block more. Rows of people within the bound are not hashed at all.
 
 use super::encode::{take, take_length};
-use crate::source::{ColumnRead, Kind};
+use crate::source::{ColumnRead, ColumnType};
 use equipoise_core::coins::Words;
 use sha2::block_api::compress256;
 use std::cmp::Ordering;
@@ -70,8 +70,8 @@ const BEGINNING: [u32; 8] =
 pub(super) struct Ranking {
     /// What SHA-256 has come to after the key.
     keyed: [u32; 8],
-    keys: Vec<Kind>,
-    cells: Vec<Kind>,
+    keys: Vec<ColumnType>,
+    cells: Vec<ColumnType>,
     /// Any other function of messages: the guarantee must not notice.
     #[cfg(test)]
     pub instead: Option<fn(&[u8]) -> u64>,
@@ -149,22 +149,26 @@ pub(super) fn keep_first<T>(all: &mut Vec<Placed<T>>, most: usize, message: impl
 }
 
 /// Write cells of these kinds, given as [`put`](super::encode::put) wrote them, into a message.
-fn spell(kinds: &[Kind], mut bytes: &[u8], message: &mut Vec<u8>) {
+fn spell(kinds: &[ColumnType], mut bytes: &[u8], message: &mut Vec<u8>) {
     let word = |bytes: &mut &[u8]| <[u8; 8]>::try_from(take(8, bytes)).expect("eight bytes");
     for kind in kinds {
         match kind {
-            Kind::Float => {
+            ColumnType::Float => {
                 let value = f64::from_bits(u64::from_le_bytes(word(&mut bytes)));
                 if !value.is_nan() {
                     spell_signed(value.is_sign_negative(), value.abs().to_bits(), message);
                 }
             }
-            Kind::Text => {
+            ColumnType::Text => {
                 let length = take_length(&mut bytes).checked_sub(1);
                 spell_text(length.map(|length| take(length, &mut bytes)), message);
                 continue;
             }
-            Kind::Integer | Kind::Decimal { .. } | Kind::Date | Kind::Timestamp | Kind::Boolean => {
+            ColumnType::Integer
+            | ColumnType::Decimal { .. }
+            | ColumnType::Date
+            | ColumnType::Timestamp
+            | ColumnType::Boolean => {
                 if take_length(&mut bytes) > 0 {
                     let value = i64::from_le_bytes(word(&mut bytes));
                     spell_signed(value < 0, value.unsigned_abs(), message);
@@ -232,9 +236,10 @@ mod tests {
     use equipoise_core::coins::ScriptedWords;
     use sha2::{Digest, Sha256};
 
-    fn ranking(keys: &[Kind], cells: &[Kind]) -> Ranking {
-        let wanted =
-            |kinds: &[Kind]| kinds.iter().map(|&kind| ColumnRead { column: 0, kind }).collect::<Vec<_>>();
+    fn ranking(keys: &[ColumnType], cells: &[ColumnType]) -> Ranking {
+        let wanted = |kinds: &[ColumnType]| {
+            kinds.iter().map(|&kind| ColumnRead { column: 0, kind }).collect::<Vec<_>>()
+        };
         let key = RunKey::drawn(&mut ScriptedWords::new(vec![0x0123_4567_89ab_cdef; 4]));
         Ranking::new(key, &wanted(keys), &wanted(cells))
     }
@@ -252,7 +257,7 @@ mod tests {
             "1,99,1:,,5,",
             "0,-1,10:0123456789,6,",
         ];
-        let kinds = [Kind::Float, Kind::Decimal { digits: 2 }, Kind::Text];
+        let kinds = [ColumnType::Float, ColumnType::Decimal { digits: 2 }, ColumnType::Text];
         for (row, expected) in expected.into_iter().enumerate() {
             let mut bytes = Vec::new();
             for cells in [Cells::Floats(&floats), Cells::Integers(&wholes), Cells::Texts(&texts)] {
@@ -284,7 +289,7 @@ mod tests {
         put(&Cells::Floats(&[1.5]), 0, &mut cells);
         put(&Cells::Texts(&[Some("a")]), 0, &mut cells);
         put(&Cells::Texts(&[Some("ann")]), 0, &mut cells);
-        let ranking = ranking(&[], &[Kind::Float, Kind::Text, Kind::Text]);
+        let ranking = ranking(&[], &[ColumnType::Float, ColumnType::Text, ColumnType::Text]);
         let mut message = Vec::new();
         ranking.group_message(b"ann", &[], &mut message);
         ranking.row_message(&cells, 1, &mut message);
@@ -303,7 +308,7 @@ mod tests {
         let mut key = Vec::new();
         put(&Cells::Integers(&[Some(-7)]), 0, &mut key);
         put(&Cells::Texts(&[None]), 0, &mut key);
-        let ranking = ranking(&[Kind::Date, Kind::Text], &[Kind::Text]);
+        let ranking = ranking(&[ColumnType::Date, ColumnType::Text], &[ColumnType::Text]);
         let (mut cells, mut message) = (Vec::new(), b"left over".to_vec());
         put_length(2, &mut cells);
         cells.push(b'b');

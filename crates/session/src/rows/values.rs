@@ -1,7 +1,7 @@
 //! The rows of a column as questions ask for them, whether they are floats or whole numbers inside.
 
 use super::numbers::Numbers;
-use crate::{lattice::AnswerLattice, source::Kind};
+use crate::{lattice::AnswerLattice, source::ColumnType};
 use equipoise_core::{
     adjacency::Adjacency,
     stability::{Reach, Window, bracket, reachable::Target},
@@ -34,13 +34,37 @@ impl Pairs<'_, '_> {
     }
 }
 
+/// The numbers of some columns in all records that have all of them, one record after the other.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'g, 'a> {
+    pub numbers: Option<&'g Numbers<'a>>,
+    /// How many columns.
+    pub width: usize,
+}
+
+impl Table<'_, '_> {
+    /// How many records there are.
+    pub fn count(self) -> u64 {
+        let mut count = 0;
+        self.each(|some| count += (some.len() / self.width) as u64);
+        count
+    }
+
+    /// Hand over all records, some at a time, as numbers one after the other. Those of a record are always put away together.
+    pub fn each(self, visit: impl FnMut(&[f64])) {
+        if let Some(numbers) = self.numbers {
+            numbers.each(visit);
+        }
+    }
+}
+
 /// All rows of a column.
 #[derive(Clone, Copy)]
 pub(crate) enum Values<'g, 'a> {
     /// Floats, not-a-number where there was none.
     Floats(&'g Numbers<'a>),
     /// Whole numbers of a type; nothing where no record was met.
-    Wholes(Kind, Option<&'g Wholes<'a>>),
+    Wholes(ColumnType, Option<&'g Wholes<'a>>),
 }
 
 impl Values<'_, '_> {

@@ -259,9 +259,19 @@ impl<'g> Known<'g> {
             keys.iter().copied().filter(|&key| !known.contains_key(&text(key))).collect();
         match self.gathered.groups(&question.by) {
             Some(groups) if !question.by.is_empty() => {
-                let written: Vec<Vec<u8>> = new.iter().map(|&key| groups.written(&key_of(key))).collect();
+                let of_group = |key| groups.written(&question.key_of_group(key_of(key)));
+                let written: Vec<Vec<u8>> = new.iter().map(|&key| of_group(key)).collect();
+                let mut bins: BTreeMap<&[u8], BTreeMap<String, Value>> = BTreeMap::new();
                 groups.each_of(&written, |place, group| {
-                    known.insert(text(new[place]), Arc::new(question.facts(group)));
+                    let facts = match key_of(new[place]).get(question.by.len()) {
+                        Some(label) => {
+                            let bins =
+                                bins.entry(&written[place]).or_insert_with(|| question.truths_of_bins(group));
+                            Facts::of_truth(label.as_ref().and_then(|label| bins.get(label)).cloned())
+                        }
+                        None => question.facts(group),
+                    };
+                    known.insert(text(new[place]), Arc::new(facts));
                 });
             }
             _ if question.binned.is_some() => {
@@ -298,7 +308,7 @@ impl<'g> Known<'g> {
             let told: BTreeSet<Vec<u8>> = series
                 .values()
                 .filter(|series| series.question == number)
-                .map(|series| groups.written(&key_of(series.key.as_ref())))
+                .map(|series| groups.written(&question.key_of_group(key_of(series.key.as_ref()))))
                 .collect();
             let mut keys = 0;
             groups.each_count(&question.counted(), |key, count| {

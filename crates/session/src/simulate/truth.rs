@@ -5,9 +5,9 @@ use crate::{
     bar::{Between, ErrorBar, Ranks, Shape},
     gather::ScanResult,
     lattice::AnswerLattice,
-    need::Need,
+    need::{Key, Need},
     plan::{Part, PlanError},
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::Argument,
     statistic::{Fold, Statistic, Truth},
     task::{Answering, SUMMARY, Task},
@@ -46,9 +46,11 @@ enum Look {
     },
     /// The numbers of two columns.
     Pairs(Need),
+    /// Those of several.
+    Table(Need),
     Texts {
         wanted: ColumnRead,
-        kind: Option<Kind>,
+        kind: Option<ColumnType>,
         /// Only these are looked at, where they were stated.
         among: Vec<String>,
         /// How many of the most frequent ones were asked for.
@@ -75,6 +77,13 @@ pub(super) enum Measure {
     /// Of two columns.
     Correlation,
     Covariance,
+    /// The intercept of a regression, or the coefficient of the column of this place.
+    Intercept,
+    Coefficient(usize),
+    /// The share that it explains.
+    Explained,
+    /// The mean of the column that it explains.
+    Target,
     /// How many different texts there are.
     Distinct,
     /// The most frequent text.
@@ -90,6 +99,8 @@ pub(super) struct Facts {
     empty: u64,
     numbers: Vec<f64>,
     pairs: Vec<[f64; 2]>,
+    /// Rows of a table, the explained column last.
+    table: Vec<Vec<f64>>,
     /// The sum of a column of whole numbers, in its units.
     whole_sum: Option<i128>,
     /// Sorted.
@@ -102,19 +113,27 @@ pub(super) struct Facts {
 impl Question {
     pub fn new(part: &Part) -> Result<Self, PlanError> {
         let said = part.said()?;
-        let by = part.task().group_by().to_vec();
+        let by = part.task().keyed_by().to_vec();
         // By group, replaced rows are rows that go and rows that come.
         let adjacency = if by.is_empty() { said.adjacency() } else { Adjacency::AddRemove };
         let statistic = said.statistic();
-        if matches!(part.task(), Task::DrawnEdges(_)) {
+        if part.task().draws_edges() {
             let problem = "edges that are drawn differ from trial to trial, and so does what is true of them";
             return Err(PlanError::line(problem)
                 .hint("simulate quantile with the fractions that you mean, or state `at` or `bins`"));
         }
-        let mut measures = measures(statistic, said.fraction().unwrap_or_default())?;
+        let mut measures = match statistic.spec().truth {
+            Truth::Regression => {
+                of_model(&said.on()?.into_iter().map(|column| said.column_name(column)).collect::<Vec<_>>())
+            }
+            _ => measures(statistic, said.fraction().unwrap_or_default())?,
+        };
         if said.fold() == Some(Fold::Count) {
             // A count of rows is the sum of people's counts.
             measures[0].1 = Measure::Sum;
+        }
+        if !said.has_quantiles() {
+            measures.retain(|(_, measure)| !matches!(measure, Measure::Quantile(_)));
         }
         let look = match measures[0].1 {
             Measure::Frequent | Measure::Top => {
@@ -140,8 +159,9 @@ impl Question {
                 });
                 Look::Pairs(need.expect("two columns are needed"))
             }
+            Measure::Intercept => Look::Table(part.task().needs().remove(0)),
             // Bins and points are looked at by their task.
-            _ if matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)) => Look::Count(Need::Records),
+            _ if part.task().has_bins() => Look::Count(Need::Records),
             Measure::Count if statistic != Statistic::Summary && said.fold().is_none() => {
                 let column = said.optional_column()?;
                 Look::Count(column.map_or(Need::Records, |column| Need::Present(said.key(column))))
@@ -167,13 +187,19 @@ impl Question {
             _ => part.answer_type(),
         };
         let types = measures.iter().map(value_type).collect();
-        let binned = matches!(part.task(), Task::Bins(_) | Task::Ecdf(_)).then(|| part.task().clone());
+        let binned = part.task().has_bins().then(|| part.task().clone());
         Ok(Self { by, measures, types, look, binned })
     }
 
-    /// What is true of each bin or point.
+    /// What is true of each bin or point of the rows that were gathered, of all or of one group.
     pub fn truths_of_bins(&self, gathered: &ScanResult<'_>) -> BTreeMap<String, Value> {
         self.binned.as_ref().and_then(|task| task.truths_of_bins(gathered)).unwrap_or_default()
+    }
+
+    /// The key of a group, without the bin or point of one of its answers.
+    pub fn key_of_group(&self, mut key: Key) -> Key {
+        key.truncate(self.by.len());
+        key
     }
 
     /// What is counted in each group to find its key.
@@ -209,6 +235,10 @@ impl Question {
                 }
             }
             Look::Pairs(need) => gathered.pairs(need).each(|some| facts.pairs.extend(some)),
+            Look::Table(need) => {
+                let table = gathered.table(need);
+                table.each(|some| facts.table.extend(some.chunks(table.width).map(<[f64]>::to_vec)));
+            }
             Look::Texts { wanted, among, with_empty, .. } => {
                 let counts = |text: &str| {
                     (among.is_empty() || among.iter().any(|one| one == text))
@@ -235,7 +265,8 @@ impl Question {
             (Measure::Count, _) => Some(json!(facts.count)),
             (Measure::Sum, Look::Numbers { need, .. }) => {
                 let kind = need.wanted().map(|wanted| wanted.kind).filter(|kind| kind.is_whole());
-                let kind = kind.map(|kind| if kind == Kind::Boolean { Kind::Integer } else { kind });
+                let kind =
+                    kind.map(|kind| if kind == ColumnType::Boolean { ColumnType::Integer } else { kind });
                 let whole = facts.whole_sum.and_then(|sum| i64::try_from(sum).ok());
                 match (kind, whole) {
                     (Some(kind), Some(whole)) => Some(kind.value(whole)),
@@ -280,6 +311,7 @@ impl Question {
             (measure @ (Measure::Correlation | Measure::Covariance), _) => {
                 finite(of_pairs(measure, &facts.pairs)?)
             }
+            (measure, Look::Table(_)) => finite(of_table(measure, &facts.table)?),
             (measure, _) => finite(moment(measure, &facts.numbers)?),
         }
     }
@@ -287,6 +319,10 @@ impl Question {
     /// Does the bar of an answer hold? Nothing where there is no telling.
     pub fn holds(&self, place: usize, facts: &Facts, value: &Value, error: &ErrorBar) -> Option<bool> {
         let measure = self.measures[place].1;
+        if measure == Measure::Explained {
+            // Its bar is about the model that was told, which is not at hand.
+            return None;
+        }
         let number = |value: &Value| number(value, self.types[place].as_deref());
         match error.shape() {
             Shape::Exact => Some(match &facts.truths[place] {
@@ -329,11 +365,20 @@ impl Question {
 
     /// Whether a bar is about rows that were moved into the range that it tells, or filled, and not about the rows as they are.
     fn is_about_moved(&self, place: usize, error: &ErrorBar) -> bool {
-        self.measures[place].1.is_moment() && (error.limited_to().is_some() || error.empty_as().is_some())
+        let measure = self.measures[place].1;
+        measure.is_of_table()
+            || (measure.is_moment() && (error.limited_to().is_some() || error.empty_as().is_some()))
     }
 
     /// What is true of the rows, moved and filled; nothing where there are none.
     fn moved(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<f64> {
+        if self.measures[place].1.is_of_table() {
+            let ranges = error.each_limited_to()?;
+            let limited = |row: &Vec<f64>| -> Vec<f64> {
+                row.iter().zip(ranges).map(|(number, range)| number.clamp(range[0], range[1])).collect()
+            };
+            return of_table(self.measures[place].1, &facts.table.iter().map(limited).collect::<Vec<_>>());
+        }
         let all = [f64::NEG_INFINITY, f64::INFINITY];
         let [least, most] = error.limited_to().unwrap_or(all);
         if let Some([second_least, second_most]) = error.second_limited_to() {
@@ -348,7 +393,11 @@ impl Question {
 
     /// Where a bar is about limited rows: does it hold the plain truth too, and by how much has limiting moved what is true?
     pub fn limiting(&self, place: usize, facts: &Facts, error: &ErrorBar) -> Option<(bool, f64)> {
-        error.limited_to().filter(|_| self.is_about_moved(place, error))?;
+        if !self.is_about_moved(place, error)
+            || !(error.limited_to().is_some() || error.each_limited_to().is_some())
+        {
+            return None;
+        }
         let moved = self.moved(place, facts, error)?;
         let number = |value: &Value| number(value, self.types[place].as_deref());
         let plain = number(facts.truths[place].as_ref()?);
@@ -396,7 +445,13 @@ impl Question {
                 let [first, third] = quartiles();
                 let [low, high] = [i64::try_from(*off.first()?).ok()?, i64::try_from(*off.get(1)?).ok()?];
                 let least = space.distance(at(first, low)?, at(third, -high)?);
-                Some((least, space.distance(at(first, -low)?, at(third, high)?)))
+                let most = space.distance(at(first, -low)?, at(third, high)?);
+                // A width that was drawn itself is rounded to six digits.
+                let wider = |value: Value, part: f64| match value.as_f64() {
+                    Some(width) if space.kind().is_none() => json!(width * (1.0 + part)),
+                    _ => value,
+                };
+                Some((wider(least, -5e-6), wider(most, 5e-6)))
             }
             _ => None,
         }
@@ -406,6 +461,11 @@ impl Question {
 impl Measure {
     fn is_end(self) -> bool {
         matches!(self, Self::Least | Self::Largest)
+    }
+
+    /// Is it one of the numbers of a regression?
+    fn is_of_table(self) -> bool {
+        matches!(self, Self::Intercept | Self::Coefficient(_) | Self::Explained | Self::Target)
     }
 
     fn is_moment(self) -> bool {
@@ -424,6 +484,7 @@ impl Facts {
             empty: 0,
             numbers: Vec::new(),
             pairs: Vec::new(),
+            table: Vec::new(),
             whole_sum: None,
             places: Vec::new(),
             texts: BTreeMap::new(),
@@ -457,6 +518,7 @@ fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measur
         Truth::Largest => one(Measure::Largest),
         Truth::Correlation => one(Measure::Correlation),
         Truth::Covariance => one(Measure::Covariance),
+        Truth::Regression => Ok(of_model(&[])),
         Truth::Distinct => one(Measure::Distinct),
         Truth::Frequent => one(Measure::Frequent),
         Truth::Top => one(Measure::Top),
@@ -475,6 +537,16 @@ fn measures(statistic: Statistic, fractions: &str) -> Result<Vec<(String, Measur
         // A histogram counts too.
         Truth::Count => Ok(vec![(Statistic::Count.to_string(), Measure::Count)]),
     }
+}
+
+/// The numbers of a regression on these columns.
+fn of_model(columns: &[String]) -> Vec<(String, Measure)> {
+    let coefficient =
+        |(place, name): (usize, &String)| (format!("coefficient of {name}"), Measure::Coefficient(place));
+    let mut all = vec![("intercept".to_string(), Measure::Intercept)];
+    all.extend(columns.iter().enumerate().map(coefficient));
+    all.extend([("r-squared".to_string(), Measure::Explained), ("mean".to_string(), Measure::Target)]);
+    all
 }
 
 fn quartiles() -> [Quantile; 2] {
@@ -511,6 +583,47 @@ fn of_pairs(measure: Measure, pairs: &[[f64; 2]]) -> Option<f64> {
     (variances > 0.0).then(|| covariance / variances.sqrt())
 }
 
+/// A number of a regression by least squares; nothing where columns are combinations of each other.
+fn of_table(measure: Measure, rows: &[Vec<f64>]) -> Option<f64> {
+    let (count, last) = (rows.len() as f64, rows.first()?.len() - 1);
+    let mean = |of: &dyn Fn(&Vec<f64>) -> f64| rows.iter().map(of).sum::<f64>() / count;
+    let means: Vec<f64> = (0..=last).map(|column| mean(&|row| row[column])).collect();
+    let product = |a: usize, b: usize| mean(&|row| (row[a] - means[a]) * (row[b] - means[b]));
+    if measure == Measure::Target {
+        return Some(means[last]);
+    }
+    // Elimination, each time by the largest that is left.
+    let mut lines: Vec<Vec<f64>> = (0..last).map(|a| (0..=last).map(|b| product(a, b)).collect()).collect();
+    for column in 0..last {
+        let largest = |a: &usize, b: &usize| lines[*a][column].abs().total_cmp(&lines[*b][column].abs());
+        let pivot = (column..last).max_by(largest)?;
+        lines.swap(column, pivot);
+        let by = lines[column][column];
+        if by.abs() <= ROUNDING * product(column, column) {
+            return None;
+        }
+        lines[column].iter_mut().for_each(|entry| *entry /= by);
+        let taken = lines[column].clone();
+        for (row, entries) in lines.iter_mut().enumerate() {
+            let factor = entries[column];
+            if row != column {
+                entries.iter_mut().zip(&taken).for_each(|(entry, one)| *entry -= factor * one);
+            }
+        }
+    }
+    let coefficients: Vec<f64> = lines.iter().map(|line| line[last]).collect();
+    let told = |row: &[f64]| coefficients.iter().zip(row).map(|(one, number)| one * number).sum::<f64>();
+    match measure {
+        Measure::Coefficient(place) => coefficients.get(place).copied(),
+        Measure::Intercept => Some(means[last] - told(&means)),
+        _ => {
+            let left = mean(&|row| (row[last] - means[last] - told(row) + told(&means)).powi(2));
+            let spread = product(last, last);
+            (spread > 0.0).then(|| 1.0 - left / spread)
+        }
+    }
+}
+
 fn finite(number: f64) -> Option<Value> {
     number.is_finite().then(|| json!(number))
 }
@@ -520,7 +633,7 @@ pub(super) fn number(value: &Value, value_type: Option<&str>) -> f64 {
     match value {
         Value::Bool(yes) => f64::from(u8::from(*yes)),
         Value::String(text) => {
-            let kind = value_type.and_then(Kind::named);
+            let kind = value_type.and_then(ColumnType::named);
             kind.and_then(|kind| Some(kind.number(kind.read(text)?))).unwrap_or(f64::NAN)
         }
         other => other.as_f64().unwrap_or(f64::NAN),

@@ -1,8 +1,8 @@
 //! Exact audits of whole answers to calls whose function is the caller's: small data sets, functions whose statement is true, and one
 //! that is wrong by one.
 
-use super::{Found, StatedPlan, StatedRequest};
-use crate::plan::DataFacts;
+use super::{Found, ScoredPlan, ScoredRequest, StatedPlan, StatedRequest};
+use crate::{audits::Memory, plan::DataFacts};
 use equipoise_audit::{Audit, Kind, Measured, pairs::Claim};
 use equipoise_core::{
     adjacency::Adjacency,
@@ -21,6 +21,17 @@ pub(crate) static STATED: Audit = Audit {
         mutant: || {
             vec![Case { found: |rows, plan| majority(rows, plan, 1), ..stable("add-remove") }.measured()]
         },
+    },
+};
+
+pub(crate) static SCORES: Audit = Audit {
+    name: "scores",
+    about: "whole choices among options by an expression that rows add up",
+    source: "limits on what a row adds, and the mechanisms of a choice",
+    kind: Kind::Claim {
+        shipped: || Adjacency::ALL.map(|adjacency| scored(adjacency, "0,1")).to_vec(),
+        change: "what a row adds to a score is not limited",
+        mutant: || vec![scored(Adjacency::AddRemove, "0,2")],
     },
 };
 
@@ -77,7 +88,7 @@ fn largest_if_close(rows: &[i64], _: &StatedPlan) -> Found {
     Found { numbers: vec![largest as f64], distance: Some(distance as u64), ..Found::default() }
 }
 
-/// Squares of the sum of up to three rows of zero or one: one row more moves n^2 by 2n + 1, and that by two.
+/// Squares of the sum of up to three rows of one: one row more moves n^2 by 2n + 1, and that by two.
 fn square(rows: &[i64], _: &StatedPlan) -> Found {
     let sum = rows.iter().sum::<i64>() as f64;
     Found { numbers: vec![sum * sum, 2.0 * sum + 1.0], ..Found::default() }
@@ -156,9 +167,11 @@ fn cases() -> Vec<Case> {
                 sensitivity: text("2"),
                 grid: text("1"),
                 ceiling: text("7"),
-                ..request("bounded-local-sensitivity", "2", "0.05", "add-remove")
+                // Two noises multiply their outcomes, which at a smaller epsilon take seconds for each data set.
+                ..request("bounded-local-sensitivity", "4", "0.05", "add-remove")
             },
-            values: &[0, 1],
+            // A row of zero changes nothing.
+            values: &[1],
             size: 3,
             found: square,
         },
@@ -178,6 +191,38 @@ fn cases() -> Vec<Case> {
             asked.epsilon = Some("2".into());
         }),
     ]
+}
+
+/// A choice by what the rows add to scores, which is limited to 0 to 1 where the price says so.
+fn scored(adjacency: Adjacency, limited_to: &str) -> Measured {
+    let facts = DataFacts {
+        name: "people".into(),
+        columns: vec!["salary".into(), "town".into()],
+        registered: None,
+        kinds: Vec::new(),
+    };
+    let plan = |range: &str| {
+        let request = ScoredRequest {
+            statistic: "choose".into(),
+            score: "case when salary = option then salary else 0 end".into(),
+            options: "1,2".into(),
+            range: Some(range.into()),
+            epsilon: Some("1".into()),
+            adjacency: Some(adjacency.to_string()),
+            confidence: Some("0.5".into()),
+            ..ScoredRequest::default()
+        };
+        ScoredPlan::new(&request, &facts).expect("a good request")
+    };
+    let (priced, limited) = (plan("0,1"), plan(limited_to));
+    let floor: Ratio = "1e-10".parse().expect("a decimal");
+    let law = |rows: &[i64]| -> Pmf<String> {
+        let memory = Memory::new(rows.iter().map(|&row| row as f64).collect(), &["Ayr"]);
+        let sums = limited.sums(&memory).expect("memory can be read");
+        enumerate(&floor, |tape| format!("{:?}", priced.answer_at(&limited, &sums, tape)))
+    };
+    let claim = Claim::promised(&priced.cost(), adjacency).at_resolution("1e-6");
+    claim.over_universe(&[0, 1, 2], 3, law).case("a score over rows")
 }
 
 impl Case {

@@ -135,15 +135,17 @@ impl Chosen {
     /// Scores are floats, taken exactly; one without a value is a mistake of the score.
     pub fn answer<C: Coins>(&self, found: &Found, coins: &mut C) -> Option<Answer> {
         let scores: Vec<Ratio> = found.numbers.iter().copied().map(finite).collect::<Option<_>>()?;
-        if scores.len() != self.options.len() {
-            return None;
-        }
+        (scores.len() == self.options.len()).then(|| self.pick(&scores, coins))
+    }
+
+    /// One of the options by its score; there are as many scores.
+    pub fn pick<C: Coins>(&self, scores: &[Ratio], coins: &mut C) -> Answer {
         let place = match &self.law {
-            Law::PermuteAndFlip(law) => law.run(&scores, coins),
-            Law::Exponential(law) => law.run(&scores, coins),
-            Law::NoisyMax(law) => law.run(&scores, coins),
+            Law::PermuteAndFlip(law) => law.run(scores, coins),
+            Law::Exponential(law) => law.run(scores, coins),
+            Law::NoisyMax(law) => law.run(scores, coins),
         };
-        Some(Answer::released(self.options[place].clone(), self.bar()))
+        Answer::released(self.options[place].clone(), self.bar())
     }
 }
 

@@ -50,6 +50,7 @@ mod chosen;
 mod gated;
 mod removed;
 mod said;
+mod scored;
 
 use crate::{
     answer::Answer,
@@ -78,6 +79,7 @@ use equipoise_core::{
 use gated::{Gated, Tested};
 use removed::{Fallen, Subsets};
 use said::Said;
+pub use scored::{ScoredPlan, ScoredRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -317,6 +319,7 @@ impl StatedPlan {
             unit: self.unit.to_string(),
             max_rows_per_unit: None,
             per_unit: false,
+            composition: None,
             max_groups_per_unit: None,
             once_for_each_value: false,
         }

@@ -9,6 +9,8 @@ pub enum Argument {
     Column,
     /// And of which second column.
     Y,
+    /// By which columns it is explained.
+    On,
     /// Which quantiles.
     Fraction,
     /// How many of the most frequent values.
@@ -39,12 +41,20 @@ pub enum Argument {
     Range,
     /// The same for the second column.
     RangeY,
+    /// The same for each column that explains.
+    RangeOn,
     /// Of which number answers are multiples.
     Resolution,
+    /// The most that one row may move the value, as proposed.
+    Bound,
+    /// The ratio of the ends of a bin of scales.
+    Base,
     /// Whether an interval of values is bought.
     Interval,
     /// Whether bars are about the population that the rows were drawn from.
     Population,
+    /// Whether a summary has no quantiles, and the rest all of epsilon.
+    NoQuantiles,
     /// The number of rows, as stated.
     Rows,
     /// How many bins.
@@ -101,7 +111,7 @@ pub enum Value {
 
 impl Argument {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 34] = [
         Self::Column,
         Self::Y,
         Self::Fraction,
@@ -119,9 +129,14 @@ impl Argument {
         Self::Confidence,
         Self::Range,
         Self::RangeY,
+        Self::On,
+        Self::RangeOn,
         Self::Resolution,
+        Self::Bound,
+        Self::Base,
         Self::Interval,
         Self::Population,
+        Self::NoQuantiles,
         Self::Rows,
         Self::Bins,
         Self::QuantileBins,
@@ -169,9 +184,14 @@ impl Argument {
             Self::PerUnit => "per_unit",
             Self::Range => "range",
             Self::RangeY => "range_y",
+            Self::On => "on",
+            Self::RangeOn => "range_on",
             Self::Resolution => "resolution",
+            Self::Bound => "bound",
+            Self::Base => "base",
             Self::Interval => "interval",
             Self::Population => "population",
+            Self::NoQuantiles => "no_quantiles",
             Self::Rows => "rows",
             Self::Bins => "bins",
             Self::QuantileBins => "quantile_bins",
@@ -217,14 +237,16 @@ impl Argument {
             | Self::MaxRowsPerUnit
             | Self::MaxGroupsPerUnit
             | Self::Resolution
+            | Self::Bound
+            | Self::Base
             | Self::Bins
             | Self::QuantileBins
             | Self::Width
             | Self::Rows
             | Self::K => Value::Number,
-            Self::Fraction | Self::Range | Self::RangeY | Self::At => Value::Numbers,
-            Self::Interval | Self::Population | Self::PerUnit => Value::Flag,
-            Self::Among | Self::GroupBy | Self::Keys => Value::Texts,
+            Self::Fraction | Self::Range | Self::RangeY | Self::RangeOn | Self::At => Value::Numbers,
+            Self::Interval | Self::Population | Self::NoQuantiles | Self::PerUnit => Value::Flag,
+            Self::Among | Self::GroupBy | Self::Keys | Self::On => Value::Texts,
             Self::Types => Value::ByColumn,
         }
     }
@@ -245,13 +267,15 @@ impl Argument {
             Self::MaxRowsPerUnit => "R",
             Self::MaxGroupsPerUnit => "G",
             Self::Range | Self::RangeY => "LO,HI",
+            Self::RangeOn => "LO,HI,..",
             Self::Resolution => "STEP",
-            Self::Interval | Self::Population | Self::PerUnit => "",
+            Self::Bound | Self::Base => "B",
+            Self::Interval | Self::Population | Self::NoQuantiles | Self::PerUnit => "",
             Self::Rows | Self::Bins => "N",
             Self::Width => "W",
             Self::At => "POINT,..",
             Self::Among => "VALUE,..",
-            Self::GroupBy => "COLUMN,..",
+            Self::GroupBy | Self::On => "COLUMN,..",
             Self::Keys => "KEY,..",
             Self::Types => "COLUMN=TYPE",
         }
@@ -272,9 +296,14 @@ impl Argument {
             | Self::Confidence => Heading::Privacy,
             Self::Range
             | Self::RangeY
+            | Self::On
+            | Self::RangeOn
             | Self::Resolution
+            | Self::Bound
+            | Self::Base
             | Self::Interval
             | Self::Population
+            | Self::NoQuantiles
             | Self::Rows
             | Self::Bins
             | Self::QuantileBins
@@ -330,15 +359,29 @@ impl Argument {
                 "Rows beyond these count as these; only mechanisms that measure in its steps need it. Of the column's type, as 2000-01-01,2030-12-31"
             }
             Self::RangeY => "The same as `range`, for the second column",
+            Self::On => "The columns that explain the first one, as carat,depth",
+            Self::RangeOn => {
+                "The same as `range`, for each column of `on` in their order: 0,6,40,80 are 0 to 6 and 40 to 80"
+            }
             Self::Resolution => {
                 "Answers and rows are multiples of this; of dates in days, of timestamps in seconds. exact keeps every float, where numbers are \
                  otherwise rounded to 7 significant digits, 9 for an iqr; whole numbers below 1e10 are kept"
+            }
+            Self::Bound => {
+                "With propose-test-release: the most that one row may move the answer, as you propose; tested, and refused where few rows \
+                 could change that. Searched where nothing is said"
+            }
+            Self::Base => {
+                "With scale: the answer is told up to factors of this, which few rows must not move it across [default: 2]"
             }
             Self::Interval => {
                 "Spend half of epsilon on an interval of values that holds the true answer; for several quantiles one each"
             }
             Self::Population => {
                 "Widen the error bar by what the rows differ by chance from a population that they were drawn from, each on its own"
+            }
+            Self::NoQuantiles => {
+                "Leave the quantiles out and spend all of epsilon on count, mean and standard deviation, where there are too few rows for quantiles"
             }
             Self::Rows => {
                 "How many rows have a value, exactly, where you state it as public: where all rows take part it stands for a noisy count, of \

@@ -40,6 +40,8 @@ pub enum Statistic {
     Correlation,
     /// The mean product of their distances from their means.
     Covariance,
+    /// How a column depends on others, by least squares.
+    Regression,
     /// How many different values there are.
     Distinct,
     /// Which share of the rows is not above stated points.
@@ -105,6 +107,8 @@ pub enum Only {
     Stated,
     /// Where they are found.
     Found,
+    /// Where no step is declared.
+    NoStep,
 }
 
 /// What the column of a statistic is.
@@ -151,6 +155,8 @@ pub enum Truth {
     Correlation,
     /// Their covariance.
     Covariance,
+    /// The coefficients of least squares.
+    Regression,
     /// How many different values there are.
     Distinct,
     /// The most frequent value.
@@ -163,7 +169,7 @@ pub enum Truth {
 
 impl Statistic {
     /// All of them, in the order of the help.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Count,
         Self::Share,
         Self::Sum,
@@ -177,6 +183,7 @@ impl Statistic {
         Self::Max,
         Self::Correlation,
         Self::Covariance,
+        Self::Regression,
         Self::Distinct,
         Self::Ecdf,
         Self::Mode,

@@ -2,16 +2,16 @@
 
 use super::{
     Argument::{
-        self, Among, At, Bins, Fraction, GroupBy, Interval, K, Keys, PerUnit, Population, QuantileBins,
-        Range, RangeY, Resolution, Rows, Width, Y,
+        self, Among, At, Base, Bins, Bound, Fraction, GroupBy, Interval, K, Keys, NoQuantiles, On, PerUnit,
+        Population, QuantileBins, Range, RangeOn, RangeY, Resolution, Rows, Width, Y,
     },
     Column, Mechanism, Only, Spec, Statistic, Truth,
 };
 
 /// What ranked answers of one quantile or several take.
-const QUANTILES: &[Argument] = &[Range, Resolution, Interval, Population, Rows, GroupBy, Keys];
+const QUANTILES: &[Argument] = &[Range, Resolution, Bound, Interval, Population, Rows, GroupBy, Keys];
 /// What ranked answers take.
-const RANKED: &[Argument] = &[Range, Resolution, Interval, Rows, GroupBy, Keys];
+const RANKED: &[Argument] = &[Range, Resolution, Base, Interval, Rows, GroupBy, Keys];
 
 const fn pure(name: &'static str) -> Mechanism {
     Mechanism { name, needs_delta: false, needs_grid: false, only: Only::All }
@@ -207,7 +207,7 @@ False",
 >>> eq.quantile(list(range(10_000)), [0.25, 0.5, 0.75], epsilon=2).refused
 False",
         column: Column::Ordered,
-        takes: &[Fraction, Range, Resolution, Interval, Population, Rows, GroupBy, Keys],
+        takes: &[Fraction, Range, Resolution, Bound, Interval, Population, Rows, GroupBy, Keys],
         mechanisms: ONE_QUANTILE,
         truth: Truth::Quantiles,
     },
@@ -218,13 +218,18 @@ False",
         examples: "Examples:
   equipoise iqr salaries.csv salary --epsilon 1
   equipoise iqr salaries.csv salary --epsilon 2 --interval
-  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1",
+  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1
+  equipoise iqr salaries.csv salary --epsilon 1 --delta 1e-6 --mechanism scale --resolution 1 --base 1.5",
         python: ">>> import equipoise as eq
 >>> eq.iqr(list(range(10_000)), epsilon=2).refused
 False",
         column: Column::Ordered,
         takes: RANKED,
-        mechanisms: &[pure("inverse-sensitivity"), approximate("scale")],
+        mechanisms: &[
+            pure("inverse-sensitivity"),
+            Mechanism { only: Only::NoStep, ..pure("spread") },
+            approximate("scale"),
+        ],
         truth: Truth::Spread,
     },
     Spec {
@@ -311,6 +316,31 @@ False",
         truth: Truth::Covariance,
     },
     Spec {
+        statistic: Statistic::Regression,
+        name: "regression",
+        about: "How a column depends on others: intercept and coefficients by least squares",
+        examples: "Examples:
+  equipoise regression diamonds.csv price --on carat,depth --epsilon 1
+  equipoise regression diamonds.csv price --on carat,depth --range 0,20000 --range-on 0,6,40,80 --epsilon 1
+  equipoise regression flights.csv arr_delay --on dep_delay,distance --epsilon 1 --delta 1e-6
+
+Rows with a number in all columns count. Without ranges a part of epsilon finds them; they are released with the answer. Where the
+model may predict worse than the mean alone, as far as noise tells, it is refused.",
+        python: "Rows with a number in all columns count. Without ranges a part of epsilon finds them; they are released with the answer. Where
+the model may predict worse than the mean alone, as far as noise tells, it is refused. For a model to predict with, see
+:class:`equipoise.sklearn.Private`.
+
+>>> import equipoise as eq
+>>> people = {\"age\": list(range(100)) * 200, \"pay\": [2 * age + 5 for age in range(100)] * 200}
+>>> release = eq.regression(people, \"pay\", on=[\"age\"], range=(0, 210), range_on=(0, 100), epsilon=2)
+>>> 1.5 < release.value[\"coefficients\"][\"age\"] < 2.5  # noise of about 3 on sums of 6,667 rows' squares
+True",
+        column: Column::Summed,
+        takes: &[On, Range, RangeOn],
+        mechanisms: NOISE,
+        truth: Truth::Regression,
+    },
+    Spec {
         statistic: Statistic::Distinct,
         name: "distinct",
         about: "How many different values a column has, or with a unit how many people there are",
@@ -340,16 +370,18 @@ True",
   equipoise ecdf flights.csv dep_delay --at 0,15,60 --epsilon 1
   equipoise ecdf flights.csv dep_delay --epsilon 1
   equipoise ecdf people.csv hired --at 2010-01-01,2020-01-01 --type hired=date --epsilon 1
+  equipoise ecdf flights.csv dep_delay --at 0,15,60 --group-by carrier --epsilon 1 --delta 1e-6
 
-The bars of all points hold at once. Without --at nine points are drawn, as quantiles at 0.1 to 0.9.",
-        python: "The shares are ``groups`` of the release, and the bars of all points hold at once. Without ``at`` points are drawn.
+The bars of all points hold at once; by group, those of each group. Without --at nine points are drawn, as quantiles at 0.1 to 0.9.",
+        python: "The shares are ``groups`` of the release, and the bars of all points hold at once; with ``group_by``
+those of each group. Without ``at`` points are drawn.
 
 >>> import equipoise as eq
 >>> release = eq.ecdf(list(range(1000)), epsilon=2, at=[99, 499])
 >>> [group[\"key\"] for group in release.groups]
 ['up to 99', 'up to 499']",
         column: Column::Keys,
-        takes: &[At],
+        takes: &[At, GroupBy, Keys],
         mechanisms: &[pure("laplace")],
         truth: Truth::Mean,
     },
@@ -385,8 +417,9 @@ draws rows.",
   equipoise histogram people.csv salary --bins 20 --range 0,100000 --epsilon 1
   equipoise histogram people.csv salary --width 5000 --epsilon 1 --delta 1e-6
   equipoise histogram people.csv salary --quantile-bins 10 --epsilon 1
+  equipoise histogram people.csv salary --bins 5 --range 0,100000 --group-by town --epsilon 1 --delta 1e-6
 
-For bins by group, group by what is computed: equipoise count people.csv --group-by 'town,round(age/10)*10' --epsilon 1 --delta 1e-6",
+By group, some of epsilon and delta finds the groups unless --keys states them; each group has all bins.",
         python: "The counts are ``groups`` of the release. Values are found privately, which takes a delta, or stated as ``keys``.
 
 >>> import equipoise as eq
@@ -397,7 +430,7 @@ For bins by group, group by what is computed: equipoise count people.csv --group
 >>> [group[\"key\"] for group in ages.groups]
 ['below 0', '0 .. 50', '50 .. 100', 'above 100']",
         column: Column::Keys,
-        takes: &[Keys, Range, Bins, QuantileBins, Width],
+        takes: &[GroupBy, Keys, Range, Bins, QuantileBins, Width],
         mechanisms: &[pure("laplace")],
         truth: Truth::Count,
     },
@@ -458,7 +491,11 @@ values ask :func:`histogram` with ``keys`` afterwards, at a price of its own.
         about: "Count, mean, standard deviation and quantiles of a column, for one price in one scan",
         examples: "Examples:
   equipoise summary salaries.csv salary --epsilon 2
-  equipoise summary salaries.csv salary --group-by town --epsilon 8 --delta 1e-6",
+  equipoise summary salaries.csv salary --group-by town --epsilon 8 --delta 1e-6
+  equipoise summary salaries.csv salary --no-quantiles --epsilon 0.5
+
+Half of epsilon buys the quantiles, which take the most rows; where there are too few for them, --no-quantiles gives the
+rest all of it.",
         python: "They are ``answers`` of the release. With ``group_by`` each of its ``groups`` has them, and their values by name as its
 ``value``: a table is ``pandas.DataFrame([{\"town\": group[\"key\"], **group[\"value\"]} for group in release.groups])``.
 
@@ -467,7 +504,7 @@ values ask :func:`histogram` with ``keys`` afterwards, at a price of its own.
 >>> release.statistic
 'summary'",
         column: Column::Summed,
-        takes: RANKED,
+        takes: &[Range, Resolution, Interval, NoQuantiles, Rows, GroupBy, Keys],
         mechanisms: &[],
         truth: Truth::Summary,
     },

@@ -387,11 +387,16 @@ fn the_parts_of_an_answer_cost_what_it_promises() {
         }
         for request in requests {
             let plan = plan(&request);
+            // What is composed does not add up; the tests of `plan::composed` hold it to what was said.
+            if plan.promise().composition.is_some() {
+                continue;
+            }
             let spent = match plan.task() {
                 Task::Moments(task) => task.spent(adjacency),
                 Task::Groups(task) => in_steps(task.spent()),
                 Task::Summary(task) => task.spent(adjacency),
                 Task::Quantiles(task) => task.cost(),
+                Task::Spread(task) => task.cost(),
                 _ => unreachable!("one of these"),
             };
             let Loss::Approx(spent) = spent else { panic!("an (epsilon, delta) price") };

@@ -21,7 +21,7 @@ use crate::{
     gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -63,11 +63,8 @@ impl Bins {
             )
             .hint("name one column, and leave `max_groups_per_unit` out"));
         };
-        if !said.keys().is_empty() {
-            return Err(PlanError::about(Argument::Keys, "bins have no stated keys").hint("leave `keys` out"));
-        }
-        let kind = said.kind(column).unwrap_or(Kind::Float);
-        if matches!(kind, Kind::Boolean | Kind::Text) {
+        let kind = said.kind(column).unwrap_or(ColumnType::Float);
+        if matches!(kind, ColumnType::Boolean | ColumnType::Text) {
             let problem = format!("bins of a {kind} have no meaning");
             return Err(PlanError::about(Argument::Bins, problem).hint("leave `bins` and `width` out"));
         }
@@ -190,6 +187,13 @@ impl Answering for Bins {
 
     fn group_by(&self) -> &[ColumnRead] {
         &self.by
+    }
+
+    fn answers(&self) -> usize {
+        match &self.how {
+            How::Stated { edges, .. } => edges.len() + 1,
+            How::Found { .. } => 1,
+        }
     }
 
     fn predicted(&self) -> Option<f64> {

@@ -10,7 +10,7 @@ use crate::{error::PlanError, planned::RunnerUp, resolved::ResolvedRequest};
 use std::cmp::Ordering;
 
 /// A mechanism that could answer, or why it cannot.
-struct Candidate {
+pub(crate) struct Candidate {
     mechanism: &'static str,
     /// Whether `auto` may take it: where keys are found privately, they have all of delta.
     eligible: bool,
@@ -44,9 +44,13 @@ impl Candidate {
         impossible(self).cmp(&impossible(other)).then(least(self.error()).total_cmp(&least(other.error())))
     }
 
-    fn into_runner_up(self) -> RunnerUp {
-        let (likely, Expected { error, words }, possible) = match self.planned {
-            Ok(task) => (task.likely(), task.expected(), true),
+    /// What is told of it where it was not taken; of a task that answers several questions, by the one that answers this.
+    pub fn runner_up(&self, of: impl FnOnce(&Task) -> Task) -> RunnerUp {
+        let (likely, Expected { error, words }, possible) = match &self.planned {
+            Ok(task) => {
+                let task = of(task);
+                (task.likely(), task.expected(), true)
+            }
             Err(error) => {
                 let words = if error.is_of_a_share() {
                     "needs a larger epsilon".to_string()
@@ -63,20 +67,30 @@ impl Candidate {
 /// The mechanisms that `auto` may take.
 pub(crate) fn eligible(said: &ResolvedRequest) -> Vec<&'static str> {
     let grouped = !said.group_by().is_empty();
-    let eligible = said.mechanisms().filter(|mechanism| !(grouped && mechanism.needs_delta));
+    let own = grouped && !said.is_concentrated();
+    let eligible = said.mechanisms().filter(|mechanism| !(own && mechanism.needs_delta));
     eligible.map(|mechanism| mechanism.name).collect()
 }
 
 /// The mechanism that was named, or the one that `auto` takes; and what the others would do, the least predicted error first.
 /// Each is planned once.
 pub(crate) fn choose(said: &ResolvedRequest) -> Result<(Task, Vec<RunnerUp>), PlanError> {
+    let (task, others) = choose_among(said, Task::plan)?;
+    Ok((task, others.iter().map(|other| other.runner_up(Task::clone)).collect()))
+}
+
+/// The same where a task is planned so, with all that could be taken too.
+pub(crate) fn choose_among(
+    said: &ResolvedRequest,
+    plan: impl Fn(&ResolvedRequest) -> Result<Task, PlanError>,
+) -> Result<(Task, Vec<Candidate>), PlanError> {
     let eligible = eligible(said);
     let mut candidates: Vec<Candidate> = said
         .mechanisms()
         .map(|mechanism| Candidate {
             mechanism: mechanism.name,
             eligible: eligible.contains(&mechanism.name),
-            planned: Task::plan(&said.by(mechanism.name)),
+            planned: plan(&said.by(mechanism.name)),
         })
         .collect();
     let stated = said.rows()?;
@@ -89,10 +103,10 @@ pub(crate) fn choose(said: &ResolvedRequest) -> Result<(Task, Vec<RunnerUp>), Pl
             .or((!candidates.is_empty()).then_some(0)),
     };
     // A statistic whose parts have their own mechanisms, or a mechanism that it does not have.
-    let Some(taken) = taken else { return Task::plan(said).map(|task| (task, Vec::new())) };
+    let Some(taken) = taken else { return plan(said).map(|task| (task, Vec::new())) };
     let task = candidates.remove(taken).planned?;
     candidates.sort_by(Candidate::by_error);
-    Ok((task, candidates.into_iter().map(Candidate::into_runner_up).collect()))
+    Ok((task, candidates))
 }
 
 #[cfg(test)]
@@ -101,7 +115,7 @@ mod tests {
     use crate::{
         plan::{DataFacts, Plan},
         request::Request,
-        statistic::Statistic,
+        statistic::{Only, Statistic},
     };
     use equipoise_core::adjacency::Adjacency;
 
@@ -252,10 +266,13 @@ mod tests {
                 };
                 for mechanism in statistic_of(&request).spec().mechanisms {
                     let name = &mechanism.name;
-                    let request = Request { mechanism: Some(name.to_string()), ..request.clone() };
+                    let mut request = Request { mechanism: Some(name.to_string()), ..request.clone() };
+                    if mechanism.only == Only::NoStep {
+                        request.resolution = None;
+                    }
                     let cost = Plan::new(&request, &facts()).unwrap().cost().clone();
                     // The noise of smooth that is best here needs no delta.
-                    let pure = matches!(*name, "laplace" | "inverse-sensitivity" | "smooth");
+                    let pure = matches!(*name, "laplace" | "inverse-sensitivity" | "smooth" | "spread");
                     assert_eq!(cost.eps.to_string(), "1", "{name} {adjacency}");
                     assert!(
                         *cost.delta.ratio() <= "1e-6".parse().unwrap() && cost.delta.is_zero() == pure,

@@ -14,8 +14,9 @@ use equipoise_core::loss::Loss;
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
-    loss::Eps,
+    loss::{Eps, Rho},
     mechanism::{
+        exponential::rho_of_bounded_range,
         far_end::{self, FarEnd},
         inverse_sensitivity::{self, InverseSensitivity},
     },
@@ -88,6 +89,11 @@ impl Search {
         Ok(search)
     }
 
+    /// The cells that rows are counted in.
+    pub fn cells(&self) -> CellLattice {
+        self.lattice.cells
+    }
+
     fn median_at(&self, eps: &Eps) -> InverseSensitivity {
         let target = Quantile::new(&Ratio::new(1, 2)).expect("a half").into();
         let (eps, range) = (eps.clone(), self.lattice.cells.range());
@@ -102,6 +108,15 @@ impl Search {
                 None => median.calibrate().expect("checked before"),
             }
         })
+    }
+
+    /// What the start and the ends cost as concentrated losses, each under add/remove, and the ends under replace too.
+    pub fn rho(&self) -> (Option<Rho>, Rho) {
+        let start = match &self.start {
+            Start::Zero => None,
+            Start::Median { eps, .. } => Some(rho_of_bounded_range(eps)),
+        };
+        (start, rho_of_bounded_range(&self.end_eps))
     }
 
     /// What the start and the ends cost, each under add/remove, and the ends under replace too.

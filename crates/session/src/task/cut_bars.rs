@@ -10,12 +10,12 @@ use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
     plan::{DataFacts, Plan},
     request::Request,
-    source::Kind,
+    source::ColumnType,
 };
 
 const TRIALS: usize = 1000;
 
-fn plan(request: &Request, kind: Option<Kind>) -> Task {
+fn plan(request: &Request, kind: Option<ColumnType>) -> Task {
     let columns = vec!["salary".into(), "town".into()];
     let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: vec![kind, None] };
     Plan::new(request, &facts).unwrap_or_else(|error| panic!("{}: {error}", request.to_json())).task().clone()
@@ -43,7 +43,7 @@ fn ends(error: &ErrorBar) -> Option<[f64; 2]> {
 
 struct Case {
     request: Request,
-    kind: Option<Kind>,
+    kind: Option<ColumnType>,
     rows: Vec<f64>,
     /// The true answer, and between which ends it can lie.
     truth: f64,
@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
         let (request, rows) = (asked("mean", "0.2"), vec![yes; 40]);
         cases.push(Case {
             request,
-            kind: Some(Kind::Boolean),
+            kind: Some(ColumnType::Boolean),
             rows,
             truth: yes,
             possible: least(1.0),

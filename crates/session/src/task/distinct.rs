@@ -13,7 +13,7 @@ use crate::{
     gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
 };
 use equipoise_core::{coins::Coins, loss::Loss};
 use serde_json::json;
@@ -35,7 +35,7 @@ impl Distinct {
         let column = said.distinct_values()?;
         let noise = Noise::plan(said, said.eps(), said.delta(), 1)?;
         let within = noise.within(said.failure())?;
-        let most = (column.kind == Kind::Boolean).then_some(2);
+        let most = (column.kind == ColumnType::Boolean).then_some(2);
         Ok(Self { column, noise, confidence: said.confidence(), within, most })
     }
 }

@@ -7,9 +7,13 @@
 
 use super::count::{whole_noise, within};
 use crate::{error::PlanError, resolved::ResolvedRequest, rows::values::Values, statistic::Statistic};
-#[cfg(test)]
-use equipoise_core::loss::Loss;
-use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::laplace, ratio::Ratio};
+use equipoise_core::{
+    adjacency::Adjacency,
+    coins::Coins,
+    loss::{Eps, Loss},
+    mechanism::laplace,
+    ratio::Ratio,
+};
 
 /// How the number of rows is known.
 #[derive(Clone, Debug)]
@@ -55,7 +59,6 @@ impl Divisor {
     }
 
     /// What it costs, where it is bought. A row has a value or none, so replacing one moves it by one at most.
-    #[cfg(test)]
     pub fn cost(&self) -> Option<Loss> {
         match self {
             Self::Bought { noise, .. } => Some(noise.cost()),

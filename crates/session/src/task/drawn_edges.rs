@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, Group},
-    bar::{self, Condition, ErrorBar, TOGETHER},
+    bar::{self, Condition, ErrorBar},
     error::PlanError,
     gather::ScanResult,
     need::Need,
@@ -52,6 +52,8 @@ pub(crate) struct DrawnEdges {
     /// The number of rows is off by at most this.
     margin: u64,
     confidence: f64,
+    /// For which points all bars hold at once, in words.
+    together: &'static str,
 }
 
 /// An edge that was drawn, once for all that are equal.
@@ -80,9 +82,9 @@ impl DrawnEdges {
             return Err(PlanError::about(Argument::Column, what)
                 .hint("name one, and leave `max_groups_per_unit` out"));
         };
-        if !cumulative && (said.bins().is_some() || said.width().is_some() || !said.keys().is_empty()) {
+        if !cumulative && (said.bins().is_some() || said.width().is_some()) {
             return Err(PlanError::about(Argument::QuantileBins, "quantile bins have no other edges")
-                .hint("leave `bins`, `width` and `keys` out"));
+                .hint("leave `bins` and `width` out"));
         }
         let parts = match said.quantile_bins() {
             Some(text) => parts(text)?,
@@ -95,7 +97,8 @@ impl DrawnEdges {
             Quantiles::edges(&said.with_failure(half.clone()), need, said.lattice(column)?, &fractions)?;
         let margin = quantiles.margin(&half)?;
         let by = [said.key(column)];
-        Ok(Self { by, quantiles, parts, cumulative, margin, confidence: said.confidence() })
+        let (confidence, together) = (said.confidence(), said.together());
+        Ok(Self { by, quantiles, parts, cumulative, margin, confidence, together })
     }
 
     /// The edges that there are rows enough for, in order, each value once.
@@ -141,7 +144,7 @@ impl DrawnEdges {
     }
 
     fn bar(&self, low: f64, high: f64) -> ErrorBar {
-        let together = [TOGETHER, ON_EDGES].map(|clause| Condition::Given(clause.to_string()));
+        let together = [self.together, ON_EDGES].map(|clause| Condition::Given(clause.to_string()));
         together.into_iter().fold(ErrorBar::noise(self.confidence, low, high), ErrorBar::on)
     }
 
@@ -232,6 +235,11 @@ impl Answering for DrawnEdges {
 
     fn group_by(&self) -> &[ColumnRead] {
         &self.by
+    }
+
+    /// A bin for each part, and one more for each edge that several rows are equal to.
+    fn answers(&self) -> usize {
+        usize::try_from(2 * self.parts).unwrap_or(usize::MAX)
     }
 
     fn rows_needed(&self) -> Option<u64> {

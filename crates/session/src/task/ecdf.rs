@@ -22,12 +22,12 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::{Condition, ErrorBar, TOGETHER},
+    bar::{Condition, ErrorBar},
     error::PlanError,
     gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
 use equipoise_core::{coins::Coins, loss::Loss, mechanism::laplace, ratio::Ratio};
@@ -45,6 +45,8 @@ pub(crate) struct Ecdf {
     within: Vec<f64>,
     cost: Loss,
     confidence: f64,
+    /// For which points all bars hold at once, in words.
+    together: &'static str,
 }
 
 impl Ecdf {
@@ -53,7 +55,7 @@ impl Ecdf {
             return Err(PlanError::about(Argument::Column, "ecdf of which column?")
                 .hint("name one, and leave `max_groups_per_unit` out"));
         };
-        let kind = said.kind(column).unwrap_or(Kind::Float);
+        let kind = said.kind(column).unwrap_or(ColumnType::Float);
         let Some(at) = said.at() else {
             return Err(
                 PlanError::about(Argument::At, "at which points?").hint("give `at`, such as `at=0,10,60`")
@@ -77,6 +79,7 @@ impl Ecdf {
             within,
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
+            together: said.together(),
         })
     }
 
@@ -151,7 +154,7 @@ impl Answering for Ecdf {
     fn expected(&self) -> Expected {
         let most = self.within.iter().copied().fold(0.0, f64::max);
         let words = format!(
-            "each share is off by at most {most:.1} over a noisy number of rows, all at once; rows without a number take no part; refused when \
+            "each share is off by at most {most:.1} over a noisy number of rows, all points at once; rows without a number take no part; refused when \
              the noisy number of rows is below 1"
         );
         Expected { error: None, words }
@@ -171,7 +174,7 @@ impl Answering for Ecdf {
         }
         let group = |(label, [low, share, high]): (String, [f64; 3])| {
             let bar = ErrorBar::noise(self.confidence, low.min(share), high.max(share))
-                .on(Condition::Given(TOGETHER.to_string()));
+                .on(Condition::Given(self.together.to_string()));
             Answer::number(share, bar).into_group(&vec![Some(label)])
         };
         let groups = self.labels().zip(self.shares(&noisy)).map(group).collect();
@@ -184,6 +187,10 @@ impl Answering for Ecdf {
 
     fn group_by(&self) -> &[ColumnRead] {
         &self.by
+    }
+
+    fn answers(&self) -> usize {
+        self.points.len()
     }
 
     fn no_prediction(&self) -> String {

@@ -8,7 +8,7 @@ use crate::{
     error::PlanError,
     lattice::{float_ends, whole_ends},
     rows::values::Values,
-    source::Kind,
+    source::ColumnType,
     statistic::Argument,
 };
 use equipoise_core::{ratio::Ratio, wording};
@@ -25,7 +25,7 @@ const FARTHEST: f64 = (1u64 << 53) as f64;
 pub(crate) enum Edges {
     Floats(Vec<f64>),
     /// Of a whole type, as the whole numbers inside.
-    Wholes(Kind, Vec<i64>),
+    Wholes(ColumnType, Vec<i64>),
 }
 
 /// Which of two bins a row on the edge between them lies in.
@@ -43,12 +43,12 @@ pub(crate) enum Multiples {
     /// Of this over that: 0.1 is 1 over 10, so that the third multiple is 0.3 and not next to it.
     Floats { over: f64, under: f64 },
     /// Of so many whole numbers of a type.
-    Wholes(Kind, i64),
+    Wholes(ColumnType, i64),
 }
 
 impl Edges {
     /// So many bins of one length between the ends of a range.
-    pub fn bins(kind: Kind, range: &str, bins: &str) -> Result<Self, PlanError> {
+    pub fn bins(kind: ColumnType, range: &str, bins: &str) -> Result<Self, PlanError> {
         let wrong = || not_accepted(Argument::Bins, bins, "give a whole number from 1 to 10000, such as 20");
         let many: u64 = bins.trim().parse().map_err(|_| wrong())?;
         if !(1..=MOST).contains(&many) {
@@ -83,7 +83,7 @@ impl Edges {
     }
 
     /// The multiples of a width around a range.
-    pub fn multiples(kind: Kind, range: &str, width: &str) -> Result<Self, PlanError> {
+    pub fn multiples(kind: ColumnType, range: &str, width: &str) -> Result<Self, PlanError> {
         let steps = Multiples::of(kind, width)?;
         let (first, last) = match steps {
             Multiples::Wholes(kind, width) => {
@@ -113,7 +113,7 @@ impl Edges {
     }
 
     /// Stated points of a type.
-    pub fn points(kind: Kind, texts: &str) -> Result<Self, PlanError> {
+    pub fn points(kind: ColumnType, texts: &str) -> Result<Self, PlanError> {
         let points: Vec<&str> = texts.split(',').map(str::trim).collect();
         let wholes = || points.iter().map(|text| kind.read(text)).collect::<Option<Vec<i64>>>();
         let floats = || {
@@ -193,11 +193,11 @@ fn place<T: PartialOrd>(edges: &[T], value: &T, on_edge: OnEdge) -> usize {
 
 impl Multiples {
     /// Multiples of a width in the column's unit: days, seconds, or numbers.
-    pub fn of(kind: Kind, width: &str) -> Result<Self, PlanError> {
+    pub fn of(kind: ColumnType, width: &str) -> Result<Self, PlanError> {
         let accepted = match kind {
-            Kind::Date => "give a whole number of days, such as 7",
-            Kind::Timestamp => "give seconds, such as 3600",
-            Kind::Float => "give a number above 0 with at most 15 digits, such as 500",
+            ColumnType::Date => "give a whole number of days, such as 7",
+            ColumnType::Timestamp => "give seconds, such as 3600",
+            ColumnType::Float => "give a number above 0 with at most 15 digits, such as 500",
             _ => "give a number above 0 that is a value of the column's type, such as 10",
         };
         let wrong = || not_accepted(Argument::Width, width, accepted);
@@ -300,34 +300,34 @@ mod tests {
 
     #[test]
     fn edges_by_hand() {
-        let floats = |range, bins| Edges::bins(Kind::Float, range, bins).unwrap();
+        let floats = |range, bins| Edges::bins(ColumnType::Float, range, bins).unwrap();
         assert_eq!(floats("0,1000", "4"), Edges::Floats(vec![0.0, 250.0, 500.0, 750.0, 1000.0]));
         // Edges are rounded to what people read, and counted as they are read.
         assert_eq!(floats("0,1", "3"), Edges::Floats(vec![0.0, 0.3333, 0.6667, 1.0]));
         assert_eq!(floats("0.5,1e9", "2"), Edges::Floats(vec![0.5, 500_000_000.0, 1e9]));
-        let wholes = Edges::bins(Kind::Integer, "0,10", "4").unwrap();
-        assert_eq!(wholes, Edges::Wholes(Kind::Integer, vec![0, 3, 5, 8, 10]));
-        let tenths = Edges::multiples(Kind::Float, "0.15,0.4", "0.1").unwrap();
+        let wholes = Edges::bins(ColumnType::Integer, "0,10", "4").unwrap();
+        assert_eq!(wholes, Edges::Wholes(ColumnType::Integer, vec![0, 3, 5, 8, 10]));
+        let tenths = Edges::multiples(ColumnType::Float, "0.15,0.4", "0.1").unwrap();
         assert_eq!(tenths, Edges::Floats(vec![0.1, 0.2, 0.3, 0.4]));
         assert_eq!(tenths.labels(), ["below 0.1", "0.1 .. 0.2", "0.2 .. 0.3", "0.3 .. 0.4", "above 0.4"]);
-        let weeks = Edges::multiples(Kind::Date, "1970-01-02,1970-01-20", "7").unwrap();
+        let weeks = Edges::multiples(ColumnType::Date, "1970-01-02,1970-01-20", "7").unwrap();
         assert_eq!(
             weeks.labels()[1..4],
             ["1970-01-01 .. 1970-01-08", "1970-01-08 .. 1970-01-15", "1970-01-15 .. 1970-01-22"]
         );
-        let cents = Edges::multiples(Kind::Decimal { digits: 2 }, "-1,1", "0.75").unwrap();
-        assert_eq!(cents, Edges::Wholes(Kind::Decimal { digits: 2 }, vec![-150, -75, 0, 75, 150]));
+        let cents = Edges::multiples(ColumnType::Decimal { digits: 2 }, "-1,1", "0.75").unwrap();
+        assert_eq!(cents, Edges::Wholes(ColumnType::Decimal { digits: 2 }, vec![-150, -75, 0, 75, 150]));
     }
 
     #[test]
     fn rows_on_edges_lie_where_it_is_said() {
         let rows = Numbers::InMemory(vec![-0.1, 0.1, 0.2, 0.3, 0.4, 0.41, f64::NAN, f64::INFINITY].into());
         let values = Values::Floats(&rows);
-        let edges = Edges::multiples(Kind::Float, "0.1,0.4", "0.1").unwrap();
+        let edges = Edges::multiples(ColumnType::Float, "0.1,0.4", "0.1").unwrap();
         // The last bin has its own end.
         assert_eq!(edges.counts(values, OnEdge::Behind), [1, 1, 1, 2, 2]);
         assert_eq!(edges.counts(values, OnEdge::Before), [2, 1, 1, 1, 2]);
-        let steps = Multiples::of(Kind::Float, "0.1").unwrap();
+        let steps = Multiples::of(ColumnType::Float, "0.1").unwrap();
         let counts: Vec<(String, u64)> = steps
             .counts(values)
             .into_iter()
@@ -338,8 +338,8 @@ mod tests {
             [("-0.1 .. 0", 1), ("0.1 .. 0.2", 1), ("0.2 .. 0.3", 1), ("0.3 .. 0.4", 1), ("0.4 .. 0.5", 2)];
         assert_eq!(counts, expected.map(|(label, count)| (label.to_string(), count)));
         let days = Wholes { numbers: Numbers::InMemory(vec![-1, 0, 6, 7].into()), nulls: 3 };
-        let weeks = Multiples::of(Kind::Date, "7").unwrap();
-        let counts = weeks.counts(Values::Wholes(Kind::Date, Some(&days)));
+        let weeks = Multiples::of(ColumnType::Date, "7").unwrap();
+        let counts = weeks.counts(Values::Wholes(ColumnType::Date, Some(&days)));
         assert_eq!(counts, [(-1, 1), (0, 2), (1, 1)].into());
     }
 
@@ -347,14 +347,17 @@ mod tests {
     fn impossible_edges_say_what_to_do() {
         for (edges, line) in [
             (
-                Edges::bins(Kind::Float, "0,1", "0"),
+                Edges::bins(ColumnType::Float, "0,1", "0"),
                 "bins 0 is not accepted: give a whole number from 1 to 10000",
             ),
-            (Edges::bins(Kind::Integer, "0,3", "7"), "the range has too few values for so many bins"),
-            (Edges::bins(Kind::Float, "1,0", "7"), "give LO,HI"),
-            (Edges::multiples(Kind::Float, "0,1e9", "1"), "the range has more than 10000 of them"),
-            (Edges::multiples(Kind::Date, "2020-01-01,2020-12-31", "0.5"), "give a whole number of days"),
-            (Edges::multiples(Kind::Float, "0,1", "-1"), "give a number above 0"),
+            (Edges::bins(ColumnType::Integer, "0,3", "7"), "the range has too few values for so many bins"),
+            (Edges::bins(ColumnType::Float, "1,0", "7"), "give LO,HI"),
+            (Edges::multiples(ColumnType::Float, "0,1e9", "1"), "the range has more than 10000 of them"),
+            (
+                Edges::multiples(ColumnType::Date, "2020-01-01,2020-12-31", "0.5"),
+                "give a whole number of days",
+            ),
+            (Edges::multiples(ColumnType::Float, "0,1", "-1"), "give a number above 0"),
         ] {
             let error = edges.unwrap_err().to_string();
             assert!(error.contains(line), "{error}");

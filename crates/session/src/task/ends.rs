@@ -11,7 +11,7 @@
 use super::guard;
 use crate::{error::PlanError, lattice::AnswerLattice, resolved::ResolvedRequest};
 use equipoise_core::{
-    loss::{Eps, Loss},
+    loss::{Eps, Loss, Rho},
     mechanism::inverse_sensitivity::{Calibrated, InverseSensitivity},
     ratio::Ratio,
     stability::{Quantile, reachable::Target},
@@ -57,6 +57,11 @@ impl IntervalEnds {
     pub fn cost(&self) -> Loss {
         let costs = self.low.iter().chain(&self.high).map(Calibrated::cost);
         costs.reduce(|sum, cost| sum.compose(&cost)).expect("two ends of one quantile at least")
+    }
+
+    /// The same as concentrated losses, each by itself.
+    pub fn rho(&self) -> impl Iterator<Item = Rho> {
+        self.low.iter().chain(&self.high).map(Calibrated::bounded_range_rho)
     }
 
     /// From how many rows on each interval is of use.

@@ -1,7 +1,7 @@
 //! Values of a whole type between declared ends, as whole distances from a centre: their sums are exact.
 
 use super::clip::Clip;
-use crate::{error::PlanError, lattice, rows::values::Values, source::Kind, statistic::Argument};
+use crate::{error::PlanError, lattice, rows::values::Values, source::ColumnType, statistic::Argument};
 
 /// Declared ends, and the value that distances are measured from, as the whole numbers inside.
 ///
@@ -20,7 +20,12 @@ pub(super) struct Exact {
 
 impl Exact {
     /// A declared range of a whole type, where steps of its own are few enough.
-    pub fn of_range(kind: Kind, text: &str, from_zero: bool, most: i64) -> Result<Option<Self>, PlanError> {
+    pub fn of_range(
+        kind: ColumnType,
+        text: &str,
+        from_zero: bool,
+        most: i64,
+    ) -> Result<Option<Self>, PlanError> {
         match lattice::whole_ends(kind, text)? {
             (low, high) if low < high => Ok(Self::new(low, high, from_zero, most)),
             _ => Err(PlanError::about(Argument::Range, "the range holds one value of the column's type")
@@ -47,7 +52,7 @@ impl Exact {
     }
 
     /// The same as a number of the column's type.
-    pub fn farthest_number(&self, kind: Kind) -> f64 {
+    pub fn farthest_number(&self, kind: ColumnType) -> f64 {
         kind.number(self.farthest) / self.parts as f64
     }
 
@@ -59,7 +64,7 @@ impl Exact {
     }
 
     /// The ends and the centre as numbers.
-    pub fn clip(&self, kind: Kind) -> Clip {
+    pub fn clip(&self, kind: ColumnType) -> Clip {
         let (low, high) = (kind.number(self.low), kind.number(self.high));
         let centre = match i64::try_from(self.centre) {
             Ok(centre) if self.parts == 1 => kind.number(centre),
@@ -90,7 +95,7 @@ mod tests {
     #[test]
     fn sums_by_hand() {
         let rows = Wholes { numbers: Numbers::InMemory(vec![-7, 3, 10, 50].into()), nulls: 2 };
-        let values = Values::Wholes(Kind::Integer, Some(&rows));
+        let values = Values::Wholes(ColumnType::Integer, Some(&rows));
         let sums = |exact: Exact| (exact.sum(values, false), exact.sum(values, true));
         assert_eq!(sums(Exact::new(0, 20, true, 100).unwrap()), (33, 9 + 100 + 400));
         let middle = Exact::new(0, 20, false, 100).unwrap();
@@ -100,7 +105,7 @@ mod tests {
         assert_eq!((odd.parts, odd.centre, odd.farthest, odd.span()), (2, -3, 3, 6));
         assert_eq!(sums(odd), (6, 36));
         let yes = Exact::new(0, 1, false, 100).unwrap();
-        assert_eq!((yes.farthest, yes.span(), yes.farthest_number(Kind::Boolean)), (1, 2, 0.5));
+        assert_eq!((yes.farthest, yes.span(), yes.farthest_number(ColumnType::Boolean)), (1, 2, 0.5));
         assert_eq!(
             [(0, 20), (5, 20), (-3, 20), (-9, -4)]
                 .map(|(low, high)| Exact::new(low, high, true, 100).unwrap().span()),
@@ -111,6 +116,6 @@ mod tests {
         assert_eq!(Exact::new(i64::MIN, i64::MAX, false, i64::MAX), None);
         let far = Exact::new(i64::MAX - 9, i64::MAX, false, 100).unwrap();
         assert_eq!((far.parts, far.farthest()), (2, 9));
-        assert_eq!(far.sum(Values::Wholes(Kind::Integer, None), true), 0);
+        assert_eq!(far.sum(Values::Wholes(ColumnType::Integer, None), true), 0);
     }
 }

@@ -50,9 +50,13 @@ pub(super) fn keys_share(statistic: Statistic) -> Ratio {
 #[derive(Clone, Debug)]
 pub(crate) struct GroupedStatistic {
     by: Vec<ColumnRead>,
+    /// The same, and what the task itself has several answers by: its bins or points.
+    shown: Vec<ColumnRead>,
     keys: Keys,
     task: Task,
     cost: Loss,
+    /// How many steps of add/remove one step of what was asked for is.
+    steps: u64,
 }
 
 /// Which keys there are.
@@ -87,6 +91,14 @@ impl Keys {
         Some(told.into_iter().unzip())
     }
 
+    /// What finding them costs under add/remove.
+    pub fn cost(&self) -> Option<Loss> {
+        match self {
+            Self::Stated(_) => None,
+            Self::Found { keys, .. } => Some(keys.cost()),
+        }
+    }
+
     fn told_from_words(&self) -> String {
         match self {
             Self::Found { told_from: Some(rows), .. } => {
@@ -107,6 +119,11 @@ impl Keys {
             ),
         }
     }
+}
+
+/// What each of these loses in so many steps; nothing where a part does not tell.
+pub(super) fn in_steps(losses: impl IntoIterator<Item = Loss>, steps: u64) -> Option<Vec<Loss>> {
+    losses.into_iter().map(|loss| loss.steps(steps)).collect()
 }
 
 /// Keys, and each as groups are written.
@@ -149,7 +166,18 @@ impl GroupedStatistic {
         let pure = matches!(keys, Keys::Stated(_))
             && matches!(task.cost(), Loss::Approx(cost) if cost.delta.is_zero());
         let cost = if pure { Loss::pure(said.eps()) } else { Loss::approx(said.eps(), said.delta()) };
-        Ok(Self { by, keys, task, cost })
+        let shown = by.iter().chain(task.group_by()).copied().collect();
+        Ok(Self { by, shown, keys, task, cost, steps: said.single_steps() })
+    }
+
+    /// What is done for each group.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The columns whose values tell the groups apart, bins and points aside.
+    pub fn keys_by(&self) -> &[ColumnRead] {
+        &self.by
     }
 
     /// What the keys and the answer of one group cost under add/remove, added up.
@@ -167,7 +195,7 @@ impl GroupedStatistic {
 
     /// One of several tasks that share their keys: what is told of it beforehand is told by this.
     pub(super) fn with(by: &[ColumnRead], keys: &Keys, task: Task, cost: Loss) -> Self {
-        Self { by: by.to_vec(), keys: keys.clone(), task, cost }
+        Self { by: by.to_vec(), shown: by.to_vec(), keys: keys.clone(), task, cost, steps: 1 }
     }
 }
 
@@ -178,6 +206,11 @@ impl Answering for GroupedStatistic {
 
     fn cost(&self) -> Loss {
         self.cost.clone()
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let parts = self.keys.cost().into_iter().chain(self.task.losses());
+        in_steps(parts, self.steps).unwrap_or_else(|| vec![self.cost()])
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -205,11 +238,15 @@ impl Answering for GroupedStatistic {
         let Some((keys, written)) = self.keys.told(groups, MOST_TOLD / self.task.answers(), coins) else {
             return Answer::too_many_groups();
         };
-        let mut answers: Vec<Option<Group>> = keys.iter().map(|_| None).collect();
+        let mut answers: Vec<Vec<Group>> = keys.iter().map(|_| Vec::new()).collect();
         let shared = self.task.shared(gathered, coins);
         groups.each_of(&written, |place, group| {
             let answer = self.task.answer_group(shared.as_ref(), group, coins);
-            answers[place] = Some(answer.into_group(&keys[place]));
+            answers[place] = if self.task.group_by().is_empty() {
+                vec![answer.into_group(&keys[place])]
+            } else {
+                answer.into_parts_of_group(&keys[place])
+            };
         });
         Answer::grouped(answers.into_iter().flatten().collect(), || self.keys.advice())
     }
@@ -219,7 +256,7 @@ impl Answering for GroupedStatistic {
     }
 
     fn group_by(&self) -> &[ColumnRead] {
-        &self.by
+        &self.shown
     }
 
     fn predicted(&self) -> Option<f64> {
@@ -232,6 +269,10 @@ impl Answering for GroupedStatistic {
 
     fn rows_needed(&self) -> Option<u64> {
         self.task.rows_needed()
+    }
+
+    fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
+        self.task.parts_needed()
     }
 
     fn no_prediction(&self) -> String {

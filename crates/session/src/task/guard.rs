@@ -225,12 +225,15 @@ impl MinimumRows {
     }
 }
 
+/// What is asked where hardly any row has a value.
+pub(crate) const DOUBT: &str = "does the column hold numbers?";
+
 /// How many of all rows have a value, by two noisy numbers.
 pub(super) fn with_a_value(with: i64, without: i64) -> String {
     let (with, without) = (with.max(0), without.max(0));
     let all = with.saturating_add(without);
     // Where hardly any row has one, more epsilon or a range helps nobody.
-    let doubt = if with < all / 10 { ": does the column hold numbers?" } else { "" };
+    let doubt = if with < all / 10 { format!(": {DOUBT}") } else { String::new() };
     format!(" (about {with} of about {all} have a value{doubt})")
 }
 

@@ -23,7 +23,7 @@ use crate::{
     need::Key,
     need::Need,
     resolved::ResolvedRequest,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -281,8 +281,8 @@ pub(super) fn stated(text: &str, said: &ResolvedRequest, column: usize) -> Resul
         return Ok(kind.write(whole));
     }
     // Schemas declare numbers that no whole type holds; each is written as its digits.
-    let number = !kind.is_time() && kind != Kind::Boolean && said.key(column).kind == Kind::Text;
-    if kind == Kind::Text || number && !number::float(text.as_bytes()).is_nan() {
+    let number = !kind.is_time() && kind != ColumnType::Boolean && said.key(column).kind == ColumnType::Text;
+    if kind == ColumnType::Text || number && !number::float(text.as_bytes()).is_nan() {
         return Ok(text.to_string());
     }
     let shown = wording::shown(text);

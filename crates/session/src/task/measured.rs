@@ -40,6 +40,8 @@ pub(super) struct Measured {
     pub noisy: i64,
     pub first: Bar,
     pub second: Option<Bar>,
+    /// The rows on either side of the centre, each counted by how far it lies there, where these are what has noise.
+    pub sides: Option<[Bar; 2]>,
     pub centre: Bar,
     pub farthest: Bar,
     pub clip: Clip,
@@ -50,9 +52,15 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The sum.
+    /// The sum: of two sides, each times the end that it lies at.
     pub fn sum(&self) -> Bar {
-        self.first.times(self.farthest)
+        match self.sides {
+            None => self.first.times(self.farthest),
+            Some([above, below]) => {
+                let (top, bottom) = (self.centre.plus(self.farthest), self.centre.less(self.farthest));
+                above.multiplied(top).plus(below.multiplied(bottom))
+            }
+        }
     }
 
     /// The mean of rows in a range, which lies there.

@@ -36,9 +36,11 @@ mod noise;
 pub(crate) mod pairs;
 mod population;
 mod quantiles;
+pub(crate) mod regression;
 mod scale;
 mod select;
 mod sensitivity_noise;
+mod spread;
 mod stages;
 mod summary;
 mod sums;
@@ -51,10 +53,20 @@ mod typed_audits;
 mod vocabulary_audits;
 
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need, planned::PredictedError,
-    resolved::ResolvedRequest, source::ColumnRead, statistic::Statistic,
+    answer::Answer,
+    bar::ErrorBar,
+    error::PlanError,
+    gather::ScanResult,
+    need::Need,
+    planned::PredictedError,
+    resolved::ResolvedRequest,
+    source::ColumnRead,
+    statistic::{Argument, Statistic},
 };
+pub(crate) use clip::Lattice;
 use equipoise_core::{coins::Coins, loss::Loss};
+pub(crate) use guard::DOUBT;
+pub(crate) use moments::{Fineness, Pooled};
 use serde_json::Value;
 use stages::SharedRange;
 use std::collections::BTreeMap;
@@ -67,6 +79,12 @@ pub(crate) trait Answering {
 
     /// What a run costs under the adjacency that was asked for.
     fn cost(&self) -> Loss;
+
+    /// The same in parts that [`composed`](crate::plan) prices add up, each in the family that describes it best; what a part loses
+    /// does not depend on what the others answered, whatever else does.
+    fn losses(&self) -> Vec<Loss> {
+        vec![self.cost()]
+    }
 
     /// What it needs of the rows.
     fn needs(&self) -> Vec<Need>;
@@ -95,6 +113,16 @@ pub(crate) trait Answering {
         coins: &mut C,
     ) -> Answer {
         self.answer(group, coins)
+    }
+
+    /// One answer for each question that it answers, of one group.
+    fn answers_group<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        group: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Vec<Answer> {
+        vec![self.answer_group(shared, group, coins)]
     }
 
     /// What answers are, where they are no plain numbers or texts: `date`, `decimal:2`, or what they are measured in.
@@ -132,6 +160,12 @@ pub(crate) trait Answering {
         None
     }
 
+    /// The same for each part of a summary that is released or refused on its own, of quantiles with their fractions; none where all of it
+    /// is one.
+    fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
+        Vec::new()
+    }
+
     /// Why there is no prediction, and what to do.
     fn no_prediction(&self) -> String {
         "the answer is exact or refused, so no error can be aimed at; give `epsilon`".to_string()
@@ -152,10 +186,13 @@ pub(crate) enum Task {
     Mode(mode::Mode),
     Moments(Box<moments::Moments>),
     Pairs(Box<pairs::PairStatistic>),
+    Pooled(Box<moments::Pooled>),
     SensitivityNoise(Box<sensitivity_noise::SensitivityNoise>),
     Quantiles(Box<quantiles::Quantiles>),
+    Regression(Box<regression::Regression>),
     Scale(Box<scale::Scale>),
     Select(Box<select::Select>),
+    Spread(Box<spread::SpreadDrawn>),
     Summary(Box<summary::Summary>),
     Top(Box<top::Top>),
 }
@@ -184,10 +221,13 @@ macro_rules! dispatch {
             Task::Mode($one) => $call,
             Task::Moments($one) => $call,
             Task::Pairs($one) => $call,
+            Task::Pooled($one) => $call,
             Task::SensitivityNoise($one) => $call,
             Task::Quantiles($one) => $call,
+            Task::Regression($one) => $call,
             Task::Scale($one) => $call,
             Task::Select($one) => $call,
+            Task::Spread($one) => $call,
             Task::Summary($one) => $call,
             Task::Top($one) => $call,
         }
@@ -200,13 +240,8 @@ impl Task {
         said.check_arguments()?;
         let grouped = !said.group_by().is_empty();
         Ok(match said.statistic() {
-            Statistic::Ecdf | Statistic::Histogram if drawn_edges::DrawnEdges::are_said(said) => {
-                Self::DrawnEdges(Box::new(drawn_edges::DrawnEdges::plan(said)?))
-            }
-            Statistic::Ecdf => Self::Ecdf(Box::new(ecdf::Ecdf::plan(said)?)),
-            Statistic::Histogram if bins::Bins::are_said(said) => {
-                Self::Bins(Box::new(bins::Bins::plan(said)?))
-            }
+            Statistic::Ecdf => Self::between_edges(said)?,
+            Statistic::Histogram if Self::has_edges(said) => Self::between_edges(said)?,
             Statistic::Histogram => Self::Histogram(Box::new(histogram::Histogram::plan(said)?)),
             Statistic::Count if grouped && said.fold().is_none() => {
                 Self::Histogram(Box::new(histogram::Histogram::plan(said)?))
@@ -228,6 +263,10 @@ impl Task {
             Statistic::Correlation | Statistic::Covariance => {
                 Self::Pairs(Box::new(pairs::PairStatistic::plan(said)?))
             }
+            Statistic::Iqr if said.mechanism() == Some(spread::NAME) => {
+                Self::Spread(Box::new(spread::SpreadDrawn::plan(said)?))
+            }
+            Statistic::Regression => Self::Regression(Box::new(regression::Regression::plan(said)?)),
             Statistic::Iqr if said.mechanism() == Some(scale::NAME) => {
                 Self::Scale(Box::new(scale::Scale::plan(said)?))
             }
@@ -244,12 +283,67 @@ impl Task {
 }
 
 impl Task {
-    /// How many rows lie in each bin, or which share up to each point, without noise, where that was asked for.
+    /// Does a histogram count between edges, stated or drawn?
+    fn has_edges(said: &ResolvedRequest) -> bool {
+        bins::Bins::are_said(said) || drawn_edges::DrawnEdges::are_said(said)
+    }
+
+    /// Bins or points of the first column, of all rows or of each group of those that agree in the others.
+    fn between_edges(said: &ResolvedRequest) -> Result<Self, PlanError> {
+        let of_all = |said: &ResolvedRequest| {
+            Ok(if drawn_edges::DrawnEdges::are_said(said) {
+                Self::DrawnEdges(Box::new(drawn_edges::DrawnEdges::plan(said)?))
+            } else if said.statistic() == Statistic::Ecdf {
+                Self::Ecdf(Box::new(ecdf::Ecdf::plan(said)?))
+            } else {
+                Self::Bins(Box::new(bins::Bins::plan(said)?))
+            })
+        };
+        match said.group_by() {
+            [column, by @ ..] if !by.is_empty() => {
+                let of_group = |one: &ResolvedRequest| of_all(&one.in_group(*column));
+                let grouped = groups::GroupedStatistic::of(&said.grouped_by(by), of_group)?;
+                Ok(Self::Groups(Box::new(grouped)))
+            }
+            _ if !said.keys().is_empty() => {
+                let problem = "keys are those of `group_by`, and bins and points have none";
+                Err(PlanError::about(Argument::Keys, problem).hint("leave `keys` out"))
+            }
+            _ => of_all(said),
+        }
+    }
+
+    /// How many rows lie in each bin, or which share up to each point, without noise, where that was asked for: of all rows, or of a group.
     pub fn truths_of_bins(&self, gathered: &ScanResult<'_>) -> Option<BTreeMap<String, Value>> {
         match self {
             Self::Bins(bins) => Some(bins.truths(gathered)),
             Self::Ecdf(ecdf) => Some(ecdf.truths(gathered)),
+            Self::Groups(groups) => groups.task().truths_of_bins(gathered),
             _ => None,
+        }
+    }
+
+    /// Does it count between edges that are stated or found: what is true of them can be told?
+    pub fn has_bins(&self) -> bool {
+        match self {
+            Self::Groups(groups) => groups.task().has_bins(),
+            task => matches!(task, Self::Bins(_) | Self::Ecdf(_)),
+        }
+    }
+
+    /// The columns whose values tell groups apart; bins and points of another column are no groups.
+    pub fn keyed_by(&self) -> &[ColumnRead] {
+        match self {
+            Self::Groups(groups) => groups.keys_by(),
+            task => task.group_by(),
+        }
+    }
+
+    /// Does it draw the edges?
+    pub fn draws_edges(&self) -> bool {
+        match self {
+            Self::Groups(groups) => groups.task().draws_edges(),
+            task => matches!(task, Self::DrawnEdges(_)),
         }
     }
 }
@@ -261,6 +355,10 @@ impl Answering for Task {
 
     fn cost(&self) -> Loss {
         dispatch!(self, task => task.cost())
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        dispatch!(self, task => task.losses())
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -292,6 +390,15 @@ impl Answering for Task {
         dispatch!(self, task => task.answer_group(shared, group, coins))
     }
 
+    fn answers_group<C: Coins>(
+        &self,
+        shared: Option<&SharedRange>,
+        group: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Vec<Answer> {
+        dispatch!(self, task => task.answers_group(shared, group, coins))
+    }
+
     fn answer_type(&self) -> Option<String> {
         dispatch!(self, task => task.answer_type())
     }
@@ -318,6 +425,10 @@ impl Answering for Task {
 
     fn rows_needed(&self) -> Option<u64> {
         dispatch!(self, task => task.rows_needed())
+    }
+
+    fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
+        dispatch!(self, task => task.parts_needed())
     }
 
     fn no_prediction(&self) -> String {

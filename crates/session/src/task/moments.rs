@@ -12,20 +12,24 @@
 //! How epsilon is split between a search and the sums follows from a noisy number of rows, which is bought first: the more rows,
 //! the less it takes to find them. Every split costs the same.
 
+mod measure;
+mod pooled;
+
+pub(crate) use pooled::Pooled;
+
 use super::{
     Answering, Expected,
     bar::Bar,
-    clip::{Clip, FINE},
+    clip::{Clip, FINE, Lattice},
     count::counted,
     divisor::{Divisor, Known},
     exact::Exact,
-    frame::{Frame, steps_of, sum},
-    guard,
-    measured::{Measured, NoisyRows, NoisySum},
+    frame::Frame,
+    measured::Measured,
     noise::Noise,
     population::Population,
     stages::{self, Searched, SharedRange, failures, share},
-    sums::{Moved, Sums},
+    sums::{Moved, Sums, Which},
 };
 use crate::{
     answer::Answer,
@@ -35,8 +39,7 @@ use crate::{
     lattice,
     need::Need,
     resolved::ResolvedRequest,
-    rows::{cells::Cells, values::Values as Rows},
-    source::Kind,
+    source::ColumnType,
     statistic::Argument,
     statistic::Statistic,
 };
@@ -67,7 +70,7 @@ enum Moment {
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     need: Need,
-    kind: Kind,
+    kind: ColumnType,
     moment: Moment,
     /// What was asked for: of a variance the root may be released, which costs nothing more, and of yes and no the mean is a share.
     statistic: Statistic,
@@ -76,7 +79,8 @@ pub(crate) struct Moments {
     square_steps: i64,
     /// Where steps are units of the column, so that sums are exact.
     exact: Option<Exact>,
-    cost: Loss,
+    /// What was said, where its parts are not added up as concentrated losses.
+    cost: Option<Loss>,
     range: RangeBy,
     divisor: Divisor,
     confidence: f64,
@@ -87,7 +91,21 @@ pub(crate) struct Moments {
     tells_empty: bool,
     /// Is each value that of a person, made of all rows of theirs?
     of_people: bool,
+    /// How many steps of add/remove a median that a range is searched from is charged for.
+    search_steps: u64,
 }
+
+/// How finely rows are looked at. Audits run the same on what is coarse.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fineness {
+    /// From the middle of a range to its end.
+    pub steps: i64,
+    /// What a search looks at.
+    pub lattice: Lattice,
+}
+
+/// As shipped.
+pub(super) const FINEST: Fineness = Fineness { steps: STEPS, lattice: FINE };
 
 #[derive(Clone, Debug)]
 enum RangeBy {
@@ -97,11 +115,18 @@ enum RangeBy {
 
 impl Moments {
     pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
-        Self::with_steps(said, STEPS)
+        Self::with(said, FINEST, false)
     }
 
     /// The same with so many steps from the middle of the range to its end; few can be enumerated.
+    #[cfg(test)]
     pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
+        Self::with(said, Fineness { steps, lattice: FINE }, false)
+    }
+
+    /// The same for several moments that follow from one draw, where it is not for this one alone.
+    fn with(said: &ResolvedRequest, fineness: Fineness, for_several: bool) -> Result<Self, PlanError> {
+        let Fineness { steps, lattice } = fineness;
         let confidence = said.confidence();
         // Half of what may fail is for the rows, where a population is meant.
         let half = said.failure() / &Ratio::from(2u64);
@@ -109,7 +134,7 @@ impl Moments {
         let said = &if population.is_some() { said.with_failure(half) } else { said.clone() };
         let column = said.column()?;
         let need = said.numbers(column)?;
-        let kind = need.wanted().map_or(Kind::Float, |wanted| wanted.kind);
+        let kind = need.wanted().map_or(ColumnType::Float, |wanted| wanted.kind);
         let moment = match said.statistic() {
             // A count of rows is the sum of people's counts.
             Statistic::Sum | Statistic::Count => Moment::Sum,
@@ -117,7 +142,8 @@ impl Moments {
             _ => Moment::Variance,
         };
         // A yes or no has public ends.
-        let said_range = said.range().or((kind == Kind::Boolean).then_some("0,1")).or(said.public_ends());
+        let said_range =
+            said.range().or((kind == ColumnType::Boolean).then_some("0,1")).or(said.public_ends());
         let exact = match said_range {
             Some(text) if kind.is_whole() => Exact::of_range(kind, text, moment == Moment::Sum, steps)?,
             _ => None,
@@ -128,7 +154,11 @@ impl Moments {
         });
         let known = if said_range.is_some() { Known::plan(said)? } else { Known::No };
         let two_sides = known == Known::No && moment != Moment::Sum;
-        let squares = moment == Moment::Variance;
+        let which = match moment {
+            Moment::Variance if for_several => Which::Both,
+            Moment::Variance => Which::Squares,
+            Moment::Sum | Moment::Mean => Which::First,
+        };
         let (range, divisor) = if let Some(text) = said_range {
             let clip = if let Some(exact) = exact {
                 exact.clip(kind)
@@ -148,7 +178,7 @@ impl Moments {
                 _ => [0, 100],
             };
             let (of_rows, of_sums) = failures(said, rows_share);
-            let sums = Sums::plan(&of_sums, &share(said.eps(), sums_share)?, &moved, two_sides, squares)?;
+            let sums = Sums::plan(&of_sums, &share(said.eps(), sums_share)?, &moved, two_sides, which)?;
             let divisor = match known {
                 Known::Public => Divisor::Public,
                 Known::Stated(rows) => Divisor::Stated(rows),
@@ -159,7 +189,7 @@ impl Moments {
             (RangeBy::Declared(clip, Box::new(sums)), divisor)
         } else {
             let moved = Moved { steps, square_steps, span: 2 * steps };
-            let searched = stages::search(said, &moved, moment == Moment::Sum, squares)?;
+            let searched = stages::search(said, &moved, moment == Moment::Sum, which, lattice)?;
             let divisor = if two_sides { Divisor::TwoSides } else { searched.count.clone() };
             (RangeBy::Searched(Box::new(searched)), divisor)
         };
@@ -168,8 +198,9 @@ impl Moments {
             RangeBy::Searched(searched) => &searched.stages[0].sums.first,
         };
         let cost = match first {
-            Noise::Laplace(_) => Loss::pure(said.eps()),
-            Noise::Gaussian(_) => Loss::approx(said.eps(), said.delta()),
+            _ if said.is_concentrated() => None,
+            Noise::Laplace(_) => Some(Loss::pure(said.eps())),
+            Noise::Gaussian(_) => Some(Loss::approx(said.eps(), said.delta())),
         };
         Self {
             need,
@@ -187,6 +218,7 @@ impl Moments {
             stated_rows: said.rows()?,
             tells_empty: said.adjacency() == Adjacency::AddRemove && said.fold().is_none(),
             of_people: said.fold().is_some(),
+            search_steps: if said.adjacency() == Adjacency::Replace { 2 } else { 1 },
         }
         .with_rows_enough()
     }
@@ -210,34 +242,12 @@ impl Moments {
         }
     }
 
-    /// What the parts cost under the adjacency that was asked for, added up: the same for each split.
-    #[cfg(test)]
-    pub fn spent(&self, adjacency: Adjacency) -> Loss {
-        let add =
-            |parts: Vec<Option<Loss>>| parts.into_iter().flatten().reduce(|sum, part| sum.compose(&part));
-        let whole = |parts: Vec<Option<Loss>>| add(parts).expect("some part costs something");
-        match &self.range {
-            RangeBy::Declared(_, sums) => whole(vec![self.divisor.cost(), Some(sums.cost())]),
-            RangeBy::Searched(searched) => {
-                let spent = |stage: &stages::Stage| {
-                    let (start, ends) = stage.search.spent();
-                    let again = start.clone().filter(|_| adjacency == Adjacency::Replace);
-                    whole(vec![searched.count.cost(), start, again, Some(ends), Some(stage.sums.cost())])
-                };
-                let mut all = searched.stages.iter().map(spent);
-                let first = all.next().expect("some stage");
-                assert!(all.all(|other| other == first), "every split costs the same");
-                first
-            }
-        }
-    }
-
     pub fn need(&self) -> Need {
         self.need.clone()
     }
 
-    fn sum_kind(&self) -> Kind {
-        if self.kind == Kind::Boolean { Kind::Integer } else { self.kind }
+    fn sum_kind(&self) -> ColumnType {
+        if self.kind == ColumnType::Boolean { ColumnType::Integer } else { self.kind }
     }
 
     /// The number of rows that the predicted error takes for granted.
@@ -265,7 +275,7 @@ impl Moments {
         gathered: &ScanResult<'_>,
         coins: &mut C,
     ) -> [(&'static str, Answer); 3] {
-        let (measured, rows) = self.measure(shared, gathered, coins);
+        let (measured, rows) = self.read(&self.draw(shared, gathered, coins));
         let count = counted(self.confidence, rows.about, rows.within);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
             Ok(measured) => self.released(take(measured), measured),
@@ -276,127 +286,14 @@ impl Moments {
         [("count", count), ("mean", mean), ("standard-deviation", deviation)]
     }
 
-    /// The noisy sums and the noisy number of rows, or a refusal; over a range that groups share, if there is one.
-    fn measure<C: Coins>(
-        &self,
-        shared: Option<&SharedRange>,
-        gathered: &ScanResult<'_>,
-        coins: &mut C,
-    ) -> (Result<Measured, Answer>, NoisyRows) {
-        // Records that are not numbers do not take part.
-        let numbers = gathered.values(&self.need);
-        let found;
-        let (clip, outside, sums, counted) = match &self.range {
-            RangeBy::Declared(clip, sums) => (*clip, None, &**sums, None),
-            RangeBy::Searched(searched) => {
-                found = match shared {
-                    Some(shared) => shared.clone(),
-                    None => searched.run(&Cells::of(numbers, FINE.cells), coins),
-                };
-                // A group has no more rows than all of them.
-                (found.clip, found.outside, &searched.stages[found.stage].sums, Some(found.rows))
-            }
-        };
-        let frame = self.frame(&clip);
-        let first = match self.exact {
-            Some(exact) => exact.sum(numbers, false),
-            None => sum(numbers, &clip, |row| frame.place(row, self.steps)),
-        };
-        let (noisy, rows) = self.first(sums, first, numbers, counted, coins);
-        let second = sums.second.as_ref().map(|(noise, within)| {
-            let whole = self.exact.filter(|exact| exact.farthest().checked_pow(2) == Some(self.square_steps));
-            let squares = match whole {
-                Some(exact) => exact.sum(numbers, true),
-                None => sum(numbers, &clip, |row| steps_of(frame.share(row).powi(2), self.square_steps)),
-            };
-            let bar = Bar::around(noise.run(squares, coins), *within);
-            self.in_shares(bar, self.square_steps, rows.most(), whole.is_none().then_some((&frame, &clip)))
-        });
-        if let Some(refused) = self.too_few(shared.is_some(), counted, rows.about) {
-            let about = if self.moment == Moment::Sum { counted } else { Some(rows.about) };
-            let seen = match &self.range {
-                RangeBy::Searched(searched) if self.tells_empty && shared.is_none() => {
-                    let without = searched.count.noisy(numbers.count(true) - numbers.count(false), coins);
-                    guard::with_a_value(about.unwrap_or_default(), without)
-                }
-                _ => String::new(),
-            };
-            let refused = refused.replacen("too few rows", &format!("too few rows{seen}"), 1);
-            let answer = Answer::refused(self.of_whom(refused));
-            return (Err(answer.with_rows(about.filter(|_| self.divisor.is_noisy()))), rows);
-        }
-        let rounded = self.exact.is_none().then_some((&frame, &clip));
-        let first = self.in_shares(noisy.bar(), self.steps, rows.most(), rounded);
-        // The whole numbers that exact sums were taken of may be no doubles.
-        let bar = if self.exact.is_some() { Bar::of_whole } else { Bar::exact };
-        let (centre, farthest) = (bar(frame.centre), bar(frame.farthest));
-        let measured = Measured {
-            count: rows.bar,
-            share: first.over(noisy.rows),
-            noisy: noisy.value,
-            first,
-            second,
-            centre,
-            farthest,
-            clip,
-            outside,
-            ends: [bar(clip.low).low, bar(clip.high).high],
-        };
-        (Ok(measured), rows)
-    }
-
-    /// The sum of rows with noise, and how many rows there seem to be.
-    fn first<C: Coins>(
-        &self,
-        sums: &Sums,
-        sum: i64,
-        numbers: Rows<'_, '_>,
-        counted: Option<i64>,
-        coins: &mut C,
-    ) -> (NoisySum, NoisyRows) {
-        if !matches!(self.divisor, Divisor::TwoSides) {
-            let about = counted.unwrap_or_else(|| self.divisor.count(numbers, coins));
-            let bar = Bar::around(about, self.divisor.within());
-            let value = sums.first.run(sum, coins);
-            let sum = NoisySum { value, within: sums.within, multiple: 1.0, rows: bar };
-            return (sum, NoisyRows { about, within: self.divisor.within(), bar });
-        }
-        let (value, rows) = sums.run_sides(sum, numbers.count(false), self.steps, coins);
-        let twice_steps = 2.0 * self.steps as f64;
-        // Noise of both sides by as much moves the number of rows by as much.
-        let bar = Bar::around(rows, sums.within.saturating_mul(2)).divided(twice_steps);
-        let about = rows.saturating_add(self.steps).div_euclid(self.steps.saturating_mul(2));
-        let within = sums.within / self.steps + 2;
-        // The noisy number itself: what the noise does to it is part of what it does to the mean.
-        let noisy = Bar::around(rows, 0).divided(twice_steps);
-        let sum = NoisySum { value, within: sums.within.saturating_mul(2), multiple: 2.0, rows: noisy };
-        (sum, NoisyRows { about, within, bar })
-    }
-
-    /// A sum in shares of the farthest, where every row may have been rounded. Bars stay in shares until the end: sums of large
-    /// floats would overflow.
-    fn in_shares(&self, bar: Bar, steps: i64, most_rows: f64, rounded: Option<(&Frame, &Clip)>) -> Bar {
-        let bar = match rounded {
-            Some((frame, clip)) => bar.widened(most_rows * self.rounding(frame, clip, steps)),
-            None => bar,
-        };
-        bar.over(Bar::exact(steps as f64))
-    }
-
     fn frame(&self, clip: &Clip) -> Frame {
-        let frame = Frame::new(self.moment == Moment::Sum, clip);
+        // Two sides are those of the middle, whatever is made of them.
+        let frame = Frame::new(self.moment == Moment::Sum && !self.has_two_sides(), clip);
         match self.exact {
             // Doubles may hold neither the ends nor their distance.
             Some(exact) => Frame { farthest: exact.farthest_number(self.kind), ..frame },
             None => frame,
         }
-    }
-
-    /// By how much the steps of a row, or of its square, are rounded at most.
-    fn rounding(&self, frame: &Frame, clip: &Clip, steps: i64) -> f64 {
-        // A row of a whole type is rounded to a double before.
-        let ends = if self.kind.is_whole() { clip.low.abs().max(clip.high.abs()) } else { 0.0 };
-        0.5 + steps as f64 * FLOATING * (1.0 + ends / frame.farthest)
     }
 
     /// A sentence about rows, of which each is a person where people's values are asked about.
@@ -443,7 +340,7 @@ impl Moments {
             return self.released(bar, measured);
         }
         let answer = self.released(bar, measured);
-        let [low, value, high] = if self.exact.is_some() {
+        let [low, value, high] = if self.exact.is_some() && !self.has_two_sides() {
             let at = |moved: i64| kind.value(measured.noisy.saturating_add(moved));
             let within = self.largest().within;
             [at(-within), at(0), at(within)]
@@ -471,13 +368,14 @@ impl Moments {
             }
         };
         // A share of yes lies between none and all.
-        let bar = if self.kind == Kind::Boolean && self.moment == Moment::Mean {
+        let bar = if self.kind == ColumnType::Boolean && self.moment == Moment::Mean {
             bar.between(0.0, 1.0)
         } else {
             bar
         };
         // Nothing lies beyond a yes or no.
-        let limited = (self.kind != Kind::Boolean).then_some(Condition::LimitedTo([clip.low, clip.high]));
+        let limited =
+            (self.kind != ColumnType::Boolean).then_some(Condition::LimitedTo([clip.low, clip.high]));
         let divided = match self.divisor {
             _ if self.moment == Moment::Sum => None,
             Divisor::Bought { .. } | Divisor::TwoSides => None,
@@ -539,7 +437,11 @@ impl Answering for Moments {
     }
 
     fn cost(&self) -> Loss {
-        self.cost.clone()
+        self.cost.clone().unwrap_or_else(|| price::sum(self.losses()))
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        self.parts_lost()
     }
 
     fn answer_type(&self) -> Option<String> {
@@ -671,22 +573,7 @@ impl Answering for Moments {
         gathered: &ScanResult<'_>,
         coins: &mut C,
     ) -> Answer {
-        let (measured, rows) = self.measure(shared, gathered, coins);
-        let answer = match measured {
-            Ok(measured) if self.moment == Moment::Sum => self.released_sum(&measured),
-            Ok(measured) => {
-                let bar = match self.moment {
-                    Moment::Variance if self.is_root() => measured.variance().sqrt(),
-                    Moment::Variance => measured.variance(),
-                    _ => measured.mean(),
-                };
-                self.released(bar, &measured)
-            }
-            Err(refused) => refused,
-        };
-        // Too little is spent on it in a sum for the number to be of use, and beside a shared range it is that of all groups.
-        let is_sum = self.moment == Moment::Sum && (self.is_declared_sum() || shared.is_some());
-        answer.with_rows((self.divisor.is_noisy() && !is_sum).then_some(rows.about))
+        self.told(&self.draw(shared, gathered, coins))
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -694,6 +581,8 @@ impl Answering for Moments {
     }
 }
 
+#[path = "moments_price.rs"]
+mod price;
 #[cfg(test)]
 #[path = "moments_tests.rs"]
 mod tests;

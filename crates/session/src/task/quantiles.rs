@@ -27,7 +27,7 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
-    loss::{Eps, Loss},
+    loss::{Eps, Loss, Rho},
     mechanism::{
         inverse_sensitivity::{self, InverseSensitivity},
         quantiles,
@@ -109,6 +109,15 @@ impl ManyQuantiles {
         }
     }
 
+    fn rho(&self) -> Vec<Rho> {
+        match self {
+            Self::Halves(mechanism) => vec![mechanism.bounded_range_rho()],
+            Self::Each(mechanisms) => {
+                mechanisms.iter().map(inverse_sensitivity::Calibrated::bounded_range_rho).collect()
+            }
+        }
+    }
+
     /// Do they look at a window of ranks each, and not at all places?
     fn by_windows(&self) -> bool {
         matches!(self, Self::Each(_))
@@ -137,6 +146,15 @@ impl Quantiles {
     ) -> Result<Self, PlanError> {
         let shape = if fractions.len() > 1 { Shape::List } else { Shape::Single };
         Self::over(said, need, space, fractions, shape)
+    }
+
+    /// From how many rows on each quantile is released, in their order.
+    pub fn needed_each(&self) -> &[u64] {
+        match &self.kind {
+            Kind::One { needed, .. } => std::slice::from_ref(needed),
+            Kind::Several { needed, .. } => needed,
+            Kind::Stable { .. } => &[],
+        }
     }
 
     /// How far off the number of rows is, except with this probability.
@@ -436,6 +454,16 @@ impl Answering for Quantiles {
             Kind::Several { mechanism, guard, ends, .. } => with_more(mechanism.cost(), guard, ends),
             Kind::Stable { mechanism, .. } => mechanism.cost(),
         }
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        let (drawn, guard, ends) = match &self.kind {
+            Kind::One { mechanism, guard, ends, .. } => (vec![mechanism.bounded_range_rho()], guard, ends),
+            Kind::Several { mechanism, guard, ends, .. } => (mechanism.rho(), guard, ends),
+            Kind::Stable { mechanism, .. } => return vec![mechanism.cost()],
+        };
+        let ends = ends.iter().flat_map(IntervalEnds::rho);
+        guard.cost().into_iter().chain(drawn.into_iter().chain(ends).map(|rho| Loss::zcdp(&rho))).collect()
     }
 
     fn answer_type(&self) -> Option<String> {

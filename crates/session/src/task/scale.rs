@@ -3,7 +3,7 @@
 use super::{Answering, Expected, even::EvenRows, quantiles::no_interval};
 use crate::{
     answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, lattice::AnswerLattice, need::Need,
-    planned::PredictedError, resolved::ResolvedRequest,
+    planned::PredictedError, resolved::ResolvedRequest, statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -13,12 +13,13 @@ use equipoise_core::{
     outcome::{Outcome, Slack},
     ratio::Ratio,
     stability::{Sorted, Spacing},
+    wording,
 };
 use serde_json::{Value, json};
 
 /// Its name.
 pub(super) const NAME: &str = "scale";
-/// The ratio of the ends of a bin, its positions and its cells: public and fixed.
+/// The ratio of the ends of a bin where none is stated, its positions and its cells: public.
 const BASE: u64 = 2;
 const SHIFTS: u32 = 4;
 const PARTS: u32 = 8;
@@ -36,6 +37,7 @@ pub(crate) struct Scale {
     /// Fewer even rows than this are refused more often than in one case of twenty.
     needed: u64,
     mechanism: scale::Calibrated,
+    base: Ratio,
     confidence: f64,
     /// A released answer is off by at most this factor.
     factor: f64,
@@ -52,22 +54,29 @@ impl Scale {
         let space = said.exact_lattice(column)?;
         let stepped = said.has_step() || space.kind().is_some();
         let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
+        let base = said.base().map_or(Ok(Ratio::from(BASE)), |text| base(text, stepped))?;
         let scale = scale::Scale {
             gate_eps: half.clone(),
             noise_eps: half,
             delta: said.delta().clone(),
-            base: Ratio::from(BASE),
+            base: base.clone(),
             shifts: SHIFTS,
             parts: PARTS,
             adjacency: said.adjacency(),
         };
         let mechanism = if stepped { scale.calibrate() } else { scale.calibrate_floats() }?;
-        let factor = (BASE as f64).powf(mechanism.accuracy(said.failure()).to_f64());
+        let factor = base.to_f64().powf(mechanism.accuracy(said.failure()).to_f64());
         let (spacing, step) =
             if stepped { (Spacing::Even, space.step_length()) } else { (Spacing::Floats, 1.0) };
-        // Even rows leave every factor of two only when about a tenth of them have changed.
+        // Even rows leave every factor of two only when about a tenth of them have changed, and smaller factors in proportion.
         let rows = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change).unwrap_or(u64::MAX);
-        let needed = rows.saturating_mul(EVEN);
+        let times = (EVEN as f64 * std::f64::consts::LN_2 / base.to_f64().ln()).max(1.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of rows, cut off at 2^64"
+        )]
+        let needed = (rows as f64 * times).ceil() as u64;
         let likely = EvenRows::new(said, &space)?.map(|even| {
             let error = if even.has(needed) { factor - 1.0 } else { f64::INFINITY };
             even.likely(error * even.quartiles_apart())
@@ -80,6 +89,7 @@ impl Scale {
             step,
             needed,
             mechanism,
+            base,
             confidence: said.confidence(),
             factor,
             likely,
@@ -94,6 +104,22 @@ impl Scale {
     pub fn suits(&self, rows: u64) -> bool {
         rows >= self.needed
     }
+}
+
+/// A stated ratio of the ends of a bin.
+fn base(text: &str, stepped: bool) -> Result<Ratio, PlanError> {
+    let number: Result<Ratio, _> = text.trim().parse();
+    let wrong = |why: &str, hint: &str| {
+        let problem = format!("`base={}` is not accepted: {why}", wording::shown(text));
+        PlanError::about(Argument::Base, problem).hint(hint.to_string())
+    };
+    let Some(base) = number.ok().filter(|base| *base > Ratio::one()) else {
+        return Err(wrong("factors are above 1", "give a number such as 1.5 or 2"));
+    };
+    if !stepped && base != Ratio::from(BASE) {
+        return Err(wrong("floats are measured in powers of 2", "give `resolution`, or leave it out"));
+    }
+    Ok(base)
 }
 
 impl Answering for Scale {
@@ -111,8 +137,9 @@ impl Answering for Scale {
 
     fn expected(&self) -> Expected {
         let words = format!(
-            "within a factor of {:.3}, or a refusal where a few rows can move the range out of a factor of {BASE}",
-            self.factor
+            "within a factor of {:.3}, or a refusal where a few rows can move the range out of a factor of {}",
+            self.factor,
+            self.base.to_short_up(6, 12)
         );
         Expected { error: None, words }
     }

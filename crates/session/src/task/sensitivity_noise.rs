@@ -15,14 +15,16 @@ use equipoise_core::{
     loss::{Eps, Loss},
     mechanism::{
         gate::Gate,
+        propose_test_release::{CalibratedLaplace, LaplaceAtBound},
         released_scale::{self, ReleasedScale},
         searched_bound::{self, SearchedBound, doubling_bounds},
         smooth,
         smooth_plan::{self, even_gaps},
     },
-    outcome::Outcome,
+    outcome::{Outcome, Slack},
     ratio::Ratio,
     stability::{Quantile, Reach, Window},
+    wording,
 };
 
 /// The mechanisms of this file.
@@ -52,13 +54,15 @@ enum Kind {
     Released(Box<released_scale::Calibrated>),
     /// A bound is searched and tested; the value is refused where the test fails.
     Tested(Box<searched_bound::Calibrated>),
+    /// A bound was proposed and is tested.
+    Proposed(Box<CalibratedLaplace>),
 }
 
 impl SensitivityNoise {
     pub fn plan(said: &ResolvedRequest, name: &str, fraction: &Ratio) -> Result<Self, PlanError> {
         let column = said.column()?;
         let need = said.numbers(column)?;
-        let values = said.kind(column).unwrap_or(source::Kind::Float);
+        let values = said.kind(column).unwrap_or(source::ColumnType::Float);
         if said.range().is_none() || !(said.has_step() || values.is_whole()) {
             return Err(PlanError::about(
                 Argument::Range,
@@ -73,6 +77,7 @@ impl SensitivityNoise {
         let (kind, likely) = match name {
             name if name == NAMES[0] => plan_smooth(said, &space, &gap)?,
             name if name == NAMES[1] => plan_released(said, &space, &gap)?,
+            _ if said.bound().is_some() => plan_proposed(said, &space, &gap, &even)?,
             _ => plan_tested(said, &space, &gap, &even)?,
         };
         Ok(Self {
@@ -110,14 +115,20 @@ impl SensitivityNoise {
             Kind::Tested(mechanism) => {
                 let found = mechanism.quantile(self.quantile, &window(mechanism.reach()), coins);
                 let within = mechanism.accuracy(found.bound, &self.failure).expect("a bound of the list");
-                match found.outcome {
-                    Outcome::Value(value) => self.released(&Ratio::from(value), &within),
-                    Outcome::Refused => Answer::refused(
-                        "a few rows could move it too far; raise epsilon or delta, bring more rows, or use \
-                         `mechanism=inverse-sensitivity`",
-                    ),
-                }
+                self.passed(&found.outcome, &within, FEW)
             }
+            Kind::Proposed(mechanism) => {
+                let found = mechanism.quantile(self.quantile, &window(mechanism.reach()), coins);
+                self.passed(&found, &mechanism.accuracy(&self.failure), FEW_FOR_BOUND)
+            }
+        }
+    }
+
+    /// The value behind a test, or a refusal.
+    fn passed(&self, outcome: &Outcome<i64>, within: &Ratio, refusal: &str) -> Answer {
+        match outcome {
+            Outcome::Value(value) => self.released(&Ratio::from(*value), within),
+            Outcome::Refused => Answer::refused(refusal),
         }
     }
 
@@ -140,7 +151,7 @@ impl Answering for SensitivityNoise {
         match self.kind {
             Kind::Smooth { .. } => NAMES[0],
             Kind::Released(_) => NAMES[1],
-            Kind::Tested(_) => NAMES[2],
+            Kind::Tested(_) | Kind::Proposed(_) => NAMES[2],
         }
     }
 
@@ -149,6 +160,7 @@ impl Answering for SensitivityNoise {
             Kind::Smooth { mechanism, .. } => mechanism.cost(),
             Kind::Released(mechanism) => mechanism.cost(),
             Kind::Tested(mechanism) => mechanism.cost(),
+            Kind::Proposed(mechanism) => mechanism.cost(),
         }
     }
 
@@ -177,6 +189,13 @@ impl Answering for SensitivityNoise {
                  in at most 1 case of 20 where {} rows must change before they can move it farther",
                 mechanism.target().until_change().unwrap_or(u64::MAX)
             ),
+            Kind::Proposed(mechanism) => format!(
+                "within {} where it is released; refused in at most 1 case of 20 where {} rows must change before one row can move it \
+                 by more than {}",
+                short(mechanism.accuracy(&self.failure).to_f64() * self.space.step_length()),
+                rows_for(mechanism),
+                short(mechanism.bound() as f64 * self.space.step_length()),
+            ),
         };
         Expected { error: None, words }
     }
@@ -195,6 +214,50 @@ impl Answering for SensitivityNoise {
             self.mechanism()
         )
     }
+}
+
+const FEW: &str = "a few rows could move it too far; raise epsilon or delta, bring more rows, or use \
+                   `mechanism=inverse-sensitivity`";
+const FEW_FOR_BOUND: &str = "a few rows could let one move it farther than the bound; give a larger `bound`, raise epsilon or delta, or \
+                             leave `bound` out, which searches one";
+
+/// A number for words, with few digits.
+fn short(number: f64) -> f64 {
+    format!("{number:.3e}").parse().unwrap_or(number)
+}
+
+/// How many rows must change before the bound is exceeded, so that one case of twenty is refused at most.
+fn rows_for(mechanism: &CalibratedLaplace) -> u64 {
+    let enough = mechanism.distance_for(&Ratio::new(1, 20)).and_then(Slack::until_unstable);
+    enough.unwrap_or(u64::MAX)
+}
+
+/// Half of epsilon for the test of a proposed bound, half for the noise.
+fn plan_proposed(
+    said: &ResolvedRequest,
+    space: &AnswerLattice,
+    gap: &Ratio,
+    even: &EvenRows,
+) -> Result<(Kind, Ratio), PlanError> {
+    let text = said.bound().unwrap_or_default();
+    let wrong = |hint: String| {
+        let problem = format!("`bound={}` is not accepted:", wording::shown(text));
+        PlanError::about(Argument::Bound, problem).hint(hint)
+    };
+    let step = space.step_length();
+    let bound: Ratio = text.trim().parse().map_err(|_| wrong("give a number such as 100".into()))?;
+    // Values lie whole steps apart. The guarantee is about the number of steps, however that was found.
+    let steps = Ratio::from_f64_exact(step).map(|step| bound / step).and_then(|steps| steps.floor_i64());
+    let steps = steps.and_then(|steps| u64::try_from(steps).ok()).filter(|&steps| steps > 0);
+    let steps = steps.ok_or_else(|| wrong(format!("give at least one step, which is {}", short(step))))?;
+    let half = Eps::new(said.eps().ratio() / &Ratio::from(2u64))?;
+    let test = Gate { eps: half.clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
+    let mechanism = LaplaceAtBound { test, noise_eps: half, bound: steps }.calibrate()?;
+    // Even rows are moved one gap farther by each change.
+    let rows = rows_for(&mechanism);
+    let passes = gap * &Ratio::from(rows) <= Ratio::from(steps) && even.has(2 * rows);
+    let error = if passes { mechanism.accuracy(said.failure()) } else { Ratio::from(space.range().width()) };
+    Ok((Kind::Proposed(Box::new(mechanism)), error))
 }
 
 /// The noise and decay that are best for even rows, and their error in steps.

@@ -2,11 +2,15 @@
 //! to find them. All splits are calibrated beforehand, and each costs the same.
 
 use super::{
-    clip::{Clip, FINE, Found, Search, Start},
+    clip::{Clip, Found, Lattice, Search, Start},
     divisor::Divisor,
-    sums::{Moved, Sums},
+    sums::{Moved, Sums, Which},
 };
-use crate::{error::PlanError, resolved::ResolvedRequest, rows::cells::Cells};
+use crate::{
+    error::PlanError,
+    resolved::ResolvedRequest,
+    rows::cells::{CellLattice, Cells},
+};
 use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, ratio::Ratio};
 
 /// Hundredths of epsilon that the number of rows gets where the range is searched.
@@ -65,13 +69,24 @@ impl<S> Searched<S> {
         if is_sum { self.needed } else { self.told }
     }
 
+    /// The cells that rows are counted in.
+    pub fn cells(&self) -> CellLattice {
+        self.stages[0].search.cells()
+    }
+
     /// Find a range for rows that lie in these cells.
     pub fn run<C: Coins>(&self, cells: &Cells, coins: &mut C) -> SharedRange {
         self.run_each(std::slice::from_ref(cells), coins)
     }
 
-    /// Find a range for each of some columns of the same rows.
+    /// Find a range for each of two columns of the same rows, or for one.
     pub fn run_each<C: Coins>(&self, columns: &[Cells], coins: &mut C) -> SharedRange {
+        let FoundRanges { clips, outside, stage, rows } = self.run_all(columns, coins);
+        SharedRange { clip: clips[0], second: clips.get(1).copied(), outside, stage, rows }
+    }
+
+    /// Find a range for each of some columns of the same rows.
+    pub fn run_all<C: Coins>(&self, columns: &[Cells], coins: &mut C) -> FoundRanges {
         let rows = self.count.noisy(columns.first().map_or(0, Cells::rows), coins);
         let stage = self.stages.iter().rposition(|stage| rows >= stage.from_rows).unwrap_or_default();
         let search = &self.stages[stage].search;
@@ -87,9 +102,18 @@ impl<S> Searched<S> {
         // Where most rows may lie outside it says nothing.
         let outside = outside
             .filter(|&outside| i64::try_from(outside).is_ok_and(|outside| outside <= rows / TOLD_OUTSIDE));
-        let second = found.get(1).map(|found| found.clip);
-        SharedRange { clip: found[0].clip, second, outside, stage, rows }
+        FoundRanges { clips: found.iter().map(|found| found.clip).collect(), outside, stage, rows }
     }
+}
+
+/// The ranges that were found, one for each column, by which split, and how many rows there seem to be.
+#[derive(Clone, Debug)]
+pub(super) struct FoundRanges {
+    pub clips: Vec<Clip>,
+    /// At most so many rows lie outside of any of them, where that is told.
+    pub outside: Option<u64>,
+    pub stage: usize,
+    pub rows: i64,
 }
 
 /// A range that was found, by which split, and how many rows there seem to be.
@@ -124,11 +148,12 @@ pub(super) fn search(
     said: &ResolvedRequest,
     moved: &Moved,
     is_sum: bool,
-    squares: bool,
+    which: Which,
+    lattice: Lattice,
 ) -> Result<Searched, PlanError> {
     let (of_rows, of_sums) = failures(said, if is_sum { COUNT_SHARE } else { 0 });
     let of_rows = if is_sum { of_rows } else { said.failure().clone() };
-    search_each(said, 1, &of_rows, |eps| Sums::plan(&of_sums, eps, moved, !is_sum, squares))
+    search_each(said, 1, &of_rows, lattice, |eps| Sums::plan(&of_sums, eps, moved, !is_sum, which))
 }
 
 /// The same for each of some columns, which share what a search costs, with any sums.
@@ -136,6 +161,7 @@ pub(super) fn search_each<S>(
     said: &ResolvedRequest,
     columns: u64,
     of_rows: &Ratio,
+    lattice: Lattice,
     sums: impl Fn(&Eps) -> Result<S, PlanError>,
 ) -> Result<Searched<S>, PlanError> {
     let count = Divisor::bought(&share(said.eps(), COUNT_SHARE)?, of_rows)?;
@@ -143,7 +169,7 @@ pub(super) fn search_each<S>(
     let eps = said.eps().ratio().to_f64();
     // What costs twice as much under replace takes twice as many rows.
     let doubled = if said.adjacency() == Adjacency::Replace { 2.0 } else { 1.0 };
-    // And what each of two columns has half of.
+    // And what each of some columns has a part of.
     let doubled = doubled * columns as f64;
     let of_column = |eps: &Eps, hundredths: u64| -> Result<Eps, PlanError> {
         Ok(Eps::new(share(eps, hundredths)?.ratio() / &Ratio::from(columns))?)
@@ -157,7 +183,7 @@ pub(super) fn search_each<S>(
         };
         Ok(Stage {
             from_rows: rows(split.from * doubled),
-            search: Search::new(start, of_column(said.eps(), split.end)?, FINE)?,
+            search: Search::new(start, of_column(said.eps(), split.end)?, lattice)?,
             sums: sums(&share(said.eps(), split.sums)?)?,
         })
     };

@@ -1,15 +1,16 @@
 //! Several statistics of one column for one price: count, mean, standard deviation and five quantiles.
 //!
-//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. By group
-//! the same for each group, with what the keys left ([`groups`](super::groups)).
+//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. Without quantiles
+//! the sums have all of it. By group the same for each group, with what the keys left ([`groups`](super::groups)).
 
 use super::{Answering, Expected, moments::Moments, quantiles::Quantiles, stages::SharedRange};
 use crate::{
     answer::{Answer, Named},
-    error::PlanError,
+    error::{PlanError, list},
     gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    statistic::Argument,
 };
 #[cfg(test)]
 use equipoise_core::adjacency::Adjacency;
@@ -18,6 +19,9 @@ use equipoise_core::{
     loss::{Delta, Eps, Loss},
     ratio::Ratio,
 };
+
+/// What the noisy sums carry.
+const MOMENTS: &str = "count, mean and standard deviation";
 
 /// Count, mean, standard deviation, and the quantiles together.
 pub(super) const ANSWERS: usize = 4;
@@ -29,7 +33,8 @@ pub(crate) const SUMMARY: [i64; 5] = [5, 25, 50, 75, 95];
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
     moments: Moments,
-    quantiles: Quantiles,
+    /// With the fraction of each as text; nothing where they are left out.
+    quantiles: Option<(Quantiles, Vec<String>)>,
     eps: Eps,
 }
 
@@ -40,15 +45,31 @@ impl Summary {
 
     /// The same with other quantiles; few can be enumerated.
     pub fn of(said: &ResolvedRequest, hundredths: &[i64]) -> Result<Self, PlanError> {
-        let half = said.part(Eps::new(said.eps().ratio() / &Ratio::from(2u64))?, Delta::zero());
-        let (moments, quantiles) = (Moments::plan(&half)?, Quantiles::summary(&half, hundredths)?);
-        Ok(Self { moments, quantiles, eps: said.eps().clone() })
+        let eps = said.eps().clone();
+        let moments = |said: &ResolvedRequest| {
+            if said.is_concentrated() { Moments::plan(&said.by("gaussian")) } else { Moments::plan(said) }
+        };
+        if !said.has_quantiles() {
+            if said.interval() || said.has_step() {
+                let argument = if said.interval() { Argument::Interval } else { Argument::Resolution };
+                let problem = format!("{} is for the quantiles, which are left out", argument.name());
+                return Err(PlanError::about(argument, problem).hint("leave it out"));
+            }
+            let moments = moments(&said.part(eps.clone(), Delta::zero()))?;
+            return Ok(Self { moments, quantiles: None, eps });
+        }
+        let half = said.part(Eps::new(eps.ratio() / &Ratio::from(2u64))?, Delta::zero());
+        let moments = moments(&half)?;
+        let quantiles = Quantiles::summary(&half, hundredths)?;
+        let fractions = hundredths.iter().map(|&part| Ratio::new(part, 100).to_short_up(2, 4)).collect();
+        Ok(Self { moments, quantiles: Some((quantiles, fractions)), eps })
     }
 
     /// What the parts cost, added up.
     #[cfg(test)]
     pub fn spent(&self, adjacency: Adjacency) -> Loss {
-        self.moments.spent(adjacency).compose(&self.quantiles.cost())
+        let sums = self.moments.spent(adjacency);
+        self.quantiles.iter().fold(sums, |sum, (quantiles, _)| sum.compose(&quantiles.cost()))
     }
 }
 
@@ -57,17 +78,22 @@ impl Answering for Summary {
         Loss::pure(&self.eps)
     }
 
+    fn losses(&self) -> Vec<Loss> {
+        let quantiles = self.quantiles.iter().flat_map(|(quantiles, _)| quantiles.losses());
+        self.moments.losses().into_iter().chain(quantiles).collect()
+    }
+
     fn needs(&self) -> Vec<Need> {
-        vec![self.moments.need(), self.quantiles.need()]
+        [self.moments.need()].into_iter().chain(self.quantiles.iter().map(|(one, _)| one.need())).collect()
     }
 
     fn expected(&self) -> Expected {
-        let quantiles = self.quantiles.expected();
-        let words = format!(
-            "count, mean and standard deviation: {}; the quantiles 0.05, 0.25, 0.5, 0.75 and 0.95: {}",
-            self.moments.expected().words,
-            quantiles.words
-        );
+        let sums = format!("{MOMENTS}: {}", self.moments.expected().words);
+        let Some((quantiles, fractions)) = &self.quantiles else {
+            return Expected { words: sums, error: None };
+        };
+        let quantiles = quantiles.expected();
+        let words = format!("{sums}; the quantiles {}: {}", list(fractions), quantiles.words);
         Expected { words, ..quantiles }
     }
 
@@ -90,17 +116,28 @@ impl Answering for Summary {
         coins: &mut C,
     ) -> Answer {
         let sums = self.moments.summary(shared, gathered, coins);
-        let sums = sums.map(|(statistic, answer)| Named { statistic, mechanism: "laplace", answer });
-        let quantiles = Named {
+        let sums = sums.map(|(statistic, answer)| Named {
+            statistic,
+            column: None,
+            mechanism: self.moments.mechanism(),
+            answer,
+        });
+        let quantiles = self.quantiles.iter().map(|(quantiles, _)| Named {
             statistic: "quantiles",
-            mechanism: self.quantiles.mechanism(),
-            answer: self.quantiles.answer(gathered, coins),
-        };
-        Answer::summary(sums.into_iter().chain([quantiles]).collect())
+            column: None,
+            mechanism: quantiles.mechanism(),
+            answer: quantiles.answer(gathered, coins),
+        });
+        Answer::summary(sums.into_iter().chain(quantiles).collect())
     }
 
     fn mechanism(&self) -> &'static str {
-        "laplace, inverse-sensitivity"
+        match (self.moments.mechanism(), self.quantiles.is_some()) {
+            ("gaussian", true) => "gaussian, inverse-sensitivity",
+            ("gaussian", false) => "gaussian",
+            (_, true) => "laplace, inverse-sensitivity",
+            (_, false) => "laplace",
+        }
     }
 
     fn answers(&self) -> usize {
@@ -108,10 +145,81 @@ impl Answering for Summary {
     }
 
     fn rows_needed(&self) -> Option<u64> {
-        self.moments.rows_needed().max(self.quantiles.rows_needed())
+        self.moments.rows_needed().max(self.quantiles.as_ref().and_then(|(one, _)| one.rows_needed()))
+    }
+
+    fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
+        let sums = (None, self.moments.rows_needed().unwrap_or(0));
+        let each = self.quantiles.iter().flat_map(|(quantiles, fractions)| {
+            fractions.iter().cloned().map(Some).zip(quantiles.needed_each().iter().copied())
+        });
+        [sums].into_iter().chain(each).collect()
     }
 
     fn no_prediction(&self) -> String {
         "a summary has several errors; give `epsilon`".to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        plan::{DataFacts, Plan},
+        request::Request,
+        task::Task,
+    };
+
+    fn planned(no_quantiles: Option<bool>, adjacency: Adjacency) -> Result<Plan, PlanError> {
+        let facts = DataFacts {
+            name: "people".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
+        let request = Request {
+            column: Some("salary".into()),
+            epsilon: Some("1".into()),
+            adjacency: Some(adjacency.to_string()),
+            no_quantiles,
+            ..Request::new("summary")
+        };
+        Plan::new(&request, &facts)
+    }
+
+    /// With quantiles and without, the parts cost what the whole is charged, and all of it.
+    #[test]
+    fn the_parts_of_a_summary_cost_what_it_is_charged() {
+        for adjacency in Adjacency::ALL {
+            for no_quantiles in [None, Some(true)] {
+                let plan = planned(no_quantiles, adjacency).unwrap();
+                let Task::Summary(summary) = plan.task() else { panic!("a summary") };
+                let Loss::Approx(spent) = summary.spent(adjacency) else {
+                    panic!("an (epsilon, delta) price")
+                };
+                assert_eq!(spent.eps.ratio(), &Ratio::one(), "{adjacency} {no_quantiles:?}");
+                assert_eq!((plan.cost().eps.ratio(), plan.cost().delta.is_zero()), (&Ratio::one(), true));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_for_quantiles_alone_is_an_error_without_them() {
+        let plan = planned(Some(true), Adjacency::AddRemove).unwrap();
+        assert_eq!((plan.task().needs().len(), plan.mechanism().as_str()), (1, "laplace"));
+        let words = plan.expected().words;
+        assert!(
+            words.starts_with("count, mean and standard deviation: ") && !words.contains("quantile"),
+            "{words}"
+        );
+        let request = Request { interval: Some(true), ..plan.request().clone() };
+        let facts = DataFacts {
+            name: "p".into(),
+            columns: vec!["salary".into()],
+            registered: None,
+            kinds: Vec::new(),
+        };
+        let error = Plan::new(&request, &facts).unwrap_err().to_string();
+        assert!(error.contains("interval is for the quantiles, which are left out"), "{error}");
     }
 }

@@ -18,12 +18,10 @@
 
 use super::noise::Noise;
 use crate::{error::PlanError, resolved::ResolvedRequest};
-#[cfg(test)]
-use equipoise_core::loss::Loss;
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
-    loss::{Delta, Eps},
+    loss::{Delta, Eps, Loss},
     ratio::Ratio,
 };
 
@@ -35,6 +33,29 @@ pub(super) struct Moved {
     pub square_steps: i64,
     /// How far a replaced row goes.
     pub span: i64,
+}
+
+/// Which sums there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// That of rows.
+    First,
+    /// That of squares too, for a variance alone.
+    Squares,
+    /// That of squares too, where a sum or mean is asked for beside a variance.
+    Both,
+}
+
+impl Which {
+    /// The part of epsilon for the sum of rows; the sum of squares, which a variance is mostly made of, has the rest. Of two questions
+    /// together, half is what a mean alone would have, and more than a variance alone would give its squares.
+    fn first_share(self) -> Ratio {
+        match self {
+            Self::First => Ratio::one(),
+            Self::Squares => Ratio::new(2, 5),
+            Self::Both => Ratio::new(1, 2),
+        }
+    }
 }
 
 /// Noise for the sum of a column, or for its two sides, and for the sum of squares where a variance is due.
@@ -56,11 +77,11 @@ impl Sums {
         eps: &Eps,
         moved: &Moved,
         two_sides: bool,
-        squares: bool,
+        which: Which,
     ) -> Result<Self, PlanError> {
-        // The sum of squares is what a variance is mostly made of.
-        let (first_share, second_share) =
-            if squares { (Ratio::new(2, 5), Some(Ratio::new(3, 5))) } else { (Ratio::one(), None) };
+        let first_share = which.first_share();
+        let squares = which != Which::First;
+        let second_share = squares.then(|| Ratio::one() - &first_share);
         let part = |share: &Ratio| -> Result<(Eps, Delta), PlanError> {
             Ok((Eps::new(eps.ratio() * share)?, Delta::new(said.delta().ratio() * share)?))
         };
@@ -92,11 +113,24 @@ impl Sums {
         Ok(Self { first, within, within_both, second, two_sides })
     }
 
+    /// The same where the first sum alone is told, which then may fail in all of these cases.
+    pub fn of_first_alone(&self, failure: &Ratio) -> Result<Self, PlanError> {
+        let room = if self.two_sides { 2 } else { 0 };
+        let within = self.first.within(failure)?.saturating_add(room);
+        let within_both = self.first.within(&(failure / &Ratio::from(2u64)))?.saturating_add(room);
+        Ok(Self { within, within_both, second: None, ..self.clone() })
+    }
+
+    /// What each of them costs.
+    pub fn losses(&self) -> Vec<Loss> {
+        let second = self.second.as_ref().map(|(noise, _)| noise.cost());
+        std::iter::once(self.first.cost()).chain(second).collect()
+    }
+
     /// What they cost together.
     #[cfg(test)]
     pub fn cost(&self) -> Loss {
-        let second = self.second.as_ref().map(|(noise, _)| noise.cost());
-        second.into_iter().fold(self.first.cost(), |sum, part| sum.compose(&part))
+        self.losses().into_iter().reduce(|sum, part| sum.compose(&part)).expect("a sum")
     }
 
     /// Twice the noisy sum, and twice the noisy number of rows in steps, from two sides.
@@ -143,7 +177,7 @@ mod tests {
         };
         let said = ResolvedRequest::new(&request, &facts).unwrap();
         let moved = Moved { steps: 1000, square_steps: 1000, span: 2000 };
-        Sums::plan(&said, said.eps(), &moved, true, false).unwrap()
+        Sums::plan(&said, said.eps(), &moved, true, Which::First).unwrap()
     }
 
     /// Wherever the mean lies, the noisy share is within what is said as often as is said, and not much more often at the ends

@@ -4,7 +4,7 @@ use crate::{
     error::PlanError,
     need::Need,
     resolved::ResolvedRequest,
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
 };
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Texts {
     wanted: ColumnRead,
-    kind: Option<Kind>,
+    kind: Option<ColumnType>,
 }
 
 impl Texts {

@@ -118,6 +118,51 @@ fn bins_keep_what_they_promise_and_mutants_do_not() {
     assert!(measured.lower() > "1e-3".parse().unwrap(), "{}", measured.to_f64());
 }
 
+/// Bins and points of each group: with stated groups a row moves one count of one of them; where groups are found, the row that brings a key
+/// is told with probability at most delta. A replaced row moves two counts, of two groups or of one, and noise for one is caught.
+#[test]
+fn bins_of_groups_keep_what_they_promise_and_mutants_do_not() {
+    let by_town = |request: Request| Request { group_by: vec!["town".into()], ..request };
+    let stated = |adjacency: Adjacency| Request {
+        bins: Some("1".into()),
+        range: Some("0,1".into()),
+        keys: vec!["ash".into()],
+        ..by_town(request("histogram", Some("salary"), "2", adjacency))
+    };
+    let points = |adjacency: Adjacency| Request {
+        at: Some("0".into()),
+        keys: vec!["ash".into(), "cedar".into()],
+        ..by_town(request("ecdf", Some("salary"), "2", adjacency))
+    };
+    for adjacency in Adjacency::ALL {
+        keeps(&stated(adjacency), adjacency, 2, "0.9");
+        keeps(&points(adjacency), adjacency, 2, "0.9");
+    }
+    let found = |adjacency: Adjacency| Request {
+        at: Some("1".into()),
+        delta: Some("0.1".into()),
+        ..by_town(request("ecdf", Some("salary"), "2", adjacency))
+    };
+    let found_both = Request {
+        width: Some("2".into()),
+        delta: Some("0.1".into()),
+        ..by_town(request("histogram", Some("salary"), "2", Adjacency::AddRemove))
+    };
+    for request in [found(Adjacency::AddRemove), found_both] {
+        let plan = plan(&request);
+        let measured = worst(&plan, Adjacency::AddRemove, plan.cost().eps.ratio(), 2);
+        assert!(
+            measured.upper() <= "0.10001".parse().unwrap(),
+            "{}: {}",
+            request.to_json(),
+            measured.to_f64()
+        );
+    }
+    let one_step = plan(&points(Adjacency::AddRemove));
+    let measured = worst(&one_step, Adjacency::Replace, &"3".parse().unwrap(), 2);
+    assert!(measured.lower() > "1e-3".parse().unwrap(), "{}", measured.to_f64());
+}
+
 /// The ends of three rows at most: the value and the noisy number of rows together. The price of the value alone is caught, where the
 /// number of rows tells the rest.
 #[test]
@@ -187,6 +232,12 @@ fn no_rows_make_these_answers_panic() {
             asked("distinct"),
             by_town(asked("distinct")),
             Request { at: Some("-1e300,0,5".into()), ..asked("ecdf") },
+            by_town(Request { at: Some("-1e300,0,5".into()), ..asked("ecdf") }),
+            by_town(Request { bins: Some("3".into()), range: range.clone(), ..asked("histogram") }),
+            by_town(Request { width: Some("0.1".into()), ..asked("histogram") }),
+            by_town(Request { quantile_bins: Some("3".into()), ..asked("histogram") }),
+            by_town(asked("ecdf")),
+            Request { no_quantiles: Some(true), ..asked("summary") },
         ] {
             let plan = plan(&request);
             for file in &files {

@@ -4,8 +4,10 @@
 //! is a property of the function, which no noise tells. `covers` says so in every bar.
 
 use super::{
+    VotePlan,
     answered::{Answered, Seen},
     choose::Kind,
+    numeric::{STEPS, numbers, vectors},
     output::{Output, Vote},
 };
 use crate::{
@@ -30,8 +32,10 @@ pub(super) struct Aggregate {
     pub kind: Kind,
     /// What a block without an answer counts as; nothing where its vote is for nobody.
     pub missing: Option<Vote>,
-    /// Nothing where what is missing counts as was stated: then that is as good a vote as any.
+    /// Nothing where what is missing counts as was stated: then that is as good a vote as any. Nothing for samples either, where
+    /// it is one more vote.
     pub answered: Option<Answered>,
+    pub default_stated: bool,
     pub options: Vec<String>,
     pub cost: Approx,
     pub failure: Ratio,
@@ -41,13 +45,15 @@ pub(super) struct Aggregate {
 }
 
 /// How many rows or people are in a block, as far as that is public.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size {
     /// What is dealt.
     pub of: &'static str,
     pub stated: Option<u64>,
     /// What was dealt, where its number is public.
     pub public: Option<u64>,
+    /// The share of them in one block.
+    pub share: f64,
 }
 
 /// An answer, and what was found of the blocks behind it.
@@ -55,6 +61,19 @@ pub(super) struct Size {
 pub(crate) struct Tallied {
     pub answer: Answer,
     pub blocks: Blocks,
+}
+
+impl Tallied {
+    /// The same where the blocks chose an analysis first.
+    pub fn chosen(self, plan: &VotePlan, analysis: Option<String>) -> Self {
+        let (Some(name), Some(analyses)) = (analysis, plan.analyses()) else { return self };
+        let gap = analyses.gap();
+        let clause = format!("the analysis {name} was chosen; at most {gap} blocks more name another one");
+        let mut answer = self.answer;
+        answer.error = answer.error.map(|bar| bar.on(Condition::Given(clause)));
+        let blocks = Blocks { analysis: Some(name), analysis_gap: Some(gap), ..self.blocks };
+        Self { answer, blocks }
+    }
 }
 
 impl Aggregate {
@@ -74,15 +93,39 @@ impl Aggregate {
         Self { size: Size { public: rows, ..self.size }, ..self.clone() }
     }
 
+    /// The same where a block has this share of the rows.
+    #[must_use]
+    pub fn with_share(self, share: f64) -> Self {
+        Self { size: Size { share, ..self.size }, ..self }
+    }
+
+    /// The share of the rows in a block.
+    pub fn share(&self) -> f64 {
+        self.size.share
+    }
+
+    /// What votes come from.
+    fn voters(&self) -> &'static str {
+        if self.kind.is_sampled() { "samples" } else { "blocks" }
+    }
+
     /// What can be told beforehand, in words.
     pub fn expected(&self) -> String {
-        let of = format!("the {} of {} blocks' answers", self.kind.name(), self.blocks);
+        let of = format!("the {} of {} {}' answers", self.kind.name(), self.blocks, self.voters());
         let spreads =
             |spreads: f64| format!("{of}, with noise of about {spreads:.2} standard deviations of an answer");
         let agree = "where three blocks of four agree";
         let what = match &self.kind {
-            Kind::Trimmed { .. } => {
+            Kind::Ranged { .. } => {
                 format!("{of}, within {} of it", short_up(self.scale().unwrap_or_default()))
+            }
+            Kind::Median { median } => format!("{of}, within {} ranks of it", median.ranks),
+            Kind::Consensus { bound, .. } => {
+                let within = short_up(self.scale().unwrap_or_default());
+                format!("{of} within {} of each other: within {within} of it, or a refusal", plain(*bound))
+            }
+            Kind::Grid { grids, .. } => {
+                format!("{of}, of width {}, or a refusal where too few agree", grids.words())
             }
             Kind::Bounded { .. } => {
                 format!("{of}, each number within {} of it", short_up(self.scale().unwrap_or_default()))
@@ -92,16 +135,30 @@ impl Aggregate {
             Kind::Ball { mean, .. } => {
                 format!("{}, or a refusal where they do not agree", spreads(mean.noise_in_spreads()))
             }
+            Kind::Bootstrap { election } => {
+                let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
+                let size = self.sample_words();
+                format!(
+                    "{of}, exactly, or a refusal: {} evaluations, each of {size}; released with probability {success:.2} {agree}",
+                    self.blocks
+                )
+            }
+            Kind::Printed { .. } | Kind::Sa { .. } => {
+                let size = self.sample_words();
+                format!("{of}, exactly, or a refusal: {} evaluations, each of {size}", self.blocks)
+            }
             Kind::Majority { election } => {
                 let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
                 format!("{of}, exactly, or a refusal: released with probability {success:.2} {agree}")
             }
-            Kind::Options { election, gap } => {
+            Kind::Options { election, gap, popularity } => {
                 let success = election.success_lower(&Ratio::new(3, 4)).to_f64();
                 let many = self.options.len();
+                let popular = popularity
+                    .map_or(String::new(), |within| format!("; how many votes it has, within {within}"));
                 format!(
                     "{of} among {many} options, or one with at most {gap} votes fewer: the most frequent one with \
-                     probability {success:.2} {agree}"
+                     probability {success:.2} {agree}{popular}"
                 )
             }
             Kind::Counts { within, .. } => {
@@ -114,32 +171,53 @@ impl Aggregate {
         };
         match &self.answered {
             Some(answered) => format!("{what}; refused unless {}", answered.words()),
-            None => format!("{what}; {}, as stated", self.missing_words()),
+            None if self.default_stated => format!("{what}; {}, as stated", self.missing_words()),
+            None => format!("{what}; {}", self.missing_words()),
+        }
+    }
+
+    /// How much of the rows a sample has, in words.
+    fn sample_words(&self) -> String {
+        let Size { of, stated, public, share } = self.size;
+        match public.or(stated) {
+            Some(rows) => format!("about {} {of}", (rows as f64 * share).round()),
+            None => format!("about {share:.2e} of the {of}"),
         }
     }
 
     /// The error bar of a released answer, where it is known beforehand.
     pub fn expected_error(&self) -> Option<ErrorBar> {
         match &self.kind {
-            Kind::Trimmed { ends, .. } | Kind::Bounded { ends, .. } => {
+            Kind::Ranged { ends, .. } | Kind::Bounded { ends, .. } | Kind::Consensus { ends, .. } => {
                 let bar = ErrorBar::within(self.confidence, self.scale()?);
                 Some(self.covered(bar.on(Condition::LimitedTo([ends.0, ends.1]))))
             }
-            Kind::Majority { .. } => Some(self.covered(ErrorBar::exact())),
+            Kind::Median { median } => {
+                let limits = median.ends.map(|ends| Condition::LimitedTo([ends.0, ends.1]));
+                Some(self.covered(ErrorBar::rank(self.confidence, median.ranks).on(limits)))
+            }
+            Kind::Majority { .. } | Kind::Bootstrap { .. } | Kind::Printed { .. } | Kind::Sa { .. } => {
+                Some(self.covered(ErrorBar::exact()))
+            }
             Kind::Options { gap, .. } => {
                 Some(self.covered(ErrorBar::gap(self.confidence, *gap, GapUnit::Votes)))
             }
             Kind::Counts { within, .. } => Some(self.covered(self.votes_bar(*within))),
-            Kind::Location { .. } | Kind::Ball { .. } | Kind::Vectors { .. } => None,
+            Kind::Location { .. } | Kind::Ball { .. } | Kind::Vectors { .. } | Kind::Grid { .. } => None,
         }
     }
 
     /// How far noise and rounding go, where that is known beforehand.
     fn scale(&self) -> Option<f64> {
         match &self.kind {
-            Kind::Trimmed { mean, ends } => {
+            Kind::Ranged { mean, ends, .. } => {
                 let within = mean.accuracy(&self.failure)?.to_f64();
                 Some(with_rounding(within, &[ends.0, ends.1]))
+            }
+            Kind::Consensus { median, ends, .. } => {
+                // Votes are rounded by up to half a step.
+                let steps = (median.accuracy(&self.failure) + Ratio::new(1, 2)).to_f64();
+                Some(with_rounding(steps * step_of(*ends), &[ends.0, ends.1]))
             }
             Kind::Bounded { mean, ends } => {
                 Some(with_rounding(mean.accuracy(&self.failure), &[ends.0, ends.1]))
@@ -157,18 +235,42 @@ impl Aggregate {
         let filled: Vec<Option<&Vote>> =
             given.into_iter().map(|vote| vote.or(self.missing.as_ref())).collect();
         let answer = self.aggregated(&filled, coins);
-        let answer = if seen.is_none_or(|seen| seen.enough) { answer } else { self.too_few_answered() };
-        Tallied { answer, blocks: self.told_of_blocks(seen) }
+        let mut answer = if seen.is_none_or(|seen| seen.enough) { answer } else { self.too_few_answered() };
+        let mut blocks = self.told_of_blocks(seen);
+        // How popular an option is stands with the blocks that voted.
+        if let (Kind::Options { popularity: Some(within), .. }, Some(votes)) =
+            (&self.kind, answer.rows.take())
+        {
+            (blocks.votes, blocks.votes_within) = (Some(votes), Some(*within));
+        }
+        Tallied { answer, blocks }
     }
 
     fn aggregated<C: Coins>(&self, votes: &[Option<&Vote>], coins: &mut C) -> Answer {
         match &self.kind {
-            Kind::Trimmed { mean, ends } => {
+            Kind::Ranged { mean, ends, .. } => {
                 let value = mean.run(&numbers(votes), coins).to_f64();
-                // The mean of what was limited lies between the ends, so that the bar may be cut there.
-                let bar = Bar::near(value, self.scale().unwrap_or_default()).between(ends.0, ends.1);
-                self.number(bar, Some([ends.0, ends.1]))
+                self.in_range(value, *ends)
             }
+            Kind::Median { median } => {
+                let value = median.run(&numbers(votes), coins);
+                let limits = median.ends.map(|ends| Condition::LimitedTo([ends.0, ends.1]));
+                let bar = ErrorBar::rank(self.confidence, median.ranks).on(limits);
+                Answer::number(value, self.covered(bar))
+            }
+            Kind::Consensus { median, ends, .. } => {
+                let step = step_of(*ends);
+                let place = |value: f64| steps_from(value, ends.0, step);
+                let votes: Vec<i64> = numbers(votes).into_iter().map(place).collect();
+                match median.run(&votes, coins) {
+                    Outcome::Refused => self.too_few_agree(),
+                    Outcome::Value(steps) => self.in_range(ends.0 + steps as f64 * step, *ends),
+                }
+            }
+            Kind::Grid { grids, single } => match grids.run(votes, coins) {
+                Outcome::Refused => self.too_few_agree(),
+                Outcome::Value((middle, width)) => self.cell(&middle, width, *single),
+            },
             Kind::Location { mean } => {
                 let located = mean.run(&numbers(votes), coins);
                 let Clip { low, high } = located.clip;
@@ -203,24 +305,32 @@ impl Aggregate {
                 self.vector(&found.value, within, Some(Condition::EachLimitedTo(ranges)))
             }
             Kind::Majority { election } => {
-                let votes: Vec<Option<Elected>> =
-                    votes.iter().map(|vote| self.elected_by((*vote)?)).collect();
-                match election.run_some(&votes, coins) {
-                    Outcome::Value(Some(elected)) => {
-                        Answer::released(elected.into_json(), self.covered(ErrorBar::exact()))
-                    }
-                    Outcome::Value(None) | Outcome::Refused => self.too_few_agree(),
-                }
+                let votes: Vec<Option<Elected>> = self.elected(votes);
+                self.most_frequent(election.run_some(&votes, coins))
             }
-            Kind::Options { election, gap } => {
+            Kind::Bootstrap { election } => {
+                let votes: Vec<Option<Elected>> = self.elected(votes);
+                self.most_frequent(election.run(&votes, coins))
+            }
+            Kind::Printed { form } => {
+                let votes: Vec<Option<Elected>> = self.elected(votes);
+                self.most_frequent(form.run(Some(&votes), coins))
+            }
+            Kind::Sa { form, .. } => {
+                let votes: Vec<Option<Elected>> = self.elected(votes);
+                self.most_frequent(form.run(&votes, coins))
+            }
+            Kind::Options { election, gap, .. } => {
                 let place = |vote: Option<&Vote>| match vote {
                     Some(Vote::Listed(place)) => Some(*place as u64),
                     _ => None,
                 };
                 let votes: Vec<Option<u64>> = votes.iter().copied().map(place).collect();
-                let named = usize::try_from(election.run(&votes, coins).option).unwrap_or_default();
+                let elected = election.run(&votes, coins);
+                let named = usize::try_from(elected.option).unwrap_or_default();
                 let bar = ErrorBar::gap(self.confidence, *gap, GapUnit::Votes);
-                Answer::released(json!(self.options[named]), self.covered(bar))
+                let answer = Answer::released(json!(self.options[named]), self.covered(bar));
+                Answer { rows: elected.popularity, ..answer }
             }
             Kind::Counts { counts, within } => {
                 let votes: Vec<Vec<usize>> = votes.iter().copied().map(named_places).collect();
@@ -231,12 +341,56 @@ impl Aggregate {
         }
     }
 
+    fn elected(&self, votes: &[Option<&Vote>]) -> Vec<Option<Elected>> {
+        votes.iter().map(|vote| self.elected_by((*vote)?)).collect()
+    }
+
+    /// What was elected; that most gave no answer is none.
+    fn most_frequent(&self, elected: Outcome<Option<Elected>>) -> Answer {
+        match elected {
+            Outcome::Value(Some(elected)) => {
+                Answer::released(elected.into_json(), self.covered(ErrorBar::exact()))
+            }
+            Outcome::Value(None) | Outcome::Refused => self.too_few_agree(),
+        }
+    }
+
+    /// A number with its noise, known to lie in a range.
+    fn in_range(&self, value: f64, ends: (f64, f64)) -> Answer {
+        // The mean or median of what was limited lies between the ends, so that the bar may be cut there.
+        let bar = Bar::near(value, self.scale().unwrap_or_default()).between(ends.0, ends.1);
+        self.number(bar, Some([ends.0, ends.1]))
+    }
+
+    /// The middle of a cell, which holds all answers that lie in it.
+    fn cell(&self, middle: &[f64], width: f64, single: bool) -> Answer {
+        let within = with_rounding(width / 2.0, middle);
+        let bar = if single {
+            let bar = Bar::near(middle[0], within);
+            ErrorBar::noise(1.0, bar.low, bar.high)
+        } else {
+            ErrorBar::within(1.0, within)
+        };
+        if !middle.iter().chain([&within]).all(|value| value.is_finite()) {
+            return self.too_large();
+        }
+        let value = if single { json!(middle[0]) } else { json!(middle) };
+        Answer::released(
+            value,
+            self.covered(bar.on(Condition::Given(format!("cells have the width {}", plain(width))))),
+        )
+    }
+
     fn elected_by(&self, vote: &Vote) -> Option<Elected> {
         match vote {
             Vote::Label(label) => Some(Elected::Label(label.clone())),
             Vote::Labels(labels) => Some(Elected::Labels(labels.clone())),
             Vote::Listed(place) => self.options.get(*place).cloned().map(Elected::Label),
-            Vote::Number(_) | Vote::Vector(_) | Vote::Named(_) => None,
+            Vote::Named(_) => {
+                let names = named_places(Some(vote)).into_iter().filter_map(|place| self.options.get(place));
+                Some(Elected::Labels(names.cloned().collect()))
+            }
+            Vote::Number(_) | Vote::Vector(_) => None,
         }
     }
 
@@ -247,9 +401,7 @@ impl Aggregate {
 
     fn vector(&self, value: &[f64], within: f64, limited: Option<Condition>) -> Answer {
         if !value.iter().chain([&within]).all(|value| value.is_finite()) {
-            return Answer::refused(
-                "the answer is beyond what a 64-bit float can hold; let the program scale it",
-            );
+            return self.too_large();
         }
         Answer::released(json!(value), self.covered(ErrorBar::within(self.confidence, within).on(limited)))
     }
@@ -269,7 +421,15 @@ impl Aggregate {
     fn covered(&self, bar: ErrorBar) -> ErrorBar {
         let blocks = self.blocks;
         let of = match &self.kind {
-            Kind::Trimmed { .. } => format!("the trimmed mean of {blocks} blocks' answers"),
+            Kind::Ranged { winsorized: false, .. } => format!("the trimmed mean of {blocks} blocks' answers"),
+            Kind::Ranged { winsorized: true, .. } => {
+                format!("the winsorized mean of {blocks} blocks' answers")
+            }
+            Kind::Median { .. } | Kind::Consensus { .. } => format!("the median of {blocks} blocks' answers"),
+            Kind::Grid { .. } => format!("the cell that most of {blocks} blocks' answers lie in"),
+            Kind::Bootstrap { .. } | Kind::Printed { .. } | Kind::Sa { .. } => {
+                format!("the most frequent answer of {blocks} samples")
+            }
             Kind::Location { .. } | Kind::Bounded { .. } | Kind::Vectors { .. } => {
                 format!("the mean of {blocks} blocks' answers")
             }
@@ -283,8 +443,8 @@ impl Aggregate {
             }
             Kind::Counts { .. } => format!("the options that more than half of {blocks} blocks name"),
         };
-        let Size { of: dealt, stated, public } = self.size;
-        let each = |rows: u64| format!(", each from about {} {dealt}", (rows + blocks / 2) / blocks);
+        let Size { of: dealt, stated, public, share } = self.size;
+        let each = |rows: u64| format!(", each from about {} {dealt}", (rows as f64 * share).round());
         let each = match (public, stated) {
             (Some(rows), _) => each(rows),
             (None, Some(rows)) => format!("{}, as stated", each(rows)),
@@ -305,11 +465,14 @@ impl Aggregate {
             _ => None,
         });
         match &self.kind {
-            Kind::Trimmed { .. } => {
-                let trimmed = super::choose::trimmed(self.blocks);
-                let left_out = format!("the {trimmed} lowest and the {trimmed} highest are left out");
-                vec![format!("answers are limited to {range}"), left_out]
+            Kind::Ranged { trim, winsorized, .. } => {
+                let done = if *winsorized { "are moved to the nearest other" } else { "are left out" };
+                let at_ends = format!("the {trim} lowest and the {trim} highest {done}");
+                let limited = format!("answers are limited to {range}");
+                if *trim == 0 { vec![limited] } else { vec![limited, at_ends] }
             }
+            Kind::Median { median } if median.ends.is_none() => Vec::new(),
+            Kind::Median { .. } | Kind::Consensus { .. } => vec![format!("answers are limited to {range}")],
             Kind::Bounded { .. } => vec![format!("each number is limited to {range}")],
             Kind::Location { .. } => vec![format!("answers are limited to {range}, a range found privately")],
             Kind::Vectors { .. } => match ranges {
@@ -319,8 +482,10 @@ impl Aggregate {
                 }
                 _ => vec!["each number is limited to a range found privately, which JSON tells".to_string()],
             },
-            Kind::Majority { .. } => vec!["of equally frequent ones the first in order".to_string()],
-            Kind::Ball { .. } | Kind::Options { .. } | Kind::Counts { .. } => Vec::new(),
+            Kind::Majority { .. } | Kind::Bootstrap { .. } | Kind::Printed { .. } | Kind::Sa { .. } => {
+                vec!["of equally frequent ones the first in order".to_string()]
+            }
+            Kind::Ball { .. } | Kind::Grid { .. } | Kind::Options { .. } | Kind::Counts { .. } => Vec::new(),
         }
     }
 
@@ -328,8 +493,9 @@ impl Aggregate {
     fn missing_words(&self) -> String {
         /// So many numbers or labels are shown.
         const MANY: usize = 8;
-        let counts = "blocks without an answer count";
+        let counts = format!("{} without an answer count", self.voters());
         match self.missing.as_ref() {
+            None if self.kind.is_sampled() => format!("{counts} as one answer more, which is never released"),
             None => format!("{counts} for none"),
             Some(Vote::Number(value)) => format!("{counts} as {}", plain(*value)),
             Some(Vote::Vector(values)) if values.iter().all(|value| value.total_cmp(&values[0]).is_eq()) => {
@@ -353,7 +519,7 @@ impl Aggregate {
     }
 
     /// A vote as it was answered.
-    fn shown(&self, vote: &Vote) -> Value {
+    pub(super) fn shown(&self, vote: &Vote) -> Value {
         match vote {
             Vote::Number(value) => json!(value),
             Vote::Vector(values) => json!(values),
@@ -374,14 +540,25 @@ impl Aggregate {
             answered_within: self.answered.as_ref().map(Answered::within),
             confidence: self.confidence,
             missing_as: self.missing.as_ref().map_or(Value::Null, |vote| self.shown(vote)),
-            default_stated: self.answered.is_none(),
+            default_stated: self.default_stated,
+            votes: None,
+            votes_within: None,
+            analysis: None,
+            analysis_gap: None,
         }
+    }
+
+    #[expect(clippy::unused_self, reason = "one of the refusals of an aggregate")]
+    fn too_large(&self) -> Answer {
+        Answer::refused("the answer is beyond what a 64-bit float can hold; let the program scale it")
     }
 
     fn too_few_agree(&self) -> Answer {
         Answer::refused(format!(
-            "too few of the {} blocks agree; use fewer and larger blocks, a coarser answer, or a larger epsilon",
-            self.blocks
+            "too few of the {} {} agree; {}, a coarser answer, or a larger epsilon",
+            self.blocks,
+            self.voters(),
+            if self.kind.is_sampled() { "use larger samples" } else { "use fewer and larger blocks" }
         ))
     }
 
@@ -422,25 +599,6 @@ impl Vote {
     }
 }
 
-/// Numbers; what is missing was filled.
-fn numbers(votes: &[Option<&Vote>]) -> Vec<f64> {
-    let number = |vote: Option<&Vote>| match vote {
-        Some(Vote::Number(value)) => *value,
-        _ => 0.0,
-    };
-    votes.iter().copied().map(number).collect()
-}
-
-/// Numbers are vectors of one coordinate.
-fn vectors(votes: &[Option<&Vote>]) -> Vec<Vec<f64>> {
-    let vector = |vote: Option<&Vote>| match vote {
-        Some(Vote::Vector(value)) => value.clone(),
-        Some(Vote::Number(value)) => vec![*value],
-        _ => Vec::new(),
-    };
-    votes.iter().copied().map(vector).collect()
-}
-
 /// The places of the options that a vote names.
 fn named_places(vote: Option<&Vote>) -> Vec<usize> {
     match vote {
@@ -465,4 +623,16 @@ fn plain(value: f64) -> String {
 fn short_up(error: f64) -> String {
     let up = (error * 1e4).ceil() / 1e4;
     format!("{up:.4}")
+}
+
+/// A range is cut into steps of this length.
+fn step_of(ends: (f64, f64)) -> f64 {
+    (ends.1 - ends.0) / STEPS as f64
+}
+
+/// The nearest step to a number, inside the range; each number on its own.
+fn steps_from(value: f64, low: f64, step: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "between zero and the number of steps")]
+    let place = ((value - low) / step).round().clamp(0.0, STEPS as f64) as i64;
+    place
 }

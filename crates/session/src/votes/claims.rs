@@ -32,7 +32,7 @@ fn plan(request: &VoteRequest) -> VotePlan {
 }
 
 fn error_of(request: &VoteRequest) -> String {
-    planned(request).map(|_| ()).unwrap_err().to_string()
+    planned(request).map_or_else(|error| error.to_string(), |_| "none".to_string())
 }
 
 /// An answer as it would be released.
@@ -376,5 +376,191 @@ fn rows_of_a_block_are_told_only_where_their_number_is_public() {
         let votes = vec![some_vote(&plan); 60];
         let error = plan.answer(&votes, Some(5000), &mut words).answer.error.expect("released");
         assert_eq!(error.subject().expect("blocks"), of);
+    }
+}
+
+/// The aggregators of the texts by name, each asked for and each with a bar that holds for what it says it covers.
+#[test]
+fn aggregators_by_name_hold_what_their_bars_say() {
+    let mut words = FixedWords(41);
+    let by = |name: &str, request: VoteRequest| VoteRequest { mechanism: Some(name.into()), ..request };
+    let stated = |request: VoteRequest| VoteRequest { default: Some(json!(3)), ..request };
+    let trim = |share: &str, request| VoteRequest { trim: Some(share.into()), ..request };
+    let numbers = || stated(ranged_number(request("number", "4", 60)));
+    let sorted = |mut values: Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    };
+    let limited = |value: f64| value.clamp(0.0, 10.0);
+    for (request, name) in [
+        (trim("0.25", by("trimmed", numbers())), "trimmed"),
+        (trim("0.25", by("winsorized", numbers())), "winsorized"),
+        (by("median", numbers()), "median"),
+        (VoteRequest { bound: Some("2".into()), ..by("consensus", numbers()) }, "consensus"),
+        (
+            VoteRequest { width: Some("40".into()), ..by("grid", stated(self::request("number", "4", 60))) },
+            "grid",
+        ),
+    ] {
+        let plan = plan(&VoteRequest { confidence: Some("0.9".into()), ..request.clone() });
+        assert_eq!(plan.mechanism(), name);
+        let (mut released, mut held) = (0.0, 0.0);
+        for _ in 0..600 {
+            let answers: Vec<f64> = (0..60).map(|_| 4.0 + 2.0 * uniform(&mut words)).collect();
+            let votes: Vec<Option<Vote>> =
+                answers.iter().map(|&answer| plan.ballots().number(answer)).collect();
+            let answer = told(&plan, &votes, &mut words);
+            let Some(value) = answer["value"].as_f64() else { continue };
+            let all = sorted(answers.iter().copied().map(limited).collect());
+            let end = |end: &str| answer["error"][end].as_f64().unwrap_or(f64::NAN);
+            let within = |truth: f64| end("low") <= truth && truth <= end("high");
+            let holds = match name {
+                "trimmed" => within(all[15..45].iter().sum::<f64>() / 30.0),
+                "winsorized" => {
+                    let inner: f64 = all[15..45].iter().sum();
+                    within((inner + 15.0 * all[15] + 15.0 * all[44]) / 60.0)
+                }
+                "median" => {
+                    let ranks = usize::try_from(answer["error"]["rank"].as_u64().expect("ranks")).unwrap();
+                    let at = |place: usize| all.get(place.wrapping_sub(1)).copied();
+                    at(30usize.saturating_sub(ranks)).is_none_or(|low| low <= value + 1e-4)
+                        && at(30 + ranks).is_none_or(|high| value <= high + 1e-4)
+                }
+                "consensus" => within(all[29]),
+                // All of these answers lie in one cell, or in two neighbouring ones.
+                _ => answers.iter().filter(|&&answer| within(answer)).count() * 2 >= 60,
+            };
+            released += 1.0;
+            held += f64::from(u8::from(holds));
+        }
+        println!("claim: {name}: {held} of {released} bars held");
+        assert!(
+            released > 100.0 && held >= released * 0.9 - 4.0 * (released * 0.09f64).sqrt(),
+            "{name}: {held}"
+        );
+    }
+}
+
+/// How popular the chosen option is comes with a bound of its own.
+#[test]
+fn a_popularity_is_as_far_off_as_it_says() {
+    let mut words = FixedWords(42);
+    let stated = VoteRequest {
+        default: Some("a".into()),
+        mechanism: Some("popularity".into()),
+        ..request("label", "4", 60)
+    };
+    let plan = plan(&options(&["a", "b"], stated));
+    let votes = labels(&plan, &[("a", 45), ("b", 15)]);
+    let held = (0..400).filter(|_| {
+        let answer = told(&plan, &votes, &mut words);
+        let truth = if answer["value"] == "a" { 45 } else { 15 };
+        let (votes, within) = (&answer["blocks"]["votes"], &answer["blocks"]["votes_within"]);
+        votes.as_i64().expect("votes").abs_diff(truth) <= within.as_u64().expect("votes")
+    });
+    assert!(held.count() >= 362, "95 of 100 less four deviations");
+}
+
+/// Several widths: where all blocks agree closely the fine cell is taken, where they agree roughly the coarse one.
+#[test]
+fn the_finest_width_on_which_enough_agree_is_chosen() {
+    let mut words = FixedWords(43);
+    let said =
+        VoteRequest { default: Some(json!(0)), width: Some("1,100".into()), ..request("number", "10", 200) };
+    let plan = plan(&said);
+    assert_eq!(plan.mechanism(), "choice");
+    for (spread, width) in [(0.0, "cells have the width 1"), (30.0, "cells have the width 100")] {
+        let mut chosen = 0;
+        for _ in 0..100 {
+            let number = |_| plan.ballots().number(507.3 + spread * uniform(&mut words));
+            let votes: Vec<Option<Vote>> = (0..200).map(number).collect();
+            let answer = told(&plan, &votes, &mut words);
+            let given = answer["error"]["covers"]["given"].as_array().cloned().unwrap_or_default();
+            chosen += usize::from(given.contains(&json!(width)));
+        }
+        assert!(chosen >= 70, "{width}: {chosen} of 100");
+    }
+}
+
+/// A block without an answer is no cell that could win, and samples count it as an answer that is never released.
+#[test]
+fn what_is_missing_wins_no_election_of_cells_or_samples() {
+    let mut words = FixedWords(44);
+    let grid = plan(&VoteRequest { width: Some("1".into()), ..request("number", "8", 200) });
+    let half: Vec<Option<Vote>> =
+        (0..200).map(|block| grid.ballots().number(f64::from(block)).filter(|_| block % 2 == 0)).collect();
+    let samples = VoteRequest { rate: Some("0.01".into()), ..request("label", "8", 500) };
+    let samples = plan(&samples);
+    assert_eq!(samples.mechanism(), "bootstrap");
+    let mut few = vec![None; 400];
+    few.extend(labels(&samples, &[("a", 100)]));
+    for _ in 0..100 {
+        assert!(told(&grid, &half, &mut words)["value"].is_null());
+        assert!(told(&samples, &few, &mut words)["value"].is_null());
+    }
+    let many = labels(&samples, &[("a", 500)]);
+    assert_eq!(told(&samples, &many, &mut words)["value"], "a");
+}
+
+/// A parameter that no aggregator of these answers takes is an error, and so is one that is missing.
+#[test]
+fn what_an_aggregator_takes_is_asked_for_and_nothing_else() {
+    let with = |name: &str, request: VoteRequest| VoteRequest { mechanism: Some(name.into()), ..request };
+    let number = || VoteRequest { default: Some(json!(0)), ..request("number", "4", 60) };
+    let label = || VoteRequest { default: Some("a".into()), ..request("label", "4", 60) };
+    let replaced =
+        |request: VoteRequest| VoteRequest { adjacency: Some("replace".into()), blocks: None, ..request };
+    for (request, problem) in [
+        (with("trimmed", number()), "needs a `range`"),
+        (with("grid", ranged_number(number())), "needs no `range`"),
+        (with("grid", number()), "cells of a width"),
+        (with("consensus", ranged_number(number())), "agree within a bound"),
+        (with("popularity", label()), "needs `options`"),
+        (VoteRequest { trim: Some("0.5".into()), ..ranged_number(number()) }, "below 0.5"),
+        (VoteRequest { width: Some("1,2".into()), ..with("grid", number()) }, "one width for grid"),
+        (with("bootstrap", label()), "share of the rows in a sample"),
+        (with("a-samp", label()), "computes its own number of samples"),
+        (with("a-samp", replaced(label())), "number of rows"),
+        (
+            with("sa", VoteRequest { rows: Some("6400".into()), ..replaced(label()) }),
+            "samples of so many rows",
+        ),
+        (
+            with(
+                "sa",
+                VoteRequest { rows: Some("640".into()), size: Some("10".into()), ..replaced(label()) },
+            ),
+            "keeps a delta of",
+        ),
+    ] {
+        let error = error_of(&request);
+        assert!(error.contains(problem), "{request:?}: {error}");
+    }
+}
+
+/// Half of epsilon chooses, half answers; the charge is both, and what was chosen stands in the release.
+#[test]
+fn analyses_are_chosen_first_for_one_charge() {
+    let analysis = |name: &str| Analysis { name: name.into(), programs: Vec::new() };
+    let said = VoteRequest {
+        analyses: vec![analysis("mean"), analysis("median")],
+        default: Some(json!(0)),
+        ..ranged_number(request("number", "4", 60))
+    };
+    let plan = plan(&said);
+    assert_eq!(plan.cost().eps.to_exact(), "4");
+    assert!(plan.expected().starts_with("half of epsilon chooses the analysis"), "{}", plan.expected());
+    let mut words = FixedWords(45);
+    let ballots = plan.analyses().expect("two").ballots();
+    let named = (0..60).map(|block| ballots.label(if block < 55 { "median" } else { "mean" })).collect();
+    let chosen = plan.choose(named, &mut words);
+    assert_eq!(chosen.as_deref(), Some("median"));
+    let ballot = Ballot { votes: vec![plan.ballots().number(5.0); 60], rows: None, chosen };
+    let Tallied { answer, blocks } = plan.tally(ballot, &mut words);
+    assert_eq!(blocks.analysis.as_deref(), Some("median"));
+    assert!(answer.error.expect("released").words(&json!(5)).contains("the analysis median was chosen"));
+    assert_eq!(said.turn(Some("median")), 0..0);
+    for analyses in [vec![analysis("mean")], vec![analysis("mean"), analysis(" mean ")]] {
+        assert!(error_of(&VoteRequest { analyses, ..said.clone() }).contains("two different names"));
     }
 }

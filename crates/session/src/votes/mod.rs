@@ -4,7 +4,7 @@
 //! # Guarantee
 //!
 //! (epsilon, delta) for one record, or for all records of one person where a column names them, as long as the i-th
-//! vote depends on the i-th block of the [partition](VotePlan::partition) and on i alone. Whatever the votes are. The
+//! vote depends on the i-th block of the partition and on i alone. Whatever the votes are. The
 //! charge comes first: [`Session::count_votes`] takes a [`Charged`], which only [`Session::charge`] makes.
 //!
 //! # Why
@@ -15,11 +15,17 @@
 //! 3. The aggregator is calibrated to votes of which one person changes that many ([`VotesPerUnit`]).
 
 mod aggregate;
+mod analyses;
 mod answered;
 mod choose;
+mod numeric;
 mod output;
+mod rehearsal;
+mod samples;
 
+pub use analyses::Analyses;
 pub use output::{Ballots, Output, Vote};
+pub use rehearsal::{Dealt, Look, words as rehearsal_words};
 
 use crate::{
     bar::ErrorBar,
@@ -38,7 +44,7 @@ use crate::{
     unanswered::Unanswered,
 };
 use aggregate::{Aggregate, Tallied};
-use choose::Wanted;
+use choose::{Details, Wanted};
 use equipoise_core::{
     adjacency::{Adjacency, RowCount, Unit},
     coins::Coins,
@@ -51,8 +57,10 @@ use equipoise_core::{
     wording,
 };
 use equipoise_entropy::OsCoins;
+use samples::{Deal, Samples};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::ops::Range;
 
 /// What was said: what runs on blocks, and how its answers become one. Fields that were not said take their defaults in the
 /// plan. A stored answer is given again for an equal request only.
@@ -75,6 +83,9 @@ pub struct VoteRequest {
     pub adjacency: Option<String>,
     /// The column that names the person.
     pub unit: Option<String>,
+    /// Analyses of which the blocks first choose one, each with the programs that answer; without any, `programs` answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub analyses: Vec<Analysis>,
     /// How many blocks.
     pub blocks: Option<String>,
     /// The number of rows or people, where the data holder states it.
@@ -87,12 +98,54 @@ pub struct VoteRequest {
     pub default: Option<Value>,
     /// The aggregator by its name.
     pub mechanism: Option<String>,
+    /// The share of the answers that a trimmed mean leaves out at each end, and a winsorized one moves inwards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<String>,
+    /// The width of the cells in which answers nearly agree, or several to choose among, with commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<String>,
+    /// The most that one block's answer may move the median of all, where they agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
+    /// The share of the rows in a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<String>,
+    /// Rows of a sample that is drawn with repetition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
     /// How sure the error bar is.
     pub confidence: Option<String>,
     /// Are cells handed over as what they are declared to be, and not as text?
     pub typed: bool,
     /// How the file is read and the programs are run, one setting each: part of the request, understood elsewhere.
     pub settings: Vec<String>,
+}
+
+impl VoteRequest {
+    /// Which of all programs take blocks, counted through those that were asked first and those of each analysis in turn: the first
+    /// ones, or those of the analysis that was chosen.
+    pub fn turn(&self, chosen: Option<&str>) -> Range<usize> {
+        let mut begin = self.programs.len();
+        let Some(chosen) = chosen else { return 0..begin };
+        for analysis in &self.analyses {
+            let end = begin + analysis.programs.len();
+            if analysis.name.trim() == chosen {
+                return begin..end;
+            }
+            begin = end;
+        }
+        0..self.programs.len()
+    }
+}
+
+/// An analysis that blocks may choose.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Analysis {
+    /// What analysts call it.
+    pub name: String,
+    /// The programs that answer where it is chosen; none where a function is asked.
+    pub programs: Vec<Vec<String>>,
 }
 
 /// What keeps a program to its block, and so how far its answers can be told to depend on that block alone.
@@ -114,9 +167,12 @@ pub struct VotePlan {
     request: VoteRequest,
     data: String,
     unit: Option<usize>,
-    partition: partition::Calibrated,
+    deal: Deal,
+    touch: VotesPerUnit,
+    analyses: Option<Analyses>,
     ballots: Ballots,
     aggregate: Aggregate,
+    cost: Approx,
     guarantee: Guarantee,
     charge: Approx,
     charged_in: Adjacency,
@@ -145,12 +201,14 @@ impl VotePlan {
         let said = ResolvedRequest::new(&words, facts)?;
         let output = Output::read(&request.output)?;
         let (protected, unit) = unit(request, facts)?;
-        let blocks = blocks(request, &said, output, unit.is_some())?;
-        let design = match unit {
-            Some(_) => Design::People { blocks, rounds: 1 },
-            None => Design::Rows { blocks, rounds: 1 },
+        let mechanism = request.mechanism.as_deref().filter(|name| *name != "auto").map(choose::by_name);
+        let details = Details {
+            trim: request.trim.as_deref(),
+            width: request.width.as_deref(),
+            bound: request.bound.as_deref(),
+            rate: request.rate.as_deref(),
+            size: request.size.as_deref(),
         };
-        let partition = Partition { design, adjacency: said.adjacency() }.calibrate()?;
         let options = request.options.as_deref().map(options).transpose()?;
         let ballots = Ballots::new(output, options.clone());
         let default = request.default.as_ref().map(|value| default(value, &ballots)).transpose()?;
@@ -159,20 +217,69 @@ impl VotePlan {
             range: request.range.as_deref(),
             options,
             default,
-            mechanism: request.mechanism.as_deref().filter(|name| *name != "auto"),
+            mechanism,
+            details,
             rows: request.rows.as_deref().map(|text| whole("rows", text)).transpose()?,
             people: unit.is_some(),
         };
-        let aggregate = choose::plan(&said, &wanted, partition.touch())?;
-        let cost = aggregate.cost().clone();
+        let sampled = match output {
+            Output::Label | Output::Labels => {
+                samples::plan(request, &said, mechanism, details, unit.is_some())?
+            }
+            Output::Number | Output::Vector(_) => None,
+        };
+        let (deal, touch, analyses, aggregate) = match sampled {
+            Some(_) if !request.analyses.is_empty() => {
+                return Err(PlanError::about(
+                    Argument::Mechanism,
+                    "samples share rows, and analyses are chosen by blocks",
+                )
+                .hint("leave `mechanism` out, or `then`"));
+            }
+            Some(Samples { deal, touch, kind, share }) => {
+                let aggregate = choose::plan_sampled(&said, &wanted, touch, kind)?.with_share(share);
+                (deal, touch, None, aggregate)
+            }
+            None => {
+                let partition = partition(request, &said, output, unit.is_some())?;
+                let touch = partition.touch();
+                let (analyses, aggregate) = match Analyses::plan(request, &said, touch)? {
+                    Some((analyses, rest)) => {
+                        let aggregate = choose::plan(&said.part(rest, said.delta().clone()), &wanted, touch)?;
+                        (Some(analyses), aggregate)
+                    }
+                    None => (None, choose::plan(&said, &wanted, touch)?),
+                };
+                (Deal::Partition(partition), touch, analyses, aggregate)
+            }
+        };
+        let answer = Loss::Approx(aggregate.cost().clone());
+        let cost = match analyses.iter().fold(answer, |sum, analyses| sum.compose(&analyses.cost())) {
+            Loss::Approx(cost) => cost,
+            Loss::Zcdp(_) | Loss::Renyi(_) => unreachable!("both are an epsilon and a delta"),
+        };
         let charged_in = facts.registered.as_ref().map_or(said.adjacency(), |(_, adjacency)| *adjacency);
         let charge = match (said.adjacency(), charged_in) {
             (Adjacency::AddRemove, Adjacency::Replace) => cost.two_steps(),
             _ => cost.clone(),
         };
-        let guarantee = Guarantee { loss: Loss::Approx(cost), adjacency: said.adjacency(), unit: protected };
+        let guarantee =
+            Guarantee { loss: Loss::Approx(cost.clone()), adjacency: said.adjacency(), unit: protected };
         let (request, data) = (request.clone(), facts.name.clone());
-        Ok(Self { request, data, unit, partition, ballots, aggregate, guarantee, charge, charged_in })
+        Ok(Self {
+            request,
+            data,
+            unit,
+            deal,
+            touch,
+            analyses,
+            ballots,
+            aggregate,
+            cost,
+            guarantee,
+            charge,
+            charged_in,
+        })
     }
 
     /// The name that the budget belongs to.
@@ -180,9 +287,39 @@ impl VotePlan {
         &self.data
     }
 
-    /// How rows or people get into blocks.
-    pub fn partition(&self) -> &partition::Calibrated {
-        &self.partition
+    /// Deal so many rows: the places of each block's. None at all where dealing halts, which is then a refusal.
+    pub fn deal_rows<C: Coins>(&self, rows: usize, coins: &mut C) -> Vec<Vec<usize>> {
+        let dealt = self.deal.rows(rows, coins);
+        dealt.iter().flat_map(partition::Blocks::iter).map(<[usize]>::to_vec).collect()
+    }
+
+    /// Deal rows of people, by the texts that name them: all rows of a person lie in the same blocks, those of nobody in none.
+    pub fn deal_people<'a, C: Coins>(
+        &self,
+        ids: impl IntoIterator<Item = Option<&'a str>>,
+        coins: &mut C,
+    ) -> Vec<Vec<usize>> {
+        let named = ids.into_iter().enumerate().filter_map(|(row, field)| Some((row, id::canonical(field)?)));
+        let (rows, people): (Vec<usize>, Vec<&str>) = named.unzip();
+        let dealt = self.deal_named(&people, coins);
+        dealt.into_iter().map(|block| block.into_iter().map(|place| rows[place]).collect()).collect()
+    }
+
+    /// The same for people who are all named.
+    pub(crate) fn deal_named<C: Coins>(&self, people: &[impl AsRef<[u8]>], coins: &mut C) -> Vec<Vec<usize>> {
+        let dealt = self.deal.people(people, coins);
+        dealt.iter().flat_map(partition::Blocks::iter).map(<[usize]>::to_vec).collect()
+    }
+
+    /// The analyses of which blocks choose one first, where there are any.
+    pub fn analyses(&self) -> Option<&Analyses> {
+        self.analyses.as_ref()
+    }
+
+    /// The analysis that these votes choose, one for each block that named any. Call it after the charge, and once.
+    pub fn choose<C: Coins>(&self, votes: Vec<Option<Vote>>, coins: &mut C) -> Option<String> {
+        let analyses = self.analyses.as_ref()?;
+        Some(analyses.choose(votes, self.touch.votes(), coins).to_string())
     }
 
     /// The place of the column that names the person.
@@ -202,7 +339,7 @@ impl VotePlan {
 
     /// How many blocks there are, and how many of them one person can change.
     pub fn touch(&self) -> VotesPerUnit {
-        self.partition.touch()
+        self.touch
     }
 
     /// What an answer promises.
@@ -212,7 +349,7 @@ impl VotePlan {
 
     /// What an answer costs under the adjacency of its guarantee.
     pub fn cost(&self) -> &Approx {
-        self.aggregate.cost()
+        &self.cost
     }
 
     /// What will be charged.
@@ -222,7 +359,11 @@ impl VotePlan {
 
     /// What can be told of the answer before any data is read.
     pub fn expected(&self) -> String {
-        self.aggregate.expected()
+        let answer = self.aggregate.expected();
+        match &self.analyses {
+            Some(analyses) => format!("{}; then {answer}", analyses.words(self.touch.votes())),
+            None => answer,
+        }
     }
 
     /// The error bar of a released answer, where it is known beforehand.
@@ -256,6 +397,13 @@ impl VotePlan {
         self.aggregate.over_public(rows.filter(|_| is_public)).answer(votes, coins)
     }
 
+    /// The answer that a ballot gives. Blocks that were not dealt have no vote.
+    pub(crate) fn tally<C: Coins>(&self, ballot: Ballot, coins: &mut C) -> Tallied {
+        let Ballot { mut votes, rows, chosen } = ballot;
+        votes.resize(usize::try_from(self.touch.votes()).expect("so many blocks fit in memory"), None);
+        self.answer(&votes, rows, coins).chosen(self, chosen)
+    }
+
     /// What is promised, in words.
     pub fn promise(&self) -> Promise {
         Promise {
@@ -268,6 +416,7 @@ impl VotePlan {
             max_groups_per_unit: None,
             once_for_each_value: false,
             per_unit: false,
+            composition: None,
         }
     }
 }
@@ -341,6 +490,19 @@ fn blocks(
     }
 }
 
+/// Blocks of which each row, or person, is in one.
+fn partition(
+    request: &VoteRequest,
+    said: &ResolvedRequest,
+    output: Output,
+    people: bool,
+) -> Result<partition::Calibrated, PlanError> {
+    let blocks = blocks(request, said, output, people)?;
+    let design =
+        if people { Design::People { blocks, rounds: 1 } } else { Design::Rows { blocks, rounds: 1 } };
+    Ok(Partition { design, adjacency: said.adjacency() }.calibrate()?)
+}
+
 fn options(said: &[String]) -> Result<Vec<String>, PlanError> {
     let mut options: Vec<String> =
         said.iter().map(|option| option.trim().to_string()).filter(|option| !option.is_empty()).collect();
@@ -373,18 +535,6 @@ fn default(value: &Value, ballots: &Ballots) -> Result<Vote, PlanError> {
     })
 }
 
-/// Deal rows of people: the places of each block's rows. All rows of a person lie in one block, those of nobody in none.
-pub fn deal_people<'a, C: Coins>(
-    partition: &partition::Calibrated,
-    ids: impl IntoIterator<Item = Option<&'a str>>,
-    coins: &mut C,
-) -> Vec<Vec<usize>> {
-    let named = ids.into_iter().enumerate().filter_map(|(row, field)| Some((row, id::canonical(field)?)));
-    let (rows, people): (Vec<usize>, Vec<&str>) = named.unzip();
-    let dealt = partition.deal_people(&people, coins);
-    dealt.iter().map(|block| block.iter().map(|&place| rows[place]).collect()).collect()
-}
-
 impl Priced for VotePlan {
     fn data_set(&self) -> DataSet {
         DataSet { name: self.data.clone(), unit: self.guarantee.unit.clone(), adjacency: self.charged_in }
@@ -414,14 +564,16 @@ impl Priced for VotePlan {
 
 impl Session {
     /// Make one answer of the votes, one for each block in their order, and record it. The charge is used up whatever happens.
-    /// `rows` is how many were dealt, where that is known; it is told only where it is public.
+    /// `rows` is how many were dealt, where that is known; it is told only where it is public. `chosen` is the analysis that blocks
+    /// chose by [`VotePlan::choose`], where there was a choice: the votes are its answers.
     pub fn count_votes(
         &mut self,
         charged: Charged<VotePlan>,
+        chosen: Option<String>,
         votes: Vec<Option<Vote>>,
         rows: Option<u64>,
     ) -> Result<Release, Unanswered> {
-        self.hold_votes(charged, |_, _| Ok(Ballot { votes, rows }))
+        self.hold_votes(charged, |_, _| Ok(Ballot { votes, rows, chosen }))
     }
 
     /// The same, with votes that `hold` finds after the charge, in silence.
@@ -433,9 +585,8 @@ impl Session {
         let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
         let tallied = privately(|| {
-            let Ballot { mut votes, rows } = hold(&plan, coins)?;
-            votes.resize(usize::try_from(plan.touch().votes()).map_err(|_| Unanswered::Data)?, None);
-            Ok(plan.answer(&votes, rows, coins))
+            let ballot = hold(&plan, coins)?;
+            Ok(plan.tally(ballot, coins))
         })?;
         let Tallied { answer, blocks } = tallied;
         let release = Release { blocks: Some(blocks), ..Release::of(&plan.summary(), answer, &charge) };
@@ -447,6 +598,8 @@ impl Session {
 pub(crate) struct Ballot {
     pub votes: Vec<Option<Vote>>,
     pub rows: Option<u64>,
+    /// The analysis that was chosen, where there was a choice: paid for, and public.
+    pub chosen: Option<String>,
 }
 
 pub(crate) mod audits;

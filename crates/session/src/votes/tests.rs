@@ -130,8 +130,9 @@ fn the_flow_charges_deals_runs_and_records() {
     let pay = |session: &mut Session, request: &VoteRequest, id: Option<&str>| {
         session.charge(plan(request), id).unwrap()
     };
-    let print =
-        |text: &'static str| move |blocks: &ProgramBlocks| vec![blocks.read(text.as_bytes()); blocks.count()];
+    let print = |text: &'static str| {
+        move |blocks: &ProgramBlocks, _: Option<&str>| vec![blocks.read(text.as_bytes()); blocks.count()]
+    };
     let labels = sure("label");
     let Paid::Charged(charged) = pay(&mut session, &labels, Some("first")) else { panic!("new") };
     let release = session.run_program(*charged, &memory, print("lasso\n")).unwrap();
@@ -171,8 +172,8 @@ fn a_runner_that_breaks_or_answers_too_little_loses_nothing_but_the_answer() {
         Paid::Replayed(_) => panic!("no request id was given"),
     };
     let (first, second) = (charged(), charged());
-    assert_eq!(session.run_program(first, &memory, |_| panic!("salary 123456")), Err(Unanswered::Data));
-    let release = session.run_program(second, &memory, |_| Vec::new()).unwrap();
+    assert_eq!(session.run_program(first, &memory, |_, _| panic!("salary 123456")), Err(Unanswered::Data));
+    let release = session.run_program(second, &memory, |_, _| Vec::new()).unwrap();
     assert_eq!((release.outcome, release.spent.epsilon.as_str()), (Outcome::Refused, "2"));
 }
 
@@ -273,7 +274,7 @@ fn a_stated_default_stands_for_missing_votes_and_costs_nothing() {
         .charge(plan(request), None)
         .unwrap()
     {
-        Paid::Charged(charged) => session.count_votes(*charged, votes, None).unwrap(),
+        Paid::Charged(charged) => session.count_votes(*charged, None, votes, None).unwrap(),
         Paid::Replayed(_) => panic!("no request id was given"),
     };
     let listed = |default: Option<Value>| VoteRequest {
@@ -311,7 +312,7 @@ fn a_stored_answer_is_given_for_the_same_request_only() {
     let first = VoteRequest { settings: vec!["files=ab12".into()], ..request("label", "1", "1e-6") };
     let id = || Some("one");
     let Paid::Charged(charged) = session.charge(plan(&first), id()).unwrap() else { panic!("new") };
-    session.run_program(*charged, &memory, |_| Vec::new()).unwrap();
+    session.run_program(*charged, &memory, |_, _| Vec::new()).unwrap();
     assert!(matches!(session.charge(plan(&first), id()), Ok(Paid::Replayed(_))));
     for other in [
         VoteRequest { settings: vec!["files=cd34".into()], ..first.clone() },

@@ -75,7 +75,7 @@ fn answered(text: &str) -> Result<Rows, String> {
     let Paid::Charged(charged) = session.charge(plan, None).map_err(|error| error.to_string())? else {
         panic!("no request id was given")
     };
-    let release = session.run(*charged, &People::new()).map_err(|error| error.to_string())?;
+    let release = session.run(*charged, &People::table()).map_err(|error| error.to_string())?;
     Ok(query.rows(&release))
 }
 

@@ -1,21 +1,31 @@
-//! A table of people in memory, of which the true answers are known.
+//! Tables in memory, of which the true answers are known.
 
 use equipoise_session::{
     plan::DataFacts,
-    source::{Batch, Cells, ColumnRead, Kind, Lost, Source, Visitor},
+    source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor},
 };
 
-/// 3000 people with two rows each; each row has a text for every column.
-pub struct People {
+/// A table whose rows have a text for every column.
+pub struct Texts {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
 }
+
+impl Texts {
+    /// Rows with these columns.
+    pub fn new(columns: &[&str], rows: Vec<Vec<String>>) -> Self {
+        Self { columns: columns.iter().map(ToString::to_string).collect(), rows }
+    }
+}
+
+/// 3000 people with two rows each.
+pub struct People;
 
 const COLUMNS: [&str; 8] = ["id", "town", "salary", "age", "hired", "remote", "note", "odd name"];
 
 impl People {
     /// In Ayr 1500 people earn 1000, 1100 or 1200, in Bern 1000 earn 1300 or 1400, in Cork 500 earn 1500. One row is of a town of its own.
-    pub fn new() -> Self {
+    pub fn table() -> Texts {
         let row = |row: usize| {
             let person = row % 3000;
             let town = match person % 6 {
@@ -36,16 +46,16 @@ impl People {
                 "1".to_string(),
             ]
         };
-        Self { columns: COLUMNS.map(String::from).to_vec(), rows: (0..6000).map(row).collect() }
+        Texts::new(&COLUMNS, (0..6000).map(row).collect())
     }
 
     /// What is public of it.
     pub fn facts() -> DataFacts {
         let kind = |name: &str| match name {
-            "salary" | "age" | "odd name" => Some(Kind::Integer),
-            "hired" => Some(Kind::Date),
-            "remote" => Some(Kind::Boolean),
-            _ => Some(Kind::Text),
+            "salary" | "age" | "odd name" => Some(ColumnType::Integer),
+            "hired" => Some(ColumnType::Date),
+            "remote" => Some(ColumnType::Boolean),
+            _ => Some(ColumnType::Text),
         };
         DataFacts {
             name: "people".into(),
@@ -56,7 +66,7 @@ impl People {
     }
 }
 
-impl Source for People {
+impl Source for Texts {
     fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -79,8 +89,8 @@ impl Source for People {
                     .iter()
                     .enumerate()
                     .map(|(place, one)| match one.kind {
-                        Kind::Float => Cells::Floats(&floats[place]),
-                        Kind::Text => Cells::Texts(&texts[place]),
+                        ColumnType::Float => Cells::Floats(&floats[place]),
+                        ColumnType::Text => Cells::Texts(&texts[place]),
                         _ => Cells::Integers(&wholes[place]),
                     })
                     .collect();

@@ -101,10 +101,10 @@ pub(super) fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Kind;
+    use crate::source::ColumnType;
     use std::collections::BTreeSet;
 
-    fn columns(kind: Kind) -> [ColumnRead; 2] {
+    fn columns(kind: ColumnType) -> [ColumnRead; 2] {
         [0, 1].map(|column| ColumnRead { column, kind })
     }
 
@@ -135,7 +135,7 @@ mod tests {
                 put_text(*text, &mut written);
             }
             let expected: Key = key.iter().map(|text| text.map(str::to_string)).collect();
-            assert_eq!(read(&written, &columns(Kind::Text)), expected);
+            assert_eq!(read(&written, &columns(ColumnType::Text)), expected);
             assert!(seen.insert(written));
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn values_of_a_type_are_written_as_whole_numbers_and_read_as_their_texts() {
         let wholes = [Some(-1), None, Some(0), Some(20_000)];
-        for kind in [Kind::Integer, Kind::Date, Kind::Decimal { digits: 2 }] {
+        for kind in [ColumnType::Integer, ColumnType::Date, ColumnType::Decimal { digits: 2 }] {
             let by = columns(kind);
             let cells = [Cells::Integers(&wholes[..2]), Cells::Integers(&wholes[2..])];
             for row in 0..2 {

@@ -44,7 +44,9 @@ impl Table {
             Need::Wholes(_) => Several::Wholes(Vec::new()),
             Need::Tally(_) => Several::Tallies(Vec::new()),
             Need::Records | Need::Present(_) => Several::Counts(Vec::new()),
-            Need::Cells(_) | Need::Grouped { .. } => unreachable!("found of all records together"),
+            Need::Cells(_) | Need::Table(_) | Need::Grouped { .. } => {
+                unreachable!("found of all records together")
+            }
         };
         Self { keys: Names::default(), found: needs.iter().map(several).collect() }
     }
@@ -255,7 +257,7 @@ pub(super) fn add_record(mut record: &[u8], found: &mut [Partial], room: &mut (V
                 rows.extend(&room.1);
             }
             Partial::Tally(tally) => tally.add_written(&mut record),
-            Partial::Cells(_) => unreachable!("found of all records together"),
+            Partial::Cells(_) | Partial::Table(_) => unreachable!("found of all records together"),
         }
     }
 }

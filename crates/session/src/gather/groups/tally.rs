@@ -2,7 +2,7 @@
 
 use crate::{
     rows::encode::{put_length, take, take_length},
-    source::Kind,
+    source::ColumnType,
 };
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl Tally {
     }
 
     /// How many records have a value, which is given as the text that stands for it.
-    pub fn count(&self, kind: Kind, text: &str) -> u64 {
+    pub fn count(&self, kind: ColumnType, text: &str) -> u64 {
         let whole = if kind.is_whole() { kind.read(text) } else { None };
         let count = match whole {
             Some(whole) => self.wholes.get(&whole),
@@ -67,7 +67,7 @@ impl Tally {
 
     /// Hand over each value, whole numbers as the texts of their type, and the empty text for rows without one. The order
     /// depends on the values alone, so that coins which are replayed meet the same value.
-    pub fn each(&self, kind: Kind, mut visit: impl FnMut(&str, u64)) {
+    pub fn each(&self, kind: ColumnType, mut visit: impl FnMut(&str, u64)) {
         visit("", self.empty);
         let mut texts: Vec<(&str, u64)> = self.texts.iter().map(|(text, &count)| (&**text, count)).collect();
         texts.sort_unstable();

@@ -24,7 +24,7 @@ fn per_unit() -> (PerUnit, Vec<ColumnRead>) {
         name: "visits".into(),
         columns: COLUMNS.map(String::from).to_vec(),
         registered: None,
-        kinds: vec![None, None, Some(Kind::Float), Some(Kind::Integer)],
+        kinds: vec![None, None, Some(ColumnType::Float), Some(ColumnType::Integer)],
     };
     let request = |statistic: &str, column: Option<&str>| Request {
         column: column.map(str::to_string),
@@ -43,7 +43,7 @@ fn per_unit() -> (PerUnit, Vec<ColumnRead>) {
     let (derived, extended) = Derived::plan(&requests, &facts).unwrap();
     let kinds = extended.kinds.iter().enumerate().skip(COLUMNS.len());
     let of_people = kinds.map(|(column, kind)| ColumnRead { column, kind: kind.unwrap() });
-    let of_rows = [0, 1].map(|column| ColumnRead { column, kind: Kind::Text });
+    let of_rows = [0, 1].map(|column| ColumnRead { column, kind: ColumnType::Text });
     (derived.per_unit().clone(), of_rows.into_iter().chain(of_people).collect())
 }
 
@@ -112,7 +112,7 @@ fn delivered(
             .map(|wanted| match (wanted.column, wanted.kind) {
                 (0, _) => Cells::Texts(&ids),
                 (1, _) => Cells::Texts(&keys),
-                (2, Kind::Text) => Cells::Texts(&spelt),
+                (2, ColumnType::Text) => Cells::Texts(&spelt),
                 (2, _) => Cells::Floats(&numbers),
                 _ => Cells::Integers(&wholes),
             })
@@ -129,7 +129,7 @@ fn delivered(
 }
 
 fn bound(rows: u64, groups: Option<u64>) -> Bound {
-    let key = ColumnRead { column: 1, kind: Kind::Text };
+    let key = ColumnRead { column: 1, kind: ColumnType::Text };
     let groups = groups.map(|most| GroupLimit { keys: vec![key], most });
     Bound { unit: 0, rows, groups, step: Step::Row }
 }

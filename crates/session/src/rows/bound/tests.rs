@@ -26,9 +26,9 @@ impl Visitor for Seen {
     }
 }
 
-const VALUE: ColumnRead = ColumnRead { column: 1, kind: Kind::Float };
-const KEY: ColumnRead = ColumnRead { column: 2, kind: Kind::Text };
-const ID: ColumnRead = ColumnRead { column: 0, kind: Kind::Text };
+const VALUE: ColumnRead = ColumnRead { column: 1, kind: ColumnType::Float };
+const KEY: ColumnRead = ColumnRead { column: 2, kind: ColumnType::Text };
+const ID: ColumnRead = ColumnRead { column: 0, kind: ColumnType::Text };
 
 fn bound(rows: u64, most: Option<u64>) -> Bound {
     Bound { unit: 0, rows, groups: most.map(|most| GroupLimit { keys: vec![KEY], most }), step: Step::Row }

@@ -30,7 +30,7 @@ use crate::{
     need::Need,
     resolved::ResolvedRequest,
     rows::{cells::Cells, numbers::Numbers, values::Pairs as Rows},
-    source::{ColumnRead, Kind},
+    source::{ColumnRead, ColumnType},
     statistic::{Argument, Statistic},
 };
 use equipoise_core::{coins::Coins, loss::Loss, wording};
@@ -48,7 +48,7 @@ const EVEN_VARIANCE: f64 = 1.0 / 3.0;
 #[derive(Clone, Debug)]
 pub(crate) struct PairStatistic {
     need: Need,
-    kinds: [Kind; 2],
+    kinds: [ColumnType; 2],
     names: [String; 2],
     is_correlation: bool,
     ranges: Ranges,
@@ -82,14 +82,18 @@ impl PairStatistic {
     pub fn with_steps(said: &ResolvedRequest, steps: i64) -> Result<Self, PlanError> {
         let columns = [said.column()?, said.second_column()?];
         let [x, y] = [said.numbers(columns[0])?, said.numbers(columns[1])?];
-        let read = |need: &Need, column| need.wanted().unwrap_or(ColumnRead { column, kind: Kind::Float });
+        let read =
+            |need: &Need, column| need.wanted().unwrap_or(ColumnRead { column, kind: ColumnType::Float });
         let reads = [read(&x, columns[0]), read(&y, columns[1])];
         let kinds = reads.map(|read| read.kind);
         let is_correlation = said.statistic() == Statistic::Correlation;
         let parts = if is_correlation { Parts::Five } else { Parts::Three };
-        let clip = |text: Option<&str>, kind: Kind, argument: Argument| -> Result<Option<Clip>, PlanError> {
+        let clip = |text: Option<&str>,
+                    kind: ColumnType,
+                    argument: Argument|
+         -> Result<Option<Clip>, PlanError> {
             // A yes or no has public ends.
-            let Some(text) = text.or((kind == Kind::Boolean).then_some("0,1")) else { return Ok(None) };
+            let Some(text) = text.or((kind == ColumnType::Boolean).then_some("0,1")) else { return Ok(None) };
             let (low, high) = lattice::float_ends_of(argument, text)?;
             Ok(Some(Clip { low, high, middle: low / 2.0 + high / 2.0 }))
         };
@@ -102,7 +106,10 @@ impl PairStatistic {
         } else {
             let searched = clips.iter().filter(|clip| clip.is_none()).count() as u64;
             let sums = |eps: &_| PairSums::plan(said, eps, parts, steps);
-            Ranges::Searched(clips, Box::new(stages::search_each(said, searched, said.failure(), sums)?))
+            Ranges::Searched(
+                clips,
+                Box::new(stages::search_each(said, searched, said.failure(), FINE, sums)?),
+            )
         };
         Ok(Self {
             need: Need::Pairs(reads[0], reads[1]),
@@ -255,7 +262,7 @@ impl PairStatistic {
         };
         let error = ErrorBar::noise(self.confidence, bar.low, bar.high);
         // Nothing lies beyond a yes or no.
-        let error = if self.kinds == [Kind::Boolean; 2] {
+        let error = if self.kinds == [ColumnType::Boolean; 2] {
             error
         } else {
             let [x, y] = [0, 1].map(|side| [frames.clips[side].low, frames.clips[side].high]);

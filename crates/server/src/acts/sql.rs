@@ -1,0 +1,96 @@
+//! Queries in SQL about one data set: planned, charged and recorded as the questions that they ask; their rows are made of what was
+//! released.
+
+use super::{
+    allow,
+    questions::{Question, planned},
+    releases::{self, Seen},
+};
+use crate::{
+    authorise::{Act, Caller},
+    problem::Problem,
+    state::State,
+    store::DataSource,
+};
+use equipoise_core::adjacency::Unit;
+use equipoise_session::{ledger::Event, release::Release, request::Request};
+use equipoise_sql_front::{Query, Rows, SqlError};
+
+/// So many characters a query has at most.
+const LONGEST: usize = 20_000;
+
+/// What is wrong with a query, with its place.
+pub fn wrong(error: &SqlError) -> Problem {
+    let mut problem = Problem::wrong(error.to_string());
+    if let Some((line, column)) = error.position() {
+        problem = problem.with("line", line).with("column", column);
+    }
+    if let Some(hint) = error.next_step() {
+        problem = problem.with("hint", hint);
+    }
+    problem
+}
+
+/// A query and the data set that it is about, which is named by its id.
+pub fn read(state: &State, caller: &Caller, text: &str) -> Result<(DataSource, Question), Problem> {
+    if text.chars().count() > LONGEST {
+        return Err(Problem::wrong(format!("a query has at most {LONGEST} characters")));
+    }
+    let query = Query::read(text, &Request::default()).map_err(|error| wrong(&error))?;
+    let data = state.store.data_set(&query.table().name).filter(|data| allow(caller, Act::See(data)).is_ok());
+    let Some(data) = data else {
+        let problem = format!(
+            "there is no data set '{}' that you may ask about; FROM names one by its id",
+            query.table().shown()
+        );
+        return Err(wrong(&query.wrong_table(problem)));
+    };
+    let registered = state.ledger()?.data_set(&data.name)?;
+    // The unit that is registered is as good as one that is named, and part of what is charged.
+    let unit = registered.and_then(|registered| match registered.unit {
+        Unit::Column(name) if query.batch().shared.unit.is_none() => Some(name),
+        _ => None,
+    });
+    let query = match unit {
+        None => query,
+        unit => Query::read(text, &Request { unit, ..Request::default() }).map_err(|error| wrong(&error))?,
+    };
+    Ok((data, Question::Sql(Box::new(query))))
+}
+
+/// The rows of a query from the answer that it was given; nothing while that is still to come.
+pub fn rows(
+    state: &State,
+    caller: &Caller,
+    id: &str,
+    text: &str,
+) -> Result<Result<Rows, (String, u64)>, Problem> {
+    let release = match releases::read(state, caller, id)? {
+        Seen::NotYet { ready_at, seconds } => return Ok(Err((ready_at, seconds))),
+        Seen::Release(release) => release,
+    };
+    Ok(Ok(of_release(state, caller, id, text, &release)?))
+}
+
+fn of_release(
+    state: &State,
+    caller: &Caller,
+    id: &str,
+    text: &str,
+    release: &Release,
+) -> Result<Rows, Problem> {
+    let (data, question) = read(state, caller, text)?;
+    let ledger = state.ledger()?;
+    let asked = match ledger.find(id)? {
+        Some((entry, _)) if entry.data_set.as_deref() == Some(data.name.as_str()) => match entry.event {
+            Event::Charged { request, .. } => request,
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    let (plan, _) = planned(state, &ledger, &data, &question)?;
+    match question {
+        Question::Sql(query) if plan.asked() == asked => Ok(query.rows(release)),
+        _ => Err(Problem::wrong("this query is not the one that the answer was given to")),
+    }
+}
