@@ -518,6 +518,31 @@ fn dependencies_have_licences_we_accept() {
     }
 }
 
+/// Each package with its features, as cargo would build them.
+fn built_with(arguments: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--offline", "--prefix", "none", "--format", "{p} {f}"])
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_string()).collect()
+}
+
+/// With other features a dependency, and all that stands on it, is built once more: minutes of every check.
+#[test]
+fn the_wheel_is_built_of_what_the_tests_are_built_of() {
+    let tests = built_with(&["--workspace", "--edges", "normal,build,dev"]);
+    let wheel = built_with(&["--package", "equipoise-python", "--edges", "normal,build"]);
+    let other: Vec<&String> = wheel.difference(&tests).collect();
+    assert!(
+        other.is_empty(),
+        "give these, in python/Cargo.toml, the features that the workspace gives: {other:?}"
+    );
+}
+
 /// The words in quotes in a piece of source that could name a mechanism.
 fn words_in_quotes(text: &str) -> impl Iterator<Item = &str> {
     let is_name = |word: &&str| {
