@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, io::Read, ops::ControlFlow};
 
 /// The shortest and the longest time after which answers are shown, in seconds.
-const ANSWER_TIMES: std::ops::RangeInclusive<u64> = 1..=3600;
+pub(super) const ANSWER_TIMES: std::ops::RangeInclusive<u64> = 1..=3600;
 /// Where nothing was said.
 const ANSWER_TIME: u64 = 2;
 
@@ -118,7 +118,7 @@ pub fn show(state: &State, caller: &Caller, id: &str) -> Result<Value, Problem> 
 }
 
 /// What is public of a data set, and what is left to the caller; stewards see more.
-fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, Problem> {
+pub(super) fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, Problem> {
     let ledger = state.ledger()?;
     let registered = ledger.data_set(&data.name)?.ok_or_else(Problem::not_found)?;
     let asks = authorise(caller, Act::Ask(data)).is_ok();
@@ -127,6 +127,7 @@ fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, 
         "id": data.id, "data": data.name,
         "unit": registered.unit.to_string(), "adjacency": registered.adjacency.to_string(),
         "columns": columns(state, data), "answer_time": data.answer_time, "shared": data.shared,
+        "programs": super::programs::list(caller, data),
         "spent": Spent::from(balance.spent()),
         "limit": balance.data_set.limit.as_ref().map(Remaining::from),
         "remaining": balance.remaining().as_ref().map(Remaining::from),
@@ -260,6 +261,7 @@ pub fn register(
         answer_time,
         grants: std::collections::BTreeSet::new(),
         shared: false,
+        programs: BTreeMap::new(),
     };
     let source = state
         .open_data(&data)
@@ -320,12 +322,15 @@ fn adjacency(said: &Registering, before: Option<&DataSet>) -> Result<Adjacency, 
     }
 }
 
-fn check_id(id: &str) -> Result<(), Problem> {
+/// What stands in addresses.
+pub(super) fn check_id(id: &str) -> Result<(), Problem> {
     let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if (1..=64).contains(&id.len()) && id.chars().all(good) {
         return Ok(());
     }
-    Err(Problem::wrong("the id of a data set is 1 to 64 small letters, digits, '-' and '_'"))
+    Err(Problem::wrong(
+        "the id of a data set, or of a program, is 1 to 64 small letters, digits, '-' and '_'",
+    ))
 }
 
 fn check_answer_time(seconds: u64) -> Result<(), Problem> {
