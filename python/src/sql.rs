@@ -76,8 +76,7 @@ impl SqlQuery {
             // The unit that the data is registered for is written down, too.
             let registered = session.ledger().data_set(data).map_err(|error| errors::ledger(&error))?;
             let asked = self.0.asked(registered.map(|data| data.unit).as_ref());
-            let before =
-                session.replayed(data, request_id, &asked).map_err(|error| errors::pay(&error))?;
+            let before = session.replayed(data, request_id, &asked).map_err(|error| errors::pay(&error))?;
             Ok(before.map(|release| release.to_text()))
         })
     }

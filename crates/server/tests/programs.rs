@@ -59,10 +59,8 @@ async fn a_program_is_planned_charged_timed_and_recorded_as_any_question() {
         return;
     }
     let question = json!({ "program": "rows", "epsilon": "1" });
-    let plan = server
-        .call(Method::POST, "/v1/data-sets/pay/plans", Some("ana"), Some(&question))
-        .await
-        .json();
+    let plan =
+        server.call(Method::POST, "/v1/data-sets/pay/plans", Some("ana"), Some(&question)).await.json();
     assert_eq!((&plan["statistic"], &plan["charge"]["epsilon"]), (&json!("program"), &json!("1")));
     assert_eq!(plan["mechanism"], "subsample, programs confined");
     assert_eq!(plan["more_like_it"], 4);
@@ -102,7 +100,8 @@ async fn a_program_is_planned_charged_timed_and_recorded_as_any_question() {
     assert_eq!(server.get(&format!("/v1/releases/{id}/picture.svg"), "ana").await.status, StatusCode::OK);
     let page = server.get(&format!("/answers/{id}"), "ana").await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.text);
-    let offered = server.call(Method::POST, "/v1/data-sets/pay/plans", Some("ana"), Some(&question)).await.json();
+    let offered =
+        server.call(Method::POST, "/v1/data-sets/pay/plans", Some("ana"), Some(&question)).await.json();
     assert_eq!(offered["answered"]["id"], json!(id), "already answered, free");
 }
 
@@ -141,9 +140,8 @@ async fn only_what_a_steward_allows_runs_and_only_as_it_was() {
     let seen = server.get("/v1/data-sets/pay", "sam").await;
     assert_eq!(seen.json()["programs"][0]["command"], json!(["sh", "rows.sh"]));
     // Registering the data anew keeps it.
-    let anew = server
-        .call(Method::PUT, "/v1/data-sets/pay", Some("sam"), Some(&json!({ "path": "pay.csv" })))
-        .await;
+    let anew =
+        server.call(Method::PUT, "/v1/data-sets/pay", Some("sam"), Some(&json!({ "path": "pay.csv" }))).await;
     assert_eq!(anew.json()["programs"][0]["name"], "rows");
     // A file that was changed is another program.
     put_file(&server, "rows.sh", "cat >/dev/null; echo 7\n");
@@ -268,11 +266,13 @@ async fn a_server_without_a_folder_of_programs_runs_none() {
     fs::write(folder.path().join("data/pay.csv"), "person,salary\n1,2\n").unwrap();
     let settings = equipoise_server::state::Settings { programs: Vec::new(), ..support::settings(&folder) };
     let state = equipoise_server::state::State::open(settings).unwrap();
-    let said = equipoise_server::acts::data_sets::Registering { path: "pay.csv".into(), ..Default::default() };
+    let said =
+        equipoise_server::acts::data_sets::Registering { path: "pay.csv".into(), ..Default::default() };
     equipoise_server::acts::data_sets::register(&state, &support::steward(), "pay", &said).unwrap();
     let allowing = serde_json::from_value(rows()).unwrap();
     let refused =
-        equipoise_server::acts::programs::put(&state, &support::steward(), "pay", "rows", &allowing).unwrap_err();
+        equipoise_server::acts::programs::put(&state, &support::steward(), "pay", "rows", &allowing)
+            .unwrap_err();
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     assert!(refused.detail.contains("--programs"), "{}", refused.detail);
 }

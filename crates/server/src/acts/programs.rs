@@ -270,15 +270,18 @@ fn below(state: &State, word: &str) -> Result<Option<PathBuf>, Problem> {
     }
     let place = state.settings.programs.iter().map(|folder| folder.join(path)).find(|place| place.exists());
     let Some(place) = place else { return Ok(None) };
-    let outside = || {
-        Problem::wrong(format!("'{}' leads out of the folders of programs", wording::shown(word)))
-    };
+    let outside =
+        || Problem::wrong(format!("'{}' leads out of the folders of programs", wording::shown(word)));
     let real = place.canonicalize().map_err(|_| outside())?;
     let within = |folder: &Path| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
     let own = within(&state.settings.directory) || state.settings.data.iter().any(|folder| within(folder));
     // A program may lead to one of the system, as those of virtual environments do.
     let known = state.settings.programs.iter().any(|folder| within(folder)) || real.starts_with("/usr");
-    if known && !own { Ok(Some(std::path::absolute(place).map_err(Problem::inside)?)) } else { Err(outside()) }
+    if known && !own {
+        Ok(Some(std::path::absolute(place).map_err(Problem::inside)?))
+    } else {
+        Err(outside())
+    }
 }
 
 /// The first word: a file of a folder of programs, or a program of the system by its name.
@@ -420,9 +423,16 @@ pub fn planned(
 
 impl Ready {
     /// Before the charge: does it start at all? Looked at once after each start of the server.
-    pub fn starts(&self, state: &State, data: &DataSource, name: &str, source: &dyn Source) -> Result<(), Problem> {
+    pub fn starts(
+        &self,
+        state: &State,
+        data: &DataSource,
+        name: &str,
+        source: &dyn Source,
+    ) -> Result<(), Problem> {
         let Some(program) = data.programs.get(name) else { return Err(Problem::not_found()) };
-        let known = state.started.lock().unwrap_or_else(PoisonError::into_inner).contains(&program.fingerprint);
+        let known =
+            state.started.lock().unwrap_or_else(PoisonError::into_inner).contains(&program.fingerprint);
         if known {
             return Ok(());
         }

@@ -234,8 +234,7 @@ async fn allow_program(
     JsonText(text): JsonText,
 ) -> Answer {
     let said = document(&text)?;
-    let (status, made) =
-        aside(&state, move |state| programs::put(state, &caller, &id, &name, &said)).await?;
+    let (status, made) = aside(&state, move |state| programs::put(state, &caller, &id, &name, &said)).await?;
     Ok(told(status, &made))
 }
 

@@ -205,7 +205,9 @@ fn question(asked: &Value) -> String {
         other => value(other),
     };
     let what = match (asked["sum"].as_str(), asked["where"].as_str()) {
-        (Some(_), Some(_)) => format!("sum of {} up to {}, where {}", said("sum"), said("most"), said("where")),
+        (Some(_), Some(_)) => {
+            format!("sum of {} up to {}, where {}", said("sum"), said("most"), said("where"))
+        }
         (Some(_), None) => format!("sum of {} up to {}", said("sum"), said("most")),
         _ => format!("count where {}", said("where")),
     };
@@ -238,7 +240,12 @@ async fn page(state: Arc<State>, caller: Caller, id: String, wrong: Option<Strin
         page: Page::new(&format!("Monitor of {}", of.data), Some(&caller), ""),
         asks: asks && document["analyst"] == caller.name.as_str(),
         sums: document["request"]["sums"] == true,
-        columns: data["columns"].as_array().into_iter().flatten().map(|column| text(column, "name")).collect(),
+        columns: data["columns"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|column| text(column, "name"))
+            .collect(),
         wrong,
         fields: QUESTION.map(|name| form.get(name).unwrap_or_default().to_string()),
         history: answers.iter().rev().take(SHOWN).map(one).collect(),

@@ -104,7 +104,8 @@ pub async fn ask(
     let key = form.get("key").ok_or_else(|| Problem::wrong("open the form again"))?.to_string();
     let more = format!("?sql={}", utf8_percent_encode(&query, NON_ALPHANUMERIC));
     let by = caller.clone();
-    let (data, question) = aside(&state, move |state| sql::read(state, &by, &sql::Querying::of(&query))).await?;
+    let (data, question) =
+        aside(&state, move |state| sql::read(state, &by, &sql::Querying::of(&query))).await?;
     if data.id != id {
         return Err(Problem::wrong("this page is about another data set; FROM names it by its id"));
     }
