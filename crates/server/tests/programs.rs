@@ -124,7 +124,7 @@ async fn only_what_a_steward_allows_runs_and_only_as_it_was() {
     let unknown = server.ask("ana", "none", &question).await;
     assert_eq!(unknown.status, StatusCode::BAD_REQUEST);
     assert!(unknown.text.contains("no program 'rows'"), "{}", unknown.text);
-    // What an analyst may not say, is not taken from them.
+    // What an analyst may not say is not taken from them.
     for more in ["command", "range", "block_time", "shows"] {
         let mut said = question.clone();
         said[more] = json!("x");

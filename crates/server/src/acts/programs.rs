@@ -149,8 +149,10 @@ pub fn put(
     // What it costs is a question's to say; that there is a plan at all is looked at with much.
     let trial = Running { epsilon: Some(Number::Text("10".into())), ..Running::default() };
     let trial = Running { delta: Some(Number::Text("1e-6".into())), ..trial };
+    // Before they are planned, which takes long for very many.
+    allowed.blocks.map_or(Ok(0), |blocks| ready_in(&data, &run, blocks))?;
     let plan = vote_plan(&ledger, &data, &*source, &allowed, &trial)?;
-    ready_in(&data, &run, &plan)?;
+    ready_in(&data, &run, plan.touch().votes())?;
     let answers = tried(state, &allowed, &run, &*source)?;
     let is_new = !data.programs.contains_key(name);
     state.store.put_program(id, name, Some(allowed.clone()))?;
@@ -298,7 +300,7 @@ fn executable(state: &State, word: &str) -> Result<OsString, Problem> {
 
 /// Another word: a file of a folder of programs by its place, or a word. Files elsewhere are not shown to programs.
 fn argument(state: &State, word: &str) -> Result<OsString, Problem> {
-    match below(state, word)? {
+    match below(state, word)?.filter(|place| place.is_file()) {
         Some(place) => Ok(place.into()),
         None if Path::new(word).is_file() => Err(Problem::wrong(format!(
             "'{}' is a file outside of the folders of programs; put it there",
@@ -361,8 +363,8 @@ fn vote_plan(
 }
 
 /// After how many seconds its answer is shown: those of the data, and those that its blocks take.
-fn ready_in(data: &DataSource, run: &Run<'_>, plan: &VotePlan) -> Result<u64, Problem> {
-    let blocks = usize::try_from(plan.touch().votes()).unwrap_or(usize::MAX);
+fn ready_in(data: &DataSource, run: &Run<'_>, blocks: u64) -> Result<u64, Problem> {
+    let blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
     let seconds = run.total_time(blocks).as_secs().saturating_add(1 + data.answer_time);
     if ANSWER_TIMES.contains(&seconds) {
         return Ok(seconds);
@@ -402,7 +404,6 @@ pub fn planned(
         )));
     };
     let source = state.open_data(data)?;
-    let plan = vote_plan(ledger, data, &*source, program, said)?;
     let changed = || {
         Problem::new(
             StatusCode::CONFLICT,
@@ -414,8 +415,12 @@ pub fn planned(
     if run.fingerprint().ok().as_ref() != Some(&program.fingerprint) {
         return Err(changed());
     }
+    // Before they are planned, which takes long for very many.
+    let said_blocks = said.blocks.as_ref().and_then(|blocks| blocks.text().parse().ok());
+    said_blocks.map_or(Ok(0), |blocks| ready_in(data, &run, blocks))?;
+    let plan = vote_plan(ledger, data, &*source, program, said)?;
     run.sandbox.limits.answer = plan.ballots().output().longest_answer();
-    let seconds = ready_in(data, &run, &plan)?;
+    let seconds = ready_in(data, &run, plan.touch().votes())?;
     let blocks = usize::try_from(plan.touch().votes()).unwrap_or(usize::MAX);
     let work = Work { run, format: format(program), blocks };
     Ok((Ready { plan, seconds, work }, source))
