@@ -67,7 +67,8 @@ fn at(batch: &Batch, eps: &Ratio) -> Batch {
     Batch { shared, ..batch.clone() }
 }
 
-/// The least epsilon of one digit with which the whole batch has a plan.
+/// The least epsilon of one digit with which the whole batch has a plan. The whole is planned once, or in every trial where its
+/// questions share a draw or a selection.
 fn least_of_batch(batch: &Batch, facts: &DataFacts) -> Option<Ratio> {
     let whole = |eps: &Ratio| Planned::plain(&at(batch, eps), facts).is_ok();
     match least_alone(batch, facts) {
@@ -77,8 +78,7 @@ fn least_of_batch(batch: &Batch, facts: &DataFacts) -> Option<Ratio> {
 }
 
 /// The least with which each question has a plan alone, at its share: the batch has none with less, because its questions are planned
-/// one by one. So a trial is one question and not the whole batch, and nothing of it is kept. Nothing is told where questions share a
-/// draw or a selection: those are planned together.
+/// one by one. So a trial is one question and not the whole batch. Nothing is told where questions share a draw or a selection.
 fn least_alone(batch: &Batch, facts: &DataFacts) -> Option<Ratio> {
     let largest = format!("1e{LARGEST}").parse::<Ratio>().ok()?;
     let questions = at(batch, &largest).priced(facts).ok()?;
