@@ -161,6 +161,13 @@ pub struct Allowed {
     pub fingerprint: String,
 }
 
+impl Allowed {
+    /// How long every block takes, in seconds.
+    pub fn block_time(&self) -> f64 {
+        std::time::Duration::from_millis(self.block_ms).as_secs_f64()
+    }
+}
+
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Content {
     version: u32,

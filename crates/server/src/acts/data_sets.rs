@@ -6,7 +6,7 @@ use crate::{
     problem::Problem,
     rate::Counted,
     state::{LEDGER, State, delimiter},
-    store::{DataSource, Role},
+    store::{Allowed, DataSource, Role},
 };
 use axum::http::StatusCode;
 use equipoise_core::{
@@ -127,7 +127,7 @@ pub(super) fn document(state: &State, caller: &Caller, data: &DataSource) -> Res
         "id": data.id, "data": data.name,
         "unit": registered.unit.to_string(), "adjacency": registered.adjacency.to_string(),
         "columns": columns(state, data), "answer_time": data.answer_time, "shared": data.shared,
-        "programs": super::programs::list(caller, data),
+        "programs": programs(caller, data),
         "spent": Spent::from(balance.spent()),
         "limit": balance.data_set.limit.as_ref().map(Remaining::from),
         "remaining": balance.remaining().as_ref().map(Remaining::from),
@@ -156,6 +156,27 @@ fn rights(caller: &Caller, data: &DataSource) -> Vec<&'static str> {
         ("review", Act::Review),
     ];
     all.into_iter().filter(|(_, act)| authorise(caller, *act).is_ok()).map(|(name, _)| name).collect()
+}
+
+/// The programs that may be asked for; a steward sees what they are made of.
+fn programs(caller: &Caller, data: &DataSource) -> Vec<Value> {
+    let inside = authorise(caller, Act::SeeInside).is_ok();
+    let one = |(name, program): (&String, &Allowed)| {
+        let mut document = json!({
+            "name": name, "output": program.output, "range": program.range, "options": program.options,
+            "default": program.default, "mechanism": program.mechanism, "blocks": program.blocks,
+            "block_time": program.block_time(),
+        });
+        if inside {
+            document["command"] = json!(program.command);
+            document["shows"] = json!(program.shows);
+            document["memory"] = program.memory.into();
+            document["processes"] = program.processes.into();
+            document["input"] = if program.arrow { "arrow" } else { "csv" }.into();
+        }
+        document
+    };
+    data.programs.iter().map(one).collect()
 }
 
 fn own_account(balance: &Balance) -> Option<Value> {

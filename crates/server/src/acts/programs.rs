@@ -11,7 +11,7 @@ use super::{
     found,
 };
 use crate::{
-    authorise::{Act, Caller, authorise},
+    authorise::{Act, Caller},
     problem::Problem,
     rate::Counted,
     state::State,
@@ -97,31 +97,6 @@ const MOST_PROCESSES: u64 = 256;
 /// So many words, of so many bytes each.
 const MOST_WORDS: usize = 100;
 const LONGEST_WORD: usize = 10_000;
-
-/// The programs that may be asked for; a steward sees what they are made of.
-pub fn list(caller: &Caller, data: &DataSource) -> Vec<Value> {
-    let inside = authorise(caller, Act::SeeInside).is_ok();
-    let one = |(name, program): (&String, &Allowed)| {
-        let mut document = json!({
-            "name": name, "output": program.output, "range": program.range, "options": program.options,
-            "default": program.default, "mechanism": program.mechanism, "blocks": program.blocks,
-            "block_time": seconds(program),
-        });
-        if inside {
-            document["command"] = json!(program.command);
-            document["shows"] = json!(program.shows);
-            document["memory"] = program.memory.into();
-            document["processes"] = program.processes.into();
-            document["input"] = if program.arrow { "arrow" } else { "csv" }.into();
-        }
-        document
-    };
-    data.programs.iter().map(one).collect()
-}
-
-fn seconds(program: &Allowed) -> f64 {
-    Duration::from_millis(program.block_ms).as_secs_f64()
-}
 
 /// Allow a program under a name. It is tried once on a block without rows; what it says there is not told.
 pub fn put(
@@ -241,7 +216,7 @@ fn run(state: &State, program: &Allowed) -> Result<Run<'static>, Problem> {
     });
     let settings = Settings {
         commands: vec![command],
-        block_time: seconds(program),
+        block_time: program.block_time(),
         memory: program.memory,
         processes: program.processes,
         serial: false,
@@ -352,7 +327,7 @@ fn vote_plan(
         mechanism: program.mechanism.clone(),
         typed: program.arrow,
         settings: vec![
-            format!("block-time={}", seconds(program)),
+            format!("block-time={}", program.block_time()),
             format!("memory={}", program.memory),
             format!("processes={}", program.processes),
             format!("files={}", program.fingerprint),
