@@ -72,10 +72,11 @@ impl SqlQuery {
         request_id: &str,
     ) -> PyResult<Option<String>> {
         py.detach(|| {
-            let before = books
-                .session()?
-                .replayed(data, request_id, &self.0.batch().to_json())
-                .map_err(|error| errors::pay(&error))?;
+            let session = books.session()?;
+            // The unit that the data is registered for is written down, too.
+            let registered = session.ledger().data_set(data).map_err(|error| errors::ledger(&error))?;
+            let asked = self.0.asked(registered.map(|data| data.unit).as_ref());
+            let before = session.replayed(data, request_id, &asked).map_err(|error| errors::pay(&error))?;
             Ok(before.map(|release| release.to_text()))
         })
     }

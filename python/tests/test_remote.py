@@ -133,6 +133,49 @@ def test_a_monitor_is_kept_by_the_server(server):
     assert float(salaries.balance()["spent"]["epsilon"]) == pytest.approx(before + 0.5)
 
 
+def test_sql_about_data_behind_a_server(server):
+    salaries = server["salaries"]
+    query = "SELECT town, COUNT(*) AS n FROM people GROUP BY town ORDER BY n DESC LIMIT 2"
+    before = float(salaries.balance()["spent"]["epsilon"])
+    rows = eq.sql(query, people=salaries, epsilon=0.3, delta=1e-7, request_id="sql")
+    assert rows.columns == ["town", "n"] and len(rows) == 2
+    assert all(isinstance(town, str) and n > 100 for town, n in rows)
+    assert rows.errors[0][1]["kind"] == "noise" and rows.release.guarantee["unit"] == "person"
+    again = eq.sql(query, people=salaries, epsilon=0.3, delta=1e-7, request_id="sql")
+    assert list(again) == list(rows) and again.release.receipt == rows.release.receipt
+    assert float(salaries.balance()["spent"]["epsilon"]) == pytest.approx(before + 0.3)
+    with pytest.raises(eq.RequestError, match="line 1, column 8"):
+        eq.sql("SELECT town FROM people", people=salaries, epsilon=0.1)
+    with pytest.raises(eq.RequestError, match="salry"):
+        eq.sql("SELECT AVG(salry) FROM people", people=salaries, epsilon=0.1)
+    with pytest.raises(eq.RequestError, match="ledger="):
+        eq.sql(query, people=salaries, epsilon=0.1, delta=1e-7, ledger="x.ledger")
+    with pytest.raises(eq.BudgetError):
+        eq.sql("SELECT COUNT(*) FROM people", people=salaries, epsilon=40)
+
+
+def test_a_program_of_a_server_is_asked_for_by_its_name(server):
+    salaries = server["salaries"]
+    if not salaries.programs:
+        pytest.skip("no sandbox can be built here")
+    assert salaries.programs == ["typical-salary"]
+    plan = eq.run_program("typical-salary", salaries, epsilon=0.3, dry_run=True)
+    assert plan["charge"]["epsilon"] == "0.3" and plan["answer_time"] > 2 and "60 blocks" in plan["expected"]
+    release = eq.run_program("typical-salary", salaries, epsilon=0.3, request_id="program")
+    assert release.statistic == "program" and release.mechanism == "subsample, programs confined"
+    assert release.to_dict()["blocks"]["blocks"] == 60
+    again = eq.run_program("typical-salary", salaries, epsilon=0.3, request_id="program")
+    assert again.receipt == release.receipt
+    with pytest.raises(eq.RequestError, match="no program 'other'"):
+        eq.run_program("other", salaries, epsilon=0.3)
+    with pytest.raises(eq.RequestError, match="named by its stewards"):
+        eq.run_program(["sh", "x.sh"], salaries, epsilon=0.3)
+    with pytest.raises(eq.RequestError, match="range="):
+        eq.run_program("typical-salary", salaries, epsilon=0.3, range=(0, 1))
+    with pytest.raises(eq.RequestError, match="output="):
+        eq.run_program(["sh", "x.sh"], {"a": [1.0]}, epsilon=1)
+
+
 def test_the_last_answer_is_a_witness(server):
     assert server.witness is not None and re.fullmatch(r"[0-9a-f.]+", server.witness)
     again = eq.connect(server.url, token=server._token, witness=server.witness)

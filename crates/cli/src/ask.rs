@@ -127,7 +127,11 @@ pub(crate) fn answer(
     let known = existing(path)?;
     let id = books.request_id.as_deref().filter(|_| !showing.dry_run);
     if let (Some(known), Some(id)) = (&known, id) {
-        let before = session::replayed(known, name, books.analyst.as_deref(), id, &words.text);
+        // A query writes the unit down that the data is registered for.
+        let registered = known.data_set(name).map_err(unopened)?.map(|data| data.unit);
+        let text = asked.query.map(|query| query.asked(registered.as_ref()));
+        let text = text.as_ref().unwrap_or(&words.text);
+        let before = session::replayed(known, name, books.analyst.as_deref(), id, text);
         if let Some(release) = before.map_err(|error| fail(&error, error.exit_code()))? {
             return Ok(shown(release, asked, &words.fractions));
         }

@@ -57,6 +57,20 @@ fn a_query_is_one_charge_and_a_row_for_each_group() {
     assert_eq!(code, 2, "{other}");
 }
 
+/// It was taken for another request, because a plan writes the unit down that is registered and the query does not.
+#[test]
+fn a_query_about_people_is_given_again_under_its_request_id() {
+    let folder = Folder::of_towns();
+    folder.run("budget set data.csv --epsilon 5 --delta 1e-5 --unit town");
+    let price = ["--epsilon", "1", "--delta", "1e-6", "--request-id", "monday"];
+    let query = "SELECT COUNT(*) AS n FROM 'data.csv'";
+    let rows = json(&folder, query, &price);
+    let again = json(&folder, query, &price);
+    assert_eq!(rows["release"]["guarantee"]["unit"], "town");
+    assert_eq!((&again["rows"], &again["release"]["receipt"]), (&rows["rows"], &rows["release"]["receipt"]));
+    assert_eq!(folder.json("budget verify")["charges"], 1);
+}
+
 #[test]
 fn rows_are_a_table_with_bars_and_the_price_below() {
     let folder = Folder::of_towns();

@@ -2,7 +2,8 @@
 //!
 //! # Guarantee
 //!
-//! - An answer is recorded, and can be seen, at its charge's time plus `answer_time`, a public setting of the data set; where the rows
+//! - An answer is recorded, and can be seen, at its charge's time plus `answer_time`, a public setting of the data set, and the time
+//!   that its programs take, which is fixed beforehand; where the rows
 //!   took longer, at twice that; where they took longer still, never. A release, a refusal and a lost answer look the same until then.
 //! - What is recorded at one moment is recorded in the order of the charges, and the time that is written down is the scheduled one:
 //!   neither tells how long rows took.
@@ -93,6 +94,7 @@ pub struct Desk {
     inside: Mutex<Inside>,
     changed: Condvar,
     places: Places,
+    program: Program,
     scanning: Mutex<usize>,
     scan_ended: Condvar,
     ready: broadcast::Sender<Ready>,
@@ -105,10 +107,25 @@ pub struct Desk {
 pub struct Place {
     places: Places,
     member: String,
+    /// Kept as long as the place is.
+    _program: Option<Running>,
 }
 
 /// How many places each member has.
 type Places = Arc<Mutex<HashMap<String, usize>>>;
+
+/// Until when the programs of one question take blocks, by what is public of them.
+type Program = Arc<Mutex<Option<Instant>>>;
+
+/// The turn of a question whose programs run. The next one begins when its answer has been shown, so that whoever waits for a turn
+/// learns a time that is public anyway.
+struct Running(Program);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
@@ -141,6 +158,7 @@ impl Desk {
             inside: Mutex::default(),
             changed: Condvar::new(),
             places: Arc::default(),
+            program: Arc::default(),
             scanning: Mutex::default(),
             scan_ended: Condvar::new(),
             ready: broadcast::channel(1024).0,
@@ -163,11 +181,32 @@ impl Desk {
 
     /// A place for one more question, before it is charged.
     pub fn place(&self, member: &str) -> Result<Arc<Place>, Problem> {
+        self.placed(member, None)
+    }
+
+    /// The same for a question whose programs run, of which there is one at a time: blocks that share a processor slow each
+    /// other down. Its answer is shown after so many seconds.
+    pub fn place_of_program(&self, member: &str, seconds: u64) -> Result<Arc<Place>, Problem> {
+        let now = Instant::now();
+        let mut running = self.program.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(until) = *running {
+            let left = until.saturating_duration_since(now).as_secs() + 1;
+            let line = "another program runs; nothing was charged, try again when its answer is shown";
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(left));
+        }
+        *running = Some(now + Duration::from_secs(seconds));
+        drop(running);
+        // Free again where there is no place.
+        self.placed(member, Some(Running(self.program.clone())))
+    }
+
+    fn placed(&self, member: &str, program: Option<Running>) -> Result<Arc<Place>, Problem> {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let own = places.get(member).copied().unwrap_or_default();
         if own < MOST_OF_ONE && places.values().sum::<usize>() < MOST_WAITING {
             places.insert(member.to_string(), own + 1);
-            return Ok(Arc::new(Place { places: self.places.clone(), member: member.to_string() }));
+            let (places, member) = (self.places.clone(), member.to_string());
+            return Ok(Arc::new(Place { places, member, _program: program }));
         }
         let line = if own < MOST_OF_ONE {
             "too many questions wait for their answers; nothing was charged, try again soon"
@@ -232,6 +271,23 @@ impl Desk {
         let took = began.elapsed();
         *self.scanning.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.scan_ended.notify_one();
+        self.keep(id, data_set, took, answered);
+    }
+
+    /// Read rows and have programs run on them, which takes at least so long whatever the rows are. Scans of others go on beside it.
+    pub fn run(
+        &self,
+        id: &str,
+        data_set: &str,
+        at_least: Duration,
+        answer: impl FnOnce() -> Result<Held, Unanswered>,
+    ) {
+        let began = Instant::now();
+        let answered = answer();
+        self.keep(id, data_set, began.elapsed().saturating_sub(at_least), answered);
+    }
+
+    fn keep(&self, id: &str, data_set: &str, took: Duration, answered: Result<Held, Unanswered>) {
         let mut inside = self.locked();
         let longest = inside.scans.entry(data_set.to_string()).or_default();
         *longest = took.max(*longest);
@@ -258,6 +314,11 @@ impl Desk {
             at.clone(),
             left.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX),
         ))
+    }
+
+    /// Is nothing recorded any more?
+    pub fn is_closed(&self) -> bool {
+        self.locked().closed
     }
 
     /// Nothing is recorded any more; what waits is lost.

@@ -87,6 +87,10 @@ impl FromRequestParts<Arc<State>> for Caller {
     }
 }
 
+/// A member sent the request.
+#[derive(Clone)]
+pub struct Known;
+
 /// Whoever was found to send a request, and what it was charged, for the log.
 #[derive(Clone)]
 pub struct Charge(pub String);
@@ -236,6 +240,9 @@ async fn around(
         let _ = aside(&state, move |state| state.rollback.heed(&state.ledger()?, &witness)).await;
     }
     let mut response = next.run(request).await;
+    if member.is_some() {
+        response.extensions_mut().insert(Known);
+    }
     keep_witness(&state, &mut response);
     let is_picture = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "image/svg+xml");
     let policy = if is_picture { PICTURES } else { PAGES };

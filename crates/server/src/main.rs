@@ -86,6 +86,9 @@ struct Options {
     /// A folder below which data may be registered; can be given several times
     #[arg(long, value_name = "DIR", conflicts_with = "demo")]
     data: Vec<PathBuf>,
+    /// A folder of programs, of which stewards may allow some to run on blocks of the data; can be given several times
+    #[arg(long, value_name = "DIR", conflicts_with = "demo")]
+    programs: Vec<PathBuf>,
     /// Where it listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8470")]
     listen: SocketAddr,
@@ -125,6 +128,10 @@ struct Options {
 }
 
 fn main() -> ExitCode {
+    // Started by itself as the keeper of a sandbox.
+    if let Some(code) = equipoise_runner::sandbox::take_part() {
+        return ExitCode::from(code);
+    }
     let done = match Arguments::parse().command {
         Command::Serve(options) => run(&options),
         Command::Ledger(books) => keep(&books),
@@ -205,7 +212,9 @@ impl Temporary {
         let folder = std::env::temp_dir().join(format!("equipoise-demo-{}", std::process::id()));
         std::fs::create_dir(&folder)
             .map_err(|error| format!("no folder for the demo could be made: {error}"))?;
-        std::fs::create_dir(folder.join("data")).map_err(|error| error.to_string())?;
+        for part in ["data", "programs"] {
+            std::fs::create_dir(folder.join(part)).map_err(|error| error.to_string())?;
+        }
         Ok(Self(folder))
     }
 }
@@ -244,13 +253,13 @@ fn settings(
             "say below which folder data may be registered with --data; --demo needs none".to_string()
         );
     }
-    let (directory, data) = demo.map_or_else(
-        || (options.directory.clone(), options.data.clone()),
-        |folder| (folder.0.join("server"), vec![folder.0.join("data")]),
+    let (directory, data, programs) = demo.map_or_else(
+        || (options.directory.clone(), options.data.clone(), options.programs.clone()),
+        |folder| (folder.0.join("server"), vec![folder.0.join("data")], vec![folder.0.join("programs")]),
     );
     let file = options.head_file.clone().map(Sink::File);
     let heads = file.into_iter().chain(options.head_syslog.then(|| Sink::Syslog(SYSLOG.into()))).collect();
-    Ok(Settings { directory, data, origins, rates, heads })
+    Ok(Settings { directory, data, origins, rates, heads, programs, keeper: None })
 }
 
 /// A scheme and a host, without a path.

@@ -109,6 +109,11 @@ impl Monitors {
         Ok(())
     }
 
+    /// Was anything of it begun? What was not has no answers, and looking at it begins nothing.
+    pub fn is_begun(&self, id: &str) -> bool {
+        self.directory.join(format!("{id}.state")).exists()
+    }
+
     /// Forget one that was never paid for.
     pub fn remove(&self, id: &str) {
         locked(&self.kept).retain(|kept| kept.id != id);

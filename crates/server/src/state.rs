@@ -19,7 +19,7 @@ use equipoise_session::{
     source::Source,
 };
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -37,6 +37,10 @@ pub struct Settings {
     pub rates: Rates,
     /// Where heads of the ledger are written at every commit.
     pub heads: Vec<Sink>,
+    /// The folders whose files programs may be made of; without any, no program runs.
+    pub programs: Vec<PathBuf>,
+    /// The executable that keeps sandboxes, where it is not this one.
+    pub keeper: Option<PathBuf>,
 }
 
 /// A server, open.
@@ -65,6 +69,8 @@ pub struct State {
     pub listening: Mutex<HashMap<String, usize>>,
     /// Rehearsals run one at a time.
     pub rehearsing: Mutex<()>,
+    /// Programs that started in the sandbox since the server began, by what stands in their files.
+    pub started: Mutex<HashSet<String>>,
     ledger: SharedLedger,
     /// When it began, in seconds since 1970.
     pub began: u64,
@@ -120,6 +126,7 @@ impl State {
             verified: Mutex::default(),
             listening: Mutex::default(),
             rehearsing: Mutex::default(),
+            started: Mutex::default(),
             ledger: shared,
             began: seconds_now(),
         }))

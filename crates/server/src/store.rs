@@ -10,7 +10,7 @@ use crate::{
 use equipoise_session::ledger::seconds_now;
 use serde::{Deserialize, Serialize};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
@@ -125,6 +125,47 @@ pub struct DataSource {
     /// Whether an answer that somebody paid for is shown to others who may ask.
     #[serde(default)]
     pub shared: bool,
+    /// The programs that may be asked for, by name.
+    #[serde(default)]
+    pub programs: BTreeMap<String, Allowed>,
+}
+
+/// A program that a steward allows to run on blocks of the data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// The program and its arguments. Files among them lie in a folder of programs.
+    pub command: Vec<String>,
+    /// More files and folders there that it sees.
+    pub shows: Vec<String>,
+    /// What it prints.
+    pub output: String,
+    /// What numbers can be.
+    pub range: Option<String>,
+    /// What labels there are.
+    pub options: Option<Vec<String>>,
+    /// What a block without an answer counts as.
+    pub default: Option<serde_json::Value>,
+    /// How answers become one, by its name.
+    pub mechanism: Option<String>,
+    /// How many blocks, where nobody says otherwise.
+    pub blocks: Option<u64>,
+    /// How long every block takes, in milliseconds.
+    pub block_ms: u64,
+    /// Megabytes of memory for each process.
+    pub memory: u64,
+    /// Processes and threads of a block.
+    pub processes: u64,
+    /// Whether it gets an Arrow stream in place of text.
+    pub arrow: bool,
+    /// What stood in its files when it was allowed, as a hash.
+    pub fingerprint: String,
+}
+
+impl Allowed {
+    /// How long every block takes, in seconds.
+    pub fn block_time(&self) -> f64 {
+        std::time::Duration::from_millis(self.block_ms).as_secs_f64()
+    }
 }
 
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -145,6 +186,9 @@ pub struct Store {
     /// Held as long as the server runs: one server for one directory.
     _lock: File,
 }
+
+/// So many programs a data set has.
+const MOST_PROGRAMS: usize = 50;
 
 /// What a cookie stands for.
 const SESSIONS: [Opens; 2] = [Opens::Session, Opens::SessionOfToken];
@@ -425,8 +469,9 @@ impl Store {
                     Err(Problem::wrong("the budget belongs to the name, so that it stays; leave it out"))
                 }
                 Some(data) => {
-                    let grants = std::mem::take(&mut data.grants);
-                    *data = DataSource { grants, shared: data.shared, ..new };
+                    let (grants, programs) =
+                        (std::mem::take(&mut data.grants), std::mem::take(&mut data.programs));
+                    *data = DataSource { grants, programs, shared: data.shared, ..new };
                     Ok(())
                 }
                 None => {
@@ -442,6 +487,28 @@ impl Store {
         self.change(|content| {
             let data = content.data_sets.iter_mut().find(|data| data.id == id);
             data.ok_or_else(Problem::not_found)?.shared = shared;
+            Ok(())
+        })
+    }
+
+    /// Allow a program under a name, or no more.
+    pub fn put_program(&self, id: &str, name: &str, program: Option<Allowed>) -> Result<(), Problem> {
+        self.change(|content| {
+            let data = content.data_sets.iter_mut().find(|data| data.id == id);
+            let programs = &mut data.ok_or_else(Problem::not_found)?.programs;
+            match program {
+                Some(program) => {
+                    programs.insert(name.to_string(), program);
+                }
+                None => {
+                    programs.remove(name).ok_or_else(Problem::not_found)?;
+                }
+            }
+            if programs.len() > MOST_PROGRAMS {
+                return Err(Problem::wrong(format!(
+                    "there are {MOST_PROGRAMS} programs for this data already; remove some first"
+                )));
+            }
             Ok(())
         })
     }

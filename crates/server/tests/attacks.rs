@@ -92,6 +92,80 @@ async fn a_foreign_page_changes_nothing() {
     assert_eq!(server.get("/v1/data-sets/pay", "sam").await.json()["limit"]["epsilon"], "100");
 }
 
+/// Every form of the console, sent by a foreign page with the cookie of whoever may press its button.
+#[tokio::test]
+async fn no_form_is_taken_from_a_foreign_page() {
+    let server = Server::new();
+    let (steward, analyst) = (sign_in(&server, "sam").await, sign_in(&server, "ana").await);
+    let before = std::fs::read(server.folder.path().join("server/members.json")).unwrap();
+    for (path, cookie) in [
+        ("/sign-out", &analyst),
+        ("/account/tokens", &analyst),
+        ("/account/tokens/end", &analyst),
+        ("/members", &steward),
+        ("/members/links", &steward),
+        ("/members/remove", &steward),
+        ("/data-sets", &steward),
+        ("/data-sets/pay/limits", &steward),
+        ("/data-sets/pay/grants", &steward),
+        ("/data-sets/pay/answer-time", &steward),
+        ("/data-sets/pay/sharing", &steward),
+        ("/data-sets/pay/programs/allowed", &steward),
+        ("/data-sets/pay/ask", &analyst),
+        ("/data-sets/pay/sql", &analyst),
+        ("/data-sets/pay/programs", &analyst),
+        ("/data-sets/pay/watch", &analyst),
+        ("/monitors/0123456789abcdef0123456789abcdef", &analyst),
+        ("/answers/0123456789abcdef0123456789abcdef/seen", &analyst),
+        ("/review/verify", &steward),
+        ("/review/restored", &steward),
+        ("/review/audit", &steward),
+    ] {
+        let form = "key=k&name=one&command=sh&output=number&statistic=count&epsilon=1&delta=1e-6&budget_per_unit=1&program=one&role=analyst";
+        for headers in [&[][..], &[("origin", "https://evil.example")], &[("sec-fetch-site", "same-site")]] {
+            let reply = post(&server, path, cookie, form, headers).await;
+            assert_eq!(reply.status, StatusCode::FORBIDDEN, "{path} {headers:?}: {}", reply.text);
+            assert!(reply.text.contains("did not come from a page of this server"), "{path}: {}", reply.text);
+        }
+    }
+    assert_eq!(std::fs::read(server.folder.path().join("server/members.json")).unwrap(), before);
+    assert_eq!(server.get("/v1/data-sets/pay", "sam").await.json()["spent"]["epsilon"], "0");
+}
+
+/// Every page with every role and with none: those that one may not see are as plain as those that are not there.
+#[tokio::test]
+async fn every_page_with_every_role() {
+    let server = Server::new();
+    let mut cookies = vec![String::new()];
+    for member in ["sam", "ana", "bob", "rita", "olga"] {
+        cookies.push(sign_in(&server, member).await);
+    }
+    let nobody = "0123456789abcdef0123456789abcdef";
+    // Nobody, steward, analyst, analyst without a grant, reviewer, operator.
+    for (path, expected) in [
+        ("/data-sets", [303, 200, 200, 200, 200, 303]),
+        ("/data-sets/pay", [303, 200, 200, 404, 200, 403]),
+        ("/data-sets/pay/ask", [303, 200, 200, 404, 403, 403]),
+        ("/data-sets/pay/sql", [303, 200, 200, 404, 403, 403]),
+        ("/data-sets/pay/programs", [303, 200, 200, 404, 403, 403]),
+        ("/data-sets/pay/watch", [303, 200, 200, 404, 403, 403]),
+        ("/data-sets/none", [303, 404, 404, 404, 404, 404]),
+        ("/monitors", [303, 200, 200, 200, 200, 403]),
+        (&format!("/monitors/{nobody}"), [303, 404, 404, 404, 404, 404]),
+        (&format!("/answers/{nobody}"), [303, 404, 404, 404, 404, 404]),
+        ("/review", [303, 200, 403, 403, 200, 403]),
+        ("/members", [303, 200, 403, 403, 403, 200]),
+        ("/account", [303, 200, 200, 200, 200, 200]),
+        ("/sign-in", [200; 6]),
+        ("/nothing", [404; 6]),
+    ] {
+        for (place, cookie) in cookies.iter().enumerate() {
+            let reply = page(&server, path, cookie).await;
+            assert_eq!(reply.status.as_u16(), expected[place], "{path} by caller {place}: {}", reply.text);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_session_is_fresh_ends_and_is_none_of_the_other_secrets() {
     let server = Server::new();
@@ -230,6 +304,31 @@ async fn hostile_names_are_text_on_every_page() {
     assert_eq!(server.release("ana", &id).await.status, StatusCode::OK);
     let steward = sign_in(&server, "sam").await;
     let reviewer = sign_in(&server, "rita").await;
+    // A monitor and a program say what was typed, too.
+    let hostile = "%22%3E%3Cscript%3E";
+    let watching = json!({ "data_set": "pay", "epsilon": "0.1", "delta": "1e-7", "budget_per_unit": 1 });
+    let key = [("idempotency-key", "monitor")];
+    let begun =
+        server.call_with(Method::POST, "/v1/monitors", Some("ana"), Some(&watching), &key).await.json();
+    let monitor = begun["id"].as_str().unwrap().to_string();
+    let line = json!({ "questions": [{ "where": "salary > 5 or person = '<script>'", "threshold": 10 }] });
+    let told = server
+        .call(Method::POST, &format!("/v1/monitors/{monitor}/questions"), Some("ana"), Some(&line))
+        .await;
+    assert!(told.json()["answers"][0]["answer"].is_string(), "{}", told.text);
+    let wrong = post(
+        &server,
+        &format!("/monitors/{monitor}"),
+        &analyst,
+        "where=%3Cscript%3E&threshold=%3Cimg%20src=x",
+        OWN,
+    )
+    .await;
+    assert!(
+        wrong.status == StatusCode::OK
+            && !wrong.text.contains("<script>")
+            && !wrong.text.contains("<img src")
+    );
     let asked = "/data-sets/pay/ask?statistic=count&column=%3Cscript%3Ealert('x')%3C%2Fscript%3E&where=%22%3E%3Cscript%3E&epsilon=0.1";
     let mut shown = 0;
     for (path, cookie) in [
@@ -240,6 +339,11 @@ async fn hostile_names_are_text_on_every_page() {
         ("/data-sets/pay/ask", &analyst),
         (asked, &analyst),
         (&format!("/answers/{id}"), &analyst),
+        ("/monitors", &reviewer),
+        (&format!("/monitors/{monitor}"), &analyst),
+        (&format!("/monitors/{monitor}"), &reviewer),
+        (&format!("/data-sets/pay/programs?program={hostile}&epsilon={hostile}"), &analyst),
+        (&format!("/data-sets/pay/watch?epsilon={hostile}&delta={hostile}"), &analyst),
         ("/review", &reviewer),
         ("/members", &steward),
         ("/account", &analyst),

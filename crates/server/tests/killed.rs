@@ -20,6 +20,8 @@ fn start(server: &Server) -> (Child, String) {
         .arg(folder.join("server"))
         .arg("--data")
         .arg(folder.join("data"))
+        .arg("--programs")
+        .arg(folder.join("programs"))
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -109,4 +111,67 @@ fn what_a_kill_takes_is_lost_and_the_limit_holds_through_many_of_them() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(Ledger::open_read_only(&server.ledger()).unwrap().verify(None).unwrap().charges, 20);
+}
+
+/// Processes of this machine that have this word on their command line.
+fn with_word(word: &str) -> usize {
+    let has = |entry: &std::fs::DirEntry| {
+        let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains(word)
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(has).count()
+}
+
+/// Killed while a program runs on blocks: the charge stands, the answer is lost and never repeated, and no process of a block is left.
+#[test]
+fn a_program_that_runs_when_the_server_is_killed_is_lost_and_ends() {
+    let mut server = Server::new();
+    server.state.desk.close();
+    let (steward, analyst) = (server.token("sam").to_string(), server.token("ana").to_string());
+    let other = Server::new();
+    server.state = other.state.clone();
+    server.app = other.app.clone();
+    let word = format!("equipoise-test-{}", std::process::id());
+    let (mut child, address) = start(&server);
+    let body = format!(
+        r#"{{"command":["sh","-c","[ $(wc -l) -gt 1 ] && sleep 20; echo 1","{word}"],"output":"number","range":"0,1","default":0,"blocks":4,"block_time":30}}"#
+    );
+    let path = "/v1/data-sets/pay/programs/slow";
+    let (status, text) = send(&address, "PUT", path, &steward, "", &body).unwrap();
+    if text.contains("sandbox cannot be built") {
+        eprintln!("SKIPPED: no sandbox can be built here");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return;
+    }
+    assert_eq!(status, 201, "{text}");
+    let run = |address: &str| {
+        let body = r#"{"program":"slow","epsilon":"1"}"#;
+        send(address, "POST", "/v1/data-sets/pay/questions", &analyst, "idempotency-key: run\r\n", body)
+            .unwrap()
+    };
+    let (status, text) = run(&address);
+    assert_eq!(status, 202, "{text}");
+    let mut tries = 0..100;
+    while with_word(&word) == 0 {
+        assert!(tries.next().is_some(), "no block ever ran");
+        thread::sleep(Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut tries = 0..100;
+    while with_word(&word) > 0 {
+        assert!(tries.next().is_some(), "processes of a block outlive the server");
+        thread::sleep(Duration::from_millis(100));
+    }
+    let verified = Ledger::open_read_only(&server.ledger()).unwrap().verify(None).unwrap();
+    assert_eq!((verified.charges, verified.recorded, verified.lost), (1, 0, 1));
+    let (mut child, address) = start(&server);
+    let (status, text) = run(&address);
+    assert_eq!(status, 410, "asking again repeats nothing: {text}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ledger = Ledger::open_read_only(&server.ledger()).unwrap();
+    assert_eq!(ledger.verify(None).unwrap().charges, 1);
+    assert_eq!(ledger.balance("pay", None).unwrap().spent().eps.to_exact(), "1");
 }

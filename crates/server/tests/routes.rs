@@ -79,6 +79,23 @@ fn table() -> Vec<Row> {
             [401, 200, 403, 403, 403, 403],
         ),
         (
+            "PUT",
+            "/v1/data-sets/{id}/programs/{name}",
+            "/v1/data-sets/pay/programs/one",
+            Some(json!({
+                "command": ["sh", "-c", "cat >/dev/null; echo 1"], "output": "number", "range": "0,1", "default": 0,
+                "blocks": 4, "block_time": 0.5,
+            })),
+            [401, 201, 403, 403, 403, 403],
+        ),
+        (
+            "DELETE",
+            "/v1/data-sets/{id}/programs/{name}",
+            "/v1/data-sets/pay/programs/one",
+            None,
+            [401, 200, 403, 403, 403, 403],
+        ),
+        (
             "POST",
             "/v1/data-sets/{id}/plans",
             "/v1/data-sets/pay/plans",

@@ -16,7 +16,7 @@ use equipoise_session::{
     request::Request,
     statistic::{Argument, Statistic},
 };
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 /// The table that a query is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,21 +128,30 @@ impl Query {
         &self.batch
     }
 
+    /// The questions about data that is registered for this unit, which is as good as one that is named.
+    fn about(&self, registered: Option<&Unit>) -> Cow<'_, Batch> {
+        match registered {
+            Some(Unit::Column(unit)) if self.batch.shared.unit.is_none() => {
+                let shared = Request { unit: Some(unit.clone()), ..self.batch.shared.clone() };
+                Cow::Owned(questions(shared, &self.aggregates))
+            }
+            _ => Cow::Borrowed(&self.batch),
+        }
+    }
+
+    /// The text that its plan about such data writes down: under it an earlier answer is found again.
+    pub fn asked(&self, registered: Option<&Unit>) -> String {
+        self.about(registered).to_json()
+    }
+
     /// Plan the questions. Whatever is wrong has the place of the query that it is about.
     pub fn plan(&self, facts: &DataFacts) -> Result<Plan, SqlError> {
         if self.batch.shared.epsilon.is_none() {
             return Err(SqlError::anywhere("how much privacy may the query cost?")
                 .hint("Write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1), or give `epsilon`"));
         }
-        let batch = match &facts.registered {
-            // The unit that the data set has is as good as one that is named.
-            Some((Unit::Column(unit), _)) if self.batch.shared.unit.is_none() => {
-                let shared = Request { unit: Some(unit.clone()), ..self.batch.shared.clone() };
-                &questions(shared, &self.aggregates)
-            }
-            _ => &self.batch,
-        };
-        Plan::batch_or_question(batch, facts).map_err(|(number, error)| {
+        let batch = self.about(facts.registered.as_ref().map(|(unit, _)| unit));
+        Plan::batch_or_question(&batch, facts).map_err(|(number, error)| {
             let number = number.or_else(|| self.culprit(facts, &error));
             self.placed(number, &error)
         })

@@ -21,6 +21,7 @@ from ._declared import Declared, declared, read_as
 from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warned
+from ._remote import RemoteData, RemoteProgram
 from ._wording import decimal, decimals, in_python
 from ._workers import clock
 
@@ -31,7 +32,7 @@ def run_program(
     program: Command | Sequence[Command],
     data: Any,
     *,
-    output: str,
+    output: str | None = None,
     epsilon: Any,
     delta: Any = 0,
     range: Any = None,
@@ -76,7 +77,8 @@ def run_program(
     ``program`` is a list of words, such as ``["python3", "fit.py"]``, or a list of such lists, which take blocks in turn. It runs
     unchanged, once for each block, gets the block on standard input and prints its answer, as text or JSON. It sees its
     own files, no network, no other block, no data and no ledger, as with ``equipoise run`` on the command line, in the
-    same sandbox (Linux). ``docs/programs.md`` says what holds.
+    same sandbox (Linux). ``docs/programs.md`` says what holds. For data behind a server it is the name of a program that the
+    steward of the data allows, such as ``"typical-salary"``, and what it prints is said there.
 
     ``output``
         What it prints: ``"number"``, ``"vector:3"``, ``"label"`` or ``"labels"``.
@@ -106,6 +108,10 @@ def run_program(
         Plan and try the program without rows; a dictionary, and nothing is charged.
     """
     said = dict(locals())
+    if isinstance(data, RemoteData):
+        return _remotely(said, data)
+    if output is None:
+        raise RequestError("run_program needs output=")
     _linux()
     held, kinds, words, how = _prepared(said)
     charged = None
@@ -132,6 +138,24 @@ def run_program(
         plan: dict[str, Any] = found["plan"]
         return dict(plan, expected=in_python(plan["expected"]))
     return warned(Release._of_json(json.dumps(found["release"])))
+
+
+#: What is said of a program behind a server; the rest is its steward's to say.
+_OF_REMOTE = ("epsilon", "delta", "blocks", "rows")
+
+
+def _remotely(said: dict[str, Any], data: RemoteData) -> Release | dict[str, Any]:
+    """A program that a steward allows, by its name."""
+    parameters = inspect.signature(run_program).parameters
+    own = {"program", "data", "confidence", "alpha", "request_id", "dry_run", "progress", "ledger", "name", "analyst", "apart", *_OF_REMOTE}
+    for name, parameter in parameters.items():
+        if name not in own and said[name] != parameter.default:
+            raise RequestError(f"{name}= is for programs that run here; the steward of the data said it, so leave it out", name)
+    sure = words_of("count", None, {"confidence": said["confidence"], "alpha": said["alpha"]})
+    words = {name: decimal(said[name], name) for name in _OF_REMOTE if said[name] is not None}
+    charging = {name: said[name] for name in ("ledger", "name", "analyst", "apart")}
+    program = RemoteProgram(said["program"], data, {**words, **charging, "confidence": sure.get("confidence")})
+    return program.summarize() if said["dry_run"] else program.release(said["request_id"])
 
 
 def rehearse_program(program: Any, data: Any, trials: int, keywords: dict[str, Any]) -> tuple[dict[str, Any], str]:

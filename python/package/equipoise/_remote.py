@@ -82,7 +82,9 @@ class Server(Mapping[str, "RemoteData"]):
                     return answer.status, answer.read().decode(), answer.headers
             except urllib.error.HTTPError as error:
                 text = error.read().decode(errors="replace")
-                if error.code in (429, 503) and left and error.headers.get("Retry-After"):
+                # 409 without an id: an earlier try of this request is being taken in.
+                waits = error.code in (429, 503) or (error.code == 409 and '"id"' not in text)
+                if waits and left and error.headers.get("Retry-After"):
                     time.sleep(min(float(error.headers.get("Retry-After") or 1), 60))
                     continue
                 raise _error(error.code, text) from None
@@ -135,6 +137,11 @@ class RemoteData:
         """The names of its columns."""
         return [column["name"] for column in self._document["columns"] or []]
 
+    @property
+    def programs(self) -> list[str]:
+        """The names of the programs that its steward allows: :func:`equipoise.run_program` takes one."""
+        return [str(program["name"]) for program in self._document["programs"]]
+
     def balance(self) -> dict[str, Any]:
         """What was spent on it and what is left to you, now."""
         self._document = self.server[self.id]._document
@@ -151,9 +158,7 @@ class RemoteQuestion:
     """A question about data behind a server, planned there: free until it is released."""
 
     def __init__(self, statistic: str, data: RemoteData, column: str | None, **keywords: Any) -> None:
-        for keyword in ("ledger", "name", "analyst", "apart"):
-            if keywords.pop(keyword, None):
-                raise RequestError(f"{keyword}= is for data that lies here; the server knows it, so leave it out", keyword)
+        _here(keywords)
         self._data, self._words = data, request(statistic, column, keywords)
         self._path = data._path()
 
@@ -172,20 +177,79 @@ class RemoteQuestion:
 
     def release(self, request_id: str | None = None) -> Release:
         """Pay, and wait until the answer is shown."""
-        server, key = self._data.server, request_id or uuid.uuid4().hex
+        server = self._data.server
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(server._json("POST", f"{self._path}/plans", self._words)["warnings"])
-        try:
-            accepted = server._json("POST", f"{self._path}/questions", self._words, {"Idempotency-Key": key})
-            id = accepted["id"]
-        except Problem as waiting:
-            # It was charged by a try whose answer never came here.
-            id = waiting.id
-        while True:
-            status, text, headers = server._send("GET", f"/v1/releases/{id}")
-            if status == 200:
-                return warned(Release._of_json(text), before)
-            time.sleep(min(float(headers.get("Retry-After") or 1), 60))
+        id = _asked(server, f"{self._path}/questions", self._words, request_id)
+        return warned(_released(server, id), before)
+
+
+def _here(keywords: dict[str, Any]) -> None:
+    """What is said of data that lies here is the server's to say of its own."""
+    for keyword in ("ledger", "name", "analyst", "apart"):
+        if keywords.pop(keyword, None):
+            raise RequestError(f"{keyword}= is for data that lies here; the server knows it, so leave it out", keyword)
+
+
+def _asked(server: Server, path: str, said: dict[str, Any], request_id: str | None) -> str:
+    """The id of the charge."""
+    key = request_id or uuid.uuid4().hex
+    try:
+        return str(server._json("POST", path, said, {"Idempotency-Key": key})["id"])
+    except Problem as waiting:
+        # It was charged by a try whose answer never came here.
+        return waiting.id
+
+
+def _released(server: Server, id: str) -> Release:
+    """The release, when it is shown."""
+    while True:
+        status, text, headers = server._send("GET", f"/v1/releases/{id}")
+        if status == 200:
+            return Release._of_json(text)
+        time.sleep(min(float(headers.get("Retry-After") or 1), 60))
+
+
+class RemoteStatement:
+    """A query about data behind a server, which reads it: free until it is run."""
+
+    def __init__(self, data: RemoteData, query: str, given: dict[str, Any], charging: dict[str, Any]) -> None:
+        _here(dict(charging))
+        given = {word: value for word, value in given.items() if word != "statistic"}
+        self._server = data.server
+        self._said = {"query": query, "data_set": data.id, "given": given}
+
+    def run(self, request_id: str | None) -> tuple[dict[str, Any], Release]:
+        """Pay, and wait for the rows."""
+        # Before the charge: who makes errors of warnings does not pay for one.
+        before = warn(self._server._json("POST", "/v1/sql", {**self._said, "dry_run": True})["warnings"])
+        id = _asked(self._server, "/v1/sql", self._said, request_id)
+        release = warned(_released(self._server, id), before)
+        rows: dict[str, Any] = self._server._json("POST", f"/v1/releases/{id}/rows", self._said)
+        return rows, release
+
+
+class RemoteProgram:
+    """A program that the steward of data behind a server allows, by its name: free until it is run."""
+
+    def __init__(self, program: Any, data: RemoteData, keywords: dict[str, Any]) -> None:
+        _here(keywords)
+        if not isinstance(program, str):
+            raise RequestError("the programs of a server are named by its stewards; give a name, such as 'typical-salary'", "program")
+        said = {word: value for word, value in keywords.items() if value is not None}
+        self._server, self._path, self._said = data.server, data._path(), {"program": program, **said}
+
+    def summarize(self) -> dict[str, Any]:
+        """What it will cost and when its answer is shown. Free."""
+        summary: dict[str, Any] = self._server._json("POST", f"{self._path}/plans", self._said)
+        summary["expected"] = in_python(summary["expected"])
+        return summary
+
+    def release(self, request_id: str | None) -> Release:
+        """Pay, and wait until the answer is shown."""
+        before = warn(self.summarize()["warnings"])
+        id = _asked(self._server, f"{self._path}/questions", self._said, request_id)
+        return warned(_released(self._server, id), before)
 
 
 class RemoteWatch:
@@ -227,5 +291,7 @@ def connect(url: str, token: str, *, timeout: float = 30, witness: str | None = 
         salaries = eq.connect("https://answers.example.org", token=token)["salaries"]
         eq.median(salaries, "salary", epsilon=1)
         session = eq.Session(salaries)
+        eq.sql("SELECT town, COUNT(*) AS n FROM salaries GROUP BY town", salaries=salaries, epsilon=1, delta=1e-6)
+        eq.run_program("typical-salary", salaries, epsilon=1)
     """
     return Server(url, token, timeout, witness)

@@ -14,6 +14,7 @@ from ._data import is_path, table
 from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warn, warned
+from ._remote import RemoteData, RemoteStatement
 from ._wording import in_python, visible
 
 
@@ -118,7 +119,7 @@ def sql(
 ) -> Rows:
     """Answer a SQL query about one table, privately: group keys and aggregates, one charge, one release.
 
-    The table of FROM is one of the keywords, of any kind of data, or the path of a file between quotes. What the clause
+    The table of FROM is one of the keywords, of any kind of data, behind a server too, or the path of a file between quotes. What the clause
     ``WITH DIFFERENTIAL_PRIVACY OPTIONS(..)`` does not say may be given by keyword. Whatever is wrong with the query is a
     :class:`RequestError` with its line and column, before anything is charged.
 
@@ -165,9 +166,15 @@ class Statement:
     ) -> None:
         given = request("sql", None, keywords)
         self._types: dict[str, str] | None = given.get("types")
+        self._remote: RemoteStatement | None
         self._query = _equipoise.SqlQuery(query, json.dumps(given))
         data = self._data(tables)
-        self._table, self._request_id = table(data), request_id
+        self._request_id = request_id
+        self._remote = None
+        if isinstance(data, RemoteData):
+            self._remote = RemoteStatement(data, query, given, charging)
+            return
+        self._table = table(data)
         ledger, name, analyst = charging["ledger"], charging["name"], charging["analyst"]
         named = ledger is not None or is_path(data)
         if not named:
@@ -199,6 +206,8 @@ class Statement:
 
     def run(self) -> Rows:
         """Pay, read the rows, answer."""
+        if self._remote is not None:
+            return Rows(*self._remote.run(self._request_id))
         text = self._before
         if text is None:
             # Before the charge: who makes errors of warnings does not pay for one.

@@ -33,20 +33,26 @@ use crate::{
     ratio::Ratio,
     redact::debug_only_public,
 };
-use dashu_int::UBig;
+use dashu_int::{IBig, UBig};
+use std::sync::OnceLock;
 
-/// The powers of `e^-step`, made once for many draws.
+/// The powers of `e^-step`, made once for many draws, at the first of them: a plan that is never paid for writes none of them down,
+/// however many there are. How long that takes follows from step and last, which are public.
 #[derive(Clone, Debug)]
 pub struct Damping {
     step: Ratio,
+    last: usize,
     /// `e^(-step·k)` in units, the lowest 64 bits first.
-    powers: Vec<[u64; 3]>,
+    powers: OnceLock<Vec<[u64; 3]>>,
 }
 
 /// The unit is 2^-190, so that 2^64 counts of one stay within four words.
 const UNIT_BITS: usize = 190;
 /// Spare bits while powers are multiplied up.
 const SPARE_BITS: usize = 48;
+const FINE_BITS: usize = UNIT_BITS + SPARE_BITS;
+/// What a product has too many, beyond three words.
+const CUT_BITS: usize = FINE_BITS - 192;
 /// A power is too small by less than this many units.
 const POWER_ERROR: u128 = 2;
 
@@ -54,31 +60,42 @@ impl Damping {
     /// The powers for k = 0 ..= last. Panics if the step is negative.
     pub fn new(step: &Ratio, last: usize) -> Self {
         assert!(!step.is_negative(), "powers go down");
-        let ratio = exp_neg(step, UNIT_BITS + SPARE_BITS);
-        let mut power = Interval::one(UNIT_BITS + SPARE_BITS);
-        let mut powers = Vec::with_capacity(last + 1);
-        for _ in 0..=last {
-            let units = power.low_scaled() >> SPARE_BITS;
+        Self { step: step.clone(), last, powers: OnceLock::new() }
+    }
+
+    fn powers(&self) -> &[[u64; 3]] {
+        self.powers.get_or_init(|| self.written_down())
+    }
+
+    fn written_down(&self) -> Vec<[u64; 3]> {
+        let ratio = exp_neg(&self.step, FINE_BITS);
+        let fine = |scaled: &IBig| Fine::of(&UBig::try_from(scaled.clone()).expect("powers are positive"));
+        let (least, most) = (fine(ratio.low_scaled()), fine(ratio.high_scaled()));
+        let (mut low, mut high) = (Fine::ONE, Fine::ONE);
+        let mut powers = Vec::with_capacity(self.last + 1);
+        for _ in 0..=self.last {
+            let units = low.units();
             // Each product adds a unit of 2^-238 or two: this holds for billions of powers.
-            assert!(power.high_scaled() >> SPARE_BITS <= &units + 1, "the enclosures stay narrow");
-            powers.push(words(&UBig::try_from(units).expect("powers are positive")));
-            power = power.mul(&ratio);
+            assert!(high.units() == units || high.units() == one_more(units), "the enclosures stay narrow");
+            powers.push(units);
+            (low, high) = (low.times_down(least), high.times_up(most));
         }
-        Self { step: step.clone(), powers }
+        powers
     }
 
     /// The last k.
     pub fn last(&self) -> usize {
-        self.powers.len() - 1
+        self.last
     }
 
     /// The law of k for these counts, one for each k. Panics unless the first is positive and they add up
     /// to at most 2^64.
     pub fn law(&self, counts: Vec<u64>) -> Damped<'_> {
-        assert_eq!(counts.len(), self.powers.len(), "one count for each power");
+        let powers = self.powers();
+        assert_eq!(counts.len(), powers.len(), "one count for each power");
         assert!(counts[0] > 0, "something weighs one");
         let (mut all, mut total, mut last) = (0u128, Sum::ZERO, 0);
-        for (k, (&count, power)) in counts.iter().zip(&self.powers).enumerate() {
+        for (k, (&count, power)) in counts.iter().zip(powers).enumerate() {
             all += u128::from(count);
             total.add_product(count, power);
             last = if count > 0 { k } else { last };
@@ -88,12 +105,73 @@ impl Damping {
     }
 }
 
-fn words(value: &UBig) -> [u64; 3] {
-    let mut bytes = [0; 24];
-    let written = value.to_le_bytes();
-    bytes[..written.len()].copy_from_slice(&written);
-    let (words, _) = bytes.as_chunks();
-    [0, 1, 2].map(|index| u64::from_le_bytes(words[index]))
+/// A number from 0 to 1 in units of 2^-238, the lowest 64 bits first: powers are multiplied up by the hundred thousand, and in
+/// machine words a product takes nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fine([u64; 4]);
+
+impl Fine {
+    const ONE: Self = Self([0, 0, 0, 1 << (FINE_BITS - 192)]);
+
+    /// So many units; one where it is more, which the upper end of what encloses one may be.
+    fn of(value: &UBig) -> Self {
+        if *value >= UBig::ONE << FINE_BITS {
+            return Self::ONE;
+        }
+        let mut bytes = [0; 32];
+        let written = value.to_le_bytes();
+        bytes[..written.len()].copy_from_slice(&written);
+        let (words, _) = bytes.as_chunks();
+        Self([0, 1, 2, 3].map(|index| u64::from_le_bytes(words[index])))
+    }
+
+    /// The same in units of 2^-190, rounded down.
+    fn units(self) -> [u64; 3] {
+        [0, 1, 2].map(|index| self.0[index] >> SPARE_BITS | self.0[index + 1] << (64 - SPARE_BITS))
+    }
+
+    /// The product in units of 2^-476, of eight words.
+    fn product(self, other: Self) -> [u64; 8] {
+        let mut product = [0; 8];
+        for (place, &one) in self.0.iter().enumerate() {
+            let mut carry = 0;
+            for (further, &two) in other.0.iter().enumerate() {
+                let at = &mut product[place + further];
+                // (2^64 - 1)^2 + 2 (2^64 - 1) is 2^128 - 1.
+                let sum = u128::from(one) * u128::from(two) + u128::from(*at) + u128::from(carry);
+                (*at, carry) = halves(sum);
+            }
+            product[place + 4] = carry;
+        }
+        product
+    }
+
+    /// The product, rounded down.
+    fn times_down(self, other: Self) -> Self {
+        // 238 bits are three words and 46 bits.
+        let product = self.product(other);
+        Self([3, 4, 5, 6].map(|index| product[index] >> CUT_BITS | product[index + 1] << (64 - CUT_BITS)))
+    }
+
+    /// The product, rounded up.
+    fn times_up(self, other: Self) -> Self {
+        let [first, second, third, fourth, ..] = self.product(other);
+        let Self([mut a, mut b, mut c, mut d]) = self.times_down(other);
+        let cut = first | second | third | (fourth & ((1 << CUT_BITS) - 1));
+        let mut carry = cut != 0;
+        for word in [&mut a, &mut b, &mut c, &mut d] {
+            (*word, carry) = word.overflowing_add(carry.into());
+        }
+        Self([a, b, c, d])
+    }
+}
+
+fn one_more(mut units: [u64; 3]) -> [u64; 3] {
+    let mut carry = true;
+    for word in &mut units {
+        (*word, carry) = word.overflowing_add(carry.into());
+    }
+    units
 }
 
 /// A number of units, of 256 bits.
@@ -204,7 +282,7 @@ impl Damped<'_> {
         let certain = from.minus_or_zero(self.error);
         let (mut passed, mut reached) = (0, 0);
         let mut sum = Sum::ZERO;
-        for (&count, power) in self.counts.iter().zip(&self.damping.powers) {
+        for (&count, power) in self.counts.iter().zip(self.damping.powers()) {
             sum.add_product(count, power);
             passed += usize::from(sum <= certain);
             reached += usize::from(sum < to);
@@ -251,18 +329,49 @@ mod tests {
         coins::ScriptedWords,
         tape::{confirm, enumerate},
     };
-    use dashu_int::IBig;
     use proptest::prelude::*;
 
     fn ratio(text: &str) -> Ratio {
         text.parse().unwrap()
     }
 
+    /// Products in machine words are those of whole numbers of any length.
+    #[test]
+    fn products_are_rounded_as_those_of_big_numbers_are() {
+        let whole = |fine: Fine| fine.0.iter().rev().fold(UBig::ZERO, |sum, &word| (sum << 64) + word);
+        let mut numbers = vec![Fine::ONE, Fine([0; 4]), Fine([u64::MAX, u64::MAX, u64::MAX, (1 << 46) - 1])];
+        numbers.extend([3u64, 5, 7].map(|odd| Fine([odd.wrapping_pow(40), !odd, odd << 60, odd << 40])));
+        for &one in &numbers {
+            for &two in &numbers {
+                let product = whole(one) * whole(two);
+                let down = &product >> FINE_BITS;
+                let up = if (&down << FINE_BITS) == product { down.clone() } else { &down + 1u8 };
+                assert_eq!(
+                    (whole(one.times_down(two)), whole(one.times_up(two))),
+                    (down, up),
+                    "{one:?} {two:?}"
+                );
+            }
+            let units = one.units();
+            let written = (UBig::from(units[2]) << 128) + (UBig::from(units[1]) << 64) + units[0];
+            assert_eq!(written, whole(one) >> SPARE_BITS);
+        }
+        assert_eq!(one_more([u64::MAX, u64::MAX, 7]), [0, 0, 8]);
+    }
+
+    /// Nothing is written down before something is drawn: plans are free, and there may be many.
+    #[test]
+    fn powers_are_written_down_at_the_first_draw() {
+        let damping = Damping::new(&ratio("1e-4"), 900_000);
+        assert!(damping.powers.get().is_none() && damping.last() == 900_000);
+        assert_eq!(Damping::new(&ratio("0.5"), 3).law(vec![1, 1, 1, 1]).counts.len(), 4);
+    }
+
     #[test]
     fn powers_are_too_small_by_less_than_two_units() {
         for step in ["0.05", "0.5", "3", "1e-9", "0"] {
             let damping = Damping::new(&ratio(step), 300);
-            for (k, power) in damping.powers.iter().enumerate() {
+            for (k, power) in damping.powers().iter().enumerate() {
                 let written = (IBig::from(power[2]) << 128) + (IBig::from(power[1]) << 64) + power[0];
                 let truth = exp_neg(&(&ratio(step) * &Ratio::from(k as u64)), UNIT_BITS + 20);
                 let unit = IBig::ONE << 20;

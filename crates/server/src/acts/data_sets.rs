@@ -6,7 +6,7 @@ use crate::{
     problem::Problem,
     rate::Counted,
     state::{LEDGER, State, delimiter},
-    store::{DataSource, Role},
+    store::{Allowed, DataSource, Role},
 };
 use axum::http::StatusCode;
 use equipoise_core::{
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, io::Read, ops::ControlFlow};
 
 /// The shortest and the longest time after which answers are shown, in seconds.
-const ANSWER_TIMES: std::ops::RangeInclusive<u64> = 1..=3600;
+pub(super) const ANSWER_TIMES: std::ops::RangeInclusive<u64> = 1..=3600;
 /// Where nothing was said.
 const ANSWER_TIME: u64 = 2;
 
@@ -118,7 +118,7 @@ pub fn show(state: &State, caller: &Caller, id: &str) -> Result<Value, Problem> 
 }
 
 /// What is public of a data set, and what is left to the caller; stewards see more.
-fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, Problem> {
+pub(super) fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, Problem> {
     let ledger = state.ledger()?;
     let registered = ledger.data_set(&data.name)?.ok_or_else(Problem::not_found)?;
     let asks = authorise(caller, Act::Ask(data)).is_ok();
@@ -127,6 +127,7 @@ fn document(state: &State, caller: &Caller, data: &DataSource) -> Result<Value, 
         "id": data.id, "data": data.name,
         "unit": registered.unit.to_string(), "adjacency": registered.adjacency.to_string(),
         "columns": columns(state, data), "answer_time": data.answer_time, "shared": data.shared,
+        "programs": programs(caller, data),
         "spent": Spent::from(balance.spent()),
         "limit": balance.data_set.limit.as_ref().map(Remaining::from),
         "remaining": balance.remaining().as_ref().map(Remaining::from),
@@ -155,6 +156,27 @@ fn rights(caller: &Caller, data: &DataSource) -> Vec<&'static str> {
         ("review", Act::Review),
     ];
     all.into_iter().filter(|(_, act)| authorise(caller, *act).is_ok()).map(|(name, _)| name).collect()
+}
+
+/// The programs that may be asked for; a steward sees what they are made of.
+fn programs(caller: &Caller, data: &DataSource) -> Vec<Value> {
+    let inside = authorise(caller, Act::SeeInside).is_ok();
+    let one = |(name, program): (&String, &Allowed)| {
+        let mut document = json!({
+            "name": name, "output": program.output, "range": program.range, "options": program.options,
+            "default": program.default, "mechanism": program.mechanism, "blocks": program.blocks,
+            "block_time": program.block_time(),
+        });
+        if inside {
+            document["command"] = json!(program.command);
+            document["shows"] = json!(program.shows);
+            document["memory"] = program.memory.into();
+            document["processes"] = program.processes.into();
+            document["input"] = if program.arrow { "arrow" } else { "csv" }.into();
+        }
+        document
+    };
+    data.programs.iter().map(one).collect()
 }
 
 fn own_account(balance: &Balance) -> Option<Value> {
@@ -260,6 +282,7 @@ pub fn register(
         answer_time,
         grants: std::collections::BTreeSet::new(),
         shared: false,
+        programs: BTreeMap::new(),
     };
     let source = state
         .open_data(&data)
@@ -320,12 +343,15 @@ fn adjacency(said: &Registering, before: Option<&DataSet>) -> Result<Adjacency, 
     }
 }
 
-fn check_id(id: &str) -> Result<(), Problem> {
+/// What stands in addresses.
+pub(super) fn check_id(id: &str) -> Result<(), Problem> {
     let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if (1..=64).contains(&id.len()) && id.chars().all(good) {
         return Ok(());
     }
-    Err(Problem::wrong("the id of a data set is 1 to 64 small letters, digits, '-' and '_'"))
+    Err(Problem::wrong(
+        "the id of a data set, or of a program, is 1 to 64 small letters, digits, '-' and '_'",
+    ))
 }
 
 fn check_answer_time(seconds: u64) -> Result<(), Problem> {

@@ -5,6 +5,7 @@ pub mod audits;
 pub mod data_sets;
 pub mod members;
 pub mod monitors;
+pub mod programs;
 pub mod questions;
 pub mod rehearsals;
 pub mod releases;

@@ -237,6 +237,13 @@ pub async fn ask(
 pub async fn history(state: Arc<State>, caller: Caller, id: String) -> Result<Value, Problem> {
     let work = crate::http::aside(&state, move |state| {
         let (kept, data) = kept(state, &caller, &id)?;
+        // One that is not in memory reads its rows again.
+        state.limiter.count(&caller.name, Counted::Plan)?;
+        if !state.monitors.is_begun(&kept.id) {
+            let mut document = document(&kept);
+            document["answers"] = json!([]);
+            return Ok(document);
+        }
         let answers =
             state.monitors.with(state, &kept, &data, |monitor, _| Ok(monitor.history().collect::<Vec<_>>()));
         let answers = answers.map_err(|error| told(state, &data, error))?;

@@ -1,6 +1,9 @@
 //! Plans, which are free, and questions, which are charged: plan, charge, answer at once that it was charged, then read rows.
 
-use super::{allow, found};
+use super::{
+    allow, found,
+    programs::{self, Running},
+};
 use crate::{
     authorise::{Act, Caller},
     desk::{Place, Waiting},
@@ -13,12 +16,15 @@ use axum::http::StatusCode;
 use equipoise_core::loss::{Amount, Approx};
 use equipoise_session::{
     batch::Batch,
-    ledger::{Balance, ChargeError, Event, Ledger, Limit},
+    ledger::{Balance, Charge, ChargeError, Event, Ledger, Limit},
     plan::{DataFacts, Plan},
+    planned::PlanSummary,
     release::{Release, Remaining, Spent},
     request::Request,
-    session::{self, Charged, Paid, PayError, Session},
+    session::{self, Charged, Held, Paid, PayError, Priced, Session},
     source::Source,
+    unanswered::Unanswered,
+    votes::VotePlan,
 };
 use equipoise_sql_front::Query;
 use serde_json::{Value, json};
@@ -40,14 +46,18 @@ pub enum Question {
     Several(Box<Batch>),
     /// Those of a query in SQL.
     Sql(Box<Query>),
+    /// A program that a steward allows.
+    Program(Box<Running>),
 }
 
 impl Question {
     /// Read the document of a question or of a batch.
     pub fn from_json(text: &str) -> Result<Self, Problem> {
-        let is_batch =
-            serde_json::from_str::<Value>(text).is_ok_and(|document| document.get("questions").is_some());
-        if is_batch {
+        let document = serde_json::from_str::<Value>(text).unwrap_or_default();
+        if document.get("program").is_some() {
+            return Ok(Self::Program(Box::new(crate::http::document(text)?)));
+        }
+        if document.get("questions").is_some() {
             let batch = Batch::from_json(text)?;
             if batch.data.is_some() {
                 return Err(Problem::wrong("the path names the data; leave \"data\" out"));
@@ -60,11 +70,12 @@ impl Question {
         Ok(Self::One(Box::new(Request::from_json(text)?)))
     }
 
-    fn text(&self) -> String {
+    /// As it is written down, where that does not take a plan.
+    fn text(&self) -> Option<String> {
         match self {
-            Self::One(request) => request.to_json(),
-            Self::Several(batch) => batch.to_json(),
-            Self::Sql(query) => query.batch().to_json(),
+            Self::One(request) => Some(request.to_json()),
+            Self::Several(batch) => Some(batch.to_json()),
+            Self::Sql(_) | Self::Program(_) => None,
         }
     }
 
@@ -83,6 +94,7 @@ impl Question {
                 Err(Problem::wrong(format!("a query has at most {MOST_QUESTIONS} aggregates here")))
             }
             Self::Sql(query) => query.plan(facts).map_err(|error| super::sql::wrong(&error)),
+            Self::Program(_) => Err(Problem::wrong("a program is asked for by itself")),
         }
     }
 
@@ -92,6 +104,7 @@ impl Question {
             Self::One(request) => request,
             Self::Several(batch) => &batch.shared,
             Self::Sql(query) => &query.batch().shared,
+            Self::Program(_) => return Ok(()),
         };
         if request.delimiter.is_some() || request.header.is_some() {
             return Err(Problem::wrong("how the data is read is registered; leave delimiter and header out"));
@@ -107,11 +120,12 @@ pub fn plan(state: &State, caller: &Caller, id: &str, question: &Question) -> Re
     state.limiter.count(&caller.name, Counted::Plan)?;
     question.read_as_registered()?;
     let ledger = state.ledger()?;
-    let (plan, _) = planned(state, &ledger, &data, question)?;
+    let (plan, _) = prepared(state, &ledger, &data, question)?;
     let balance = ledger.balance(&data.name, Some(&caller.name))?;
     let mut document = plan.summary().document(Some(&balance));
-    document["more_like_it"] = json!(more_like_it(plan.charge(), &balance));
-    document["answered"] = json!(already(state, &ledger, caller, &data, plan.asked())?);
+    document["more_like_it"] = json!(more_like_it(&plan.price(), &balance));
+    document["answered"] = json!(already(state, &ledger, caller, &data, &plan.asked())?);
+    document["answer_time"] = plan.shown_after(&data).into();
     Ok(document)
 }
 
@@ -203,6 +217,58 @@ pub fn with_who_spent(state: &State, data: &DataSource, problem: Problem) -> Pro
     }
 }
 
+/// What can be charged.
+enum Prepared {
+    Question(Box<Plan>),
+    Program(Box<programs::Ready>),
+}
+
+impl Prepared {
+    fn asked(&self) -> String {
+        match self {
+            Self::Question(plan) => plan.asked().to_string(),
+            Self::Program(ready) => ready.plan.asked(),
+        }
+    }
+
+    fn summary(&self) -> PlanSummary {
+        match self {
+            Self::Question(plan) => plan.summary(),
+            Self::Program(ready) => ready.plan.summary(),
+        }
+    }
+
+    fn price(&self) -> Approx {
+        match self {
+            Self::Question(plan) => plan.charge().clone(),
+            Self::Program(ready) => ready.plan.price(),
+        }
+    }
+
+    /// How many seconds after the charge the answer is shown: public, whatever the rows are.
+    fn shown_after(&self, data: &DataSource) -> u64 {
+        match self {
+            Self::Question(_) => data.answer_time,
+            Self::Program(ready) => ready.seconds,
+        }
+    }
+}
+
+/// Plan a question or a program. Reads the header or schema, and no row.
+fn prepared(
+    state: &State,
+    ledger: &Ledger,
+    data: &DataSource,
+    question: &Question,
+) -> Result<(Prepared, Box<dyn Source>), Problem> {
+    if let Question::Program(said) = question {
+        let (ready, source) = programs::planned(state, ledger, data, said)?;
+        return Ok((Prepared::Program(Box::new(ready)), source));
+    }
+    let (plan, source) = planned(state, ledger, data, question)?;
+    Ok((Prepared::Question(Box::new(plan)), source))
+}
+
 pub(super) fn planned(
     state: &State,
     ledger: &Ledger,
@@ -248,7 +314,17 @@ pub async fn ask(
                 let charge = accepted.id.clone();
                 // A connection that was closed meanwhile changes nothing.
                 drop(reply.send(Ok(accepted)));
-                state.desk.scan(&charge, &data, || session.answer(*charged, &*source));
+                match *charged {
+                    Work::Scan(charged) => {
+                        state.desk.scan(&charge, &data, || session.answer(charged, &*source));
+                    }
+                    Work::Program(charged, work) => {
+                        let answer = |work: programs::Work| -> Result<Held, Unanswered> {
+                            work.answer(&state, &mut session, charged, &*source)
+                        };
+                        state.desk.run(&charge, &data, work.takes(), || answer(work));
+                    }
+                }
                 drop(place);
             }
         }
@@ -261,13 +337,21 @@ pub async fn ask(
     answered.await.map_err(|_| failed())?
 }
 
+/// What is done for a charge.
+enum Work {
+    /// One scan of the rows.
+    Scan(Charged),
+    /// Blocks of them through a program.
+    Program(Charged<VotePlan>, programs::Work),
+}
+
 /// A question that was taken in.
 enum Asking {
     /// It was answered before under this key.
     Again(Accepted),
     /// It is charged; rows can be read.
     Charged {
-        charged: Box<Charged>,
+        charged: Box<Work>,
         source: Box<dyn Source>,
         session: Session,
         accepted: Accepted,
@@ -291,10 +375,10 @@ impl Asking {
         question.read_as_registered()?;
         let _underway = state.desk.underway(&caller.name, key)?;
         let ledger = state.ledger()?;
-        // A query is what its plan writes down.
-        let asked = match question {
-            Question::Sql(_) => planned(state, &ledger, &data, question)?.0.asked().to_string(),
-            _ => question.text(),
+        // A query, or a program, is what its plan writes down.
+        let asked = match question.text() {
+            Some(text) => text,
+            None => prepared(state, &ledger, &data, question)?.0.asked(),
         };
         let before = session::replayed(&ledger, &data.name, Some(&caller.name), key, &asked);
         if let Some(release) = before.map_err(|error| unpaid(state, error))? {
@@ -302,28 +386,50 @@ impl Asking {
         }
         limited(state, &data)?;
         state.rollback.check()?;
-        let (plan, source) = planned(state, &ledger, &data, question)?;
-        let place = state.desk.place(&caller.name)?;
+        let (plan, source) = prepared(state, &ledger, &data, question)?;
+        let shown_after = plan.shown_after(&data);
+        let place = match (&plan, question) {
+            (Prepared::Program(ready), Question::Program(said)) => {
+                let place = state.desk.place_of_program(&caller.name, shown_after)?;
+                ready.starts(state, &data, &said.program, &*source)?;
+                place
+            }
+            _ => state.desk.place(&caller.name)?,
+        };
         state.expect(&ledger, &data);
         let mut session = Session::new(ledger, Some(caller.name.clone())).map_err(Problem::inside)?;
         let _taken_in = state.desk.take_in();
-        let paid = session.charge(plan, Some(key));
-        let charged = match paid.map_err(|error| with_who_spent(state, &data, unpaid(state, error)))? {
-            Paid::Charged(charged) => charged,
-            Paid::Replayed(release) => {
-                return Ok(Self::Again(again(session.ledger(), caller, &data, &release)?));
+        let unpaid = |error| with_who_spent(state, &data, unpaid(state, error));
+        let paid = match plan {
+            Prepared::Question(plan) => match session.charge(*plan, Some(key)).map_err(unpaid)? {
+                Paid::Charged(charged) => Ok(Work::Scan(*charged)),
+                Paid::Replayed(release) => Err(release),
+            },
+            Prepared::Program(ready) => {
+                let (plan, work) = ready.apart();
+                match session.charge(plan, Some(key)).map_err(unpaid)? {
+                    Paid::Charged(charged) => Ok(Work::Program(*charged, work)),
+                    Paid::Replayed(release) => Err(release),
+                }
             }
         };
+        let charged = match paid {
+            Ok(charged) => Box::new(charged),
+            Err(release) => return Ok(Self::Again(again(session.ledger(), caller, &data, &release)?)),
+        };
         state.metrics.charges.fetch_add(1, Ordering::SeqCst);
-        let charge = charged.charge();
-        let mut accepted = accepted(&charged, &data);
+        let charge = match &*charged {
+            Work::Scan(charged) => charged.charge(),
+            Work::Program(charged, _) => charged.charge(),
+        };
+        let mut accepted = accepted(charge, shown_after);
         accepted.witness = session.ledger().witness(charge.id(), charge.hash()).ok();
         let waiting = Waiting {
             member: caller.name.clone(),
             data_set: data.id.clone(),
-            ready_at: charge.time_after(data.answer_time),
-            late_at: charge.time_after(2 * data.answer_time),
-            answer_time: data.answer_time,
+            ready_at: charge.time_after(shown_after),
+            late_at: charge.time_after(2 * shown_after),
+            answer_time: shown_after,
             place: place.clone(),
         };
         state.desk.begin(charge.id(), waiting);
@@ -333,13 +439,12 @@ impl Asking {
     }
 }
 
-fn accepted(charged: &Charged, data: &DataSource) -> Accepted {
-    let charge = charged.charge();
+fn accepted(charge: &Charge, shown_after: u64) -> Accepted {
     let document = json!({
         "id": charge.id(), "charge": Spent::from(&charge.cost().approx),
         "spent": Spent::from(charge.balance().spent()),
         "remaining": charge.balance().remaining().as_ref().map(Remaining::from),
-        "ready_at": charge.time_after(data.answer_time), "answer_time": data.answer_time,
+        "ready_at": charge.time_after(shown_after), "answer_time": shown_after,
     });
     Accepted { status: StatusCode::ACCEPTED, id: charge.id().to_string(), document, witness: None }
 }

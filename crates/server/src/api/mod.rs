@@ -4,7 +4,7 @@ mod events;
 
 use crate::{
     OPENAPI,
-    acts::{audits, data_sets, members, monitors, questions, rehearsals, releases, review, sql},
+    acts::{audits, data_sets, members, monitors, programs, questions, rehearsals, releases, review, sql},
     authorise::Caller,
     http::{Charge, JsonText, Witness, aside, cookie, document, from_own_page, set_cookie},
     problem::Problem,
@@ -42,6 +42,7 @@ pub fn routes() -> Router<Arc<State>> {
         .route("/v1/data-sets/{id}/limits/{analyst}", put(limit_one))
         .route("/v1/data-sets/{id}/grants/{analyst}", put(grant).delete(revoke))
         .route("/v1/data-sets/{id}/sharing", put(share))
+        .route("/v1/data-sets/{id}/programs/{name}", put(allow_program).delete(remove_program))
         .route("/v1/data-sets/{id}/plans", post(plan))
         .route("/v1/data-sets/{id}/rehearsals", post(rehearse))
         .route("/v1/data-sets/{id}/questions", post(ask))
@@ -226,6 +227,26 @@ async fn revoke(
     Ok(told(StatusCode::OK, &made))
 }
 
+async fn allow_program(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path((id, name)): Path<(String, String)>,
+    JsonText(text): JsonText,
+) -> Answer {
+    let said = document(&text)?;
+    let (status, made) = aside(&state, move |state| programs::put(state, &caller, &id, &name, &said)).await?;
+    Ok(told(status, &made))
+}
+
+async fn remove_program(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    Path((id, name)): Path<(String, String)>,
+) -> Answer {
+    let made = aside(&state, move |state| programs::remove(state, &caller, &id, &name)).await?;
+    Ok(told(StatusCode::OK, &made))
+}
+
 async fn plan(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
@@ -320,32 +341,23 @@ fn taken(accepted: questions::Accepted) -> Response {
     response
 }
 
-/// A query, and whether only its plan is wanted.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Querying {
-    query: String,
-    #[serde(default)]
-    dry_run: bool,
-}
-
 async fn ask_sql(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
     headers: HeaderMap,
     JsonText(text): JsonText,
 ) -> Answer {
-    let said: Querying = document(&text)?;
+    let said: sql::Querying = document(&text)?;
     let by = caller.clone();
     if said.dry_run {
         let planned = aside(&state, move |state| {
-            let (data, question) = sql::read(state, &by, &said.query)?;
+            let (data, question) = sql::read(state, &by, &said)?;
             questions::plan(state, &by, &data.id, &question)
         });
         return Ok(told(StatusCode::OK, &planned.await?));
     }
     let key = idempotency_key(&headers)?;
-    let (data, question) = aside(&state, move |state| sql::read(state, &by, &said.query)).await?;
+    let (data, question) = aside(&state, move |state| sql::read(state, &by, &said)).await?;
     Ok(taken(questions::ask(state, caller, data.id, key, question).await?))
 }
 
@@ -355,8 +367,8 @@ async fn rows_of(
     Path(id): Path<String>,
     JsonText(text): JsonText,
 ) -> Answer {
-    let said: Querying = document(&text)?;
-    Ok(match aside(&state, move |state| sql::rows(state, &caller, &id, &said.query)).await? {
+    let said: sql::Querying = document(&text)?;
+    Ok(match aside(&state, move |state| sql::rows(state, &caller, &id, &said)).await? {
         Err((ready_at, seconds)) => not_yet(&ready_at, seconds),
         Ok(rows) => told(StatusCode::OK, &rows.to_json()),
     })

@@ -125,7 +125,9 @@ fn page(state: &State, caller: &Caller, id: &str, query: Option<&str>) -> Result
             let explained = releases::explain(state, caller, id)?.unwrap_or_default();
             let mut shown = shown(state, caller, id, &release, &explained);
             // What is no query of this answer is left out: the answer stands.
-            if let Some(Ok(Ok(rows))) = query.map(|query| sql::rows(state, caller, id, query)) {
+            if let Some(Ok(Ok(rows))) =
+                query.map(|query| sql::rows(state, caller, id, &sql::Querying::of(query)))
+            {
                 let many = rows.rows.len();
                 shown.headline = if many == 1 { "1 row".to_string() } else { format!("{many} rows") };
                 shown.page = Page::new("Answer to a query", Some(caller), "");

@@ -2,7 +2,7 @@
 
 use super::{
     Posted, Visitor,
-    page::{Page, html, left, spent, text, words},
+    page::{Page, Tabs, html, left, spent, text, words},
     then,
 };
 use crate::{
@@ -81,6 +81,7 @@ struct Tried {
 #[template(path = "ask.html")]
 struct Ask {
     page: Page,
+    tabs: Tabs,
     id: String,
     statistics: Vec<(&'static str, bool)>,
     fields: Vec<Field>,
@@ -176,6 +177,7 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
         .chain(FIELDS.into_iter().map(|(argument, _)| (argument.name(), form.get(argument.name()))));
     let template = Ask {
         page: Page::new(&format!("Ask about {}", text(&document, "data")), Some(caller), ""),
+        tabs: Tabs::of(&document, "ask"),
         id: id.to_string(),
         statistics: Statistic::names().into_iter().map(|name| (name, name == chosen)).collect(),
         fields: FIELDS[..FIRST].iter().copied().map(field).collect(),

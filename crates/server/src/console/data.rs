@@ -119,6 +119,14 @@ struct DataSet {
     shared: bool,
     same_content: Vec<String>,
     days: Vec<Day>,
+    programs: Vec<Program>,
+    runs: bool,
+}
+
+struct Program {
+    name: String,
+    command: String,
+    prints: String,
 }
 
 /// One data set.
@@ -166,8 +174,18 @@ pub async fn show_page(
         shared: document["shared"].as_bool().unwrap_or_default(),
         same_content: texts(&document["same_content"]),
         days: days(&document["days"]),
+        programs: document["programs"].as_array().into_iter().flatten().map(program).collect(),
+        runs: !state.settings.programs.is_empty(),
     };
     Ok(html(StatusCode::OK, &template))
+}
+
+fn program(document: &Value) -> Program {
+    Program {
+        name: text(document, "name"),
+        command: texts(&document["command"]).join(" "),
+        prints: super::programs::prints(document),
+    }
 }
 
 fn texts(list: &Value) -> Vec<String> {

@@ -7,8 +7,10 @@
 mod answers;
 mod asking;
 mod data;
+mod monitors;
 mod page;
 mod people;
+mod programs;
 mod querying;
 mod review;
 
@@ -67,6 +69,11 @@ pub fn routes(state: &Arc<State>) -> Router<Arc<State>> {
         .route("/data-sets/{id}/sharing", post(data::share_answers))
         .route("/data-sets/{id}/ask", get(asking::ask_page).post(asking::ask))
         .route("/data-sets/{id}/sql", get(querying::sql_page).post(querying::ask))
+        .route("/data-sets/{id}/programs", get(programs::programs_page).post(programs::ask))
+        .route("/data-sets/{id}/programs/allowed", post(programs::allow))
+        .route("/data-sets/{id}/watch", get(monitors::watch_page).post(monitors::begin))
+        .route("/monitors", get(monitors::list_page))
+        .route("/monitors/{id}", get(monitors::show_page).post(monitors::ask))
         .route("/answers/{id}", get(answers::answer_page))
         .route("/answers/{id}/seen", post(answers::see))
         .route("/review", get(review::review_page))

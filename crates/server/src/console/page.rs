@@ -38,6 +38,7 @@ impl Page {
         let role = |name: &str| caller.is_some_and(|caller| caller.role.name() == name);
         let all = [
             ("/data-sets", "Data sets", !role("operator")),
+            ("/monitors", "Monitors", caller.is_some() && !role("operator")),
             ("/review", "Review", shown(Act::Review)),
             ("/members", "Members", shown(Act::SeeMembers)),
             ("/account", "Account", true),
@@ -51,6 +52,26 @@ impl Page {
     /// Where one can go from here: the address, the name, and whether one is there.
     pub fn links(&self) -> &[(&'static str, &'static str, bool)] {
         &self.links
+    }
+}
+
+/// The ways to ask about a data set.
+pub struct Tabs(Vec<(String, &'static str, bool)>);
+
+impl Tabs {
+    /// Those of a data set's document; `here` ends the address of the one that is shown.
+    pub fn of(document: &Value, here: &str) -> Self {
+        let id = text(document, "id");
+        let programs = document["programs"].as_array().is_some_and(|programs| !programs.is_empty());
+        let all = [("ask", "Form", true), ("sql", "SQL", true), ("programs", "Program", programs)];
+        let all = all.into_iter().chain([("watch", "Monitor", true)]);
+        let shown = all.filter(|(end, _, shown)| *shown || *end == here);
+        Self(shown.map(|(end, name, _)| (format!("/data-sets/{id}/{end}"), name, end == here)).collect())
+    }
+
+    /// The address, the name, and whether one is there.
+    pub fn all(&self) -> &[(String, &'static str, bool)] {
+        &self.0
     }
 }
 

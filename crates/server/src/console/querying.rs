@@ -3,7 +3,7 @@
 use super::{
     Posted, Visitor,
     asking::{Planned, asked, planned},
-    page::{Page, html, text, words},
+    page::{Page, Tabs, html, text, words},
 };
 use crate::{
     acts::{data_sets, questions, sql},
@@ -28,6 +28,7 @@ type Answer = Result<Response, Problem>;
 #[template(path = "sql.html")]
 struct Querying {
     page: Page,
+    tabs: Tabs,
     id: String,
     query: String,
     columns: Vec<String>,
@@ -58,7 +59,7 @@ fn page(state: &State, caller: &Caller, id: &str, query: Option<String>) -> Answ
         return Err(Problem::forbidden("your role does not include asking"));
     }
     let planning = query.as_ref().map(|query| {
-        let (data, question) = sql::read(state, caller, query)?;
+        let (data, question) = sql::read(state, caller, &sql::Querying::of(query))?;
         // The page is of one data set, and so is what is asked on it.
         if data.id != id {
             return Err(Problem::wrong("this page is about another data set; FROM names it by its id"));
@@ -78,6 +79,7 @@ fn page(state: &State, caller: &Caller, id: &str, query: Option<String>) -> Answ
     let example = format!("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1)\n  COUNT(*) AS n\nFROM {id}");
     let template = Querying {
         page: Page::new(&format!("Ask about {}", text(&document, "data")), Some(caller), ""),
+        tabs: Tabs::of(&document, "sql"),
         id: id.to_string(),
         asked: query.is_some(),
         query: query.unwrap_or(example),
@@ -102,7 +104,8 @@ pub async fn ask(
     let key = form.get("key").ok_or_else(|| Problem::wrong("open the form again"))?.to_string();
     let more = format!("?sql={}", utf8_percent_encode(&query, NON_ALPHANUMERIC));
     let by = caller.clone();
-    let (data, question) = aside(&state, move |state| sql::read(state, &by, &query)).await?;
+    let (data, question) =
+        aside(&state, move |state| sql::read(state, &by, &sql::Querying::of(&query))).await?;
     if data.id != id {
         return Err(Problem::wrong("this page is about another data set; FROM names it by its id"));
     }

@@ -132,6 +132,8 @@ def analyst(visit, links, script):
         browser.open(f"{visit.address}/account")
         visit.looked_at("account")
         query(visit)
+        program(visit)
+        monitor(visit)
     visit.sign_out()
 
 
@@ -154,9 +156,54 @@ def query(visit):
     visit.looked_at("sql-answer")
 
 
+def program(visit):
+    """A program that the steward of the demonstration allows: its plan, and that it is waited for."""
+    browser = visit.browser
+    browser.open(f"{visit.address}/data-sets/salaries/programs")
+    if "typical-salary" not in browser.text():
+        print("SKIPPED: no sandbox can be built here, so there is no program to look at")
+        return
+    browser.run("document.querySelector('#epsilon').value = '0.25'; 1")
+    browser.press("main form button")
+    assert "Costs epsilon 0.25" in browser.text() and "60 blocks" in browser.text(), browser.text()
+    visit.looked_at("program")
+    browser.press("#plan form button")
+    assert "Waiting for the answer" in browser.text(), browser.text()
+    browser.open(f"{visit.address}/data-sets/salaries/programs?program=none&epsilon=1")
+    assert "no program 'none'" in browser.text(), browser.text()
+
+
+def monitor(visit):
+    """A monitor: begun, asked, and what it answered, by keyboard where that matters."""
+    browser = visit.browser
+    browser.open(f"{visit.address}/monitors")
+    assert "There are none" in browser.text()
+    browser.open(f"{visit.address}/data-sets/salaries/watch?epsilon=0.2&delta=")
+    assert "a monitor needs a" in browser.text(), browser.text()
+    browser.open(f"{visit.address}/data-sets/salaries/watch?epsilon=0.2&delta=1e-6&budget_per_unit=1")
+    assert "Costs epsilon 0.2" in browser.text(), browser.text()
+    visit.looked_at("watch")
+    browser.press("#plan form button")
+    assert "/monitors/" in browser.where() and "Nothing was asked yet" in browser.text(), browser.text()
+    browser.run("document.querySelector('#where').value = 'salry > 5'; document.querySelector('#threshold').value = '10'; 1")
+    browser.press("main form button")
+    assert "salry" in browser.run("document.querySelector('[role=alert]').innerText"), browser.text()
+    for where, threshold, answer in [("salary > 0", "10", "yes, above"), ("salary < 0", "4000", "no, below")]:
+        browser.run(f"document.querySelector('#where').value = '{where}'; document.querySelector('#threshold').value = '{threshold}';"
+                    "document.querySelector('#threshold').focus(); 1")
+        browser.enter()
+        assert answer in browser.text(), browser.text()
+    visit.looked_at("monitor")
+    browser.open(f"{visit.address}/monitors")
+    visit.looked_at("monitors")
+
+
 def reviewer(visit, links):
     browser = visit.browser
     visit.sign_in(links["reviewer"])
+    browser.open(f"{visit.address}/monitors")
+    browser.press("tbody a")
+    assert "yes, above" in browser.text() and "Ask, free" not in browser.text(), "reviewers read, and ask nothing"
     browser.open(f"{visit.address}/review")
     assert "charged epsilon 0.5 for median salary" in browser.text(), browser.text()
     assert "Not verified since" in browser.text()

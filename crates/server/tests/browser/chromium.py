@@ -126,6 +126,13 @@ class Chromium:
         for kind in ("keyDown", "keyUp"):
             self._call("Input.dispatchKeyEvent", {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code})
 
+    def enter(self):
+        """Press the key that sends a form, and wait until the next page is loaded."""
+        self._waiting.clear()
+        for kind in ("keyDown", "keyUp"):
+            self._call("Input.dispatchKeyEvent", {"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
+        self._loaded()
+
     def where(self):
         """The address of the page."""
         return self.run("location.href")
@@ -153,11 +160,11 @@ class Chromium:
         value = lambda node, part: node.get(part, {}).get("value", "")
         return [(value(node, "role"), value(node, "name")) for node in tree if not node.get("ignored")]
 
-    def picture(self, path, scheme, width=1000):
-        """A picture of the whole page, light or dark."""
+    def picture(self, path, scheme, width=1000, most=None):
+        """A picture of the whole page, or of so much of it as is seen at first, light or dark."""
         import base64
         self._call("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        self._call("Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
-        shot = self._call("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
+        self._call("Emulation.setDeviceMetricsOverride", {"width": width, "height": most or 800, "deviceScaleFactor": 1, "mobile": False})
+        shot = self._call("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": most is None})
         with open(path, "wb") as file:
             file.write(base64.b64decode(shot["data"]))

@@ -57,6 +57,8 @@ pub fn settings(folder: &TempDir) -> Settings {
         origins: vec![ORIGIN.to_string()],
         rates: Rates { plans: 100_000, questions: 100_000, changes: 100_000 },
         heads: Vec::new(),
+        programs: vec![folder.path().join("programs")],
+        keeper: Some(env!("CARGO_BIN_EXE_equipoise-server").into()),
     }
 }
 
@@ -76,7 +78,9 @@ impl Server {
     /// With data `pay`, a limit of 5, a steward, two analysts of whom the first may ask, a reviewer and an operator.
     pub fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        std::fs::create_dir(folder.path().join("data")).unwrap();
+        for part in ["data", "programs"] {
+            std::fs::create_dir(folder.path().join(part)).unwrap();
+        }
         std::fs::write(folder.path().join("data/pay.csv"), rows()).unwrap();
         let state = State::open(settings(&folder)).unwrap();
         let mut tokens = Vec::new();

@@ -3,9 +3,10 @@
 //! A question shares its epsilon among its parts, among the rows of a person and among the questions of a batch. That a
 //! share is too small is found by the mechanism that got it; whoever asked typed the whole.
 
-use super::{DataFacts, Part, PlanError, Planned, together};
+use super::{DataFacts, Part, PlanError, Planned, pools, pools::Run, together};
 use crate::{batch::Batch, request::Request, statistic::Argument};
 use equipoise_core::{loss::Eps, ratio::Ratio, solve, wording};
+use std::{cell::RefCell, collections::HashSet};
 
 /// One digit is as much as anybody wants to type, and each trial is a whole plan.
 const DIGITS: u32 = 1;
@@ -52,17 +53,59 @@ pub(super) fn of_batch(batch: &Batch, number: usize, facts: &DataFacts, error: P
     if question.epsilon.is_some() && !together::applies(batch) {
         return of_question(question, facts, error);
     }
-    let at = |eps: &Ratio| {
-        let shared = Request { epsilon: Some(eps.to_string()), ..batch.shared.clone() };
-        Batch { shared, ..batch.clone() }
-    };
-    let plans = |batch: &Batch| Planned::plain(batch, facts).is_ok();
     let whole = typed(batch.shared.epsilon.as_deref()).map_or_else(String::new, |typed| format!(" {typed}"));
-    let enough = match least(|eps| plans(&at(eps))) {
+    let enough = match least_of_batch(batch, facts) {
         Some(enough) => format!("{enough} for the whole batch is enough"),
         None => "give the batch more".to_string(),
     };
     PlanError::about(Argument::Epsilon, format!("its share of epsilon{whole} is too small:")).hint(enough)
+}
+
+/// The batch with another epsilon.
+fn at(batch: &Batch, eps: &Ratio) -> Batch {
+    let shared = Request { epsilon: Some(eps.to_string()), ..batch.shared.clone() };
+    Batch { shared, ..batch.clone() }
+}
+
+/// The least epsilon of one digit with which the whole batch has a plan. The whole is planned once, or in every trial where its
+/// questions share a draw or a selection.
+fn least_of_batch(batch: &Batch, facts: &DataFacts) -> Option<Ratio> {
+    let whole = |eps: &Ratio| Planned::plain(&at(batch, eps), facts).is_ok();
+    match least_alone(batch, facts) {
+        Some(enough) if whole(&enough) => Some(enough),
+        _ => least(whole),
+    }
+}
+
+/// The least with which each question has a plan alone, at its share: the batch has none with less, because its questions are planned
+/// one by one. So a trial is one question and not the whole batch. Nothing is told where questions share a draw or a selection.
+fn least_alone(batch: &Batch, facts: &DataFacts) -> Option<Ratio> {
+    let largest = format!("1e{LARGEST}").parse::<Ratio>().ok()?;
+    let questions = at(batch, &largest).priced(facts).ok()?;
+    let together = together::applies(batch) || pools::runs(&questions, facts).iter().any(Run::is_pool);
+    if together {
+        return None;
+    }
+    // What is enough for one question is mostly enough for the next.
+    let last: RefCell<(Ratio, Vec<Request>)> = RefCell::new((largest, questions.clone()));
+    let alone = |number: usize, eps: &Ratio| {
+        let mut last = last.borrow_mut();
+        if last.0 != *eps {
+            *last = (eps.clone(), at(batch, eps).priced(facts).unwrap_or_default());
+        }
+        last.1.get(number).is_some_and(|question| Part::new(question, facts).is_ok())
+    };
+    let (mut enough, mut seen): (Option<Ratio>, _) = (None, HashSet::new());
+    for (number, question) in questions.iter().enumerate() {
+        // Equal questions have equal shares.
+        let known = !seen.insert(question.to_json());
+        if known || enough.as_ref().is_some_and(|enough| alone(number, enough)) {
+            continue;
+        }
+        let more = |eps: &Ratio| enough.as_ref().is_none_or(|enough| eps > enough);
+        enough = Some(least(|eps| more(eps) && alone(number, eps))?);
+    }
+    enough
 }
 
 /// The least epsilon of one digit with which there is a plan.
@@ -155,6 +198,30 @@ mod tests {
             ),
             "question 2 (median of salary): epsilon 0.00001 is too small for median: 0.0002 is enough"
         );
+    }
+
+    /// The quick search says what the slow one says that plans the whole batch in every trial.
+    #[test]
+    fn a_batch_is_told_the_same_as_by_planning_all_of_it_in_every_trial() {
+        let questions =
+            |list: &str| format!(r#"{{"epsilon": "1e-9", "column": "salary", "questions": [{list}]}}"#);
+        let (count, median, iqr) = (
+            r#"{"statistic": "count"}"#,
+            r#"{"statistic": "median"}"#,
+            r#"{"statistic": "iqr", "weight": 3}"#,
+        );
+        for list in [
+            [count, median].join(","),
+            [median, count, iqr].join(","),
+            [median; 5].join(","),
+            // These two share a draw, and are planned together.
+            [r#"{"statistic": "sum"}"#, r#"{"statistic": "mean"}"#, median].join(","),
+        ] {
+            let batch = Batch::from_json(&questions(&list)).unwrap();
+            let whole = least(|eps| Planned::plain(&at(&batch, eps), &facts()).is_ok());
+            assert!(whole.is_some(), "{list}");
+            assert_eq!(least_of_batch(&batch, &facts()), whole, "{list}");
+        }
     }
 
     #[test]

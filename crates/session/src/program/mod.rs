@@ -13,7 +13,7 @@ pub use deal::{ProgramBlocks, header, kinds};
 use crate::{
     quiet::privately,
     release::Release,
-    session::{Charged, Session},
+    session::{Charged, Held, Session},
     source::Source,
     unanswered::Unanswered,
     votes::{Dealt, Vote, VotePlan},
@@ -36,8 +36,19 @@ impl Session {
         &mut self,
         charged: Charged<VotePlan>,
         source: &dyn Source,
-        mut run: impl FnMut(&ProgramBlocks, Option<&str>) -> Vec<Option<Vote>>,
+        run: impl FnMut(&ProgramBlocks, Option<&str>) -> Vec<Option<Vote>>,
     ) -> Result<Release, Unanswered> {
+        let held = self.answer_program(charged, source, run)?;
+        self.record(held)
+    }
+
+    /// The same without recording it: nobody sees the answer before that.
+    pub fn answer_program(
+        &mut self,
+        charged: Charged<VotePlan>,
+        source: &dyn Source,
+        mut run: impl FnMut(&ProgramBlocks, Option<&str>) -> Vec<Option<Vote>>,
+    ) -> Result<Held, Unanswered> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         self.hold_votes(charged, |plan, coins| {
             Ok(ProgramRecords::read(source, plan, threads)?.vote(plan, &mut run, coins))

@@ -573,15 +573,16 @@ impl Session {
         votes: Vec<Option<Vote>>,
         rows: Option<u64>,
     ) -> Result<Release, Unanswered> {
-        self.hold_votes(charged, |_, _| Ok(Ballot { votes, rows, chosen }))
+        let held = self.hold_votes(charged, |_, _| Ok(Ballot { votes, rows, chosen }))?;
+        self.record(held)
     }
 
-    /// The same, with votes that `hold` finds after the charge, in silence.
+    /// The same, with votes that `hold` finds after the charge, in silence. Nobody sees the answer before it is recorded.
     pub(crate) fn hold_votes(
         &mut self,
         charged: Charged<VotePlan>,
         hold: impl FnOnce(&VotePlan, &mut OsCoins) -> Result<Ballot, Unanswered>,
-    ) -> Result<Release, Unanswered> {
+    ) -> Result<Held, Unanswered> {
         let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
         let tallied = privately(|| {
@@ -590,7 +591,7 @@ impl Session {
         })?;
         let Tallied { answer, blocks } = tallied;
         let release = Release { blocks: Some(blocks), ..Release::of(&plan.summary(), answer, &charge) };
-        self.record(Held::new(release, charge))
+        Ok(Held::new(release, charge))
     }
 }
 
