@@ -81,7 +81,8 @@ def main() -> None:
                 held += release["error"]["low"] <= truth <= release["error"]["high"]
             errors.sort()
             middle, most = statistics.median(errors), errors[max(0, int(0.95 * len(errors)) - 1)]
-            print(f"{mechanism:28}{middle:14.0f}{middle / truth:10.4f}{most:16.0f}{f"{held}/{len(errors)}" if judged else "-":>16}{statistics.median(seconds):8.2f}")
+            bars = f"{held}/{len(errors)}" if judged else "-"
+            print(f"{mechanism:28}{middle:14.0f}{middle / truth:10.4f}{most:16.0f}{bars:>16}{statistics.median(seconds):8.2f}")
 
 
 if __name__ == "__main__":
