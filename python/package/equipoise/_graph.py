@@ -12,6 +12,7 @@ from ._data import FileTable, is_path, table
 from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warn, warned
+from ._remote import check_own
 from ._subsample import _confidence
 from ._wording import decimal
 
@@ -64,6 +65,7 @@ def graph(
     'edge of from,to'
     """
     said = locals()
+    check_own(edges)
     if ledger is None and not is_path(edges):
         _books.check_request_id(request_id)
         if apart:
