@@ -1,4 +1,4 @@
-"""Triangle counts of a made-up graph of 100,000 edges: time and error of three mechanisms.
+"""Triangle counts of a made-up graph of 100,000 edges: time and error of four mechanisms.
 
     python bench/graphs.py [--edges 100000] [--trials 20] [--program target/release/equipoise]
 
@@ -18,7 +18,8 @@ import subprocess
 import tempfile
 from collections import defaultdict
 
-MECHANISMS = ("smooth", "released-scale", "bounded-local-sensitivity")
+#: The last of them answers about the count without a few edges, which its bar says and which nobody computes here.
+MECHANISMS = ("smooth", "released-scale", "bounded-local-sensitivity", "shifted-inverse")
 
 
 def made_up(edges: int) -> set[tuple[int, int]]:
@@ -67,7 +68,7 @@ def main() -> None:
         with open(path, "w") as file:
             file.write("from,to\n" + "".join(f"p{a},p{b}\n" for a, b in sorted(edges)))
         for mechanism in MECHANISMS:
-            errors, held, seconds = [], 0, []
+            errors, held, seconds, judged = [], 0, [], True
             for _ in range(options.trials):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 words = ["--statistic", "triangles", "--adjacency", "edge", "--epsilon", options.epsilon, "--delta", "1e-6", "--json"]
@@ -76,10 +77,12 @@ def main() -> None:
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
                 errors.append(abs(release["value"] - truth))
+                judged = "of" not in release["error"]
                 held += release["error"]["low"] <= truth <= release["error"]["high"]
             errors.sort()
             middle, most = statistics.median(errors), errors[max(0, int(0.95 * len(errors)) - 1)]
-            print(f"{mechanism:28}{middle:14.0f}{middle / truth:10.4f}{most:16.0f}{held:13d}/{len(errors)}{statistics.median(seconds):8.2f}")
+            bars = f"{held}/{len(errors)}" if judged else "-"
+            print(f"{mechanism:28}{middle:14.0f}{middle / truth:10.4f}{most:16.0f}{bars:>16}{statistics.median(seconds):8.2f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The price of a digital good, by revenue
 
 Text: S4, Example 2
-Command line: no command: the score is a function of a price and the rows, which `eq.choose` takes
+Command line: equipoise choose prices.csv --score "case when price >= option then option else 0 end" --options 0.01..0.99:0.01 --epsilon 2
 Python: eq.choose(lambda p, rows: p * sum(x >= p for x in rows), options=prices, sensitivity=1, data=rows)
 Audit: exponential
 Figure: 1000 people who pay 0.50 and 1000 who pay 0.30: 0.30 brings 600, 0.50 brings 500

@@ -297,7 +297,7 @@ pub fn simulate<'py>(
     source: &Bound<'py, PyAny>,
     rows: usize,
     trials: usize,
-) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>, String)> {
+) -> PyResult<Trials<'py>> {
     equipoise_session::simulate::check(&planned.plan).map_err(errors::plan)?;
     let simulation = if let Ok(file) = source.cast::<File>() {
         let file = file.get();
@@ -308,6 +308,13 @@ pub fn simulate<'py>(
         let memory = Memory::new(planned.columns.clone(), wanted, rows, &held).map_err(errors::unpaid)?;
         waiting::free(py, || session_simulate(&planned.plan, &memory, trials))?
     };
+    simulated(py, &simulation)
+}
+
+/// What trials came to, as Python has it.
+pub type Trials<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, String);
+
+pub fn simulated<'py>(py: Python<'py>, simulation: &Simulation) -> PyResult<Trials<'py>> {
     let (values, errors) = (PyList::empty(py), PyList::empty(py));
     for trial in &simulation.trials {
         values.append(trial.value().map(|value| to_python(py, &value)).transpose()?)?;

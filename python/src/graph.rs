@@ -1,7 +1,7 @@
 //! Counts of a graph whose edges are rows of a file or of a table in memory.
 
 use crate::{
-    books::{Books, kind},
+    books::{Books, Trials, kind, simulated},
     errors,
     table::{self, File, Memory},
     waiting,
@@ -10,6 +10,7 @@ use equipoise_session::{
     graph::{GraphPlan, GraphRequest},
     plan::DataFacts,
     session::{self, Charged, Paid, Priced},
+    simulate::Simulated,
     source::{ColumnType, Source},
 };
 use pyo3::{prelude::*, types::PyList};
@@ -81,6 +82,31 @@ impl Graph {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.plan.summary().warnings
+    }
+
+    /// The count of a public graph, many times: values, error bars, and what each number came to as JSON. Charges nothing.
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        rows: usize,
+        trials: usize,
+    ) -> PyResult<Trials<'py>> {
+        let simulate = |source: &dyn Source| self.plan.simulate(source, trials).map_err(errors::unpaid);
+        let simulation = if let Ok(file) = source.cast::<File>() {
+            let file = file.get();
+            waiting::free(py, || {
+                let source = file.open()?;
+                self.plan.readable_in(&*source).map_err(errors::plan)?;
+                simulate(&*source)
+            })?
+        } else {
+            let wanted = self.plan.wanted();
+            let held = table::read_public(source, &wanted)?;
+            let memory = Memory::new(self.columns.clone(), wanted, rows, &held).map_err(errors::unpaid)?;
+            waiting::free(py, || simulate(&memory))?
+        };
+        simulated(py, &simulation)
     }
 
     /// Pay, then read and answer, as [`Books::release`] does.

@@ -1,6 +1,9 @@
 //! Calls with a function of the caller's: planned and charged here, computed in Python, answered here with exact noise.
 
-use crate::{books::Books, errors};
+use crate::{
+    books::{Books, Trials, simulated},
+    errors, waiting,
+};
 use equipoise_entropy::OsCoins;
 use equipoise_session::{
     session::{Charged, Paid, Priced, facts},
@@ -90,6 +93,16 @@ impl Stated {
                 books.paid_session()?.answer_stated(charged, found.as_ref()).map_err(errors::lost)?;
             Ok(release.to_text())
         })
+    }
+
+    /// A choice by scores of public or made-up rows, many times: values, error bars, and what it came to as JSON. Charges nothing.
+    fn simulate<'py>(&self, py: Python<'py>, scores: Vec<f64>, trials: usize) -> PyResult<Trials<'py>> {
+        let found = Found { numbers: scores, ..Found::default() };
+        let simulation = waiting::free(py, || {
+            let simulated = self.planned.simulate(&found, trials);
+            simulated.ok_or_else(|| errors::request("of your own calls, choices are simulated"))?.map_err(errors::unpaid)
+        })?;
+        simulated(py, &simulation)
     }
 
     /// The answer of a function of places of rows, which is called on subsets; it gives a number, or `None` where it failed.

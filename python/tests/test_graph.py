@@ -19,6 +19,7 @@ RING = {"from": list(range(3000)) * 2, "to": [(i + step) % 3000 for step in (1, 
         ("triangles", {"adjacency": "edge", "delta": 1e-6}, 3000, 300),
         ("triangles", {"adjacency": "edge", "mechanism": "smooth", "nodes": 3000}, 3000, 1000),
         ("stars:2", {"adjacency": "edge", "delta": 1e-6}, 18_000, 1000),
+        ("triangles", {"adjacency": "edge", "mechanism": "shifted-inverse"}, 3000, 60),
         ("edges", {"adjacency": "node", "max_degree": 8}, 6000, 300),
         ("edges", {"adjacency": "node", "max_degree": [2, 8, 64]}, 6000, 2000),
     ],
@@ -56,3 +57,35 @@ def test_what_is_wrong_is_one_line_before_the_charge() -> None:
     ]:
         with pytest.raises(eq.RequestError, match=said):
             eq.graph(RING, statistic, epsilon=1, **words)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "words", "truth"),
+    [
+        ("triangles", {"adjacency": "edge", "delta": 1e-6}, 3000),
+        ("triangles", {"adjacency": "edge", "mechanism": "shifted-inverse"}, 3000),
+        ("edges", {"adjacency": "node", "max_degree": [4, 8]}, 6000),
+    ],
+)
+def test_counts_of_public_graphs_are_simulated_for_free(statistic: str, words: dict[str, Any], truth: int) -> None:
+    before = eq.spent()
+    simulation = eq.simulate("graph", RING, statistic, epsilon=1, trials=60, **words)
+    assert (len(simulation), simulation.refusals, eq.spent()) == (60, 0, before)
+    assert len(set(simulation.values)) > 1 and all(error is not None for error in simulation.errors)
+    [series] = simulation.series
+    assert (series["truth"], series["told"], series["bars"]["judged"]) == (truth, 60, 60)
+    # At least 57 of 60 are promised; below 40 has a chance of less than 1e-10.
+    assert series["bars"]["held"] >= 40
+
+
+def test_a_graph_that_a_ledger_knows_is_not_simulated(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("from,to\na,b\nb,c\n")
+    assert eq.simulate("graph", path, "edges", adjacency="edge", epsilon=1, trials=3).series[0]["truth"] == 2
+    eq.graph(path, "edges", adjacency="edge", epsilon=1)
+    with pytest.raises(eq.RequestError, match="registered in a ledger"):
+        eq.simulate("graph", path, "edges", adjacency="edge", epsilon=1, trials=3)
+    with pytest.raises(eq.RequestError, match="takes no keyword 'request_id'"):
+        eq.simulate("graph", RING, "edges", adjacency="edge", epsilon=1, request_id="a")
+    with pytest.raises(eq.RequestError, match="needs adjacency="):
+        eq.simulate("graph", RING, "edges", epsilon=1)

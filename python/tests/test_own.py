@@ -341,3 +341,21 @@ def test_a_failure_of_a_black_box_is_a_value() -> None:
     for rows in ([5] * 12, [5] * 11 + [99]):
         found = eq.black_box(f, rows, range=(0, 10), step=1, adjacency="replace", epsilon=8)
         assert 0 <= found.value <= 10
+
+
+def test_choices_are_simulated_on_public_rows_for_free():
+    bids = [0.5] * 100 + [0.3] * 100
+
+    def revenue(price, rows):
+        return price * sum(row >= price for row in rows)
+
+    before = eq.spent()
+    simulation = eq.simulate("choose", revenue, [0.1, 0.3, 0.5], data=bids, sensitivity=1, monotone=True, epsilon=1, trials=200)
+    assert (len(simulation), simulation.refusals, eq.spent()) == (200, 0, before)
+    [series] = simulation.series
+    assert series["truth"] == 0.3 and {one["value"] for one in series["answers"]} <= {0.1, 0.3, 0.5}
+    # 60 against 50 and 20 at epsilon 1: another price has odds below 1 : e^10 - 1. Bars hold for 190 of 200, and 150 with a chance below 1e-20.
+    assert series["answers"][0]["value"] == 0.3 and series["bars"]["held"] >= 150
+    with pytest.raises(eq.RequestError, match="needs sensitivity="):
+        eq.simulate("choose", {"a": 1, "b": 2}, epsilon=1)
+    assert eq.simulate("choose", {"a": 1, "b": 2}, sensitivity=1, epsilon=1, trials=5).series[0]["truth"] == "b"

@@ -183,3 +183,16 @@ def test_the_last_answer_is_a_witness(server):
     for wrong in ["", "a b", "x\r\nSet-Cookie: a=1"]:
         with pytest.raises(eq.RequestError, match="witness"):
             eq.connect(server.url, token=server._token, witness=wrong)
+
+
+def test_a_server_takes_no_function_and_no_statement_of_an_analyst(server):
+    salaries = server["salaries"]
+    for call in [
+        lambda: eq.noise(len, data=salaries, sensitivity=1, epsilon=1),
+        lambda: eq.choose(lambda option, rows: 0, [1, 2], data=salaries, sensitivity=1, epsilon=1),
+        lambda: eq.stable(1, rows_to_change=9, data=salaries, epsilon=1, delta=1e-6),
+        lambda: eq.graph(salaries, "edges", adjacency="edge", epsilon=1),
+        lambda: eq.subsample(len, salaries, epsilon=1, output="number", range=(0, 1)),
+    ]:
+        with pytest.raises(eq.RequestError, match="a server runs no function of yours"):
+            call()

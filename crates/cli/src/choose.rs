@@ -16,7 +16,7 @@ pub(crate) fn run(options: &ChooseOptions) -> Exit {
     answer(options).unwrap_or_else(|exit| exit)
 }
 
-fn request(options: &ChooseOptions) -> ScoredRequest {
+pub(crate) fn request(options: &ChooseOptions) -> ScoredRequest {
     let (privacy, rows) = (&options.privacy, &options.rows);
     ScoredRequest {
         statistic: "choose".into(),

@@ -16,7 +16,7 @@ pub(crate) fn run(options: &GraphOptions) -> Exit {
     answer(options).unwrap_or_else(|exit| exit)
 }
 
-fn request(options: &GraphOptions) -> GraphRequest {
+pub(crate) fn request(options: &GraphOptions) -> GraphRequest {
     let privacy = &options.privacy;
     GraphRequest {
         statistic: "graph".into(),

@@ -1,22 +1,28 @@
 //! `equipoise simulate`: the same question on public or made-up data, many times, to see what answers to expect.
 
+mod own;
+
 use crate::{
     Exit,
     args::{SimulateCommand, SimulateOptions},
     ask::{self, ledger, no_picture, open, unread, usage},
-    compare, fail, plot, progress, show, sql, unplanned,
+    choose, compare, fail, graph, plot, progress, show, sql, unplanned,
 };
 use equipoise_audit::sampled::{self, Found, Promise};
+use equipoise_core::loss::Approx;
 use equipoise_engine::{
     STANDARD_INPUT,
     books::{self, data_name, ledger_path},
 };
 use equipoise_session::{
+    graph::GraphPlan,
     plan::{DataFacts, Plan},
     session,
     simulate::{self, Series, Simulation, Trial, simulate},
     source::Source,
+    stated::ScoredPlan,
 };
+use own::Own;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -56,6 +62,30 @@ pub(crate) fn run(options: &SimulateOptions) -> Exit {
             };
             asked.run()
         }),
+        SimulateCommand::Graph(count) => {
+            let request = graph::request(count);
+            let own = Own {
+                options,
+                file: &count.file,
+                books: &count.books,
+                showing: &count.showing,
+                reading: &count.reading,
+                plan: &|facts| GraphPlan::new(&request, facts),
+            };
+            own.run()
+        }
+        SimulateCommand::Choose(choice) => {
+            let request = choose::request(choice);
+            let own = Own {
+                options,
+                file: &choice.file,
+                books: &choice.books,
+                showing: &choice.showing,
+                reading: &choice.reading,
+                plan: &|facts| ScoredPlan::new(&request, facts),
+            };
+            own.run()
+        }
         #[cfg(target_os = "linux")]
         SimulateCommand::Run(program) => crate::run::simulate(program, options.trials as usize, options.json),
         SimulateCommand::Sql(query) => sql::read(query).and_then(|read| {
@@ -96,10 +126,7 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn run(&self) -> Result<Exit, Exit> {
         let (plan, source) = self.planned(self.file, self.name)?;
-        let neighbour = match &self.options.neighbour {
-            Some(file) if file == Path::new(STANDARD_INPUT) => {
-                return Err(usage("a neighbour is a file; standard input is read once"));
-            }
+        let neighbour = match neighbour(self.options)? {
             Some(file) => Some(self.planned(file, None)?),
             None => None,
         };
@@ -142,6 +169,16 @@ impl Asked<'_> {
     }
 }
 
+/// The file to compare with, which is read as often as the other.
+fn neighbour(options: &SimulateOptions) -> Result<Option<&Path>, Exit> {
+    match &options.neighbour {
+        Some(file) if file == Path::new(STANDARD_INPUT) => {
+            Err(usage("a neighbour is a file; standard input is read once"))
+        }
+        file => Ok(file.as_deref()),
+    }
+}
+
 /// What is known of a file that no ledger knows; one that a ledger knows is private. Looked at are the ledger that was named
 /// and those beside and above the data, for the file and for each file that a pattern or a folder stands for, whatever it is called:
 /// a link is the same file. A copy of private rows under another name is not recognised.
@@ -165,12 +202,14 @@ pub(crate) fn public(
 /// What the answers give away beside those on a neighbour.
 fn against(plan: &Plan, trials: &[Trial], neighbour: &Plan, source: &dyn Source) -> Result<Found, Exit> {
     let other = progress::spinning("simulating", || simulate(neighbour, source, trials.len()));
+    Ok(told_apart(plan.cost(), trials, &other.map_err(unread)?.trials))
+}
+
+fn told_apart(cost: &Approx, trials: &[Trial], other: &[Trial]) -> Found {
     let seen =
         |trials: &[Trial]| trials.iter().map(|trial| compare::seen(&trial.document())).collect::<Vec<_>>();
-    let promise =
-        Promise { eps: plan.cost().eps.ratio().to_f64(), delta: plan.cost().delta.ratio().to_f64() };
-    let other = other.map_err(unread)?.trials;
-    Ok(sampled::compare(&seen(trials), &seen(&other), &promise, 1.0 - CONFIDENCE))
+    let promise = Promise { eps: cost.eps.ratio().to_f64(), delta: cost.delta.ratio().to_f64() };
+    sampled::compare(&seen(trials), &seen(other), &promise, 1.0 - CONFIDENCE)
 }
 
 fn print_json(plan: &Plan, simulation: &Simulation, found: Option<&Found>) {
@@ -188,8 +227,7 @@ fn print_json(plan: &Plan, simulation: &Simulation, found: Option<&Found>) {
             "series": simulation.of(number).map(Series::summary).collect::<Vec<_>>(),
         })
     };
-    let answers: Vec<Value> = simulation.trials.iter().map(Trial::document).collect();
-    let mut document = if plan.is_batch() {
+    let document = if plan.is_batch() {
         json!({
             "statistic": "batch",
             "epsilon": plan.cost().eps.to_exact(),
@@ -199,6 +237,12 @@ fn print_json(plan: &Plan, simulation: &Simulation, found: Option<&Found>) {
     } else {
         question(0)
     };
+    print_document(document, simulation, found);
+}
+
+/// The same object for everything that is simulated.
+fn print_document(mut document: Value, simulation: &Simulation, found: Option<&Found>) {
+    let answers: Vec<Value> = simulation.trials.iter().map(Trial::document).collect();
     if let [one] = &simulation.series[..]
         && one.key.is_none()
     {

@@ -119,3 +119,43 @@ fn a_holdout_corrects_what_training_rows_mislead_about_and_questions_that_cannot
     assert_eq!((answers[2], answers[3]), ("0 (training)", "0.1 (holdout)"));
     assert!(error.contains("charged once: epsilon 4") && error.contains("used up"), "{error}");
 }
+
+/// Public rows only: nothing is charged, every answer is there with what is true, and files that a ledger knows are private.
+#[test]
+fn choices_and_counts_of_graphs_are_simulated_on_public_rows() {
+    let folder = folder();
+    let edges: String = (0..200).flat_map(|a| [1, 2].map(|b| format!("n{a},n{}\n", (a + b) % 200))).collect();
+    fs::write(folder.path().join("edges.csv"), format!("from,to\n{edges}")).expect("a file");
+    let choose = ["choose", "bids.csv", "--score", REVENUE, "--options", "1,5,9", "--epsilon", "1"];
+    let (code, said, error) =
+        equipoise(folder.path(), &[&["simulate", "--trials", "40"], &choose[..]].concat(), "");
+    assert_eq!(code, 0, "{error}");
+    let title = format!("choose by {REVENUE}, epsilon 1 (simulated; nothing was charged or released)\n");
+    assert!(said.starts_with(&title), "{said}");
+    // 5000 against 1800: the others have a chance below e^-300.
+    for line in ["  trials     40, 0 refused\n", "  answers    5 in 40 of 40\n", "  bars       40 of 40 held"] {
+        assert!(said.contains(line), "{said}");
+    }
+    let count = "simulate --trials 40 --json graph edges.csv --statistic triangles --adjacency edge --epsilon 1";
+    for mechanism in ["smooth", "shifted-inverse"] {
+        let words: Vec<&str> = count.split(' ').chain(["--mechanism", mechanism]).collect();
+        let (code, said, error) = equipoise(folder.path(), &words, "");
+        assert_eq!(code, 0, "{error}");
+        let found: serde_json::Value = serde_json::from_str(&said).expect("one JSON object");
+        assert_eq!((&found["statistic"], &found["mechanism"]), (&"triangles".into(), &mechanism.into()));
+        assert_eq!((&found["truth"], &found["trials"]), (&200.into(), &40.into()));
+        assert_eq!(found["answers"].as_array().expect("a list").len(), 40);
+        assert_eq!(found["series"][0]["bars"]["judged"], 40);
+    }
+    assert!(!folder.path().join("equipoise.ledger").exists(), "nothing was charged");
+    // One edge less is a neighbour, and no event tells the two apart more than the promise allows.
+    let fewer = edges.replacen("n0,n1\n", "", 1);
+    fs::write(folder.path().join("fewer.csv"), format!("from,to\n{fewer}")).expect("a file");
+    let against = "simulate --trials 400 --neighbour fewer.csv graph edges.csv --statistic edges --adjacency edge --epsilon 1";
+    let (code, said, error) = equipoise(folder.path(), &against.split(' ').collect::<Vec<_>>(), "");
+    assert!(code == 0 && said.contains("  audit      "), "{said}{error}");
+    let (code, ..) = equipoise(folder.path(), &choose, "");
+    assert_eq!(code, 0);
+    let (code, _, error) = equipoise(folder.path(), &[&["simulate"], &choose[..]].concat(), "");
+    assert!(code == 2 && error.contains("bids.csv is in a ledger"), "{error}");
+}

@@ -67,6 +67,27 @@ async fn what_is_wrong_with_a_question_is_one_line_for_free() {
     assert_eq!(ledger.verify(None).unwrap().charges, 0);
 }
 
+/// What callers compute, state or run themselves is for whoever holds the rows.
+#[tokio::test]
+async fn calls_of_ones_own_are_no_questions_to_a_server() {
+    let server = Server::new();
+    let own = equipoise_session::stated::CALLS.into_iter().chain(["graph", "program", "subsample", "holdout"]);
+    for (number, call) in own.enumerate() {
+        let plain = json!({ "statistic": call, "epsilon": "1" });
+        let stated = json!({ "statistic": call, "epsilon": "1", "sensitivity": "1", "options": ["a", "b"] });
+        for (form, question) in [plain, stated].iter().enumerate() {
+            for member in ["ana"] {
+                let reply = server.ask(member, &format!("own-{number}-{form}"), question).await;
+                assert!(reply.status.is_client_error(), "{call}: {}", reply.text);
+            }
+            let path = "/v1/data-sets/pay/plans";
+            let plan = server.call(Method::POST, path, Some("ana"), Some(question)).await;
+            assert_eq!(plan.status, StatusCode::BAD_REQUEST, "{call}: {}", plan.text);
+        }
+    }
+    assert_eq!(Ledger::open_read_only(&server.ledger()).unwrap().verify(None).unwrap().charges, 0);
+}
+
 #[tokio::test]
 async fn an_answer_is_recorded_and_shown_at_its_scheduled_time_whatever_it_is() {
     let server = Server::new();

@@ -2,7 +2,7 @@
 //!
 //! A [`Request`](request::Request) is what was said. A [`Plan`](plan::Plan) is what it means, with its price; every error a
 //! request can have happens there, for free, before rows are read. A [`Source`](source::Source) shows its columns for
-//! free; its rows are read only after a charge.
+//! free; its rows are read only after a charge. An analysis of your own begins with the [`prelude`].
 
 #![forbid(unsafe_code)]
 
@@ -28,6 +28,7 @@ pub mod next;
 pub mod picture;
 pub mod plan;
 pub mod planned;
+pub mod prelude;
 pub mod program;
 pub mod promise;
 pub mod quiet;

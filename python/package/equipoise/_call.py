@@ -14,6 +14,7 @@ from ._errors import Interrupted, RequestError
 from ._quiet import hush, is_interrupt, recorded, settle
 from ._refute import Refutation, refute
 from ._release import Release, warn, warned
+from ._remote import check_own
 from ._subsample import _confidence, _function
 from ._wording import decimal
 
@@ -27,6 +28,7 @@ class Call:
     def __init__(self, statistic: str, said: dict[str, Any], **words: Any) -> None:
         self.said = said
         self.data = said["data"]
+        check_own(self.data)
         person = one_of("unit", said["unit"], "privacy_unit", said["privacy_unit"])
         self.request_id = said["request_id"]
         self.words = {

@@ -12,6 +12,7 @@ from ._data import FileTable, is_path, table
 from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warn, warned
+from ._remote import check_own
 from ._subsample import _confidence
 from ._wording import decimal
 
@@ -47,7 +48,8 @@ def graph(
     ``adjacency``
         ``"edge"``, or ``"node"``, with all of its edges, for edges and the degree histogram.
     ``mechanism``
-        Of triangles and stars: ``"smooth"``, or with a delta ``"bounded-local-sensitivity"`` or ``"released-scale"``.
+        Of triangles and stars: ``"smooth"``, or with a delta ``"bounded-local-sensitivity"`` or ``"released-scale"``. Of triangles and
+        ``"stars:2"`` also ``"shifted-inverse"``: a number that removing a few edges brings the count down to.
     ``max_degree``
         For nodes: how many edges each keeps, or a list of such numbers, of which a quarter of epsilon chooses one (1, 2, 4 to 1024 if nothing
         is said). For edges: the last bin of a histogram.
@@ -62,21 +64,8 @@ def graph(
     >>> release.guarantee["unit"]
     'edge of from,to'
     """
-    rows = table(edges)
-    bounds = [max_degree] if isinstance(max_degree, int) else max_degree
-    words: dict[str, Any] = {
-        "statistic": "graph",
-        "count": statistic,
-        "columns": None if columns is None else ",".join(columns),
-        "adjacency": adjacency,
-        "epsilon": decimal(epsilon, "epsilon"),
-        "delta": decimal(delta, "delta"),
-        "confidence": _confidence(confidence, alpha),
-        "mechanism": mechanism,
-        "max_degree": None if bounds is None else ",".join(decimal(bound, "max_degree") for bound in bounds),
-        "nodes": None if nodes is None else decimal(nodes, "nodes"),
-        **(rows.reading if isinstance(rows, FileTable) else {}),
-    }
+    said = locals()
+    check_own(edges)
     if ledger is None and not is_path(edges):
         _books.check_request_id(request_id)
         if apart:
@@ -85,10 +74,51 @@ def graph(
     else:
         charged = _books.charged(edges, ledger, name, apart)
         account, books = charged.name, charged.open(analyst)
-    said = json.dumps({word: value for word, value in words.items() if value is not None})
-    planned = _equipoise.Graph(books, account, rows.names, said, rows.kinds())
+    rows, planned = _planned(said, books, account)
     # Before the charge: who makes errors of warnings does not pay for one.
     before = warn(planned.warnings)
     source = rows.source(planned.wanted)
     text = recorded(lambda came: planned.release(books, source, rows.rows, request_id, came))
     return warned(Release._of_json(text), before)
+
+
+def _planned(said: dict[str, Any], books: _equipoise.Books, account: str) -> tuple[Any, _equipoise.Graph]:
+    """The rows, and what was said of them as a plan."""
+    rows, columns, max_degree, nodes = table(said["edges"]), said["columns"], said["max_degree"], said["nodes"]
+    bounds = [max_degree] if isinstance(max_degree, int) else max_degree
+    words: dict[str, Any] = {
+        "statistic": "graph",
+        "count": said["statistic"],
+        "columns": None if columns is None else ",".join(columns),
+        "adjacency": said["adjacency"],
+        "epsilon": decimal(said["epsilon"], "epsilon"),
+        "delta": decimal(said["delta"], "delta"),
+        "confidence": _confidence(said["confidence"], said["alpha"]),
+        "mechanism": said["mechanism"],
+        "max_degree": None if bounds is None else ",".join(decimal(bound, "max_degree") for bound in bounds),
+        "nodes": None if nodes is None else decimal(nodes, "nodes"),
+        **(rows.reading if isinstance(rows, FileTable) else {}),
+    }
+    text = json.dumps({word: value for word, value in words.items() if value is not None})
+    return rows, _equipoise.Graph(books, account, rows.names, text, rows.kinds())
+
+
+def rehearse(
+    edges: Any,
+    statistic: str,
+    trials: int,
+    *,
+    adjacency: str,
+    epsilon: Any,
+    delta: Any = 0,
+    columns: Sequence[str] | None = None,
+    mechanism: str | None = None,
+    max_degree: int | Sequence[int] | None = None,
+    nodes: int | None = None,
+    confidence: Any = None,
+    alpha: Any = None,
+) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
+    """The same count of a public graph many times, for :func:`simulate`; nothing is charged."""
+    rows, planned = _planned(locals(), _equipoise.Books(None, None), "simulation")
+    values, errors, series = planned.simulate(rows.source(planned.wanted), rows.rows, trials)
+    return values, errors, json.loads(series)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import signature
 from typing import Any, Literal, overload
 
-from . import _books, _equipoise, _programs, _subsample
+from . import _books, _equipoise, _graph, _own, _programs, _subsample
 from ._ask import Question
 from ._data import is_path
 from ._errors import RequestError
@@ -170,7 +171,7 @@ def simulate(
 ) -> Rehearsal: ...
 @overload
 def simulate(
-    statistic: str, data: Any, column: str | None = None, *, trials: int = 1000, progress: bool = False, **keywords: Any
+    statistic: str, data: Any, column: Any = None, *, trials: int = 1000, progress: bool = False, **keywords: Any
 ) -> Simulation: ...
 def simulate(
     statistic: str,
@@ -190,6 +191,10 @@ def simulate(
     how often the answer is refused, how far it is from that of all rows, how stable the function is on samples, and what other sizes
     of blocks do: a :class:`Rehearsal`.
 
+    ``simulate("graph", edges, "triangles", adjacency="edge", ...)`` counts in a public graph as :func:`graph` does, and
+    ``simulate("choose", scores, options, data=public_rows, sensitivity=...)`` chooses as :func:`choose` does, whose function is then run on public rows
+    once and in the open.
+
     >>> import equipoise as eq
     >>> outcome = eq.simulate("median", list(range(1000)), trials=100, epsilon=1)
     >>> len(outcome.values)
@@ -204,15 +209,34 @@ def simulate(
             return Simulation(statistic, *RemoteQuestion(statistic, data, column, **keywords).simulate(trials))
     ledger = keywords.pop("ledger", None)
     on_blocks = statistic in ("subsample", "run_program")
-    rows = column if on_blocks else data
+    rows = column if on_blocks else keywords.get("data") if statistic == "choose" else data
     if is_path(rows) and _equipoise.known_as(rows, ledger) is not None:
         raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
     if on_blocks:
         return _rehearsed(statistic, data, rows, trials, dict(keywords, progress=progress))
+    if statistic in _OWN:
+        _check_keywords(statistic, keywords)
+        with clock(progress, "trials"):
+            return Simulation(statistic, *_OWN[statistic](data, column, trials, **keywords))
     books = _equipoise.Books(None, None)
     question = Question(statistic, data, column, books=books, name="simulation", **keywords)
     with clock(progress, "trials"):
         return Simulation(statistic, *question.simulate(trials))
+
+
+#: Counts of graphs and choices by scores of one's own.
+_OWN = {"graph": _graph.rehearse, "choose": _own.rehearse_choice}
+
+
+def _check_keywords(statistic: str, keywords: dict[str, Any]) -> None:
+    """All that has to be said is there, and nothing that is only for answers that are charged."""
+    known = {name: one for name, one in signature(_OWN[statistic]).parameters.items() if one.kind is one.KEYWORD_ONLY}
+    for name in keywords:
+        if name not in known:
+            raise RequestError(f"a simulation of {statistic} takes no keyword '{name}'; see help(equipoise.{statistic})")
+    for name, one in known.items():
+        if one.default is one.empty and name not in keywords:
+            raise RequestError(f"a simulation of {statistic} needs {name}=; see help(equipoise.{statistic})", name)
 
 
 #: So often rows are dealt: each time the function runs on every block, while noise is drawn for every trial.

@@ -16,6 +16,7 @@ from ._call import Call, check, numbers, plain, steps_of, value_of
 from ._data import is_path, length_of
 from ._errors import DataError, RequestError
 from ._release import Release
+from ._subsample import _confidence
 from ._wording import decimal
 
 _Path = str | os.PathLike[str]
@@ -158,37 +159,78 @@ def choose(
     (True, 'score')
     """
     said = locals()
-    if isinstance(scores, Mapping):
-        if options is not None:
-            raise RequestError("a dictionary of scores names the options; leave out options=")
-        options, scores = list(scores.keys()), list(scores.values())
-    elif callable(scores):
-        check(data, scores)
-        if options is None:
-            raise RequestError("a function of (option, data) needs the options; give them as a list")
-    else:
-        scores = list(scores)
-        options = list(range(len(scores))) if options is None else options
-    among = [plain(option) for option in options]
-    weights = [base[option] for option in options] if isinstance(base, Mapping) else base
-    call = Call(
-        "choose",
-        said,
-        sensitivity=decimal(sensitivity, "sensitivity"),
-        options=among,
-        monotone=bool(monotone),
-        base=None if weights is None else [decimal(weight, "base") for weight in weights],
-        mechanism=mechanism,
-        noise=noise,
-    )
+    scores, options = _among(scores, options, data)
+    call = Call("choose", said, **_choice(options, sensitivity, monotone, base, mechanism, noise))
     call.tells(scores)
     call.try_to_refute(scores, sensitivity=sensitivity, options=list(options), monotone=monotone)
 
     def compute(_: Any, rows: Any) -> Any:
-        found = [scores(option, rows) for option in options] if callable(scores) else scores
-        return "null", numbers(found), None
+        return "null", _scored(scores, options, rows), None
 
     return call.release(compute)
+
+
+def _among(scores: Any, options: Sequence[Any] | None, data: Any) -> tuple[Any, list[Any]]:
+    """Scores, or what makes them, and the options in their order."""
+    if isinstance(scores, Mapping):
+        if options is not None:
+            raise RequestError("a dictionary of scores names the options; leave out options=")
+        return list(scores.values()), list(scores.keys())
+    if callable(scores):
+        check(data, scores)
+        if options is None:
+            raise RequestError("a function of (option, data) needs the options; give them as a list")
+        return scores, list(options)
+    scores = list(scores)
+    return scores, list(range(len(scores)) if options is None else options)
+
+
+def _choice(options: list[Any], sensitivity: Any, monotone: bool, base: Any, mechanism: str | None, noise: str | None) -> dict[str, Any]:
+    """The words of a choice."""
+    weights = [base[option] for option in options] if isinstance(base, Mapping) else base
+    return {
+        "sensitivity": decimal(sensitivity, "sensitivity"),
+        "options": [plain(option) for option in options],
+        "monotone": bool(monotone),
+        "base": None if weights is None else [decimal(weight, "base") for weight in weights],
+        "mechanism": mechanism,
+        "noise": noise,
+    }
+
+
+def _scored(scores: Any, options: list[Any], rows: Any) -> list[float]:
+    return numbers([scores(option, rows) for option in options] if callable(scores) else scores)
+
+
+def rehearse_choice(
+    scores: Any,
+    options: Sequence[Any] | None,
+    trials: int,
+    *,
+    sensitivity: Any,
+    epsilon: Any,
+    monotone: bool = False,
+    base: Any = None,
+    mechanism: str | None = None,
+    noise: str | None = None,
+    data: Any = None,
+    adjacency: str | None = None,
+    confidence: Any = None,
+    alpha: Any = None,
+) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
+    """The same choice by scores of public rows many times, for :func:`simulate`; nothing is charged."""
+    scores, options = _among(scores, options, data)
+    words = {
+        "statistic": "choose",
+        "epsilon": decimal(epsilon, "epsilon"),
+        "adjacency": adjacency,
+        "confidence": _confidence(confidence, alpha),
+        **_choice(options, sensitivity, monotone, base, mechanism, noise),
+    }
+    said = json.dumps({word: value for word, value in words.items() if value is not None})
+    stated = _equipoise.Stated(_equipoise.Books(None, None), "simulation", said)
+    values, errors, series = stated.simulate(_scored(scores, options, data), trials)
+    return values, errors, json.loads(series)
 
 
 def stable(

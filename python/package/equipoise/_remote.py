@@ -275,6 +275,12 @@ class RemoteWatch:
         return [json.dumps(one) for one in self._server._json("GET", f"/v1/monitors/{self.id}/history")["answers"]]
 
 
+def check_own(*data: Any) -> None:
+    """What a caller computes or states is for whoever holds the rows: a server runs no functions and believes no statements."""
+    if any(isinstance(one, RemoteData) for one in data):
+        raise RequestError("a server runs no function of yours and takes no value that you state; ask it questions, as eq.median(data, ...) does")
+
+
 def connect(url: str, token: str, *, timeout: float = 30, witness: str | None = None) -> Server:
     """The data sets of an Equipoise server.
 

@@ -21,6 +21,7 @@ from ._errors import DataError, Interrupted, LostError, RequestError
 from ._identity import Untold, digest
 from ._quiet import recorded
 from ._release import Release, warned
+from ._remote import check_own
 from ._wording import decimal, decimals
 from ._workers import jobs, portable, votes_of
 
@@ -185,6 +186,7 @@ class Asked:
     """Functions and the data that they get in blocks, before anything is charged."""
 
     def __init__(self, f: Functions, then: Mapping[str, Functions] | None, data: Any, types: Any, unit: Any) -> None:
+        check_own(data)
         self.functions = _functions(f, "f")
         self.then = then
         self.analyses = {str(name).strip(): _functions(one, f"then['{name}']") for name, one in (then or {}).items()}

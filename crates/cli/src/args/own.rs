@@ -248,7 +248,7 @@ pub(crate) struct GraphPrivacy {
     /// By how much any set of outcomes may be likelier than e^epsilon allows, such as 1e-6
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     pub delta: Option<String>,
-    /// Of triangles and stars: smooth, bounded-local-sensitivity or released-scale [default: by delta]
+    /// Of triangles and stars: smooth, bounded-local-sensitivity, released-scale or shifted-inverse [default: by delta]
     #[arg(long, value_name = "NAME")]
     pub mechanism: Option<String>,
     /// For nodes: how many edges each keeps, or a public list to choose from [default: 1,2,4 to 1024]; for edges: the last bin of a histogram [default: 30]

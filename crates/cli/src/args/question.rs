@@ -1,6 +1,6 @@
 //! Options of questions about a file.
 
-use super::{QuestionCommand, SqlOptions};
+use super::{ChooseOptions, GraphOptions, QuestionCommand, SqlOptions};
 use crate::show::Order;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -157,6 +157,16 @@ pub(crate) enum SimulateCommand {
         after_help = "Example:\n  equipoise simulate --trials 200 sql \"SELECT AVG(salary) FROM 'made-up.csv'\" --epsilon 1"
     )]
     Sql(Box<SqlOptions>),
+    /// A count of a graph whose edges are rows
+    #[command(
+        after_help = "Example:\n  equipoise simulate --trials 200 graph made-up.csv --statistic triangles --adjacency edge --epsilon 1 --delta 1e-6"
+    )]
+    Graph(Box<GraphOptions>),
+    /// One of some public options by a score over the rows
+    #[command(
+        after_help = "Example:\n  equipoise simulate --trials 200 choose made-up.csv --score \"town = option\" --options Ayr,Bath,Deal --epsilon 1"
+    )]
+    Choose(Box<ChooseOptions>),
     /// A program on blocks: how often it is refused, how far off, how stable it is, and what the size of blocks does
     #[cfg(target_os = "linux")]
     #[command(

@@ -10,7 +10,7 @@ mod summary;
 
 pub(crate) use order::Order;
 pub(crate) use query::rows;
-pub(crate) use simulation::{simulation, simulation_title};
+pub(crate) use simulation::{own_title, simulation, simulation_of, simulation_title};
 
 use crate::{Exit, args::Showing, typed};
 use equipoise_core::{ratio::Ratio, wording};

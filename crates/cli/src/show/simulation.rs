@@ -5,6 +5,7 @@ use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     bar::{ErrorBar, rounded},
     plan::{Part, Plan},
+    planned::PlanSummary,
     simulate::{Series, Simulation},
 };
 use serde_json::{Value, json};
@@ -26,10 +27,23 @@ fn asked(part: &Part) -> String {
 
 /// Show what each question came to.
 pub(crate) fn simulation(plan: &Plan, simulation: &Simulation) {
-    println!("{} (simulated; nothing was charged or released)", simulation_title(plan));
-    for (number, part) in plan.parts().iter().enumerate() {
-        if plan.is_batch() {
-            println!("{}", asked(part));
+    let parts: Vec<String> = plan.parts().iter().map(asked).collect();
+    let names: Vec<Option<&str>> = parts.iter().map(|part| plan.is_batch().then_some(part.as_str())).collect();
+    simulation_of(&simulation_title(plan), &names, simulation);
+}
+
+/// What a count of a graph or a choice is called, at which price.
+pub(crate) fn own_title(summary: &PlanSummary) -> String {
+    let asked = question(&summary.statistic, summary.column.as_deref(), &summary.group_by);
+    format!("{asked}, epsilon {}", summary.guarantee.epsilon)
+}
+
+/// Show what each part came to, those that have a name under it.
+pub(crate) fn simulation_of(title: &str, parts: &[Option<&str>], simulation: &Simulation) {
+    println!("{title} (simulated; nothing was charged or released)");
+    for (number, part) in parts.iter().enumerate() {
+        if let Some(name) = part {
+            println!("{name}");
         }
         println!("  trials     {}, {} refused", simulation.trials.len(), simulation.refused(number));
         let series: Vec<&Series> = simulation.of(number).collect();

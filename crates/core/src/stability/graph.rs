@@ -9,6 +9,7 @@
 //! or in one node with all of its edges.
 //! - [`SparseGraph::triangle_pairs`] and [`SparseGraph::star_pairs`] have the local sensitivity at every distance in edges, exactly.
 //! - That of triangles and of 2-stars moves by at most one between neighbours; that of larger stars by more than any number.
+//! - How far edges that are removed bring triangles and 2-stars down: `fewer_edges`.
 //! - One edge moves the edges and the components by at most one, and the degree histogram by at most four in all.
 //! - [`kept`]: one node moves the number of kept edges by at most `most`, and the histogram of kept degrees, zero left out, by at most
 //!   `2·most + 1` in all, where the order of edges is a function of each edge alone.
@@ -71,15 +72,15 @@ impl SparseGraph {
         u32::try_from(self.starts.len() - 1).expect("nodes are numbers of 32 bits")
     }
 
-    fn of(&self, node: u32) -> &[u32] {
+    pub(super) fn of(&self, node: u32) -> &[u32] {
         &self.neighbours[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 
-    fn degree(&self, node: u32) -> u64 {
+    pub(super) fn degree(&self, node: u32) -> u64 {
         self.of(node).len() as u64
     }
 
-    fn are_joined(&self, a: u32, b: u32) -> bool {
+    pub(super) fn are_joined(&self, a: u32, b: u32) -> bool {
         let (few, other) = if self.degree(a) <= self.degree(b) { (a, b) } else { (b, a) };
         self.of(few).binary_search(&other).is_ok()
     }
@@ -337,4 +338,4 @@ pub fn regrets(bounds: &[u64], kept: &[u64], noise: &Ratio) -> Vec<Ratio> {
 
 #[cfg(test)]
 #[path = "graph_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -4,29 +4,29 @@ use super::*;
 use crate::stability::triangles::Graph;
 
 /// Every graph on few nodes: a number whose bits are the edges.
-struct All {
+pub(in crate::stability) struct All {
     edges: Vec<(u32, u32)>,
 }
 
 impl All {
-    fn new(nodes: u32) -> Self {
+    pub fn new(nodes: u32) -> Self {
         Self { edges: (0..nodes).flat_map(|b| (0..b).map(move |a| (a, b))).collect() }
     }
 
-    fn list(&self, bits: usize) -> Vec<(u32, u32)> {
+    pub fn list(&self, bits: usize) -> Vec<(u32, u32)> {
         let chosen = self.edges.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
         chosen.map(|(_, &edge)| edge).collect()
     }
 
-    fn graph(&self, bits: usize) -> SparseGraph {
+    pub fn graph(&self, bits: usize) -> SparseGraph {
         SparseGraph::new(self.list(bits))
     }
 
-    fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         1 << self.edges.len()
     }
 
-    fn next_to(&self, bits: usize) -> impl Iterator<Item = usize> + use<> {
+    pub fn next_to(&self, bits: usize) -> impl Iterator<Item = usize> + use<> {
         (0..self.edges.len()).map(move |edge| bits ^ (1 << edge))
     }
 }

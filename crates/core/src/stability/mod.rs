@@ -23,6 +23,7 @@ pub mod brute_force;
 mod decay;
 pub mod digits;
 pub mod distinct;
+mod fewer_edges;
 pub mod graph;
 pub mod iqr;
 pub mod l_statistic;

@@ -40,6 +40,8 @@ pub const ALL: &[&Audit] = &[
     &program::audits::ANALYSES,
     &stated::audits::STATED,
     &stated::audits::SCORES,
+    &graph::edge_audits::GRAPH_EDGES,
+    &graph::edge_audits::GRAPH_REMOVALS,
     &graph::audits::GRAPH_NODES,
     &monitor::audits::MONITOR_FILES,
 ];

@@ -1,6 +1,6 @@
 //! Exact audits of whole answers about every graph on four nodes: one node with all of its edges comes or goes.
 //!
-//! What one edge does is searched on all small graphs in the core (`stability/graph_tests.rs`), and the mechanisms that hide it are audited there.
+//! Those of one edge are in `edge_audits.rs`.
 
 use super::{GraphPlan, GraphRequest, edges::GraphRows};
 use crate::{answer::Answer, facts::DataFacts};
@@ -40,10 +40,12 @@ pub(crate) static GRAPH_NODES: Audit = Audit {
     },
 };
 
+/// Under which nodes keep edges: any key has the promise.
+pub(super) const KEY: [u64; 2] = [1, 2];
 const NAMES: [&str; 4] = ["ann", "bob", "cid", "dan"];
 
 /// The edges of a graph whose bits say which of six there are.
-fn list(bits: usize) -> Vec<(&'static str, &'static str)> {
+pub(super) fn list(bits: usize) -> Vec<(&'static str, &'static str)> {
     let all = (0..4).flat_map(|b| (0..b).map(move |a| (NAMES[a], NAMES[b])));
     all.enumerate().filter(|(place, _)| bits >> place & 1 == 1).map(|(_, edge)| edge).collect()
 }
@@ -60,7 +62,7 @@ fn nodes() -> Vec<(usize, usize)> {
     pairs.filter(|(a, b)| a != b).collect()
 }
 
-fn request(count: &str, adjacency: &str, epsilon: &str, delta: &str) -> GraphRequest {
+pub(super) fn request(count: &str, adjacency: &str, epsilon: &str, delta: &str) -> GraphRequest {
     let text = |text: &str| Some(text.to_string());
     GraphRequest {
         statistic: "graph".into(),
@@ -73,14 +75,17 @@ fn request(count: &str, adjacency: &str, epsilon: &str, delta: &str) -> GraphReq
     }
 }
 
-fn plan(request: &GraphRequest) -> GraphPlan {
+pub(super) fn facts() -> DataFacts {
     let columns = vec!["from".to_string(), "to".to_string()];
-    let facts = DataFacts { name: "friends".into(), columns, registered: None, kinds: Vec::new() };
-    GraphPlan::new(request, &facts).expect("a good request")
+    DataFacts { name: "friends".into(), columns, registered: None, kinds: Vec::new() }
+}
+
+fn plan(request: &GraphRequest) -> GraphPlan {
+    GraphPlan::new(request, &facts()).expect("a good request")
 }
 
 fn rows(bits: usize) -> GraphRows {
-    GraphRows::of(&list(bits), [1, 2])
+    GraphRows::of(&list(bits))
 }
 
 fn measured(
@@ -102,7 +107,7 @@ fn whole(request: &GraphRequest, pairs: &[(usize, usize)]) -> Measured {
     let plan = plan(request);
     let cost = (plan.cost().eps.ratio().clone(), plan.cost().delta.ratio().clone());
     let bounds = request.max_degree.as_deref().map_or(String::new(), |bounds| format!(", {bounds} at most"));
-    measured((&cost.0, &cost.1), pairs, |rows, tape| plan.answer(rows, tape))
+    measured((&cost.0, &cost.1), pairs, |rows, tape| plan.answer(rows, KEY, tape))
         .case(format!("{}{bounds}", request.count))
 }
 
@@ -114,6 +119,6 @@ fn too_little(noise: &GraphRequest, kept: &GraphRequest) -> Measured {
     };
     let Loss::Approx(cost) = noise.cost() else { unreachable!("an epsilon") };
     measured((cost.eps.ratio(), cost.delta.ratio()), &nodes(), |rows, tape| {
-        kept.answer_with_noise_of(noise, &rows.ordered, tape)
+        kept.answer_with_noise_of(noise, &rows.ordered(KEY), tape)
     })
 }

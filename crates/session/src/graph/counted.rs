@@ -1,6 +1,6 @@
 //! Counts that one edge moves by a public number: edges and components by one, the degree histogram by four in all.
 
-use super::{Count, Said};
+use super::{Count, Covered, Said};
 use crate::{answer::Answer, bar::ErrorBar, error::PlanError, statistic::Argument, task::bar::Bar};
 use equipoise_core::{
     coins::Coins,
@@ -60,6 +60,11 @@ impl Counted {
         self.law.cost()
     }
 
+    /// How many bins a histogram has.
+    pub fn bins(&self) -> u64 {
+        self.bins
+    }
+
     pub fn expected(&self) -> String {
         let within = self.within.to_short_up(6, 12);
         if self.count == Count::DegreeHistogram {
@@ -71,22 +76,35 @@ impl Counted {
         format!("{}, within {within}; never refused", self.count.noun())
     }
 
-    pub fn answer<C: Coins>(&self, graph: &SparseGraph, coins: &mut C) -> Answer {
-        let mut counts: Vec<i64> = match self.count {
+    /// The counts of a graph, without noise. Private.
+    pub fn look(&self, graph: &SparseGraph) -> Vec<i64> {
+        match self.count {
             Count::Components => vec![signed(graph.components())],
             Count::DegreeHistogram => histogram(graph.degrees(), self.bins),
             _ => vec![signed(graph.edges())],
-        };
-        self.law.run_counts(&mut counts, coins);
-        if self.count != Count::DegreeHistogram {
-            return number(counts[0], &self.within, self.confidence);
         }
-        let groups = (1..).zip(&counts).map(|(degree, &count): (u64, _)| {
-            let key = if degree == self.bins { format!("{degree} or more") } else { degree.to_string() };
-            number(count, &self.within, self.confidence).into_group(&vec![Some(key)])
-        });
-        Answer::grouped(groups.collect(), String::new)
     }
+
+    /// An answer, and what its bars are about.
+    pub fn answer<C: Coins>(&self, counts: &[i64], coins: &mut C) -> (Answer, Covered) {
+        let mut noisy = counts.to_vec();
+        self.law.run_counts(&mut noisy, coins);
+        let answer = if self.count == Count::DegreeHistogram {
+            let groups = (1..).zip(&noisy).map(|(degree, &count): (u64, _)| {
+                let key = if degree == self.bins { format!("{degree} or more") } else { degree.to_string() };
+                number(count, &self.within, self.confidence).into_group(&vec![Some(key)])
+            });
+            Answer::grouped(groups.collect(), String::new)
+        } else {
+            number(noisy[0], &self.within, self.confidence)
+        };
+        (answer, exactly(counts))
+    }
+}
+
+/// Bars that are about these counts.
+pub(super) fn exactly(counts: &[i64]) -> Covered {
+    counts.iter().map(|&count| (count as f64, count as f64)).collect()
 }
 
 /// How many of these degrees there are from one to the last bin, which has the larger ones too.

@@ -11,8 +11,7 @@ use std::collections::HashMap;
 /// The edges that rows name. Private.
 pub(super) struct GraphRows {
     pub graph: SparseGraph,
-    /// Each edge once, in the order in which nodes keep them.
-    pub ordered: Vec<(u32, u32)>,
+    names: Vec<String>,
 }
 
 /// Takes edges from rows.
@@ -44,24 +43,20 @@ impl Reading {
         }
     }
 
-    /// Order by a hash of both names under a key, and by the names where hashes are equal: other edges have no say in it.
-    fn finish(self, key: [u64; 2]) -> GraphRows {
-        let graph = SparseGraph::new(self.edges);
-        let mut keyed: Vec<_> = graph
-            .each_edge()
-            .map(|(a, b)| {
-                let (one, other) = (self.names[a as usize].as_str(), self.names[b as usize].as_str());
-                let pair = if one < other { (one, other) } else { (other, one) };
-                (hash(key, pair), pair, (a, b))
-            })
-            .collect();
-        keyed.sort_unstable();
-        let ordered = keyed.into_iter().map(|(_, _, edge)| edge).collect();
-        GraphRows { graph, ordered }
+    fn finish(self) -> GraphRows {
+        GraphRows { graph: SparseGraph::new(self.edges), names: self.names }
     }
 }
 
-fn hash(key: [u64; 2], (one, other): (&str, &str)) -> u64 {
+/// Under which edges are put in order; drawn for each answer.
+pub(super) type OrderKey = [u64; 2];
+
+/// A fresh key.
+pub(super) fn order_key<W: Words>(coins: &mut W) -> OrderKey {
+    [coins.word(), coins.word()]
+}
+
+fn hash(key: OrderKey, (one, other): (&str, &str)) -> u64 {
     let mut hasher = Sha256::new();
     hasher.update(key[0].to_le_bytes());
     hasher.update(key[1].to_le_bytes());
@@ -82,22 +77,37 @@ impl Visitor for Reading {
 }
 
 impl GraphRows {
-    /// All edges that the rows of a source name, ordered by a key that knows nothing of them.
-    pub fn read<W: Words>(source: &dyn Source, columns: [usize; 2], coins: &mut W) -> Result<Self, Lost> {
-        let key = [coins.word(), coins.word()];
+    /// All edges that the rows of a source name.
+    pub fn read(source: &dyn Source, columns: [usize; 2]) -> Result<Self, Lost> {
         let mut reading = Reading::default();
         let wanted = columns.map(|column| ColumnRead { column, kind: ColumnType::Text });
         source.scan(&wanted, &mut [&mut reading])?;
-        Ok(reading.finish(key))
+        Ok(reading.finish())
     }
 
     /// The same of pairs of names, for audits and tests.
-    pub fn of(pairs: &[(&str, &str)], key: [u64; 2]) -> Self {
+    pub fn of(pairs: &[(&str, &str)]) -> Self {
         let mut reading = Reading::default();
         for &(from, to) in pairs {
             reading.row(Some(from), Some(to));
         }
-        reading.finish(key)
+        reading.finish()
+    }
+
+    /// Each edge once, in the order in which nodes keep them: by a hash of both names under a key that knows nothing of the rows, and by the
+    /// names where hashes are equal. Other edges have no say in it.
+    pub fn ordered(&self, key: OrderKey) -> Vec<(u32, u32)> {
+        let mut keyed: Vec<_> = self
+            .graph
+            .each_edge()
+            .map(|(a, b)| {
+                let (one, other) = (self.names[a as usize].as_str(), self.names[b as usize].as_str());
+                let pair = if one < other { (one, other) } else { (other, one) };
+                (hash(key, pair), pair, (a, b))
+            })
+            .collect();
+        keyed.sort_unstable();
+        keyed.into_iter().map(|(_, _, edge)| edge).collect()
     }
 }
 
@@ -120,8 +130,8 @@ mod tests {
             reading.row(from, to);
         }
         assert_eq!(reading.names, ["a", "b", "B"]);
-        let rows = reading.finish([1, 2]);
-        assert_eq!((rows.graph.edges(), rows.ordered.len()), (2, 2));
+        let rows = reading.finish();
+        assert_eq!((rows.graph.edges(), rows.ordered([1, 2]).len()), (2, 2));
     }
 
     #[test]
@@ -137,7 +147,7 @@ mod tests {
                 let (a, b) = (names[edge.0 as usize].clone(), names[edge.1 as usize].clone());
                 if a < b { (a, b) } else { (b, a) }
             };
-            reading.finish([3, 4]).ordered.into_iter().map(of).collect()
+            reading.finish().ordered([3, 4]).into_iter().map(of).collect()
         };
         let whole = names(&all);
         for left in 0..1usize << all.len() {

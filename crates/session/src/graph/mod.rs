@@ -27,6 +27,7 @@ mod counted;
 mod edges;
 mod near;
 mod nodes;
+mod simulated;
 
 use crate::{
     answer::Answer,
@@ -43,7 +44,7 @@ use crate::{
     unanswered::Unanswered,
 };
 use counted::Counted;
-use edges::GraphRows;
+use edges::{GraphRows, OrderKey, order_key};
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     coins::Coins,
@@ -219,6 +220,17 @@ impl<'a> Said<'a> {
     }
 }
 
+/// What the bar of each number of an answer is about lies between these, without noise. Private.
+type Covered = Vec<(f64, f64)>;
+
+/// What of a graph an answer is drawn from. Private.
+enum Looked {
+    Counts(Vec<i64>),
+    Near(Box<near::Here>),
+    /// Nodes keep edges anew for each answer.
+    Edges,
+}
+
 /// How it is counted.
 #[derive(Clone, Debug)]
 enum Way {
@@ -234,6 +246,7 @@ pub struct GraphPlan {
     data: String,
     unit: Unit,
     columns: [usize; 2],
+    count: Count,
     way: Way,
     cost: Approx,
     charge: Approx,
@@ -243,6 +256,11 @@ pub struct GraphPlan {
 impl GraphPlan {
     /// Understand what was said. Free, and blind.
     pub fn new(request: &GraphRequest, facts: &DataFacts) -> Result<Self, PlanError> {
+        Self::new_within(request, facts, near::LARGEST)
+    }
+
+    /// The same where triangles and stars are counted up to another number: those of small graphs can be enumerated.
+    fn new_within(request: &GraphRequest, facts: &DataFacts, largest: u64) -> Result<Self, PlanError> {
         let said = Said::new(request)?;
         let protected = Protected::named(request.adjacency.as_deref())?;
         let columns = ends(request, facts)?;
@@ -251,7 +269,9 @@ impl GraphPlan {
                 Way::Kept(Box::new(Kept::plan(&said)?))
             }
             (Protected::Node, _) => return Err(unbounded(said.count)),
-            (Protected::Edge, Count::Triangles | Count::Stars(_)) => Way::Near(Box::new(Near::plan(&said)?)),
+            (Protected::Edge, Count::Triangles | Count::Stars(_)) => {
+                Way::Near(Box::new(Near::plan_within(&said, largest)?))
+            }
             (Protected::Edge, _) => Way::Counted(Box::new(Counted::plan(&said)?)),
         };
         let Loss::Approx(cost) = way.cost() else { unreachable!("these are calibrated in (epsilon, delta)") };
@@ -263,6 +283,7 @@ impl GraphPlan {
             data: facts.name.clone(),
             unit,
             columns,
+            count: said.count,
             way,
             cost,
             charge,
@@ -289,16 +310,37 @@ impl GraphPlan {
     }
 
     /// The answer about these edges.
-    fn answer<C: Coins>(&self, rows: &GraphRows, coins: &mut C) -> Answer {
-        match &self.way {
-            Way::Counted(counted) => counted.answer(&rows.graph, coins),
-            Way::Near(near) => near.answer(&rows.graph, coins),
-            Way::Kept(kept) => kept.answer(&rows.ordered, coins),
-        }
+    fn answer<C: Coins>(&self, rows: &GraphRows, key: OrderKey, coins: &mut C) -> Answer {
+        self.way.answer(&self.way.look(rows), rows, key, coins).0
     }
 }
 
 impl Way {
+    /// What of these edges answers are drawn from.
+    fn look(&self, rows: &GraphRows) -> Looked {
+        match self {
+            Self::Counted(counted) => Looked::Counts(counted.look(&rows.graph)),
+            Self::Near(near) => Looked::Near(Box::new(near.look(&rows.graph))),
+            Self::Kept(_) => Looked::Edges,
+        }
+    }
+
+    /// An answer, and what its bars are about.
+    fn answer<C: Coins>(
+        &self,
+        looked: &Looked,
+        rows: &GraphRows,
+        key: OrderKey,
+        coins: &mut C,
+    ) -> (Answer, Covered) {
+        match (self, looked) {
+            (Self::Counted(counted), Looked::Counts(counts)) => counted.answer(counts, coins),
+            (Self::Near(near), Looked::Near(here)) => near.answer(here, coins),
+            (Self::Kept(kept), Looked::Edges) => kept.answer(&rows.ordered(key), coins),
+            _ => unreachable!("what was looked at is what this way asks for"),
+        }
+    }
+
     fn cost(&self) -> Loss {
         match self {
             Self::Counted(counted) => counted.cost(),
@@ -434,8 +476,9 @@ impl Session {
         let Charged { plan, charge } = charged;
         let coins = &mut self.coins;
         let answer = privately(|| {
-            let rows = GraphRows::read(source, plan.columns, coins)?;
-            Ok(plan.answer(&rows, coins))
+            let key = order_key(coins);
+            let rows = GraphRows::read(source, plan.columns)?;
+            Ok(plan.answer(&rows, key, coins))
         })?;
         let release = Release::of(&plan.summary(), answer, &charge);
         self.record(Held::new(release, charge))
@@ -443,5 +486,6 @@ impl Session {
 }
 
 pub(crate) mod audits;
+pub(crate) mod edge_audits;
 #[cfg(test)]
 mod tests;

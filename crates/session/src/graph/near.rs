@@ -1,6 +1,7 @@
-//! Triangles and stars, which one edge moves by as much as the graph lets it: noise that follows how much that is near here.
+//! Triangles and stars, which one edge moves by as much as the graph lets it: noise that follows how much that is near here, or an answer
+//! between the count and what it comes down to without a few edges.
 
-use super::{Count, Said};
+use super::{Count, Covered, Said};
 use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar},
@@ -15,6 +16,7 @@ use equipoise_core::{
         Values,
         bound_local_sensitivity::{self, BoundLocalSensitivity, Ceiling},
         released_scale::{self, ReleasedScale},
+        shifted_inverse::{self, Answers, ShiftedInverse},
         smooth, smooth_plan,
     },
     outcome::Outcome,
@@ -22,6 +24,8 @@ use equipoise_core::{
     stability::{
         Profile, Range,
         graph::{Pairs, SparseGraph},
+        removals::Removals,
+        smooth::{Bound, Decay},
     },
     wording,
 };
@@ -48,11 +52,31 @@ enum Law {
     Released(Box<released_scale::Calibrated>),
     /// The local sensitivity, which moves by at most one, is released.
     Bounded(Box<bound_local_sensitivity::Calibrated>),
+    /// What removed edges bring the count down to.
+    Shifted(Box<shifted_inverse::Calibrated>),
 }
 
-const MECHANISMS: [&str; 3] = ["smooth", "bounded-local-sensitivity", "released-scale"];
+/// What an answer is drawn from: the count, and what edges can do to it. Private.
+pub(super) struct Here {
+    count: u64,
+    near: NearHere,
+}
+
+enum NearHere {
+    Smooth(Bound),
+    Local(Ratio),
+    Removals(Removals),
+}
+
+const SMOOTH: &str = "smooth";
+const BOUNDED: &str = "bounded-local-sensitivity";
+const RELEASED: &str = "released-scale";
+const SHIFTED: &str = "shifted-inverse";
+const MECHANISMS: [&str; 4] = [SMOOTH, BOUNDED, RELEASED, SHIFTED];
+/// Answers that removed edges bring a count down to: whole numbers, and from a hundred on each at most a hundredth above the one before.
+const ANSWER_BASE: (i64, u64) = (101, 100);
 /// Larger counts, and larger moves, count as this.
-const LARGEST: u64 = 1 << 50;
+pub(super) const LARGEST: u64 = 1 << 50;
 /// A bound on the local sensitivity above this refuses the value.
 const LARGEST_BOUND: u64 = 1 << 40;
 /// What one edge is thought to do where a noise is picked; a wrong guess costs accuracy, never privacy.
@@ -61,11 +85,7 @@ const TYPICAL: f64 = 30.0;
 const BETAS: [u64; 3] = [10, 20, 50];
 
 impl Near {
-    pub fn plan(said: &Said<'_>) -> Result<Self, PlanError> {
-        Self::plan_within(said, LARGEST)
-    }
-
-    /// The same over other numbers: those of small graphs can be enumerated.
+    /// Over numbers up to `largest`.
     pub fn plan_within(said: &Said<'_>, largest: u64) -> Result<Self, PlanError> {
         if said.request.max_degree.is_some() {
             return Err(PlanError::line("max_degree is for histograms, and for nodes that are protected")
@@ -73,26 +93,28 @@ impl Near {
         }
         let large_star = matches!(said.count, Count::Stars(edges) if edges > 2);
         let default = match (said.delta.is_zero(), large_star) {
-            (true, _) => MECHANISMS[0],
-            (false, true) => MECHANISMS[2],
-            (false, false) => MECHANISMS[1],
+            (true, _) => SMOOTH,
+            (false, true) => RELEASED,
+            (false, false) => BOUNDED,
         };
         let name = said.mechanism(&MECHANISMS)?.unwrap_or(default);
-        if name != MECHANISMS[0] && said.delta.is_zero() {
+        let pure = [SMOOTH, SHIFTED].contains(&name);
+        if !pure && said.delta.is_zero() {
             return Err(PlanError::about(
                 Argument::Delta,
                 format!("the mechanism {name} needs a delta above 0"),
             )
-            .hint("give `delta=1e-6`, or use smooth"));
+            .hint("give `delta=1e-6`, or use smooth or shifted-inverse"));
         }
-        if name == MECHANISMS[1] && large_star {
+        if [BOUNDED, SHIFTED].contains(&name) && large_star {
             let problem = "what one edge does to stars of more than two edges is itself moved by any number by one edge";
             return Err(PlanError::about(Argument::Mechanism, problem).hint("use smooth or released-scale"));
         }
         let range = Range::new(0, i64::try_from(largest).expect("51 bits"))?;
         let law = match name {
-            name if name == MECHANISMS[0] => Law::Smooth(Box::new(plan_smooth(said, range)?)),
-            name if name == MECHANISMS[1] => Law::Bounded(Box::new(plan_bounded(said)?)),
+            SMOOTH => Law::Smooth(Box::new(plan_smooth(said, range)?)),
+            BOUNDED => Law::Bounded(Box::new(plan_bounded(said)?)),
+            SHIFTED => Law::Shifted(Box::new(plan_shifted(said, largest)?)),
             _ => Law::Released(Box::new(plan_released(said, range)?)),
         };
         let ceiling = said.request.nodes.as_deref().map(|text| ceiling(text, said.count)).transpose()?;
@@ -105,14 +127,16 @@ impl Near {
             Law::Smooth(mechanism) => mechanism.cost(),
             Law::Released(mechanism) => mechanism.cost(),
             Law::Bounded(mechanism) => mechanism.cost(),
+            Law::Shifted(mechanism) => mechanism.cost(),
         }
     }
 
     pub fn mechanism(&self) -> &'static str {
         match self.law {
-            Law::Smooth(_) => MECHANISMS[0],
-            Law::Bounded(_) => MECHANISMS[1],
-            Law::Released(_) => MECHANISMS[2],
+            Law::Smooth(_) => SMOOTH,
+            Law::Bounded(_) => BOUNDED,
+            Law::Released(_) => RELEASED,
+            Law::Shifted(_) => SHIFTED,
         }
     }
 
@@ -132,7 +156,20 @@ impl Near {
                  the answer",
                 mechanism.offset().to_short_up(6, 12)
             ),
+            Law::Shifted(mechanism) => format!("{}; never refused", self.left_of_it(mechanism.limit())),
         }
+    }
+
+    /// What a bar of the shifted inverse is about.
+    fn left_of_it(&self, edges: u64) -> String {
+        let (noun, taken) = match self.count {
+            Count::Stars(_) => (self.count.noun(), "stars"),
+            _ => (self.count.noun(), "triangles"),
+        };
+        format!(
+            "a number between {noun} and what is left of it without those of the {edges} edges that are in most {taken}, the j-th of which \
+             counts as in at least (j - 1)/2 of them"
+        )
     }
 
     fn limited(&self, count: u128) -> u64 {
@@ -166,53 +203,90 @@ impl Near {
         Profile { at_distance, beyond: self.largest }
     }
 
-    pub fn answer<C: Coins>(&self, graph: &SparseGraph, coins: &mut C) -> Answer {
-        let pairs = self.pairs(graph);
-        self.drawn(graph, &pairs, |distances| self.profile(&pairs, distances), coins)
+    /// What of a graph an answer is drawn from.
+    pub fn look(&self, graph: &SparseGraph) -> Here {
+        let smooth = |decay: &Decay| {
+            let pairs = self.pairs(graph);
+            NearHere::Smooth(decay.profile(&self.profile(&pairs, decay.distances())))
+        };
+        let near = match &self.law {
+            Law::Smooth(mechanism) => smooth(mechanism.decay()),
+            Law::Released(mechanism) => smooth(mechanism.decay()),
+            Law::Bounded(_) => NearHere::Local(Ratio::from(self.local(&self.pairs(graph), 0))),
+            Law::Shifted(mechanism) => NearHere::Removals(match self.count {
+                Count::Stars(_) => graph.two_star_removals(mechanism.limit()),
+                _ => graph.triangle_removals(mechanism.limit()),
+            }),
+        };
+        Here { count: self.value(graph), near }
     }
 
-    fn drawn<C: Coins>(
-        &self,
-        graph: &SparseGraph,
-        pairs: &Pairs,
-        profile: impl Fn(u64) -> Profile<u64>,
-        coins: &mut C,
-    ) -> Answer {
-        let value = Ratio::from(self.value(graph));
-        match &self.law {
-            Law::Smooth(mechanism) => {
-                let decay = mechanism.decay();
-                let bound = decay.profile(&profile(decay.distances()));
-                let noisy = mechanism.run(&value, &bound, coins);
-                match &self.ceiling {
+    /// A mutant: what one edge that is there does, as if no other could come.
+    pub fn look_at_joined(&self, graph: &SparseGraph) -> Here {
+        let most = u64::try_from(graph.triangle_removals(1).down_sensitivity()).expect("a small graph");
+        Here { count: self.value(graph), near: NearHere::Local(Ratio::from(most)) }
+    }
+
+    /// A mutant: what removals leave by plain sums of what edges take.
+    pub fn look_at_plain_sums(&self, graph: &SparseGraph) -> Here {
+        let Law::Shifted(mechanism) = &self.law else { unreachable!("a mutant of the shifted inverse") };
+        let removals = graph.triangle_removals_by_plain_sums(mechanism.limit());
+        Here { count: self.value(graph), near: NearHere::Removals(removals) }
+    }
+
+    /// An answer, and what its bar is about.
+    pub fn answer<C: Coins>(&self, here: &Here, coins: &mut C) -> (Answer, Covered) {
+        let count = Ratio::from(here.count);
+        let exactly = vec![(here.count as f64, here.count as f64)];
+        match (&self.law, &here.near) {
+            (Law::Smooth(mechanism), NearHere::Smooth(bound)) => {
+                let noisy = mechanism.run(&count, bound, coins);
+                let answer = match &self.ceiling {
                     None => self.bar(&noisy, &mechanism.accuracy_at_worst(&self.failure), None),
                     Some((nodes, most)) => {
                         let given = format!("at most {nodes} nodes, as stated by the caller");
                         self.bar(&noisy, &mechanism.accuracy(most, &self.failure), Some(given))
                     }
-                }
+                };
+                (answer, exactly)
             }
-            Law::Released(mechanism) => {
-                let decay = mechanism.decay();
-                let bound = decay.profile(&profile(decay.distances()));
-                let released = mechanism.run(&value, &bound, coins);
+            (Law::Released(mechanism), NearHere::Smooth(bound)) => {
+                let released = mechanism.run(&count, bound, coins);
                 let within = mechanism.accuracy(&released, &self.failure);
-                self.bar(&released.value, &within, None)
+                (self.bar(&released.value, &within, None), exactly)
             }
-            Law::Bounded(mechanism) => {
-                let local = Ratio::from(self.local(pairs, 0));
-                let released = mechanism.run(&value, &local, coins);
+            (Law::Bounded(mechanism), NearHere::Local(local)) => {
+                let released = mechanism.run(&count, local, coins);
                 let bound = released.bound.to_short_up(6, 12);
                 let Outcome::Value(noisy) = released.value else {
-                    return Answer::refused(format!(
-                        "one edge could move it by more than {bound}; use smooth"
-                    ));
+                    let advice = format!("one edge could move it by more than {bound}; use smooth");
+                    return (Answer::refused(advice), exactly);
                 };
                 let within = mechanism.error_given(&released.bound, &self.failure);
                 let given = format!("the released bound on what one edge moves is {bound}");
-                self.bar(&noisy, &within, Some(given))
+                (self.bar(&noisy, &within, Some(given)), exactly)
             }
+            (Law::Shifted(mechanism), NearHere::Removals(removals)) => {
+                let answer = self.fallen(mechanism, &mechanism.run(removals, coins));
+                // Both are below 2^128, and a float is near enough for what is only compared.
+                (answer, vec![(removals.least() as f64, removals.value() as f64)])
+            }
+            _ => unreachable!("what is looked at is what the law asks for"),
         }
+    }
+
+    /// One of the answers that removed edges bring the count down to. Some number between the count and what is left of it lies above the answer
+    /// before and is at most this one.
+    fn fallen(&self, mechanism: &shifted_inverse::Calibrated, value: &Ratio) -> Answer {
+        let answers = mechanism.answers();
+        let place = answers.first_not_below(value);
+        let above = |before: u64| &answers.value(before) + &Ratio::one();
+        let low = place.checked_sub(1).map_or_else(Ratio::zero, above);
+        let last = answers.value(answers.count() - 1).to_short_up(6, 12);
+        let bar = ErrorBar::noise(self.confidence, low.to_f64(), value.to_f64())
+            .about(self.left_of_it(mechanism.limit()))
+            .on(Condition::Given(format!("if there are at most {last} of them")));
+        Answer::released(json!(value.round_i64().unwrap_or(i64::MAX)), bar)
     }
 
     /// A whole number with a bar; neither is below zero.
@@ -274,6 +348,13 @@ fn plan_released(said: &Said<'_>, range: Range) -> Result<released_scale::Calibr
         }
     }
     Ok(best.expect("some decay was tried").0)
+}
+
+/// All of epsilon for the choice of an answer.
+fn plan_shifted(said: &Said<'_>, largest: u64) -> Result<shifted_inverse::Calibrated, PlanError> {
+    let answers = Answers::growing(&Ratio::new(ANSWER_BASE.0, ANSWER_BASE.1), largest)?;
+    let mechanism = ShiftedInverse { eps: said.eps.clone(), answers, beta: said.failure.clone() };
+    Ok(mechanism.calibrate()?)
 }
 
 /// Half of epsilon for the bound and half for the value.

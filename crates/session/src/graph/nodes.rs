@@ -8,8 +8,8 @@
 //!    ([`regrets`]), which one node moves by at most one: a quarter of epsilon.
 
 use super::{
-    Count, Said,
-    counted::{MOST_BINS, histogram, number, whole},
+    Count, Covered, Said,
+    counted::{MOST_BINS, exactly, histogram, number, whole},
 };
 use crate::{answer::Answer, error::PlanError};
 use equipoise_core::{
@@ -114,8 +114,8 @@ impl Kept {
         }
     }
 
-    /// Edges come in the order in which they are kept.
-    pub fn answer<C: Coins>(&self, ordered: &[(u32, u32)], coins: &mut C) -> Answer {
+    /// An answer, and what its bars are about. Edges come in the order in which they are kept.
+    pub fn answer<C: Coins>(&self, ordered: &[(u32, u32)], coins: &mut C) -> (Answer, Covered) {
         let place = self.choice.as_ref().map_or(0, |(choice, noise)| {
             let counts: Vec<u64> = self.bounds.iter().map(|&bound| kept(ordered, bound).1).collect();
             let scores: Vec<Ratio> =
@@ -132,7 +132,7 @@ impl Kept {
         ordered: &[(u32, u32)],
         coins: &mut C,
     ) -> Answer {
-        self.noisy(0, &other.laws[0], ordered, coins)
+        self.noisy(0, &other.laws[0], ordered, coins).0
     }
 
     fn noisy<C: Coins>(
@@ -141,7 +141,7 @@ impl Kept {
         law: &laplace::Calibrated,
         ordered: &[(u32, u32)],
         coins: &mut C,
-    ) -> Answer {
+    ) -> (Answer, Covered) {
         let bound = self.bounds[place];
         let (degrees, edges) = kept(ordered, bound);
         let mut counts = if self.histogram {
@@ -149,6 +149,7 @@ impl Kept {
         } else {
             vec![i64::try_from(edges).unwrap_or(i64::MAX)]
         };
+        let covered = exactly(&counts);
         law.run_counts(&mut counts, coins);
         let within = law.accuracy(&self.failure);
         let about = |what: &str, answer: Answer| Answer {
@@ -156,14 +157,14 @@ impl Kept {
             ..answer
         };
         if !self.histogram {
-            return about("the number of edges", number(counts[0], &within, self.confidence));
+            return (about("the number of edges", number(counts[0], &within, self.confidence)), covered);
         }
         let groups = (1..).zip(&counts).map(|(degree, &count): (u64, _)| {
             let answer =
                 about("the number of nodes that keep so many edges", number(count, &within, self.confidence));
             answer.into_group(&vec![Some(degree.to_string())])
         });
-        Answer::grouped(groups.collect(), String::new)
+        (Answer::grouped(groups.collect(), String::new), covered)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     session::Paid,
+    simulate::Simulated,
     source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor},
 };
 use equipoise_ledger::Ledger;
@@ -79,6 +80,8 @@ fn every_count_is_near_the_truth_and_says_for_whom_it_is_private() {
         (named("released-scale", delta(request("triangles", "edge"))), 3000.0, 300.0, "edge of from,to"),
         (request("stars:2", "edge"), 18_000.0, 5000.0, "edge of from,to"),
         (delta(request("stars:3", "edge")), 12_000.0, 5000.0, "edge of from,to"),
+        (named("shifted-inverse", request("triangles", "edge")), 3000.0, 60.0, "edge of from,to"),
+        (named("shifted-inverse", request("stars:2", "edge")), 18_000.0, 400.0, "edge of from,to"),
         (bounded(request("edges", "node")), 6000.0, 300.0, "node of from,to"),
         (request("edges", "node"), 6000.0, 300.0, "node of from,to"),
     ] {
@@ -168,6 +171,10 @@ fn what_is_wrong_is_said_before_anything_is_charged() {
             "use smooth or released-scale",
         ),
         (
+            change(|r| r.mechanism = Some("shifted-inverse".into()), "stars:3", "edge"),
+            "use smooth or released-scale",
+        ),
+        (
             change(|r| r.max_degree = Some("3".into()), "edges", "edge"),
             "leave it out, or use `adjacency=node`",
         ),
@@ -185,4 +192,52 @@ fn what_is_wrong_is_said_before_anything_is_charged() {
     let three = DataFacts { columns: vec!["a".into(), "b".into(), "c".into()], ..facts(None) };
     let error = GraphPlan::new(&request("edges", "edge"), &three).unwrap_err().to_string();
     assert!(error.contains("columns=FROM,TO. There are: a, b, c"), "{error}");
+}
+
+/// A graph without triangles in which two people have up to forty common neighbours: only what edges that are there do counts for removals.
+#[test]
+fn removals_do_not_mind_what_edges_could_do_that_are_not_there() {
+    let name = |side: &str, node: usize| format!("{side}{node}");
+    let rows = (0..40).flat_map(|a| (0..40).map(move |b| (name("left", a), name("right", b)))).collect();
+    let friends = Friends { columns: vec!["from".into(), "to".into()], rows };
+    let removed =
+        GraphRequest { mechanism: Some("shifted-inverse".into()), ..request("triangles", "edge") };
+    let release = released(&removed, &friends);
+    assert_eq!(release.value, serde_json::json!(0), "wrong with a chance below e^-40");
+    let bar = serde_json::to_value(release.error.unwrap()).unwrap();
+    assert!(bar["of"].as_str().unwrap().contains("edges that are in most triangles"), "{bar}");
+}
+
+/// Of a ring with 3000 triangles: what is true, what is refused, and bars as often as they say, within eight standard errors.
+#[test]
+fn counts_of_public_graphs_are_simulated() {
+    let friends = Friends::ring(300);
+    let few = |request: GraphRequest| GraphRequest { epsilon: Some("1".into()), ..request };
+    let named = |name: &str, request: GraphRequest| GraphRequest { mechanism: Some(name.into()), ..request };
+    let delta = |request: GraphRequest| GraphRequest { delta: Some("1e-6".into()), ..request };
+    for (request, truth) in [
+        (few(request("edges", "edge")), 600),
+        (few(request("edges", "node")), 600),
+        (few(request("components", "edge")), 1),
+        (few(delta(request("triangles", "edge"))), 300),
+        (few(named("shifted-inverse", request("triangles", "edge"))), 300),
+        (few(named("smooth", request("stars:2", "edge"))), 1800),
+    ] {
+        let plan = GraphPlan::new(&request, &facts(None)).unwrap();
+        let simulation = plan.simulate(&friends, 200).unwrap();
+        assert_eq!((simulation.trials.len(), simulation.refused(0)), (200, 0));
+        let [series] = &simulation.series[..] else { panic!("one number") };
+        assert_eq!((series.truth(), series.values.len()), (Some(serde_json::json!(truth)), 200));
+        assert_eq!((series.bars, series.confidence), (200, Some(0.95)));
+        // 190 of 200 are promised at least, and the standard error is about 3.
+        assert!(series.held > 165, "{request:?}: {} of 200", series.held);
+        let first = &simulation.trials[0].value();
+        assert!(simulation.trials.iter().any(|trial| trial.value() != *first), "each trial draws its own noise");
+    }
+    let histogram = GraphRequest { max_degree: Some("4".into()), ..few(request("degree-histogram", "edge")) };
+    let simulation = GraphPlan::new(&histogram, &facts(None)).unwrap().simulate(&friends, 50).unwrap();
+    let truths: Vec<_> = simulation.series.iter().map(|series| (series.key.clone(), series.truth())).collect();
+    let expected = [("1", 0), ("2", 0), ("3", 0), ("4 or more", 300)]
+        .map(|(key, count)| (Some(serde_json::json!(key)), Some(serde_json::json!(count))));
+    assert_eq!(truths, expected);
 }

@@ -5,9 +5,11 @@
 //! trial; each trial has fresh coins. Answers and their error bars are held against what is true of the rows that took part,
 //! which plain functions without noise tell. Where rows are drawn, what is true of all rows is told beside it.
 
+pub(crate) mod own;
 mod series;
 mod truth;
 
+pub use own::Simulated;
 pub use series::{Series, Spread};
 
 use crate::{

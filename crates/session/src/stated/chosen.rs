@@ -4,7 +4,17 @@ use super::{
     Found,
     said::{MOST, Said, finite, number},
 };
-use crate::{answer::Answer, bar::ErrorBar, error::PlanError, statistic::Argument};
+use crate::{
+    answer::Answer,
+    bar::ErrorBar,
+    error::PlanError,
+    simulate::{
+        Simulation,
+        own::{Judged, Telling, Tried, trials},
+    },
+    statistic::Argument,
+    unanswered::Unanswered,
+};
 use equipoise_core::{
     coins::Coins,
     loss::{Loss, ParameterError},
@@ -140,12 +150,47 @@ impl Chosen {
 
     /// One of the options by its score; there are as many scores.
     pub fn pick<C: Coins>(&self, scores: &[Ratio], coins: &mut C) -> Answer {
+        self.placed(scores, coins).1
+    }
+
+    fn placed<C: Coins>(&self, scores: &[Ratio], coins: &mut C) -> (usize, Answer) {
         let place = match &self.law {
             Law::PermuteAndFlip(law) => law.run(scores, coins),
             Law::Exponential(law) => law.run(scores, coins),
             Law::NoisyMax(law) => law.run(scores, coins),
         };
-        Answer::released(self.options[place].clone(), self.bar())
+        (place, Answer::released(self.options[place].clone(), self.bar()))
+    }
+}
+
+impl Chosen {
+    /// Many choices by public scores; where rows are drawn for each, `all` has those of all rows.
+    pub fn simulate(
+        &self,
+        many: usize,
+        all: Option<&[Ratio]>,
+        scores: impl Fn() -> Result<Vec<Ratio>, Unanswered> + Sync,
+    ) -> Result<Simulation, Unanswered> {
+        let best = |scores: &[Ratio]| {
+            let place = (0..scores.len()).rev().max_by_key(|&place| &scores[place]);
+            place.map(|place| self.options[place].clone())
+        };
+        let telling = Telling { name: "choose", frequent: true, all_rows: all.map(best) };
+        trials(&telling, many, |coins| {
+            let scores = scores()?;
+            let (place, answer) = self.placed(&scores, coins);
+            // The bar says how much more the best option scores at most.
+            let most = scores.iter().max().expect("there is an option");
+            let held = Some(most - &scores[place] <= self.gap);
+            Ok(Tried { answer, judged: vec![Judged { truth: best(&scores), held }] })
+        })
+    }
+
+    /// The same by what the caller computed of public rows.
+    pub fn simulate_found(&self, found: &Found, many: usize) -> Result<Simulation, Unanswered> {
+        let scores: Option<Vec<Ratio>> = found.numbers.iter().copied().map(finite).collect();
+        let scores = scores.filter(|scores| scores.len() == self.options.len()).ok_or(Unanswered::Function)?;
+        self.simulate(many, None, || Ok(scores.clone()))
     }
 }
 

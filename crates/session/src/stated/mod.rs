@@ -63,6 +63,7 @@ use crate::{
     quiet::privately,
     release::{Promise, Release, Spent},
     session::{Charged, Held, Priced, Session},
+    simulate::Simulation,
     statistic::Argument,
     unanswered::Unanswered,
 };
@@ -309,6 +310,14 @@ impl StatedPlan {
             None => bar,
         };
         self.stated().into_iter().fold(bar, |bar, clause| bar.on(Condition::Given(clause)))
+    }
+
+    /// A choice by what was computed of public or made-up rows, many times: no charge, no release. Nothing for other calls.
+    pub fn simulate(&self, found: &Found, trials: usize) -> Option<Result<Simulation, Unanswered>> {
+        match &self.kind {
+            Kind::Chosen(chosen) => Some(chosen.simulate_found(found, trials)),
+            _ => None,
+        }
     }
 
     fn promise(&self) -> Promise {

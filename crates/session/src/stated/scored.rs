@@ -27,8 +27,9 @@ use crate::{
     quiet::privately,
     release::{Promise, Release, Spent},
     request::Request,
-    rows::Rows,
+    rows::{Rows, bound::Bound},
     session::{Charged, Held, Priced, Session},
+    simulate::{Simulated, Simulation},
     source::Source,
     statistic::Argument,
     terms::{self, Steps, Term},
@@ -378,6 +379,27 @@ impl Session {
         let answer = privately(|| Ok(plan.answer(&plan.sums(source)?, coins)))?;
         let release = Release::of(&plan.summary(), answer, &charge);
         self.record(Held::new(release, charge))
+    }
+}
+
+impl Simulated for ScoredPlan {
+    fn costs(&self) -> Approx {
+        self.cost()
+    }
+
+    fn is_readable_in(&self, source: &dyn Source) -> Result<(), PlanError> {
+        self.readable_in(source)
+    }
+
+    /// Where rows of people are drawn, every trial draws its own.
+    fn simulate(&self, source: &dyn Source, trials: usize) -> Result<Simulation, Unanswered> {
+        let number = |sums: Vec<i128>| -> Vec<Ratio> { sums.into_iter().map(|sum| self.steps.number(sum)).collect() };
+        let drawn = self.rows.bound().is_some_and(Bound::draws);
+        let of = |rows: &Rows| privately(|| Ok(number(terms::sums(source, rows, &self.terms, self.steps)?.0)));
+        let all = of(&self.rows.undrawn())?;
+        self.chosen.simulate(trials, drawn.then_some(&all[..]), || {
+            if drawn { of(&self.rows) } else { Ok(all.clone()) }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What follows from the words of a score, what rows add to it, and one choice from charge to record.
 
 use super::*;
-use crate::{audits::Memory, session::Paid};
+use crate::{audits::Memory, session::Paid, simulate::Simulated};
 use equipoise_ledger::Ledger;
 
 fn facts() -> DataFacts {
@@ -102,4 +102,25 @@ fn it_is_charged_answered_and_recorded() {
     assert_eq!((release.value, release.spent.epsilon.as_str()), (serde_json::json!(3), "1"));
     let plan = ScoredPlan::new(&request(REVENUE, "1,2,3"), &facts()).unwrap();
     assert!(matches!(session.charge(plan, Some("first")).unwrap(), Paid::Replayed(_)));
+}
+
+/// Prices of 1 for three hundred bids, of 3 for a hundred: revenues 400 and 300, a hundred steps of scale three apart.
+#[test]
+fn choices_are_simulated_on_public_rows() {
+    let bids: Vec<f64> = [1.0, 1.0, 1.0, 3.01].repeat(100);
+    let memory = Memory::new(bids, &["a"]);
+    let plan = ScoredPlan::new(&request(REVENUE, "1,2,3"), &facts()).unwrap();
+    let simulation = plan.simulate(&memory, 100).unwrap();
+    let [series] = &simulation.series[..] else { panic!("one choice") };
+    assert!(series.frequent && simulation.refused(0) == 0);
+    assert_eq!((series.truth(), series.values.len()), (Some(serde_json::json!(1)), 100));
+    assert_eq!(series.frequent()[0].0, serde_json::json!(1));
+    assert_eq!((series.bars, series.held), (100, 100), "no other price comes near");
+    // Of all rows the price is 1; of the rows that are drawn of each person it may be another.
+    let people = ScoredRequest { unit: Some("town".into()), ..request(REVENUE, "1,2,3") };
+    let memory = Memory::new(vec![1.0, 1.0, 1.0, 2.01].repeat(10), &["a", "b", "c"]);
+    let simulation = ScoredPlan::new(&people, &facts()).unwrap().simulate(&memory, 60).unwrap();
+    let series = &simulation.series[0];
+    assert_eq!((series.truth(), series.truths.len()), (Some(serde_json::json!(1)), 60));
+    assert!(series.bars == 60 && series.held > 40);
 }

@@ -97,6 +97,20 @@ fn the_whole_price_is_what_was_said() {
     }
 }
 
+/// Planning once panicked here: how likely an option is that nearly all blocks are against has no digits left.
+#[test]
+fn options_at_a_large_epsilon_with_many_blocks_are_planned() {
+    for (epsilon, blocks) in [("100", "2000"), ("1000", "300")] {
+        let listed = VoteRequest {
+            options: Some(vec!["a".into(), "b".into(), "c".into()]),
+            blocks: Some(blocks.into()),
+            ..request("label", epsilon, "0")
+        };
+        let plan = plan(&listed);
+        assert_eq!((plan.aggregate.kind.name(), plan.cost().eps.to_string().as_str()), ("arg-max", epsilon));
+    }
+}
+
 #[test]
 fn people_touch_one_block_or_two_and_the_rows_that_are_said_give_the_blocks() {
     let people = |adjacency: &str| VoteRequest {
