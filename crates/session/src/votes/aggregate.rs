@@ -477,8 +477,7 @@ impl Aggregate {
                 if *trim == 0 { vec![limited] } else { vec![limited, at_ends] }
             }
             Kind::Median { median } if median.ends.is_none() => {
-                let rounded =
-                    |digits: u32| format!("answers are rounded to {digits} significant digits");
+                let rounded = |digits: u32| format!("answers are rounded to {digits} significant digits");
                 median.digits().map(rounded).into_iter().collect()
             }
             Kind::Median { .. } | Kind::Consensus { .. } => vec![format!("answers are limited to {range}")],
