@@ -213,7 +213,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             if self.blocks is not None:
                 raise RequestError(f"mechanism={MOMENTS!r} has no blocks; leave out blocks=, or the mechanism")
             return True
-        if (self.range, self.range_on) != (None, None) and not (fits and self.mechanism is None and self.blocks is None):
+        stated = self.range is not None or self.range_on is not None
+        if stated and not (fits and self.mechanism is None and self.blocks is None):
             raise RequestError(f"range= and range_on= are for mechanism={MOMENTS!r}; leave them out")
         if not fits or self.mechanism is not None or self.blocks is not None:
             return False

@@ -449,3 +449,7 @@ pub(super) fn vectors(votes: &[Option<&Vote>]) -> Vec<Vec<f64>> {
     };
     votes.iter().copied().map(vector).collect()
 }
+
+#[cfg(test)]
+#[path = "numeric_tests.rs"]
+mod tests;
