@@ -333,3 +333,57 @@ def test_a_model_sees_its_own_rows_and_no_mark_of_others(monkeypatch: pytest.Mon
     wide[0], mixed_labels[1] = "a label that only one row has, and that nobody may measure", 7
     for truth in (wide, mixed_labels, pd.Categorical(wide), pd.Series(mixed_labels)):
         assert seen(RecordingClassifier(), numbers, truth, monkeypatch, **given)[1:] == first[1:]
+
+
+def test_least_squares_is_made_of_moments() -> None:
+    # Ranges of 20,000 rows are found; coefficients have noise of about 0.03 at epsilon 2.
+    model = Private(LinearRegression(), epsilon=2, delta=1e-6).fit(X, Y)
+    assert not model.refused_ and len(model.spent_) == 1 and model.release_.guarantee["epsilon"] == "2"
+    assert np.allclose(model.coef_, [2.0, -1.0], atol=0.5) and abs(model.intercept_ - 0.5) < 0.5 and model.score(X, Y) > 0.8
+    assert isinstance(model.intercept_, float) and model.coef_.shape == (2,)
+    named = Private(LinearRegression(), epsilon=2, mechanism="moments", range=(-10, 10), range_on=(-5, 5, -5, 5)).fit(pd.DataFrame(X, columns=["a", "b c"]), Y)
+    assert named.score(pd.DataFrame(X, columns=["a", "b c"]), Y) > 0.8
+    # Twelve columns come back in their order, x10 behind x9.
+    wide = np.random.default_rng(3).normal(size=(200_000, 12))
+    truth = np.arange(12.0) - 6
+    many = Private(LinearRegression(), epsilon=20, rows=200_000).fit(wide, wide @ truth)
+    assert many.release_.statistic == "regression" and np.allclose(many.coef_, truth, atol=0.5)
+
+
+def test_a_line_that_explains_nothing_is_refused() -> None:
+    noise = np.random.default_rng(7)
+    model = Private(LinearRegression(), epsilon=0.1, delta=1e-6).fit(noise.normal(size=(2000, 2)), noise.normal(size=2000))
+    assert model.refused_ and not hasattr(model, "coef_")
+    with pytest.raises(eq.RefusedError, match="refused"):
+        model.predict(X[:1])
+
+
+def test_moments_are_for_least_squares_alone() -> None:
+    before = eq.spent()
+    for estimator, words, said in [
+        (Ridge(), {"mechanism": "moments"}, "this is Ridge"),
+        (LinearRegression(positive=True), {"mechanism": "moments"}, "with an intercept"),
+        (LinearRegression(), {"mechanism": "moments", "blocks": 200}, "has no blocks"),
+        (Ridge(), {"range": (0, 1)}, "range= and range_on= are for"),
+    ]:
+        with pytest.raises(eq.RequestError, match=said):
+            Private(estimator, epsilon=8, **words).fit(X, Y)
+    assert eq.spent() == before
+    # Blocks that are asked for are taken.
+    assert Private(LinearRegression(), epsilon=8, blocks=500).fit(X, Y).release_.blocks is not None
+
+
+def test_a_penalty_for_all_rows_does_not_shrink_what_blocks_say() -> None:
+    rng = np.random.default_rng(4)
+    odds = (rng.random(len(X)) < 1 / (1 + np.exp(-1.5 * X[:, 0]))).astype(int)
+    # Nothing is random in the claim but the rows and how they are dealt: 250 blocks of 80 rows, medians within 0.05.
+    told = {rescale: Private(LogisticRegression(), blocks=250, rescale_penalty=rescale).rehearse(X, odds) for rescale in (False, True)}
+    assert told[True]["fitted"] > 0.95 and told[True]["bias"].shape == (3,)
+    assert told[False]["bias"][0] < -0.1 and abs(told[True]["bias"][0]) < 0.12
+    ridge = {rescale: Private(Ridge(alpha=100.0), blocks=400, rescale_penalty=rescale).rehearse(X, Y)["bias"][0] for rescale in (False, True)}
+    assert ridge[False] < -0.5 and abs(ridge[True]) < 0.05
+    model = Private(LogisticRegression(), epsilon=8, delta=1e-6, classes=[0, 1], rows=20_000).fit(X, odds)
+    # Twenty rows for each of three parameters: 333 blocks.
+    assert not model.refused_ and "333 blocks" in model.release_.covers and 1.2 < model.coef_[0, 0] < 2.0
+    with pytest.raises(eq.RequestError, match="compares blocks"):
+        Private(LinearRegression(), mechanism="moments").rehearse(X, Y)

@@ -417,14 +417,14 @@ fn a_refusal_says_what_rows_hold_and_a_count_keeps_from_asking_in_vain() {
     let anyway = folder.run("median data.csv value --epsilon 0.02 --anyway");
     assert!([Some(0), Some(3)].contains(&anyway.status.code()) && folder.charges() == 3);
     // Of a summary the quantiles would be refused, and of a batch one question: the plan says so, and asks.
-    let summary = folder.run("summary data.csv value --epsilon 0.5");
+    let summary = folder.run("summary data.csv value --epsilon 0.5 --interval");
     let said = String::from_utf8_lossy(&summary.stderr);
     assert!(said.starts_with("equipoise: some of this would be refused: the quantiles 0.05, "), "{said}");
     assert!(
         said.contains("\n  try: equipoise summary data.csv value --epsilon 0.5 --no-quantiles"),
         "{said}"
     );
-    let planned = folder.run("summary data.csv value --epsilon 0.5 --dry-run");
+    let planned = folder.run("summary data.csv value --epsilon 0.5 --interval --dry-run");
     let said = String::from_utf8_lossy(&planned.stdout);
     assert!(
         said.contains("  earlier    some of this would be refused:") && planned.status.success(),

@@ -9,7 +9,7 @@
 The model is fitted on blocks of the rows, and what is published of its parameters is what the blocks agree on. Nothing has
 to be known about how it is fitted: no bounds, no clipping, no changes to the model. A model needs parameters of a size that is known
 beforehand (coefficients, centres, statistics of classes) and one output; transformers, mixtures and models of several outputs are
-refused with a reason.
+refused with a reason. Least squares is better made of noisy moments, and is (:func:`equipoise.regression`).
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from ._blocks import Blocks, cutter
 from ._books import books, name_of, odometer
 from ._errors import DataError, RefusedError, RequestError
 from ._matrix import checked, features, target
+from ._moments import MOMENTS, is_least_squares, least_squares, parameters, suits
+from ._penalties import ROWS_PER_PARAMETER, for_blocks, rows_per_parameter
 from ._quiet import hush, is_interrupt
 from ._release import Release
 from ._subsample import _deal, _planned, reader, vote
@@ -39,11 +41,11 @@ from ._workers import portable, votes_of
 
 #: What a fitted model is, by the first of these that it has all of.
 PARAMETERS = (("coef_", "intercept_"), ("coef_",), ("cluster_centers_",), ("theta_", "var_", "class_prior_"), ("centroids_",))
-#: Rows of a block for each parameter: fits of fewer rows are biased, fits of more leave too few blocks.
-ROWS_PER_PARAMETER = 5
 #: The parts of epsilon that buy the number of rows and the list of classes, where these are not given.
 _ROWS_SHARE, _CLASSES_SHARE = Fraction(1, 50), Fraction(1, 10)
 _FEWEST_BLOCKS = 16
+#: Each number of blocks that is tried is so many times the one before.
+_MORE_BLOCKS = 1.3
 
 
 def _has(method: str) -> Any:
@@ -65,7 +67,18 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         The labels there can be; without them a part of epsilon and delta finds those that are frequent. They are never
         read from ``y`` for free.
     ``blocks``, ``rows``
-        How many blocks, or how many rows there are; without either a part of epsilon buys a noisy count of the rows.
+        How many blocks, or how many rows there are; without either a part of epsilon buys a noisy count of the rows. A block has at
+        least five rows for each parameter, and where odds are fitted twenty, if so few blocks are enough for an answer.
+    ``mechanism``
+        How blocks become one model (``"vectors"``, ``"ball"``), or ``"moments"``: least squares from sums with noise, which
+        ``LinearRegression()`` takes by itself where that is predicted to be nearer and no ``blocks`` are given. It is refused
+        where the model may explain less than nothing, as far as noise tells; ``release_`` has a bar for each coefficient and for R².
+    ``range``, ``range_on``
+        Ranges of ``y`` and of each column of ``X``, for moments: ``range=(0, 20000), range_on=(0, 6, 40, 80)``. Without them a part of
+        epsilon finds some.
+    ``rescale_penalty``
+        Penalties that are weighed against a sum over rows (``C`` of logistic regression and support vectors, ``alpha`` of ridge and
+        Huber's regression) are told to each block as a part of what they are for all rows; ``False`` leaves them as they are.
     ``progress``
         Show for how long blocks are being fitted; how many are done would tell of their rows.
     ``show_output``
@@ -93,6 +106,9 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         classes: Sequence[Any] | None = None,
         queries: int = 100,
         mechanism: str | None = None,
+        range: Any = None,
+        range_on: Any = None,
+        rescale_penalty: bool = True,
         adjacency: str = "add-remove",
         n_jobs: int | None = None,
         time_limit: float | None = None,
@@ -110,6 +126,9 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         self.classes = classes
         self.queries = queries
         self.mechanism = mechanism
+        self.range = range
+        self.range_on = range_on
+        self.rescale_penalty = rescale_penalty
         self.adjacency = adjacency
         self.n_jobs = n_jobs
         self.time_limit = time_limit
@@ -136,15 +155,25 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         template = self._template(X.shape[1])
         names = next((names for names in PARAMETERS if all(hasattr(template, name) for name in names)), None)
         size = X.shape[1] if names is None else sum(np.size(getattr(template, name)) for name in names)
-        blocks, epsilon = self._blocks(X, size, epsilon)
+        rows = self.rows if self.adjacency != "replace" or self.rows is not None else len(X)
+        by_moments = self._by_moments(X.shape[1], rows, epsilon, delta)
+        if rows is None and (by_moments is None or (not by_moments and self.blocks is None)):
+            rows, epsilon = self._count(X, epsilon)
+            by_moments = self._by_moments(X.shape[1], rows, epsilon, delta)
+        if by_moments:
+            return self._fit_moments(X, y, template, epsilon, delta)
+
+        def worded(blocks: int) -> dict[str, Any]:
+            if names is None:
+                return {**self._words("predict", epsilon / self.queries, Fraction(0), blocks), **self._output()}
+            words = self._words("fit", epsilon, delta, blocks)
+            return {**words, "output": f"vector:{size}", "mechanism": self.mechanism}
+
+        blocks = self._blocks(rows, size, worded)
+        fitted = for_blocks(self.estimator, blocks) if self.rescale_penalty else self.estimator
         if names is None:
-            return self._keep_models(X, y, blocks, epsilon, delta)
-        default = _flat(template, names)
-        words = {
-            **self._words("fit", epsilon, delta, blocks),
-            "output": f"vector:{len(default)}",
-            "mechanism": self.mechanism,
-        }
+            return self._keep_models(X, y, fitted, worded(blocks))
+        words = worded(blocks)
         try:
             _planned(words, books(self.ledger, self.analyst))
         except RequestError as error:
@@ -153,7 +182,7 @@ class Private(MetaEstimatorMixin, BaseEstimator):
                 return self._refuse(_without_default(str(error)))
             hint = None if error.hint is None else _without_default(error.hint)
             raise RequestError(_without_default(str(error)), error.argument, hint) from None
-        fitting = _Fit(self.estimator, names, y is not None, self._expected_classes())
+        fitting = _Fit(fitted, names, y is not None, self._expected_classes())
         data = X if y is None else np.column_stack([X, self._codes(y)])
         release = vote(
             words,
@@ -162,14 +191,39 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             ledger=self.ledger,
             analyst=self.analyst,
         )
+        return self._published_as(release, template, names, lambda: np.asarray(release.value))
+
+    def _published_as(self, release: Release, template: Any, names: tuple[str, ...], values: Callable[[], Any]) -> Private:
         self.release_ = release
         self.spent_.append(release)
         self.refused_ = release.refused
         if not self.refused_:
-            self.estimator_ = _with(template, names, np.asarray(release.value))
+            self.estimator_ = _with(template, names, values())
             for name in names:
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _by_moments(self, features: int, rows: int | None, epsilon: Fraction, delta: Fraction) -> bool | None:
+        """Are moments taken? Nothing where the number of rows decides, and is not known."""
+        fits = is_least_squares(self.estimator)
+        if self.mechanism == MOMENTS:
+            if not fits:
+                name = type(self.estimator).__name__
+                raise RequestError(f"mechanism={MOMENTS!r} is for LinearRegression() with an intercept, and this is {name}; leave it out")
+            if self.blocks is not None:
+                raise RequestError(f"mechanism={MOMENTS!r} has no blocks; leave out blocks=, or the mechanism")
+            return True
+        stated = self.range is not None or self.range_on is not None
+        if stated and not (fits and self.mechanism is None and self.blocks is None):
+            raise RequestError(f"range= and range_on= are for mechanism={MOMENTS!r}; leave them out")
+        if not fits or self.mechanism is not None or self.blocks is not None:
+            return False
+        return suits(features, rows, float(epsilon), float(delta))
+
+    def _fit_moments(self, X: Any, y: Any, template: Any, epsilon: Fraction, delta: Fraction) -> Private:
+        words = {"epsilon": decimal(epsilon), "delta": decimal(delta) if delta else None, "range": self.range, "range_on": self.range_on}
+        release = least_squares(X, y, **words, **self._books())
+        return self._published_as(release, template, PARAMETERS[0], lambda: np.asarray(parameters(release)))
 
     def _forget(self) -> None:
         """What an earlier fit left."""
@@ -219,17 +273,29 @@ class Private(MetaEstimatorMixin, BaseEstimator):
     def _books(self) -> dict[str, Any]:
         return {"ledger": self.ledger, "name": self.name, "analyst": self.analyst, "adjacency": self.adjacency}
 
-    def _blocks(self, X: Any, size: int, epsilon: Fraction) -> tuple[int, Fraction]:
+    def _count(self, X: Any, epsilon: Fraction) -> tuple[int, Fraction]:
+        """About how many rows there are, and the epsilon that is left."""
+        release = _statistics.count(X[:, 0], epsilon=decimal(epsilon * _ROWS_SHARE), **self._books())
+        self.spent_.append(release)
+        return release.value, epsilon * (1 - _ROWS_SHARE)
+
+    def _blocks(self, rows: int | None, size: int, worded: Callable[[int], dict[str, Any]]) -> int:
+        """The number of blocks that has as many rows for each parameter as the model needs; more where so few cannot answer."""
         if self.blocks is not None:
-            return int(self.blocks), epsilon
-        rows = self.rows
-        if rows is None and self.adjacency == "replace":
-            rows = len(X)
-        if rows is None:
-            release = _statistics.count(X[:, 0], epsilon=decimal(epsilon * _ROWS_SHARE), **self._books())
-            self.spent_.append(release)
-            rows, epsilon = release.value, epsilon * (1 - _ROWS_SHARE)
-        return max(_FEWEST_BLOCKS, int(rows) // (ROWS_PER_PARAMETER * max(1, size))), epsilon
+            return int(self.blocks)
+        assert rows is not None, "counted where it was not given"
+
+        def of(each: int) -> int:
+            return max(_FEWEST_BLOCKS, int(rows) // (each * max(1, size)))
+
+        blocks, most = of(rows_per_parameter(self.estimator)), of(ROWS_PER_PARAMETER)
+        while blocks < most:
+            try:
+                _planned(worded(blocks), books(self.ledger, self.analyst))
+                return blocks
+            except RequestError:
+                blocks = min(most, int(blocks * _MORE_BLOCKS) + 1)
+        return blocks
 
     def _classes(self, y: Any, epsilon: Fraction, delta: Fraction) -> tuple[Any, Fraction, Fraction]:
         if self.classes is not None:
@@ -270,14 +336,13 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             target = np.arange(count) % len(self.classes_)
         return model.fit(made_up, target)
 
-    def _keep_models(self, X: Any, y: Any, blocks: int, epsilon: Fraction, delta: Fraction) -> Private:
+    def _keep_models(self, X: Any, y: Any, estimator: Any, words: dict[str, Any]) -> Private:
         if is_clusterer(self.estimator):
             raise DataError("this clusterer has no centres to publish; give one that has, such as KMeans")
         # The blocks are dealt now and asked later.
-        words = {**self._words("predict", epsilon / self.queries, Fraction(0), blocks), **self._output()}
         ballot = _planned(words, books(self.ledger, self.analyst))
         data = np.column_stack([X, self._codes(y)])
-        fitting = _Fit(self.estimator, None, True, self._expected_classes())
+        fitting = _Fit(estimator, None, True, self._expected_classes())
         self._models = self._votes(fitting, data, _deal(ballot, len(X), None), None)
         self._query = words
         self.queries_left_ = int(self.queries)
@@ -350,6 +415,48 @@ class Private(MetaEstimatorMixin, BaseEstimator):
             raise RefusedError(f"{method} needs published parameters, and this model has none; use predict")
         with np.errstate(over="ignore", invalid="ignore"):
             return getattr(self.estimator_, method)(np.nan_to_num(X))
+
+    def rehearse(self, X: Any, y: Any = None, *, rows: int | None = None) -> dict[str, Any]:
+        """What cutting rows into blocks does to the parameters, on public rows: nothing is charged, and nothing of it is private.
+
+        Gives the parameters of one fit of all rows (``whole``), the median of those of the blocks (``of_blocks``), and their
+        difference (``bias``), which no noise is in, with the number of blocks and the share of them that could be fitted
+        (``fitted``). ``rows`` is the number that blocks are chosen for, that of these rows unless said.
+
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X = np.random.default_rng(1).normal(size=(6000, 1))
+        >>> y = (np.random.default_rng(2).random(6000) < 1 / (1 + np.exp(-1.5 * X[:, 0]))).astype(int)
+        >>> seen = [Private(LogisticRegression(), blocks=100, rescale_penalty=rescale).rehearse(X, y)["bias"][0] for rescale in (False, True)]
+        >>> seen[0] < -0.2 and abs(seen[1]) < 0.15
+        True
+        """
+        if self.mechanism == MOMENTS:
+            raise RequestError(f"a rehearsal compares blocks, and mechanism={MOMENTS!r} has none")
+        X, y = self._checked(X, y)
+        if is_classifier(self.estimator):
+            self.classes_ = np.unique(self.classes) if self.classes is not None else np.unique([text for text in y.texts() if text is not None])
+        template = self._template(X.shape[1])
+        names = next((names for names in PARAMETERS if all(hasattr(template, name) for name in names)), None)
+        if names is None:
+            raise RequestError("a rehearsal compares parameters, and this model has none")
+        size = sum(np.size(getattr(template, name)) for name in names)
+        epsilon, delta = _exact(self.epsilon, "epsilon"), _exact(self.delta, "delta")
+
+        def worded(blocks: int) -> dict[str, Any]:
+            words = self._words("fit", epsilon, delta, blocks)
+            return {**words, "data": "rehearsal", "output": f"vector:{size}", "mechanism": self.mechanism}
+
+        blocks = self._blocks(len(X) if rows is None else rows, size, worded)
+        fitted = for_blocks(self.estimator, blocks) if self.rescale_penalty else self.estimator
+        data = X if y is None else np.column_stack([X, self._codes(y)])
+        whole = _Fit(self.estimator, names, y is not None, self._expected_classes())(data[np.isfinite(data).all(axis=1)])
+        labels = np.random.default_rng().integers(blocks, size=len(data))
+        dealt = [np.flatnonzero(labels == block) for block in np.arange(blocks)]
+        votes = self._votes(_Fit(fitted, names, y is not None, self._expected_classes()), data, dealt, reader(f"vector:{size}"))
+        given = [vote for vote in votes if vote is not None and np.isfinite(vote).all()]
+        middle = np.median(given, axis=0) if given else np.full(size, np.nan)
+        return {"blocks": blocks, "fitted": len(given) / blocks, "whole": whole, "of_blocks": middle, "bias": middle - whole}
 
     def score(self, X: Any, y: Any = None) -> float:
         """Accuracy or R², against labels that are at hand: not private."""

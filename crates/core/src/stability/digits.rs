@@ -115,6 +115,13 @@ impl Digits {
         Ok(Self::shaped(Shape::of_all_floats(digits)))
     }
 
+    /// The same without whole numbers of more digits: where digits are few, so are the values. Three are a million, in place of
+    /// the twenty thousand million that whole numbers below 10^10 are.
+    pub fn without_wholes(digits: u32) -> Result<Self, ParameterError> {
+        let shape = Self::new(digits)?.shape;
+        Ok(Self::shaped(Shape { wholes: 0, ..shape }))
+    }
+
     /// The lattice of any shape, for audits: a handful of decimals run the same lines as all. Panics where there is none.
     pub fn shaped(shape: Shape) -> Self {
         let Shape { digits, wholes, lowest, highest } = shape;

@@ -253,3 +253,17 @@ proptest! {
         check_windows(&few(), &rows, few().range());
     }
 }
+
+#[test]
+fn three_digits_without_wholes_are_a_million_values() {
+    let three = Digits::without_wholes(3).unwrap();
+    let rounded = |value: f64| three.float(three.place(value)).to_bits();
+    for (value, near) in
+        [(36_637.0, 36_600.0), (-0.012_345, -0.0123), (999.6, 1000.0), (7.0, 7.0), (0.0, 0.0)]
+    {
+        assert_eq!(rounded(value), near.to_bits(), "{value}");
+    }
+    assert!((1_000_000..1_200_000).contains(&three.range().width()), "{}", three.range().width());
+    assert!(Digits::new(3).unwrap().range().width() > 10_000_000_000);
+    assert!(Digits::without_wholes(0).is_err());
+}

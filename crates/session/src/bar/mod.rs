@@ -297,7 +297,8 @@ impl ErrorBar {
         match &self.shape {
             Shape::Rank(ranks) | Shape::Interval { ranks, .. } => matches!(ranks, Ranks::Each(_)),
             Shape::Votes { .. } => true,
-            Shape::Exact | Shape::Noise(_) | Shape::Within(_) | Shape::Gap { .. } | Shape::Score(_) => false,
+            Shape::Noise(between) => between.low.is_array(),
+            Shape::Exact | Shape::Within(_) | Shape::Gap { .. } | Shape::Score(_) => false,
         }
     }
 

@@ -41,8 +41,12 @@ impl ErrorBar {
                 format!("every number lies within {} of {} {sure}", alone(*scale), about("the true one"))
             }
             Shape::Noise(between) => {
-                let (limited, about) = (self.limited(), about("the true value"));
-                format!("{limited}{about} lies between {} {sure}", between.words(of, "and"))
+                let (limited, between) = (self.limited(), between.words(of, "and"));
+                if of.is_array() {
+                    let about = about("the true values");
+                    return format!("{limited}{about} lie between {between}, all at once {sure}");
+                }
+                format!("{limited}{} lies between {between} {sure}", about("the true value"))
             }
             Shape::Interval { ranks, between } => {
                 let (between, within) = (between.words(of, "and"), ranks.words(of));

@@ -494,8 +494,8 @@ values ask :func:`histogram` with ``keys`` afterwards, at a price of its own.
   equipoise summary salaries.csv salary --group-by town --epsilon 8 --delta 1e-6
   equipoise summary salaries.csv salary --no-quantiles --epsilon 0.5
 
-Half of epsilon buys the quantiles, which take the most rows; where there are too few for them, --no-quantiles gives the
-rest all of it.",
+Half of epsilon buys the quantiles, which take the most rows; where there are too few for them, all come from noisy counts
+of cells of the range. --no-quantiles gives the rest all of epsilon.",
         python: "They are ``answers`` of the release. With ``group_by`` each of its ``groups`` has them, and their values by name as its
 ``value``: a table is ``pandas.DataFrame([{\"town\": group[\"key\"], **group[\"value\"]} for group in release.groups])``.
 

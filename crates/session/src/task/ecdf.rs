@@ -123,7 +123,12 @@ impl Ecdf {
 }
 
 /// How far the sum of so many noises goes but for this chance, rounded up.
-fn reach(noise: &laplace::Calibrated, eps: &Ratio, noises: u64, failure: &Ratio) -> Result<f64, PlanError> {
+pub(super) fn reach(
+    noise: &laplace::Calibrated,
+    eps: &Ratio,
+    noises: u64,
+    failure: &Ratio,
+) -> Result<f64, PlanError> {
     let each = within(noise, &(failure / &Ratio::from(noises)))? as f64 * noises as f64;
     let (eps, many) = (eps.to_f64(), noises as f64);
     let bound = |part: f64| {

@@ -191,12 +191,22 @@ impl MinimumRows {
         format!("each is released where {rows} at least {each} in turn{}", self.not_believed())
     }
 
+    /// The same where all quantiles of a list come from cells with fewer rows.
+    pub fn or_cells_words(&self, needed: u64) -> String {
+        format!(
+            "with fewer than {needed} rows, by {}{}, all come from noisy counts of cells of the range, with bars in values",
+            self.counted(),
+            self.not_believed()
+        )
+    }
+
     fn counted(&self) -> String {
         match self {
             Self::Bought { within, share: (part, of), .. } => {
                 format!("a noisy count of the rows (off by at most {within}, from {part}/{of} of epsilon)")
             }
-            Self::Public { .. } | Self::Declared(_) => "the number of rows".to_string(),
+            Self::Declared(rows) => format!("the stated number of {rows} rows"),
+            Self::Public { .. } => "the number of rows".to_string(),
         }
     }
 

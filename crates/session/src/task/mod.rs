@@ -8,6 +8,7 @@ mod audits;
 pub(crate) mod bar;
 mod bins;
 pub(crate) mod candidates;
+mod cell_quantiles;
 mod choice;
 mod clip;
 mod count;

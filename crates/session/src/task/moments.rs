@@ -20,6 +20,7 @@ pub(crate) use pooled::Pooled;
 use super::{
     Answering, Expected,
     bar::Bar,
+    cell_quantiles::Limits,
     clip::{Clip, FINE, Lattice},
     count::counted,
     divisor::{Divisor, Known},
@@ -268,13 +269,14 @@ impl Moments {
         self.moment == Moment::Sum && matches!(self.range, RangeBy::Declared(..))
     }
 
-    /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three.
+    /// Count, mean and standard deviation from one run of a variance; the noisy sums carry all three. With the range that they are over,
+    /// where there are rows enough for one.
     pub fn summary<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
         gathered: &ScanResult<'_>,
         coins: &mut C,
-    ) -> [(&'static str, Answer); 3] {
+    ) -> ([(&'static str, Answer); 3], Option<Limits>) {
         let (measured, rows) = self.read(&self.draw(shared, gathered, coins));
         let count = counted(self.confidence, rows.about, rows.within);
         let answer = |take: &dyn Fn(&Measured) -> Bar| match &measured {
@@ -283,7 +285,8 @@ impl Moments {
         };
         let mean = answer(&|measured| measured.mean());
         let deviation = answer(&|measured| measured.variance().sqrt());
-        [("count", count), ("mean", mean), ("standard-deviation", deviation)]
+        let limits = measured.ok().map(|measured| Limits { clip: measured.clip, outside: measured.outside });
+        ([("count", count), ("mean", mean), ("standard-deviation", deviation)], limits)
     }
 
     fn frame(&self, clip: &Clip) -> Frame {

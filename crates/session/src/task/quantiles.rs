@@ -5,10 +5,9 @@
 
 use super::{
     Answering, Expected,
-    each::Each,
+    cell_quantiles::{CellQuantiles, Limits},
     ends::IntervalEnds,
-    even::EvenRows,
-    guard::{self, Counted, MinimumRows},
+    guard::{Counted, MinimumRows},
     population::Population,
     sensitivity_noise::SensitivityNoise,
 };
@@ -27,19 +26,15 @@ use crate::{
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
-    loss::{Eps, Loss, Rho},
-    mechanism::{
-        inverse_sensitivity::{self, InverseSensitivity},
-        quantiles,
-        stable::{self, Stable},
-    },
-    outcome::{Outcome, Slack},
+    loss::{Loss, Rho},
+    mechanism::{inverse_sensitivity, quantiles, stable},
+    outcome::Outcome,
     ratio::Ratio,
     stability::{Answer as Found, Quantile, Reach},
 };
+use plan::{first_told, likely, plan_one, plan_several, plan_stable};
 use serde_json::Value;
 use shape::{Shape, fractions};
-use std::slice;
 
 /// The name of the mechanism that releases the exact value or refuses.
 pub(super) const STABLE: &str = "stable";
@@ -75,6 +70,8 @@ enum Kind {
         rank_errors: Vec<u64>,
         needed: Vec<u64>,
         ends: Option<IntervalEnds>,
+        /// What is drawn in place of the mechanism where there are too few rows for some of them, and a range is at hand: it costs the same.
+        cells: Option<Box<CellQuantiles>>,
     },
     Stable {
         mechanism: stable::Calibrated,
@@ -134,7 +131,17 @@ impl Quantiles {
     pub fn summary(said: &ResolvedRequest, hundredths: &[i64]) -> Result<Self, PlanError> {
         let fractions: Vec<Ratio> =
             hundredths.iter().map(|&hundredths| Ratio::new(hundredths, 100)).collect();
-        Self::of(said, &fractions, Shape::List)
+        // Bars of cells are in values of these rows, and their noise is no part of a concentrated price.
+        let plain = !said.is_concentrated() && !said.interval() && !said.population();
+        let column = said.column()?;
+        let (need, space) = (said.numbers(column)?, said.lattice(column)?);
+        let plain = plain && space.kind().is_none_or(|kind| !kind.is_time());
+        Self::with_cells(said, need, space, &fractions, Shape::List, plain)
+    }
+
+    /// Are there answers with few rows, from cells of a range?
+    pub fn has_cells(&self) -> bool {
+        matches!(self.kind, Kind::Several { cells: Some(_), .. })
     }
 
     /// Several quantiles of a column, in order, from which others count.
@@ -180,6 +187,18 @@ impl Quantiles {
         fractions: &[Ratio],
         shape: Shape,
     ) -> Result<Self, PlanError> {
+        Self::with_cells(said, need, space, fractions, shape, false)
+    }
+
+    /// The same, from cells of a range where rows are few, if so wanted.
+    fn with_cells(
+        said: &ResolvedRequest,
+        need: Need,
+        space: AnswerLattice,
+        fractions: &[Ratio],
+        shape: Shape,
+        cells: bool,
+    ) -> Result<Self, PlanError> {
         let several = fractions.len() > 1;
         let confidence = said.confidence();
         let parts = |of: u64| said.failure() / &Ratio::from(of);
@@ -195,7 +214,7 @@ impl Quantiles {
         }
         let kind = match said.mechanism() {
             Some(STABLE) => plan_stable(said, &fractions[0])?,
-            _ if several => plan_several(said, &space, fractions, shape)?,
+            _ if several => plan_several(said, &space, fractions, shape, cells)?,
             _ => plan_one(said, &space, &fractions[0])?,
         };
         let likely = likely(said, &space, &kind, shape)?;
@@ -234,7 +253,7 @@ impl Quantiles {
                     ),
                 }
             }
-            Kind::Several { guard, rank_errors, needed, ends, .. } => {
+            Kind::Several { guard, rank_errors, needed, ends, cells, .. } => {
                 let worst = largest(rank_errors);
                 let within = if rank_errors.iter().all(|error| *error == worst) {
                     worst.to_string()
@@ -242,6 +261,7 @@ impl Quantiles {
                     rank_errors.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
                 };
                 let (each, interval, told) = match self.shape {
+                    Shape::List if cells.is_some() => ("each", "", guard.or_cells_words(largest(needed))),
                     Shape::List => {
                         ("each", "intervals of values that hold all true ones", guard.list_words(needed))
                     }
@@ -303,6 +323,16 @@ impl Quantiles {
 
     /// The answer, and how many rows there seem to be.
     pub fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Drawn {
+        self.drawn_within(None, gathered, coins)
+    }
+
+    /// The same where rows may be limited to a range, if they are few.
+    pub fn drawn_within<C: Coins>(
+        &self,
+        limits: Option<&Limits>,
+        gathered: &ScanResult<'_>,
+        coins: &mut C,
+    ) -> Drawn {
         let rows = gathered.values(&self.need);
         let (answer, rows) = match &self.kind {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
@@ -323,9 +353,16 @@ impl Quantiles {
                 };
                 (answer.with_rows(counted.noisy_rows), counted.known())
             }
-            Kind::Several { mechanism, guard, rank_errors, needed, ends } => {
+            Kind::Several { mechanism, guard, rank_errors, needed, ends, cells } => {
                 let values = rows;
                 let counted = guard.count(self.counted(values), coins);
+                // The noisy number of rows decides which of both is drawn, never both.
+                if let (Some(cells), Some(limits), false) = (cells, limits, counted.at_least(largest(needed)))
+                {
+                    let answer = cells.answer(values, counted.known(), limits, self.space.kind(), coins);
+                    let answer = answer.with_rows(counted.noisy_rows);
+                    return Drawn { answer, rows: counted.known() };
+                }
                 // Windows come from rows as they are where they can, without a copy of the column.
                 let all = (!mechanism.by_windows() || !self.space.is_plain())
                     .then(|| values.places(&self.space, self.adjacency));
@@ -547,129 +584,6 @@ fn left_out(list: Value, enough: &[bool]) -> Value {
     values.into_iter().zip(enough).map(|(value, enough)| if *enough { value } else { Value::Null }).collect()
 }
 
-/// How far off the answer is on rows that lie evenly over a declared range.
-fn likely(
-    said: &ResolvedRequest,
-    space: &AnswerLattice,
-    kind: &Kind,
-    shape: Shape,
-) -> Result<Option<PredictedError>, PlanError> {
-    let Some(even) = EvenRows::new(said, space)? else { return Ok(None) };
-    Ok(match kind {
-        Kind::One { mechanism, .. } => {
-            let InverseSensitivity { eps, target, adjacency, .. } = mechanism.params();
-            Some(even.likely(even.inverse_error(eps, *target, *adjacency, said.failure())))
-        }
-        // Two quartiles that are drawn apart; halves of the rows do no worse where they are taken.
-        Kind::Several { .. } if shape == Shape::Difference => {
-            let half = Ratio::new(1, 2);
-            let share = Ratio::new(1, if said.interval() { 4 } else { 2 });
-            let eps = Eps::new(said.eps().ratio() * &share)?;
-            let target = Quantile::new(&Ratio::new(1, 4))?.into();
-            let error = even.inverse_error(&eps, target, said.adjacency(), &(said.failure() * &half));
-            Some(even.likely(2.0 * error))
-        }
-        Kind::Several { .. } | Kind::Stable { .. } => None,
-    })
-}
-
-fn plan_one(said: &ResolvedRequest, space: &AnswerLattice, fraction: &Ratio) -> Result<Kind, PlanError> {
-    let (guard, eps) = plan_guard(said, space, slice::from_ref(fraction), Shape::Single)?;
-    let (eps, ends) = with_ends(said, eps, space, slice::from_ref(fraction))?;
-    let target = Quantile::new(fraction)?.into();
-    let (range, adjacency) = (space.range(), said.adjacency());
-    let mechanism = InverseSensitivity { eps, target, range, adjacency }.calibrate()?;
-    let rank_error = mechanism.accuracy(said.failure())?;
-    let needed = guard::needed(rank_error, fraction);
-    guard.check_declared(rank_error, needed, "")?;
-    Ok(Kind::One { mechanism, guard, rank_error, needed, ends })
-}
-
-/// The guard of quantiles, which buys the number of rows with the share that suits the one that decides whether there is an
-/// answer: of a list the one with most rows around it, else the one with least.
-fn plan_guard(
-    said: &ResolvedRequest,
-    space: &AnswerLattice,
-    fractions: &[Ratio],
-    shape: Shape,
-) -> Result<(MinimumRows, Eps), PlanError> {
-    let shorter = |fraction: &&Ratio| (*fraction).clone().min(Ratio::one() - *fraction);
-    let all = fractions.iter();
-    let deciding = if shape == Shape::List { all.max_by_key(shorter) } else { all.min_by_key(shorter) };
-    let deciding = deciding.expect("some quantile");
-    let target = Quantile::new(deciding)?.into();
-    let many = Ratio::from(fractions.len() as u64);
-    let parts = if said.interval() { &many * &Ratio::from(2u64) } else { many.clone() };
-    MinimumRows::plan(said, |eps| {
-        let eps = Eps::new(eps.ratio() / &parts).ok()?;
-        let one = InverseSensitivity { eps, target, range: space.range(), adjacency: said.adjacency() };
-        let ranks = one.ranks_for(&(said.failure() / &many)).ok()?;
-        Some(guard::needed(ranks, deciding))
-    })
-}
-
-/// The epsilon of the answer, and the ends of intervals, which get as much where they were asked for.
-fn with_ends(
-    said: &ResolvedRequest,
-    eps: Eps,
-    space: &AnswerLattice,
-    fractions: &[Ratio],
-) -> Result<(Eps, Option<IntervalEnds>), PlanError> {
-    if !said.interval() {
-        return Ok((eps, None));
-    }
-    let half = Eps::new(eps.ratio() / &Ratio::from(2u64))?;
-    let ends = IntervalEnds::plan(said, &half, space, fractions)?;
-    Ok((half, Some(ends)))
-}
-
-fn plan_several(
-    said: &ResolvedRequest,
-    space: &AnswerLattice,
-    fractions: &[Ratio],
-    shape: Shape,
-) -> Result<Kind, PlanError> {
-    let (guard, eps) = plan_guard(said, space, fractions, shape)?;
-    let (eps, ends) = with_ends(said, eps, space, fractions)?;
-    let (range, adjacency) = (space.range(), said.adjacency());
-    let each = Each::plan(said, &eps, space, fractions, &guard);
-    let halves = quantiles::Quantiles { eps, fractions: fractions.to_vec(), range, adjacency }.calibrate();
-    let halves = halves.and_then(|halves| halves.accuracy(said.failure()).map(|errors| (halves, errors)));
-    let better = |each: &Each| {
-        halves.as_ref().map_or(true, |(_, errors)| largest(&each.rank_errors) < largest(errors))
-    };
-    let (mechanism, rank_errors, rising_from) = match (each.filter(better).and_then(Each::calibrate), halves)
-    {
-        (Some((each, errors, rising_from)), _) => (ManyQuantiles::Each(each), errors, rising_from),
-        (None, Ok((halves, errors))) => (ManyQuantiles::Halves(Box::new(halves)), errors, 0),
-        (None, Err(error)) => return Err(error.into()),
-    };
-    let enough = |(&error, fraction): (&u64, &Ratio)| guard::needed(error, fraction).max(rising_from);
-    let needed: Vec<u64> = rank_errors.iter().zip(fractions).map(enough).collect();
-    let (error, rows) = first_told(&rank_errors, &needed, shape);
-    guard.check_declared(error, rows, shape.instead())?;
-    Ok(Kind::Several { mechanism, guard, rank_errors, needed, ends })
-}
-
-/// The error that decides whether there is an answer, and the rows that it takes: of a list the least, else the most.
-fn first_told(errors: &[u64], needed: &[u64], shape: Shape) -> (u64, u64) {
-    let pairs = errors.iter().copied().zip(needed.iter().copied());
-    let by_rows = |&(_, rows): &(u64, u64)| rows;
-    let told = if shape == Shape::List { pairs.min_by_key(by_rows) } else { pairs.max_by_key(by_rows) };
-    told.unwrap_or_default()
-}
-
-fn plan_stable(said: &ResolvedRequest, fraction: &Ratio) -> Result<Kind, PlanError> {
-    if said.delta().is_zero() {
-        return Err(PlanError::about(Argument::Delta, "the mechanism stable needs a delta above 0")
-            .hint("give `delta=1e-6`, or use inverse-sensitivity"));
-    }
-    let stable = Stable { eps: said.eps().clone(), delta: said.delta().clone(), adjacency: said.adjacency() };
-    let mechanism = stable.calibrate()?;
-    let changes = mechanism.slack_for(&Ratio::new(1, 20)).and_then(Slack::until_change);
-    Ok(Kind::Stable { mechanism, quantile: Quantile::new(fraction)?, changes })
-}
-
 fn released_from(changes: Option<u64>) -> String {
     match changes {
         Some(changes) => format!(
@@ -683,6 +597,8 @@ fn largest(errors: &[u64]) -> u64 {
     errors.iter().copied().max().unwrap_or_default()
 }
 
+#[path = "quantiles_plan.rs"]
+mod plan;
 #[path = "quantiles_shape.rs"]
 mod shape;
 

@@ -1,7 +1,7 @@
 //! Quantiles: how far off several of them are together, and from how many rows on they are told.
 
 use super::{
-    super::each::{evened, rising_from},
+    super::each::{Each, evened, rising_from},
     *,
 };
 use crate::{

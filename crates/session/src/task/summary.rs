@@ -1,7 +1,8 @@
 //! Several statistics of one column for one price: count, mean, standard deviation and five quantiles.
 //!
-//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. Without quantiles
-//! the sums have all of it. By group the same for each group, with what the keys left ([`groups`](super::groups)).
+//! Half of epsilon buys noisy sums, which carry count, mean and standard deviation together; half buys the quantiles. Where there are too few
+//! rows for some of these, all of them come from noisy counts of the cells of the range that the sums were taken over ([`cell_quantiles`](super::cell_quantiles)).
+//! Without quantiles the sums have all of epsilon. By group the same for each group, with what the keys left ([`groups`](super::groups)).
 
 use super::{Answering, Expected, moments::Moments, quantiles::Quantiles, stages::SharedRange};
 use crate::{
@@ -115,7 +116,7 @@ impl Answering for Summary {
         gathered: &ScanResult<'_>,
         coins: &mut C,
     ) -> Answer {
-        let sums = self.moments.summary(shared, gathered, coins);
+        let (sums, limits) = self.moments.summary(shared, gathered, coins);
         let sums = sums.map(|(statistic, answer)| Named {
             statistic,
             column: None,
@@ -126,7 +127,7 @@ impl Answering for Summary {
             statistic: "quantiles",
             column: None,
             mechanism: quantiles.mechanism(),
-            answer: quantiles.answer(gathered, coins),
+            answer: quantiles.drawn_within(limits.as_ref(), gathered, coins).answer,
         });
         Answer::summary(sums.into_iter().chain(quantiles).collect())
     }
@@ -145,12 +146,14 @@ impl Answering for Summary {
     }
 
     fn rows_needed(&self) -> Option<u64> {
-        self.moments.rows_needed().max(self.quantiles.as_ref().and_then(|(one, _)| one.rows_needed()))
+        let quantiles = self.quantiles.as_ref().filter(|(quantiles, _)| !quantiles.has_cells());
+        self.moments.rows_needed().max(quantiles.and_then(|(one, _)| one.rows_needed()))
     }
 
     fn parts_needed(&self) -> Vec<(Option<String>, u64)> {
         let sums = (None, self.moments.rows_needed().unwrap_or(0));
-        let each = self.quantiles.iter().flat_map(|(quantiles, fractions)| {
+        let refused = self.quantiles.iter().filter(|(quantiles, _)| !quantiles.has_cells());
+        let each = refused.flat_map(|(quantiles, fractions)| {
             fractions.iter().cloned().map(Some).zip(quantiles.needed_each().iter().copied())
         });
         [sums].into_iter().chain(each).collect()

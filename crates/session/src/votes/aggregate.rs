@@ -119,7 +119,12 @@ impl Aggregate {
             Kind::Ranged { .. } => {
                 format!("{of}, within {} of it", short_up(self.scale().unwrap_or_default()))
             }
-            Kind::Median { median } => format!("{of}, within {} ranks of it", median.ranks),
+            Kind::Median { median } => {
+                let rounded = median.digits();
+                let rounded = rounded
+                    .map_or(String::new(), |digits| format!(", rounded to {digits} significant digits"));
+                format!("{of}{rounded}, within {} ranks of it", median.ranks)
+            }
             Kind::Consensus { bound, .. } => {
                 let within = short_up(self.scale().unwrap_or_default());
                 format!("{of} within {} of each other: within {within} of it, or a refusal", plain(*bound))
@@ -471,7 +476,10 @@ impl Aggregate {
                 let limited = format!("answers are limited to {range}");
                 if *trim == 0 { vec![limited] } else { vec![limited, at_ends] }
             }
-            Kind::Median { median } if median.ends.is_none() => Vec::new(),
+            Kind::Median { median } if median.ends.is_none() => {
+                let rounded = |digits: u32| format!("answers are rounded to {digits} significant digits");
+                median.digits().map(rounded).into_iter().collect()
+            }
             Kind::Median { .. } | Kind::Consensus { .. } => vec![format!("answers are limited to {range}")],
             Kind::Bounded { .. } => vec![format!("each number is limited to {range}")],
             Kind::Location { .. } => vec![format!("answers are limited to {range}, a range found privately")],

@@ -2,7 +2,7 @@
 //!
 //! | answers | with a range or options | without | by name besides |
 //! |---|---|---|---|
-//! | number | trimmed mean in the range, Laplace noise | a range by private quantiles, or agreement of most | `winsorized`, `median`, `consensus`, `grid`, `choice` |
+//! | number | trimmed mean in the range, Laplace noise | a range by private quantiles, or agreement of most, or the median where blocks are too few for either | `winsorized`, `median`, `consensus`, `grid`, `choice` |
 //! | vector | mean in the box, Gaussian noise | coordinate by coordinate, or agreement of most | `grid`, `choice` |
 //! | label | one of the options by the exponential mechanism | the majority, or a refusal | `popularity`, and samples: `bootstrap`, `a-samp`, `sa` |
 //! | labels | each option that more than half name, up to noise | the majority of whole sets, or a refusal | samples, as for labels |

@@ -12,10 +12,7 @@ use equipoise_core::{
     mechanism::inverse_sensitivity::{self, InverseSensitivity},
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::{
-        Median, Range,
-        lattice::{FLOATS, Grid},
-    },
+    stability::{Median, Range, digits::Digits, lattice::Grid},
     subsample::{
         ball::Ball,
         bounded::Bounded,
@@ -35,6 +32,9 @@ pub(super) const STEPS: u64 = 1 << 20;
 const TRIM: (i64, u64) = (1, 10);
 /// One part in this many of epsilon chooses among widths.
 const CHOICE: u64 = 5;
+/// Significant digits of the median of answers without a range: the most of these with which a quarter of the answers lies to either side of
+/// where it may be off to, else the fewest. Few digits are few values, among which fewer answers agree on one.
+const DIGITS: [u32; 4] = [7, 5, 3, 2];
 /// The most widths to choose among.
 const MOST_WIDTHS: usize = 16;
 
@@ -68,7 +68,18 @@ impl Chooser<'_> {
             }
             (Err(_), Some(Ok(ball))) => as_ball(ball),
             (Ok(location), _) => Ok(Kind::Location { mean: Box::new(location) }),
-            (Err(error), _) => Err(or_a_range(&error)),
+            (Err(error), _) => self.median_of_few().ok_or_else(|| or_a_range(&error)),
+        }
+    }
+
+    /// Where there are too few blocks for a range of their answers, their median, if it lies among them for certain enough.
+    fn median_of_few(&self) -> Option<Kind> {
+        let lies_among = |median: &MedianVote| median.ranks < self.touch.votes() / 2;
+        match self.median() {
+            Ok(Kind::Median { median }) if self.wanted.allows("median") && lies_among(&median) => {
+                Some(Kind::Median { median })
+            }
+            _ => None,
         }
     }
 
@@ -120,21 +131,36 @@ impl Chooser<'_> {
         let per_unit = Ratio::from(self.touch.per_unit());
         // As many votes as one person changes cost as much as that many people who change one each.
         let eps = Eps::new(self.eps.ratio() / &per_unit)?;
-        let lattice = match self.wanted.range {
-            Some(_) => Some(self.steps()?),
-            None => None,
-        };
-        let range = match &lattice {
-            Some(steps) => steps.places()?,
-            None => FLOATS,
-        };
         let target = Median.quantile().into();
-        let inner = InverseSensitivity { eps, target, range, adjacency: Adjacency::Replace }.calibrate()?;
+        let by = |range: Range| InverseSensitivity {
+            eps: eps.clone(),
+            target,
+            range,
+            adjacency: Adjacency::Replace,
+        };
+        let (space, range, ends) = match self.wanted.range {
+            Some(_) => {
+                let steps = self.steps()?;
+                let range = steps.places()?;
+                (Space::Grid(Grid::new(steps.resolution)?), range, Some(steps.ends))
+            }
+            None => {
+                let each = DIGITS.map(Digits::without_wholes);
+                let mut lattices = each.into_iter().collect::<Result<Vec<_>, _>>()?;
+                let few = lattices.pop().expect("some digits");
+                let among = |digits: &Digits| {
+                    let ranks = by(digits.range()).ranks_for(self.said.failure());
+                    ranks.is_ok_and(|ranks| ranks <= self.touch.votes() / 4)
+                };
+                let digits = lattices.into_iter().find(among).unwrap_or(few);
+                let range = digits.range();
+                (Space::Digits(digits), range, None)
+            }
+        };
+        let inner = by(range).calibrate()?;
         let ranks = inner.accuracy(self.said.failure())?;
-        let grid = lattice.as_ref().map(|steps| Grid::new(steps.resolution.clone())).transpose()?;
-        let ends = lattice.map(|steps| steps.ends);
         let cost = Loss::pure(&self.eps);
-        Ok(Kind::Median { median: Box::new(MedianVote { inner, grid, ends, ranks, cost }) })
+        Ok(Kind::Median { median: Box::new(MedianVote { inner, space, ends, ranks, cost }) })
     }
 
     /// The median where votes agree within a proposed bound: half of epsilon tests, half is noise.
@@ -265,12 +291,18 @@ impl Steps {
 #[derive(Clone, Debug)]
 pub(super) struct MedianVote {
     inner: inverse_sensitivity::Calibrated,
-    /// The steps of a range; all finite floats where there is none.
-    grid: Option<Grid>,
+    space: Space,
     pub ends: Option<(f64, f64)>,
     /// How many ranks off the answer may be.
     pub ranks: u64,
     cost: Loss,
+}
+
+/// Where a median may lie: in steps of a range, or at decimals of a few digits.
+#[derive(Clone, Debug)]
+enum Space {
+    Grid(Grid),
+    Digits(Digits),
 }
 
 impl MedianVote {
@@ -278,10 +310,22 @@ impl MedianVote {
         self.cost.clone()
     }
 
+    /// How many significant digits answers are rounded to, where they are.
+    pub fn digits(&self) -> Option<u32> {
+        match &self.space {
+            Space::Grid(_) => None,
+            Space::Digits(digits) => Some(digits.digits()),
+        }
+    }
+
     pub fn run<C: Coins>(&self, votes: &[f64], coins: &mut C) -> f64 {
-        match &self.grid {
-            Some(grid) => self.inner.run_grid(votes, grid, coins).to_f64(),
-            None => self.inner.run_floats(votes, coins),
+        match &self.space {
+            Space::Grid(grid) => self.inner.run_grid(votes, grid, coins).to_f64(),
+            Space::Digits(digits) => {
+                let clean = |&vote: &f64| digits.clean(Some(vote), digits.range(), Adjacency::Replace);
+                let places: Vec<i64> = votes.iter().filter_map(clean).collect();
+                digits.float(self.inner.run_integers(&places, coins))
+            }
         }
     }
 }
@@ -405,3 +449,7 @@ pub(super) fn vectors(votes: &[Option<&Vote>]) -> Vec<Vec<f64>> {
     };
     votes.iter().copied().map(vector).collect()
 }
+
+#[cfg(test)]
+#[path = "numeric_tests.rs"]
+mod tests;
