@@ -14,6 +14,7 @@ const BOOKS: &str = "    ledger: Path | None = None,
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ";
 
 /// What is said of them.
@@ -27,6 +28,9 @@ const BOOKS_HELP: &str = "    ``alpha``
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
 ";
 
 /// The type of a keyword.

@@ -11,6 +11,8 @@ use equipoise_core::{
 };
 use equipoise_engine::books::{self, LookupError};
 use equipoise_session::{
+    batch::Batch,
+    earlier::{EarlierCounts, TooFewRows},
     ledger::{Balance, DataSet, Earlier, Ledger, LedgerError, Limit, SharedLedger},
     plan::{DataFacts, Plan},
     release::{Remaining, Spent},
@@ -25,7 +27,10 @@ use pyo3::{
     types::{PyDict, PyList},
 };
 use serde_json::{Value, json};
-use std::{io::Read, path::PathBuf};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 /// A ledger, on disk or in memory. In memory it counts: what nobody asks for again is forgotten.
 #[pyclass(frozen, module = "equipoise._equipoise")]
@@ -63,6 +68,28 @@ impl Books {
         Ok(release.to_text())
     }
 
+    /// What earlier answers tell of a plan that would be refused.
+    pub fn too_few_rows(
+        &self,
+        planned: &Planned,
+        data: &str,
+        file: Option<&Path>,
+        told: &[String],
+    ) -> PyResult<Option<Box<TooFewRows>>> {
+        let counts = match file {
+            None => EarlierCounts::told(told.iter().map(String::as_str)),
+            Some(file) => match books::changed_at(file) {
+                None => return Ok(None),
+                Some(changed) => {
+                    let ledger = self.ledger.take().map_err(|error| errors::ledger(&error))?;
+                    EarlierCounts::of(&ledger, data, self.analyst.as_deref(), &changed)
+                        .map_err(|error| errors::ledger(&error))?
+                }
+            },
+        };
+        Ok(counts.check(&planned.plan).err())
+    }
+
     fn balance_json(&self, data: &str) -> Result<String, LedgerError> {
         let ledger = self.ledger.take()?;
         let balance = ledger.balance(data, self.analyst.as_deref())?;
@@ -92,16 +119,36 @@ impl Books {
         request: &str,
         kinds: Vec<Option<String>>,
     ) -> PyResult<Planned> {
-        let request = Request::from_json(request).map_err(errors::request)?;
+        let words = Words::read(request)?;
         py.detach(|| {
             let session = self.session()?;
             let facts = session::facts(Some(session.ledger()), data, &columns)
                 .map_err(|error| errors::ledger(&error))?;
             let kinds = kinds.into_iter().map(|kind| ColumnType::named(&kind?)).collect();
             let facts = DataFacts { kinds, ..facts };
-            let plan = Plan::new(&request, &facts)
-                .map_err(|error| errors::plan_but(&error, Plan::mended(&request, &facts, &error)))?;
+            let plan = match &words {
+                Words::Question(request) => Plan::new(request, &facts)
+                    .map_err(|error| errors::plan_but(&error, Plan::mended(request, &facts, &error)))?,
+                Words::Batch(batch) => Plan::batch(batch, &facts).map_err(errors::plan)?,
+            };
             Ok(Planned { plan, columns })
+        })
+    }
+
+    /// What earlier answers tell of a plan that would be refused: a line, the keyword that it is about, what to do, and a call that
+    /// would be answered. They are those in the ledger since a file was changed last, or `told`, releases that a session kept.
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from lists")]
+    fn too_few(
+        &self,
+        py: Python<'_>,
+        planned: &Planned,
+        data: &str,
+        file: Option<PathBuf>,
+        told: Vec<String>,
+    ) -> PyResult<Option<errors::Wrong>> {
+        py.detach(|| {
+            let few = self.too_few_rows(planned, data, file.as_deref(), &told)?;
+            Ok(few.map(|few| errors::parts(&few.error, few.call())))
         })
     }
 
@@ -113,12 +160,11 @@ impl Books {
         request: &str,
         request_id: &str,
     ) -> PyResult<Option<String>> {
-        let request = Request::from_json(request).map_err(errors::request)?;
+        let words = Words::read(request)?;
         py.detach(|| {
             let session = self.session()?;
-            let before = session
-                .replayed(data, request_id, &request.to_json())
-                .map_err(|error| errors::pay(&error))?;
+            let before =
+                session.replayed(data, request_id, &words.to_json()).map_err(|error| errors::pay(&error))?;
             Ok(before.map(|release| release.to_text()))
         })
     }
@@ -204,6 +250,36 @@ impl Books {
     /// What a data set has spent and what is left of its limit, as JSON.
     fn balance(&self, py: Python<'_>, data: &str) -> PyResult<String> {
         py.detach(|| self.balance_json(data)).map_err(|error| errors::ledger(&error))
+    }
+}
+
+/// What is asked: one question, or several.
+enum Words {
+    Question(Request),
+    Batch(Batch),
+}
+
+impl Words {
+    /// Read a document of JSON; one with a list of questions is a batch, of which the numbers in `leave_out` are not asked.
+    fn read(text: &str) -> PyResult<Self> {
+        let mut document: Value = serde_json::from_str(text).map_err(errors::request)?;
+        match document.as_object_mut().filter(|words| words.contains_key("questions")) {
+            None => Request::from_json(text).map(Self::Question).map_err(errors::request),
+            Some(words) => {
+                let leave_out = words.remove("leave_out").unwrap_or_else(|| json!([]));
+                let leave_out: Vec<usize> = serde_json::from_value(leave_out).map_err(errors::request)?;
+                let batch = Batch::from_json(&document.to_string()).map_err(errors::request)?;
+                Ok(Self::Batch(batch.without(&leave_out).map_err(errors::request)?))
+            }
+        }
+    }
+
+    /// What is charged, hashed and kept.
+    fn to_json(&self) -> String {
+        match self {
+            Self::Question(request) => request.to_json(),
+            Self::Batch(batch) => batch.to_json(),
+        }
     }
 }
 

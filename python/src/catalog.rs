@@ -118,6 +118,20 @@ pub fn short_words(value: &str, error: &str) -> PyResult<(String, String)> {
     Ok((rounded(&value, error.as_ref()), words))
 }
 
+/// What values were limited to, as a clause behind the name of an answer, where they were.
+#[pyfunction]
+pub fn limits_words(error: &str) -> PyResult<Option<String>> {
+    let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
+    Ok(error.as_ref().and_then(ErrorBar::limits_words))
+}
+
+/// What is true of a whole table of bars: how they hold, and what they are all about.
+#[pyfunction]
+pub fn table_words(bars: &str) -> PyResult<Option<(String, Vec<String>)>> {
+    let bars: Vec<ErrorBar> = serde_json::from_str(bars).map_err(errors::request)?;
+    Ok(ErrorBar::table_words(&bars))
+}
+
 /// A release, given as its JSON, as the SVG that the command line draws; a list of quantiles is named by these fractions.
 #[pyfunction]
 pub fn picture(release: &str, fractions: Vec<String>) -> PyResult<String> {

@@ -43,9 +43,16 @@ pub fn plan(error: PlanError) -> PyErr {
 
 /// The same with a question that can be planned, where there is one.
 pub fn plan_but(error: &PlanError, step: Option<NextStep>) -> PyErr {
+    RequestError::new_err(parts(error, step.map(|step| step.written(Surface::Python, "data"))))
+}
+
+/// What a `RequestError` is made of: the line, the keyword that it is about, what to do, and a whole call that can be answered.
+pub type Wrong = (String, Option<&'static str>, Option<String>, Option<String>);
+
+/// An error of a plan as that.
+pub fn parts(error: &PlanError, call: Option<String>) -> Wrong {
     let argument = error.argument().map(|option| option.keyword);
-    let call = step.map(|step| step.written(Surface::Python, "data"));
-    RequestError::new_err((error.to_string(), argument, error.next_step().map(str::to_string), call))
+    (error.to_string(), argument, error.next_step().map(str::to_string), call)
 }
 
 /// The data is of a kind that the question cannot read; nothing was charged.

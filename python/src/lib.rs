@@ -45,8 +45,8 @@ mod _equipoise {
         blocks::{Ballot, deal_people, deal_rows},
         books::{Account, Books, Planned, known_as, simulate},
         catalog::{
-            answer_words, audit, audits, calibrate, cautions, explain, in_python, mechanisms, next_call,
-            picture, short_words, visible,
+            answer_words, audit, audits, calibrate, cautions, explain, in_python, limits_words, mechanisms,
+            next_call, picture, short_words, table_words, visible,
         },
         graph::Graph,
         monitor::{FileWatch, Holdout, Threshold, Watch},

@@ -7,6 +7,7 @@ use crate::{
 use equipoise_session::{plan::DataFacts, release::Release, request::Request, session, source::ColumnType};
 use equipoise_sql_front::Query;
 use pyo3::prelude::*;
+use std::path::PathBuf;
 
 /// A query that was understood: it asks about one table.
 #[pyclass(frozen, module = "equipoise._equipoise")]
@@ -60,6 +61,22 @@ impl SqlQuery {
             let kinds = kinds.into_iter().map(|kind| ColumnType::named(&kind?)).collect();
             let plan = self.0.plan(&DataFacts { kinds, ..facts }).map_err(errors::request)?;
             Ok(Planned::new(plan, columns))
+        })
+    }
+
+    /// What earlier answers tell of its questions: the line of those that would be refused, at their place.
+    #[expect(clippy::needless_pass_by_value, reason = "extracted from a path")]
+    fn too_few(
+        &self,
+        py: Python<'_>,
+        books: &Books,
+        planned: &Planned,
+        data: &str,
+        file: PathBuf,
+    ) -> PyResult<Option<String>> {
+        py.detach(|| {
+            let few = books.too_few_rows(planned, data, Some(&file), &[])?;
+            Ok(few.map(|few| self.0.too_few(&few).to_string()))
         })
     }
 

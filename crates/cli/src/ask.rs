@@ -5,7 +5,7 @@ use crate::{
     args::{BatchOptions, Books, QuestionCommand, Showing},
     fail,
     interrupt::{Stage, reached},
-    plot, progress, show, unplanned, unplanned_with,
+    plot, progress, show, sql, unplanned, unplanned_with,
 };
 use equipoise_core::wording::{self, OptionName, Surface};
 use equipoise_engine::{
@@ -139,7 +139,7 @@ pub(crate) fn answer(
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
     let plan = plan(&facts)?;
     plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
-    let few = match (&known, changed_at(file), showing.anyway || asked.query.is_some()) {
+    let few = match (&known, books::changed_at(file), showing.anyway) {
         (Some(known), Some(changed), false) => {
             let counts = EarlierCounts::of(known, name, books.analyst.as_deref(), &changed);
             counts.map_err(unopened)?.check(&plan).err()
@@ -151,11 +151,18 @@ pub(crate) fn answer(
             Some(known) => Some(known.balance(name, books.analyst.as_deref()).map_err(unopened)?),
             None => None,
         };
-        let few = few.as_ref().map(|few| (few.error.to_string(), instead_of(few, asked)));
+        let line = |few: &TooFewRows| match asked.query {
+            Some(query) => query.too_few(few).to_string(),
+            None => few.error.to_string(),
+        };
+        let few = few.as_ref().map(|few| (line(few), instead_of(few, asked)));
         show::plan(&plan, balance.as_ref(), few, showing);
         return Ok(Exit::Done);
     }
     if let Some(few) = few {
+        if let Some(query) = asked.query {
+            return Err(sql::wrong(&query.too_few(&few)));
+        }
         let exit = unplanned_but(&few.error, few.step.as_ref(), file, books);
         if let (None, Some(command), false) = (&few.step, instead_of(&few, asked), showing.json) {
             eprintln!("  try: {command}");
@@ -246,13 +253,6 @@ fn instead_of(few: &TooFewRows, asked: &Asked<'_>) -> Option<String> {
         [questions, asked.file].map(|path| OptionName::for_a_shell(&path.to_string_lossy()));
     let command = format!("equipoise batch {questions} {file} --leave-out {numbers}");
     Some(wording::line(&(command + &charged_to(asked.books))))
-}
-
-/// When a file was changed last, as ledgers write times; nothing for what is not one file.
-fn changed_at(file: &Path) -> Option<String> {
-    let metadata = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
-    let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(equipoise_session::ledger::utc(since.as_secs()))
 }
 
 /// Where a question about this file is charged.

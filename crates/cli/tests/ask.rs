@@ -395,10 +395,8 @@ fn a_receipt_tells_a_restored_old_copy() {
 #[test]
 fn a_refusal_says_what_rows_hold_and_a_count_keeps_from_asking_in_vain() {
     let folder = thousand();
-    // Counts are about the file as it is, and are compared with when it was changed, to the second.
-    let path = folder.path("data.csv");
-    let touched = Command::new("touch").args(["-d", "2020-01-01"]).arg(path).status().expect("touch");
-    assert!(touched.success());
+    // Counts are about the file as it is, and are compared with when it was changed or put into its place, to the second.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
     let text = folder.run("mean data.csv town --epsilon 10");
     let said = String::from_utf8_lossy(&text.stdout);
     // A number of rows that is 100 off has a probability of e^-50.
@@ -449,6 +447,31 @@ fn a_refusal_says_what_rows_hold_and_a_count_keeps_from_asking_in_vain() {
         (Some(1), &"0.1".into())
     );
     assert!(folder.fails("batch q.json data.csv --leave-out 4").contains("there is no question 4"));
+    // A query has the place of what would be refused.
+    let query = "SELECT COUNT(*),\n  IQR(value) FROM data.csv";
+    let wrong = folder.run_words(&["sql", query, "--epsilon", "0.1"]);
+    let said = String::from_utf8_lossy(&wrong.stderr);
+    assert!(
+        said.starts_with("equipoise: line 2, column 3: this would be refused: it takes about "),
+        "{said}"
+    );
+    assert!(said.contains("raise epsilon, leave it out, or give --anyway to ask all the same"), "{said}");
+    let planned = folder.run_words(&["sql", query, "--epsilon", "0.1", "--dry-run"]);
+    let said = String::from_utf8_lossy(&planned.stdout);
+    assert!(said.contains("  earlier    line 2, column 3: this would be refused"), "{said}");
+    let charges = folder.charges();
+    let anyway = folder.run_words(&["sql", query, "--epsilon", "0.1", "--anyway"]);
+    assert!(anyway.status.success() && folder.charges() == charges + 1);
+    // A file with another content and an old date is another file.
+    fs::write(folder.path("other.csv"), "town,value\nAyr,1\n").expect("a file");
+    let touched = Command::new("touch")
+        .args(["-d", "2020-01-01"])
+        .arg(folder.path("other.csv"))
+        .status()
+        .expect("touch");
+    assert!(touched.success());
+    fs::rename(folder.path("other.csv"), folder.path("data.csv")).expect("renamed");
+    assert_eq!(folder.run("median data.csv value --epsilon 0.02").status.code(), Some(3));
 }
 
 /// A condition with a name or a constant that is nearly right has the whole command that was probably meant.

@@ -2,8 +2,9 @@
 
 use crate::{
     answer::BatchAnswer,
+    bar::ErrorBar,
     error::PlanError,
-    ledger::{Ledger, LedgerError, Recorded},
+    ledger::{Ledger, LedgerError},
     next::NextStep,
     plan::{Part, Plan},
     promise::{Outcome, Promise},
@@ -11,7 +12,7 @@ use crate::{
     request::Request,
     statistic::{Argument, Statistic, Truth},
 };
-use equipoise_core::ratio::Ratio;
+use equipoise_core::{adjacency::Unit, ratio::Ratio, wording::Surface};
 
 /// Bars that are less sure keep nobody from asking.
 const SURE: f64 = 0.95;
@@ -44,6 +45,25 @@ pub struct TooFewRows {
     pub step: Option<NextStep>,
     /// The questions of a batch that would be refused while others are answered, from one.
     pub leave_out: Vec<usize>,
+    /// The questions that would be refused, from one.
+    pub refused: Vec<usize>,
+    /// How many rows they take and how many there are, in words.
+    pub rows: String,
+}
+
+impl TooFewRows {
+    fn new(error: PlanError, rows: String, refused: Vec<usize>) -> Self {
+        Self { error, step: None, leave_out: Vec::new(), refused, rows }
+    }
+
+    /// The call of Python that would be answered instead; of a batch, about the same `questions`.
+    pub fn call(&self) -> Option<String> {
+        if let Some(step) = &self.step {
+            return Some(step.written(Surface::Python, "data"));
+        }
+        let numbers = self.leave_out.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        (!numbers.is_empty()).then(|| format!("eq.batch(questions, data, leave_out=[{numbers}])"))
+    }
 }
 
 /// What takes more rows than there are.
@@ -77,9 +97,19 @@ impl EarlierCounts {
             recorded
                 .iter()
                 .filter(|recorded| recorded.receipt.time.as_str() > changed)
-                .filter_map(row_count)
+                .flat_map(|recorded| row_counts(&recorded.release, &recorded.receipt.id))
                 .collect(),
         ))
+    }
+
+    /// What releases tell that whoever asks has kept, the latest first: for rows in memory, which did not change between them.
+    pub fn told<'a>(releases: impl IntoIterator<Item = &'a str>) -> Self {
+        let counts = |text: &'a str| {
+            let release = serde_json::from_str::<Release>(text).ok();
+            let receipt = release.and_then(|release| release.receipt);
+            receipt.map_or(Vec::new(), |receipt| row_counts(text, &receipt.id))
+        };
+        Self(releases.into_iter().take(LOOKED_AT as usize).flat_map(counts).collect())
     }
 
     /// The error of a plan that needs more rows than there are, or some of whose parts do, and what would do. Which parts take what is
@@ -101,7 +131,10 @@ impl EarlierCounts {
             let hint = format!("{for_all}{separator} give `anyway` to ask all the same");
             let error =
                 PlanError::about(Argument::Epsilon, problem).hint(hint).meaning(Argument::Epsilon, enough);
-            return Err(Box::new(TooFewRows { error, step: more, leave_out: Vec::new() }));
+            return Err(Box::new(TooFewRows {
+                step: more,
+                ..TooFewRows::new(error, hopeless.rows(), vec![1])
+            }));
         }
         let (quantiles, take) = match hopeless.parts.len() {
             1 => ("quantile", "takes"),
@@ -115,7 +148,7 @@ impl EarlierCounts {
         );
         let step = plan.without_quantiles();
         let error = PlanError::about(Argument::NoQuantiles, problem).hint(hint);
-        Err(Box::new(TooFewRows { error, step, leave_out: Vec::new() }))
+        Err(Box::new(TooFewRows { step, ..TooFewRows::new(error, hopeless.rows(), Vec::new()) }))
     }
 
     /// The same for questions that share a price: those that would be refused while others are answered can be left out.
@@ -131,6 +164,7 @@ impl EarlierCounts {
         let (questions, take) = if one { ("question", "it takes") } else { ("questions", "they take up to") };
         let which = format!("{questions} {}", numbers.join(", "));
         let problem = format!("{which} would be refused: {take} {}", most.rows());
+        let refused = leave_out.clone();
         let (hint, leave_out) = if leave_out.len() == plan.parts().len() {
             ("raise \"epsilon\", or give `anyway` to ask all the same".to_string(), Vec::new())
         } else {
@@ -141,7 +175,7 @@ impl EarlierCounts {
             (hint, leave_out)
         };
         let error = PlanError::about(Argument::Epsilon, problem).hint(hint);
-        Err(Box::new(TooFewRows { error, step: None, leave_out }))
+        Err(Box::new(TooFewRows { leave_out, ..TooFewRows::new(error, most.rows(), refused) }))
     }
 
     /// What of a question takes more rows than there are.
@@ -175,26 +209,54 @@ impl EarlierCounts {
     }
 }
 
-/// What a release tells of the number of rows.
-fn row_count(recorded: &Recorded) -> Option<RowCount> {
-    let release: Release = serde_json::from_str(&recorded.release).ok()?;
+/// What a release tells of numbers of rows, under the id of its charge.
+fn row_counts(text: &str, receipt: &str) -> Vec<RowCount> {
+    let Ok(release) = serde_json::from_str::<Release>(text) else { return Vec::new() };
+    let ends = |outcome: Outcome, error: Option<&ErrorBar>| match outcome {
+        Outcome::Released => row_ends(error?),
+        Outcome::Refused => None,
+    };
+    let count = |column: Option<&String>, [least, most]: [u64; 2]| RowCount {
+        filter: release.filter.clone(),
+        column: column.cloned(),
+        promise: release.guarantee.clone(),
+        most,
+        width: most.saturating_sub(least),
+        receipt: receipt.to_string(),
+    };
+    let of_release = |ends| count(release.column.as_ref(), ends);
     if release.guarantee.per_unit {
-        return None;
+        return Vec::new();
     }
-    let counts = |name: &str| Statistic::named(name).is_some_and(|one| one.spec().truth == Truth::Count);
-    let error = match &release.answers {
-        None if counts(&release.statistic)
-            && release.groups.is_none()
-            && release.outcome == Outcome::Released =>
-        {
-            release.error.clone()?
+    match &release.answers {
+        None if counts(&release.statistic) && release.groups.is_none() => {
+            ends(release.outcome, release.error.as_ref()).map(of_release).into_iter().collect()
         }
         Some(answers) if release.statistic == Statistic::Summary.name() => {
-            let count = answers.iter().find(|item: &&BatchAnswer| counts(&item.statistic))?;
-            count.error.clone().filter(|_| count.outcome == Outcome::Released)?
+            let counted = answers.iter().find(|item: &&BatchAnswer| counts(&item.statistic));
+            let ends = counted.and_then(|item| ends(item.outcome, item.error.as_ref()));
+            ends.map(of_release).into_iter().collect()
         }
-        _ => return None,
-    };
+        // Of units a count in a query may be of what each has: only where a unit is a row is it one of rows for sure.
+        Some(answers) if release.statistic == "batch" && release.guarantee.unit == Unit::Row.to_string() => {
+            let plain = answers.iter().filter(|item| counts(&item.statistic) && item.group_by.is_empty());
+            plain
+                .filter_map(|item| {
+                    Some(count(item.column.as_ref(), ends(item.outcome, item.error.as_ref())?))
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Is it a number of rows?
+fn counts(statistic: &str) -> bool {
+    Statistic::named(statistic).is_some_and(|one| one.spec().truth == Truth::Count)
+}
+
+/// Between which whole numbers a bar that is sure enough lies.
+fn row_ends(error: &ErrorBar) -> Option<[u64; 2]> {
     if error.confidence() < SURE {
         return None;
     }
@@ -204,15 +266,7 @@ fn row_count(recorded: &Recorded) -> Option<RowCount> {
             .and_then(|number| number.ceil_i64())
             .map(|number| number.max(0).unsigned_abs())
     };
-    let (least, most) = (whole(low)?, whole(high)?);
-    Some(RowCount {
-        filter: release.filter,
-        column: release.column,
-        promise: release.guarantee,
-        most,
-        width: most.saturating_sub(least),
-        receipt: recorded.receipt.id.clone(),
-    })
+    Some([whole(low)?, whole(high)?])
 }
 
 #[cfg(test)]
@@ -322,6 +376,31 @@ mod tests {
         let few = counts.check(&Plan::batch(&hopeless, &facts).unwrap()).unwrap_err();
         assert!(few.leave_out.is_empty() && few.error.to_string().contains("raise \"epsilon\""));
         assert!(three.without(&[4]).is_err() && three.without(&[1, 2, 3]).is_err());
+    }
+
+    #[test]
+    fn releases_that_somebody_kept_tell_the_same_and_so_do_counts_of_a_batch() {
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        let run = |session: &mut Session, plan: Plan| {
+            let Ok(Paid::Charged(charged)) = session.charge(plan, None) else { panic!("no limit, no id") };
+            session.run(*charged, &Memory::new(vec![1.0; 300], &["a"; 300])).unwrap().to_text()
+        };
+        let planned = plan(&session, &asked("count", "10"));
+        let count = run(&mut session, planned);
+        let median = plan(&session, &asked("median", "0.01"));
+        let few = EarlierCounts::told([count.as_str()]).check(&median).unwrap_err();
+        assert!(few.error.to_string().starts_with("this would be refused: it takes about"));
+        assert_eq!((few.refused.as_slice(), few.leave_out.is_empty()), ([1].as_slice(), true));
+        assert!(few.call().unwrap().starts_with("eq.median(data, 'salary', epsilon=0."), "{few:?}");
+        assert_eq!(EarlierCounts::told(["{}", "no release"]), EarlierCounts::default());
+        // Of a batch: all rows, as its question about no column says.
+        let facts = facts(Some(session.ledger()), "people", &COLUMNS.map(String::from)).unwrap();
+        let text = r#"{"epsilon": 9, "questions": [{"statistic": "count"}, {"statistic": "histogram", "column": "town", "keys": ["a"]}]}"#;
+        let planned = Plan::batch(&Batch::from_json(text).unwrap(), &facts).unwrap();
+        let batch = run(&mut session, planned);
+        let counts = EarlierCounts::told([batch.as_str()]);
+        assert_eq!(counts.0.len(), 1, "{counts:?}");
+        assert!(counts.check(&median).is_err());
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::{
 use equipoise_core::{adjacency::Unit, wording};
 use equipoise_session::{
     batch::Batch,
+    earlier::TooFewRows,
     plan::{DataFacts, Plan, PlanError},
     request::Request,
     statistic::{Argument, Statistic},
@@ -155,6 +156,22 @@ impl Query {
             let number = number.or_else(|| self.culprit(facts, &error));
             self.placed(number, &error)
         })
+    }
+
+    /// What earlier counts tell of its questions, at the place of the first that would be refused.
+    pub fn too_few(&self, few: &TooFewRows) -> SqlError {
+        let places = few.refused.iter().filter_map(|number| self.aggregates.get(number.checked_sub(1)?));
+        let at = places.map(|aggregate| aggregate.at).min();
+        let (problem, it) = match few.refused.len() {
+            1 => (format!("this would be refused: it takes {}", few.rows), "it"),
+            many => (format!("{many} aggregates would be refused: they take up to {}", few.rows), "them"),
+        };
+        let leave = if few.leave_out.is_empty() { String::new() } else { format!(", leave {it} out") };
+        let error = match at {
+            Some(at) => SqlError::at(&self.text, at, problem),
+            None => SqlError::anywhere(problem),
+        };
+        error.hint(format!("raise epsilon{leave}, or give `anyway` to ask all the same"))
     }
 
     /// The question that has this error when it is asked alone.

@@ -10,6 +10,7 @@ No clipping bounds, no lists of candidates; an error bar on everything; a refusa
 Statistics        count, share, sum, mean, variance, std, median, quantile, iqr, min, max, distinct, ecdf, mode, histogram,
                   select, top, summary
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
+Several at once   batch([{"statistic": "count"}, ..], data, epsilon=...): one scan, one charge; sql(query, people=data)
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 Behind a server   connect(url, token=...)["name"] goes where a table goes; no row comes here
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
@@ -31,6 +32,7 @@ from . import _forks  # noqa: F401, its hooks stand before the first call
 from . import _statistics
 from ._books import spent
 from ._around import Robust
+from ._batch import batch
 from ._errors import (
     BudgetError,
     DataError,
@@ -62,7 +64,7 @@ from ._release import Release
 from ._remote import RemoteData, Server, connect
 from ._robust import RobustDistinct, RobustF2, RobustMinCut, RobustPoint, choose_robust
 from ._session import Query, Session
-from ._sql import Rows, sql
+from ._sql import Public, Rows, public, sql
 from ._statistics import *  # noqa: F403, the functions of the table
 from ._subsample import subsample
 
@@ -78,6 +80,7 @@ __all__ = [
     "LedgerFileError",
     "LostError",
     "PrivacyWarning",
+    "Public",
     "Query",
     "Refutation",
     "RefusedError",
@@ -97,6 +100,7 @@ __all__ = [
     "ThresholdMonitor",
     "audit",
     "audits",
+    "batch",
     "black_box",
     "bounded_local_sensitivity",
     "calibrate",
@@ -107,6 +111,7 @@ __all__ = [
     "mechanisms",
     "noise",
     "propose_test_release",
+    "public",
     "refute",
     "run_program",
     "sampled",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -13,6 +14,10 @@ from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warn, warned
 from ._wording import decimal, decimals, in_python
+
+#: Longer releases are about many groups, which tell nothing of all rows.
+MOST_KEPT = 100_000
+
 
 class Question:
     """A question about data, planned: free until it is released."""
@@ -29,13 +34,17 @@ class Question:
         analyst: str | None = None,
         apart: bool = False,
         request_id: str | None = None,
+        told: deque[str] | None = None,
+        words: dict[str, Any] | None = None,
         **keywords: Any,
     ) -> None:
-        words = request(statistic, column, keywords)
+        # Of several questions the words are whole already.
+        several = words is not None
+        words = request(statistic, column, keywords) if words is None else words
         self._types: dict[str, str] | None = words.get("types")
         self._fractions = tuple(part.strip() for part in str(words.get("fraction") or "").split(",") if part.strip())
         self.table: Table | FileTable = table(data)
-        if "column" not in words and statistic != "count" and len(self.table.names) == 1:
+        if not several and "column" not in words and statistic != "count" and len(self.table.names) == 1:
             words["column"] = self.table.names[0]
         self._named = not (books is None and ledger is None and not is_path(data))
         if not self._named:
@@ -46,31 +55,52 @@ class Question:
             charged = _books.charged(data, ledger, name, apart)
             name, books = charged.name, charged.open(analyst)
         assert name is not None and books is not None, "a session names its data"
-        self.books = books
+        self.books, self._name, self._words = books, name, json.dumps(words)
+        self._told = told
         self._before: str | None = None
         if request_id is not None and self._named:
             # Before anything is planned: what an earlier version answered is given again under stricter rules too.
-            self._before = books.answered(name, json.dumps(words), request_id)
+            self._before = books.answered(name, self._words, request_id)
         if self._before is None:
-            self.planned = books.plan(name, self.table.names, json.dumps(words), self.table.kinds())
+            self.planned = books.plan(name, self.table.names, self._words, self.table.kinds())
+
+    def _too_few(self) -> tuple[str, str | None, str | None, str | None] | None:
+        """What earlier counts tell of this question, where it, or some of it, would be refused. Which rows a count was about is known
+        of a file, and of the table of a session; any other table in memory may be another than the last."""
+        if isinstance(self.table, FileTable):
+            return self.books.too_few(self.planned, self._name, self.table.path, [])
+        if self._told:
+            return self.books.too_few(self.planned, self._name, None, list(self._told))
+        return None
 
     def summarize(self) -> dict[str, Any]:
         """What it will cost and what can be told of the answer. Free."""
         summary: dict[str, Any] = json.loads(self.planned.summary)
         summary["expected"] = in_python(summary["expected"])
         summary["warnings"] = [in_python(line) for line in summary["warnings"]]
+        few = self._too_few()
+        if few is not None:
+            summary["would_be_refused"] = {"why": in_python(few[0]), "call": few[3]}
         return summary
 
-    def release(self, request_id: str | None = None) -> Release:
-        """Pay, read the rows, answer."""
+    def release(self, request_id: str | None = None, anyway: bool = False) -> Release:
+        """Pay, read the rows, answer. What earlier counts show to be refused is an error for free, unless it is asked anyway."""
         if self._before is not None:
             return Release._of_json(self._before, self._fractions)
         if not self._named:
             _books.check_request_id(request_id)
+        few = None if anyway else self._too_few()
+        if few is not None:
+            before = None if request_id is None else self.books.answered(self._name, self._words, request_id)
+            if before is not None:
+                return Release._of_json(before, self._fractions)
+            raise RequestError(*few)
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)
         source = self.table.source(self.planned.wanted, self._types)
         text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
+        if self._told is not None and len(text) < MOST_KEPT:
+            self._told.appendleft(text)
         return warned(Release._of_json(text, self._fractions), before)
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
@@ -166,9 +196,9 @@ def ask(statistic: str, said: dict[str, Any]) -> Release:
     """Plan, pay, answer."""
     said = dict(said)
     data, column = said.pop("data"), said.pop("column", None)
-    request_id = said.pop("request_id", None)
+    request_id, anyway = said.pop("request_id", None), said.pop("anyway", False)
     from ._remote import RemoteData, RemoteQuestion
 
     if isinstance(data, RemoteData):
-        return RemoteQuestion(statistic, data, column, **said).release(request_id)
-    return Question(statistic, data, column, request_id=request_id, **said).release(request_id)
+        return RemoteQuestion(statistic, data, column, **said).release(request_id, anyway)
+    return Question(statistic, data, column, request_id=request_id, **said).release(request_id, anyway)

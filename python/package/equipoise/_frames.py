@@ -1,6 +1,7 @@
 """A release as rows of a table: one for a number, one for each group, the parts of a summary side by side.
 
-Everything in a row was released: values, both ends of error bars, ranks, and whether there was a refusal.
+Everything in a row was released: values, both ends of error bars and of the range that values were limited to, ranks, and whether there was
+a refusal.
 """
 
 from __future__ import annotations
@@ -80,12 +81,22 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
 def _one(suffix: str, value: Any, error: dict[str, Any], place: int | None, kind: str | None) -> dict[str, Any]:
     low, high, rank = _bar(value, error, place)
     cells = {f"value{suffix}": typed(value, kind), f"low{suffix}": typed(low, kind), f"high{suffix}": typed(high, kind)}
+    cells.update({} if suffix else _limits("", error))
     return {**cells, f"rank{suffix}": rank} if rank is not None else cells
+
+
+def _limits(prefix: str, error: dict[str, Any]) -> dict[str, Any]:
+    """The range that values were limited to, which is part of an answer: its bar is about values in there."""
+    limits = error.get("range")
+    if not isinstance(limits, list) or len(limits) != 2:
+        return {}
+    return {f"{prefix}limited_low": limits[0], f"{prefix}limited_high": limits[1]}
 
 
 def _named(name: str, value: Any, error: dict[str, Any], place: int | None, kind: str | None) -> dict[str, Any]:
     low, high, _ = _bar(value, error, place)
-    return {name: typed(value, kind), f"{name}_low": typed(low, kind), f"{name}_high": typed(high, kind)}
+    bar = {name: typed(value, kind), f"{name}_low": typed(low, kind), f"{name}_high": typed(high, kind)}
+    return bar if place is not None else {**bar, **_limits(f"{name}_", error)}
 
 
 def _bar(value: Any, error: dict[str, Any], place: int | None) -> tuple[Any, Any, Any]:

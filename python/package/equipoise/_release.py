@@ -274,17 +274,63 @@ class Release:
         privacy = f"epsilon={short(promise['epsilon'])}"
         if promise["delta"] != "0":
             privacy += f", delta={short(promise['delta'])}"
-        where = f"{privacy}, {promise['adjacency']}, {self.mechanism}"
+        receipt = str((self._parts.get("receipt") or {}).get("id", ""))[:8]
+        where = f"{privacy}, {promise['adjacency']}, {self.mechanism}" + (f", receipt {receipt}" if receipt else "")
         if self.refused:
             step = self.next_step
             then = f"; next: {step['call']}" if step else ""
-            return visible(f"<{self.statistic} refused ({where}): {self.advice}{then}>")
+            return visible(f"<{self._asked()} refused ({where}): {self.advice}{then}>")
         if self.groups is not None:
-            return visible(f"<{self.statistic} of {len(self.groups)} groups ({where})\n{self._lines()}>")
+            return visible(f"<{self._asked()}, {len(self.groups)} groups ({where})\n{self._lines()}>")
+        if self.answers is not None:
+            lines = [f"  {name}: {value}" + (f"; {bar}" if bar else "") for name, value, bar in self._answers()]
+            return visible("\n".join([f"<{self._asked()} ({where})", *lines]) + ">")
         if self.error is None:
-            return visible(f"<{self.statistic} {_shown(self.value)} ({where})>")
+            return visible(f"<{self._asked()}: {_shown(self.value)} ({where})>")
         value, bar = self._words()
-        return visible(f"<{self.statistic} {value}: {bar} ({where})>")
+        return visible(f"<{self._asked()}: {value}; {bar} ({where})>")
+
+    def _asked(self) -> str:
+        """What was asked, in short, and what values were limited to where that is one range: a number is not read without it."""
+        parts = self._parts
+        by = [str(name) for name in parts.get("group_by") or []]
+        of = {"share": "of rows where"}.get(self.statistic, "of")
+        asked = self.statistic + (f" {of} {parts['column']}" if parts.get("column") else "")
+        limits = _equipoise.limits_words(json.dumps(parts.get("error")))
+        return asked + (f" by {', '.join(by)}" if by else "") + (f", {limits}" if limits else "")
+
+    def _answers(self) -> list[tuple[str, str, str]]:
+        """Each answer of several: its name, its value, and its bar with all that it is about."""
+        found = []
+        for part in self.answers or []:
+            name = _frames.part_name(part)
+            if self.statistic == "batch" and part.get("column") and part["statistic"] != "coefficient":
+                name += f" of {part['column']}"
+            if part["outcome"] == "refused":
+                found.append((name, "refused", in_python(part.get("advice") or "")))
+            elif part.get("groups") is not None or part.get("answers") is not None:
+                inner = Release({**self._parts, "groups": None, "answers": None, "error": None, **part})
+                found.append((name, f"{len(part['groups'])} groups" if part.get("groups") is not None else "several", ""))
+                found.extend((f"  {key}", value, error) for key, value, error in inner._cells(_FEW) or inner._answers())
+            else:
+                words = _equipoise.answer_words(json.dumps(part["value"]), json.dumps(part.get("error")))
+                found.append((name, *words))
+        return found
+
+    def _about(self) -> list[str]:
+        """What the bars of all groups are about: a range that values were limited to is part of the answer."""
+        groups = self.groups or []
+        parts = [part for group in groups for part in (group.get("answers") or [group])]
+        by_name: dict[str, list[Any]] = {}
+        for part in parts:
+            if part.get("error") is not None:
+                by_name.setdefault(str(part.get("statistic", "")), []).append(part["error"])
+        found: list[str] = []
+        for name, bars in by_name.items():
+            words = _equipoise.table_words(json.dumps(bars))
+            lines = [] if words is None else [f"error: {words[0]}", *(f"about: {line}" for line in words[1])]
+            found.extend(f"{name}: {line}" if name else line for line in lines)
+        return found
 
     def _words(self) -> tuple[str, str]:
         """The value in as many digits as its bar justifies, and the bar with all that it is about, as the command line says them."""
@@ -297,7 +343,7 @@ class Release:
             key = ", ".join("(empty)" if part is None else str(part) for part in _frames._key(group["key"]))
             parts = [(key, group)]
             if group.get("answers") is not None:
-                parts = [(f"{key}: {part['statistic']}", part) for part in group["answers"]]
+                parts = [(f"{key}: {_frames.part_name(part)}", part) for part in group["answers"]]
             for name, part in parts:
                 if part["outcome"] == "refused":
                     cells.append((name, "refused", ""))
@@ -310,7 +356,8 @@ class Release:
         widest = max((len(name) for name, *_ in cells), default=0)
         lines = [f"  {name:<{min(widest, 40)}}  {value}" + (f" ({error})" if error else "") for name, value, error in cells]
         more = len(self.groups or []) - _FEW
-        return "\n".join(lines + ([f"  … {more} more; release.to_pandas() has all"] if more > 0 else []))
+        more_lines = [f"  … {more} more; release.to_pandas() has all"] if more > 0 else []
+        return "\n".join(lines + more_lines + [f"  {line}" for line in self._about()])
 
     def _answered(self) -> str:
         blocks = self.blocks
@@ -323,40 +370,47 @@ class Release:
         promise = self._parts["guarantee"]
         epsilon, delta = short(promise["epsilon"]), short(promise["delta"])
         value, bar = (_shown(self.value), "") if self.error is None else self._words()
-        colour, value = ("#b00020", "refused") if self.refused else ("#00695c", value)
+        # Readable on a light page and on a dark one.
+        colour, value = ("#d93025", "refused") if self.refused else ("#00897b", value)
         value = f"{len(self.groups)} groups" if self.groups is not None and not self.refused else value
+        value = f"{len(self.answers)} answers" if self.answers is not None and not self.refused else value
         receipt = self._parts.get("receipt") or {}
+        step = self.next_step
+        delta = "" if delta == "0" else f", delta {delta}"
         rows = [
             ("", self._picture()),
             ("", self._table_html()),
-            ("mechanism", html.escape(self.mechanism)),
-            ("privacy", html.escape(f"epsilon {epsilon}, delta {delta}, {promise['adjacency']}")),
-            ("advice" if self.refused else "error", html.escape(self.advice or bar)),
+            ("advice" if self.refused else "error", html.escape((self.advice or "") if self.refused else bar)),
+            ("next", "" if step is None else f"<code>{html.escape(step['call'])}</code>"),
             ("blocks", html.escape(self._answered())),
+            ("privacy", html.escape(f"epsilon {epsilon}{delta} for one {promise['unit']} ({promise['adjacency']}); {self.mechanism}")),
             ("spent", html.escape(f"epsilon {short(self.spent['epsilon'])} in all")),
             ("receipt", html.escape(str(receipt.get("id", ""))[:12])),
         ]
+        left = "style='text-align:left"
         body = "".join(
-            f"<tr><td style='color:#777;padding-right:1em'>{name}</td><td style='text-align:left'>{text}</td></tr>"
-            for name, text in rows
-            if text
+            f"<tr><td {left};opacity:.65;padding-right:1em'>{name}</td><td {left}'>{text}</td></tr>" for name, text in rows if text
         )
         return visible(
-            f"<div><b>{html.escape(self.statistic)}</b> "
+            f"<div><b>{html.escape(self._asked())}</b> "
             f"<span style='color:{colour};font-size:1.3em'>{html.escape(value)}</span><table>{body}</table></div>"
         )
 
     def _table_html(self) -> str:
-        """Groups as a table."""
-        if self.groups is None:
+        """Groups, or several answers, as a table, with what their bars are about below it."""
+        if self.groups is None and self.answers is None:
             return ""
-        rows = "".join(
-            "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
-            for cells in self._cells(_SCREENFUL)
-        )
-        more = len(self.groups) - _SCREENFUL
-        below = f"<div>… {more} more; release.to_pandas() has all</div>" if more > 0 else ""
-        return f"<table>{rows}</table>{below}"
+        grouped = self.groups is not None
+        cells = self._cells(_SCREENFUL) if grouped else self._answers()
+        key = ", ".join(str(name) for name in self._parts.get("group_by") or ["key"]) if grouped else "answer"
+        left = "style='text-align:left'"
+        head = "".join(f"<th {left}>{html.escape(name)}</th>" for name in (key, "value", "error"))
+        rows = "".join("<tr>" + "".join(f"<td {left}>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
+        more = len(self.groups or []) - _SCREENFUL
+        below = [f"… {more} more; release.to_pandas() has all"] if more > 0 else []
+        below += self._about() if grouped else []
+        lines = "".join(f"<div {left}>{html.escape(line)}</div>" for line in below)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{lines}"
 
     def _picture(self) -> str:
         """The value on its interval, as a small drawing."""
@@ -373,8 +427,8 @@ class Release:
             "<svg width='200' height='34' role='img' aria-label='value and interval'>"
             "<line x1='10' y1='10' x2='190' y2='10' stroke='#80cbc4' stroke-width='4'/>"
             f"<circle cx='{place:.1f}' cy='10' r='5' fill='#00695c'/>"
-            f"<text x='10' y='30' font-size='10'>{low:g}</text>"
-            f"<text x='190' y='30' font-size='10' text-anchor='end'>{high:g}</text></svg>"
+            f"<text x='10' y='30' font-size='10' fill='currentColor'>{low:g}</text>"
+            f"<text x='190' y='30' font-size='10' fill='currentColor' text-anchor='end'>{high:g}</text></svg>"
         )
 
 

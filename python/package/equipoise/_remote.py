@@ -175,8 +175,8 @@ class RemoteQuestion:
         found = self._data.server._json("POST", f"{self._path}/rehearsals", said)
         return found["values"], found["errors"], found["series"]
 
-    def release(self, request_id: str | None = None) -> Release:
-        """Pay, and wait until the answer is shown."""
+    def release(self, request_id: str | None = None, anyway: bool = False) -> Release:
+        """Pay, and wait until the answer is shown. Earlier counts are not looked at, so that it is always asked anyway."""
         server = self._data.server
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(server._json("POST", f"{self._path}/plans", self._words)["warnings"])

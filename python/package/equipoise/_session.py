@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR
 from typing import Any
 
 from . import _books, _equipoise
 from ._ask import Question, one_of
+from ._batch import Questions, document
 from ._data import FileTable, table
 from ._errors import RequestError
 from ._methods import GroupStatistics, Statistics
 from ._release import Release
 from ._remote import RemoteData, RemoteQuestion
+from ._statistics import Number
 from ._wording import decimal, short, visible
 
 
@@ -32,9 +35,12 @@ class Query:
         """What it will cost and what can be told of the answer. Free, and without a look at the rows."""
         return self._question.summarize()
 
-    def release(self, request_id: str | None = None) -> Release:
-        """Pay and answer. Under a request id, asking again gives the same answer for free."""
-        return self._question.release(request_id)
+    def release(self, request_id: str | None = None, anyway: bool = False) -> Release:
+        """Pay and answer. Under a request id, asking again gives the same answer for free.
+
+        Where an earlier count shows that there are too few rows, that is an error before the charge; ``anyway=True`` asks all the same.
+        """
+        return self._question.release(request_id, anyway)
 
     def __repr__(self) -> str:
         summary = self.summarize()
@@ -103,6 +109,8 @@ class Session(Statistics):
             self.name = self._remote.name
             return
         self._table = table(data, delimiter=delimiter, header=header)
+        #: What was released about these rows, the latest first; of a file the ledger knows.
+        self._told: deque[str] | None = None if isinstance(self._table, FileTable) else deque(maxlen=200)
         self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
         file = self._table.path if isinstance(self._table, FileTable) else None
         self._charged: _books.Charged | None = None
@@ -149,8 +157,43 @@ class Session(Statistics):
         keywords.setdefault("adjacency", self._adjacency)
         if self._unit is not None and "unit" not in keywords:
             keywords.setdefault("privacy_unit", self._unit)
-        question = Question(statistic, self._table, said["column"], books=self._books(), name=self.name, **keywords)
+        question = Question(
+            statistic, self._table, said["column"], books=self._books(), name=self.name, told=self._told, **keywords
+        )
         return Query(question)
+
+    def batch(
+        self,
+        questions: Questions,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        confidence: Number | None = None,
+        where: str | None = None,
+        max_rows_per_unit: Number | None = None,
+        max_groups_per_unit: Number | None = None,
+        types: Mapping[str, str] | None = None,
+        leave_out: Sequence[int] | int = (),
+    ) -> Query:
+        """Several questions in one scan for one price; as :func:`equipoise.batch`."""
+        if self._remote is not None:
+            raise RequestError("a server takes one question at a time; ask each by its method")
+        keywords = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "confidence": confidence,
+            "where": where,
+            "max_rows_per_unit": max_rows_per_unit,
+            "max_groups_per_unit": max_groups_per_unit,
+            "types": types,
+        }
+        words, _ = document(questions, keywords, leave_out)
+        words.setdefault("adjacency", self._adjacency)
+        if self._unit is not None:
+            words.setdefault("unit", self._unit)
+        return Query(
+            Question("batch", self._table, words=words, books=self._books(), name=self.name, told=self._told)
+        )
 
     def group_by(self, *columns: str, keys: Sequence[str] | None = None) -> Groups:
         """Questions about each group of records that agree in these columns."""

@@ -8,14 +8,36 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _books, _equipoise
+from . import _books, _equipoise, _frames
 from ._ask import request
-from ._data import is_path, table
+from ._data import FileTable, is_path, table
 from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warn, warned
 from ._remote import RemoteData, RemoteStatement
-from ._wording import in_python, visible
+from ._wording import in_python, short, visible
+
+
+class Public:
+    """A table whose rows are nobody's; :func:`public` makes it."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+
+def public(data: Any) -> Public:
+    """Say that the rows of a table are public: a list of towns with their regions, not of people. It stands among the tables of
+    :func:`sql`; queries are about a table with people in it, and about one table alone.
+
+    >>> import equipoise as eq
+    >>> people, towns = {"town": ["Ayr"] * 900}, {"town": ["Ayr"], "region": ["west"]}
+    >>> [(n,)] = eq.sql("SELECT COUNT(*) FROM people", people=people, towns=eq.public(towns), epsilon=5)
+    >>> n > 800
+    True
+    """
+    return Public(data)
 
 
 class Rows(Sequence[tuple[Any, ...]]):
@@ -56,9 +78,18 @@ class Rows(Sequence[tuple[Any, ...]]):
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
-        import pandas
+        return _frames.library("pandas", "to_pandas()").DataFrame(list(self), columns=self.columns)
 
-        return pandas.DataFrame(list(self), columns=self.columns)
+    def to_polars(self) -> Any:
+        """The rows as a Polars DataFrame."""
+        return _frames.library("polars", "to_polars()").DataFrame(self._columns(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """The rows as a table of Arrow's."""
+        return _frames.library("pyarrow", "to_arrow()").table(self._columns())
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: [row[place] for row in self] for place, name in enumerate(self.columns)}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in the shape of the command line's ``--json``."""
@@ -76,26 +107,49 @@ class Rows(Sequence[tuple[Any, ...]]):
         return (tuple(row) for row in self._parts["rows"])
 
     def __repr__(self) -> str:
-        shown = ", ".join(str(row) for row in self[:3]) + (", .." if len(self) > 3 else "")
+        cells = [[self._words(value, error)[0] for value, error in zip(row, errors)] for row, errors in zip(self[:3], self.errors)]
+        shown = ", ".join(f"({', '.join(row)})" for row in cells) + (", .." if len(self) > 3 else "")
         return visible(f"<{len(self)} rows of {', '.join(self.columns)}: {shown}>")
 
     def _repr_html_(self) -> str:
-        cell = "<td style='text-align:left'>{}</td>".format
-        head = "".join(f"<th style='text-align:left'>{html.escape(name)}</th>" for name in self.columns)
+        left = "style='text-align:left'"
+        head = "".join(f"<th {left}>{html.escape(name)}</th>" for name in self.columns)
         body = "".join(
-            "<tr>" + "".join(cell(self._cell(value, error)) for value, error in zip(row, errors, strict=True)) + "</tr>"
-            for row, errors in zip(self[:1000], self.errors[:1000], strict=True)
+            "<tr>" + "".join(f"<td {left}>{self._cell(value, error)}</td>" for value, error in zip(row, errors)) + "</tr>"
+            for row, errors in zip(self[:_SCREENFUL], self.errors)
         )
-        return visible(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        promise, receipt = self.release.guarantee, self.release.receipt
+        delta = "" if promise["delta"] == "0" else f", delta {short(promise['delta'])}"
+        below = [f"… {len(self) - _SCREENFUL} more; rows.to_pandas() has all"] if len(self) > _SCREENFUL else []
+        below += self._about()
+        below += [f"advice: {line}" for line in self.advice]
+        unit = f"for one {promise['unit']} ({promise['adjacency']})"
+        below.append(f"privacy: epsilon {short(promise['epsilon'])}{delta} {unit}; receipt {str(receipt.get('id', ''))[:12]}")
+        lines = "".join(f"<div {left}>{html.escape(line)}</div>" for line in below)
+        return visible(f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{lines}</div>")
+
+    def _about(self) -> list[str]:
+        """What the bars of each column are about: a range that values were limited to is part of the answer."""
+        found: list[str] = []
+        for name, errors in zip(self.columns, zip(*self.errors)):
+            words = _equipoise.table_words(json.dumps([error for error in errors if error is not None]))
+            found += [] if words is None else [f"{name}: {line}" for line in (words[0], *words[1])]
+        return found
 
     @staticmethod
-    def _cell(value: Any, error: dict[str, Any] | None) -> str:
-        if value is None:
-            return "<i>null</i>"
-        if error is None:
-            return html.escape(str(value))
-        shown, bar = _equipoise.answer_words(json.dumps(value), json.dumps(error))
-        return f"<span title='{html.escape(bar, quote=True)}'>{html.escape(shown)}</span>"
+    def _words(value: Any, error: dict[str, Any] | None) -> tuple[str, str]:
+        """A value in as many digits as its bar justifies, and the bar in short."""
+        if value is None or error is None:
+            return ("null" if value is None else str(value)), ""
+        return _equipoise.short_words(json.dumps(value), json.dumps(error))
+
+    def _cell(self, value: Any, error: dict[str, Any] | None) -> str:
+        shown, bar = self._words(value, error)
+        return html.escape(shown) + (f" <span style='opacity:.65'>({html.escape(bar)})</span>" if bar else "")
+
+
+#: So many rows are shown in a notebook.
+_SCREENFUL = 100
 
 
 def sql(
@@ -105,22 +159,25 @@ def sql(
     epsilon: float | str | None = None,
     delta: float | str | None = None,
     privacy_unit: str | None = None,
+    unit: str | None = None,
     max_rows_per_unit: int | None = None,
     max_groups_per_unit: int | None = None,
     adjacency: str | None = None,
     confidence: float | str | None = None,
     types: Mapping[str, str] | None = None,
+    type: Mapping[str, str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
     name: str | None = None,
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
     **tables: Any,
 ) -> Rows:
     """Answer a SQL query about one table, privately: group keys and aggregates, one charge, one release.
 
     The table of FROM is one of the keywords, of any kind of data, behind a server too, or the path of a file between quotes. What the clause
-    ``WITH DIFFERENTIAL_PRIVACY OPTIONS(..)`` does not say may be given by keyword. Whatever is wrong with the query is a
+    ``WITH DIFFERENTIAL_PRIVACY OPTIONS(..)`` does not say may be given by keyword, under the names of :func:`count`. Whatever is wrong with the query is a
     :class:`RequestError` with its line and column, before anything is charged.
 
     >>> import equipoise as eq
@@ -142,15 +199,17 @@ def sql(
             "epsilon": epsilon,
             "delta": delta,
             "privacy_unit": privacy_unit,
+            "unit": unit,
             "max_rows_per_unit": max_rows_per_unit,
             "max_groups_per_unit": max_groups_per_unit,
             "adjacency": adjacency,
             "confidence": confidence,
             "types": types,
+            "type": type,
         },
         {"ledger": ledger, "name": name, "analyst": analyst, "apart": apart},
         request_id,
-    ).run()
+    ).run(anyway)
 
 
 class Statement:
@@ -186,6 +245,7 @@ class Statement:
         else:
             charged = _books.charged(data, ledger, name, charging["apart"])
             name, self._ledger = charged.name, charged.open(analyst)
+        self._name = name
         self._before: str | None = None
         if request_id is not None:
             # Before anything is planned: what an earlier version answered is given again under stricter rules too.
@@ -195,7 +255,14 @@ class Statement:
 
     def _data(self, tables: Mapping[str, Any]) -> Any:
         """The data of the table that the query is about: a keyword, or a file."""
+        for keyword, value in tables.items():
+            # A misspelt keyword would otherwise be a table that nobody asks about, and what it says would not hold.
+            if value is None or isinstance(value, (bool, int, float)):
+                raise RequestError(f"sql takes no keyword '{_equipoise.shown(keyword)}', and it is no table; see help(equipoise.sql)")
         name = self._query.table
+        if isinstance(tables.get(name), Public):
+            problem = f"the table '{_equipoise.shown(name)}' is public, so that nothing has to be charged for it; name one with people in it"
+            raise RequestError(self._query.wrong_table(problem))
         if name in tables:
             return tables[name]
         if os.path.exists(name) or name.startswith("sqlite:") or any(sign in name for sign in "*?["):
@@ -204,12 +271,16 @@ class Statement:
         problem = f"no table is called '{_equipoise.shown(name)}', and no file; tables are keywords of sql(), and here there are: {known}"
         raise RequestError(self._query.wrong_table(problem))
 
-    def run(self) -> Rows:
-        """Pay, read the rows, answer."""
+    def run(self, anyway: bool = False) -> Rows:
+        """Pay, read the rows, answer. What earlier counts show to be refused is an error for free, unless it is asked anyway."""
         if self._remote is not None:
             return Rows(*self._remote.run(self._request_id))
         text = self._before
         if text is None:
+            if isinstance(self._table, FileTable) and not anyway:
+                few = self._query.too_few(self._ledger, self.planned, self._name, self._table.path)
+                if few is not None:
+                    raise RequestError(few)
             # Before the charge: who makes errors of warnings does not pay for one.
             before = warn(self.planned.warnings)
             source = self._table.source(self.planned.wanted, self._types)

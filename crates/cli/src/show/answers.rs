@@ -11,7 +11,7 @@ use super::{
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Condition, ErrorBar, PERCENT, Ranks, SHARE, TOGETHER, TOGETHER_IN_GROUP, rounded, with_signs},
+    bar::{Condition, ErrorBar, PERCENT, Ranks, SHARE, rounded, with_signs},
     release::{Outcome, Release},
     statistic::Statistic,
 };
@@ -90,20 +90,16 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
         (_, Outcome::Refused) => println!("{question}: refused"),
         _ if shown.answers.is_some() => println!("{question}"),
         (_, Outcome::Released) => {
-            println!("{question}: {}{}", rounded(shown.value, shown.error), shown.measure);
+            let limits = shown.error.and_then(ErrorBar::limits_words);
+            let limits = limits.map_or(String::new(), |limits| format!(", {limits}"));
+            println!("{question}{limits}: {}{}", rounded(shown.value, shown.error), shown.measure);
         }
     }
     if let Some(groups) = shown.groups {
-        if let Some(confidence) = groups.iter().find_map(|group| Some(group.error.as_ref()?.confidence())) {
-            let about = ErrorBar::common_words(groups.iter().filter_map(|group| group.error.as_ref()));
-            let (at_once, about): (Vec<String>, Vec<String>) =
-                about.into_iter().partition(|words| [TOGETHER, TOGETHER_IN_GROUP].contains(&words.as_str()));
-            let holds = match at_once.first().map(String::as_str) {
-                None => "each holds on its own",
-                Some(TOGETHER) => "all hold at once",
-                Some(_) => "those of each group hold at once",
-            };
-            println!("  error      {holds} ({} confidence)", percent(confidence));
+        if let Some((holds, about)) =
+            ErrorBar::table_words(groups.iter().filter_map(|group| group.error.as_ref()))
+        {
+            println!("  error      {holds}");
             for words in about {
                 println!("  about      {words}");
             }
@@ -113,9 +109,12 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
             let rounded = rounding(answers.filter_map(|item| item.error.as_ref()));
             println!(
                 "  error      with each answer; each holds on its own, and the quantiles of a group all at once ({} \
-                 confidence){rounded}; --json has all digits, and the ranges that rows were moved into",
+                 confidence){rounded}; --json has all digits",
                 percent(confidence)
             );
+            if let Some(words) = summary::common_limits(groups) {
+                println!("  about      {words}");
+            }
         }
         if let Some(advice) = groups.iter().find_map(|group| group.advice.as_ref().or(summary::advice(group)))
         {
@@ -271,12 +270,16 @@ fn lists(shown: &Shown<'_>, groups: &[Group], tall: bool) -> Grid {
 /// Groups with a summary each; `tall` has its statistics one below another.
 fn summaries(shown: &Shown<'_>, groups: &[Group], tall: bool) -> Grid {
     let first = groups.iter().find_map(|group| group.answers.as_deref()).unwrap_or_default();
+    // A range that differs by group stands with each bar.
+    let own = summary::common_limits(groups).is_none();
     if !tall {
         let heads = summary::columns(first).into_iter().map(|name| (name, false));
         let mut grid = Grid::new(key_heads(shown).chain(heads));
         for group in groups {
             grid.row(
-                keys(group).into_iter().chain(summary::cells(group.answers.as_deref().unwrap_or_default())),
+                keys(group)
+                    .into_iter()
+                    .chain(summary::cells(group.answers.as_deref().unwrap_or_default(), own)),
             );
         }
         return grid;
@@ -285,7 +288,7 @@ fn summaries(shown: &Shown<'_>, groups: &[Group], tall: bool) -> Grid {
     let mut grid = Grid::new(key_heads(shown).chain(heads));
     for group in groups {
         let answers = group.answers.as_deref().unwrap_or_default();
-        let cells = summary::cells(answers);
+        let cells = summary::cells(answers, own);
         let (values, errors): (Vec<&str>, Vec<&str>) =
             cells.iter().map(|cell| cell.split_once('\n').unwrap_or((cell, " "))).unzip();
         let cells = [summary::columns(answers).join("\n"), values.join("\n"), errors.join("\n")];

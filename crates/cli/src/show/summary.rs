@@ -30,19 +30,44 @@ pub(super) fn columns(answers: &[BatchAnswer]) -> Vec<String> {
     names.map(str::to_string).collect()
 }
 
-/// The cells of one group.
-pub(super) fn cells(answers: &[BatchAnswer]) -> Vec<String> {
+/// The range that rows were limited to, where it is one for all groups, and what was done to rows beyond it.
+pub(super) fn common_limits(groups: &[Group]) -> Option<String> {
+    let answers = groups.iter().flat_map(|group| group.answers.iter().flatten());
+    let limited = answers.filter_map(|item| {
+        let error = item.error.as_ref()?;
+        Some((item.statistic.as_str(), error.limited_to()?, error))
+    });
+    let limited: Vec<(&str, [f64; 2], &ErrorBar)> = limited.collect();
+    let (_, range, _) = limited.first()?;
+    if limited.iter().any(|(_, other, _)| other != range) {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for (name, ..) in &limited {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    let common = ErrorBar::common_words(limited.iter().map(|(.., error)| *error));
+    let words = common.into_iter().find(|words| words.contains("limited to"))?;
+    Some(format!("of {}: {words}", names.join(" and ")))
+}
+
+/// The cells of one group; with ranges of its own where groups do not share one.
+pub(super) fn cells(answers: &[BatchAnswer], own: bool) -> Vec<String> {
     answers
         .iter()
-        .flat_map(|item| if item.statistic == "quantiles" { quantiles(item) } else { vec![one(item)] })
+        .flat_map(|item| if item.statistic == "quantiles" { quantiles(item) } else { vec![one(item, own)] })
         .collect()
 }
 
-fn one(item: &BatchAnswer) -> String {
+fn one(item: &BatchAnswer, own: bool) -> String {
+    let limits = item.error.as_ref().and_then(ErrorBar::limits_words).filter(|_| own);
+    let limits = limits.map_or(String::new(), |limits| format!(", {limits}"));
     match (item.outcome, item.error.as_ref().and_then(ErrorBar::ends)) {
         (Outcome::Refused, _) => "refused".to_string(),
         (Outcome::Released, Some(ends)) => {
-            format!("{}\n{}", short(&item.value, f64::round), between(ends))
+            format!("{}\n{}{limits}", short(&item.value, f64::round), between(ends))
         }
         (Outcome::Released, None) => short(&item.value, f64::round),
     }
@@ -131,12 +156,12 @@ mod tests {
         assert_eq!(columns(&answers), ["count", "0.05", "0.25", "0.5", "0.75", "0.95"]);
         let few = "too few rows";
         assert_eq!(
-            cells(&answers),
+            cells(&answers, false),
             ["1000\n990 to 1010", few, "2\n9 ranks", "3\n9 ranks", "4\n9 ranks", few]
         );
         answers[1] = item("quantiles", list, ends);
-        assert_eq!(cells(&answers)[1..3], [few, "2\n1 to 3"]);
+        assert_eq!(cells(&answers, false)[1..3], [few, "2\n1 to 3"]);
         answers[1].outcome = Outcome::Refused;
-        assert_eq!(cells(&answers)[5], "refused");
+        assert_eq!(cells(&answers, false)[5], "refused");
     }
 }

@@ -11,7 +11,7 @@ pub use near::Covering;
 
 use crate::{OpenError, STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk, sqlite};
 use equipoise_core::wording;
-use equipoise_session::ledger::{Fault, Ledger, LedgerError};
+use equipoise_session::ledger::{Fault, Ledger, LedgerError, utc};
 use near::Members;
 use std::{
     fmt, io,
@@ -28,6 +28,26 @@ pub fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
         (None, Some(data)) => home(data).join(FILE_NAME),
         (None, None) => PathBuf::from(FILE_NAME),
     }
+}
+
+/// When a file was changed or put into its place last, as ledgers write times: what was told before is about other rows. Nothing for what is
+/// not one file.
+pub fn changed_at(file: &Path) -> Option<String> {
+    let metadata = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    let written = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
+    Some(utc(written.max(placed(&metadata))))
+}
+
+/// When a file was renamed or given back its old time, which leaves the time of its content as it was.
+#[cfg(unix)]
+fn placed(metadata: &std::fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    u64::try_from(metadata.ctime()).unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+fn placed(_: &std::fs::Metadata) -> u64 {
+    0
 }
 
 fn shown(path: &Path) -> String {

@@ -57,6 +57,16 @@ pub(crate) fn alone(number_alone: f64) -> String {
     }
 }
 
+/// The most that something may be off by, in four digits, or in as many as it has before the point; never less than it is.
+pub(crate) fn at_most(most: f64) -> String {
+    if most == 0.0 || !most.is_finite() {
+        return alone(most);
+    }
+    let text = number(&serde_json::json!(most), Some((exponent(most) - 3).min(0)), Round::Up);
+    let trimmed = if text.contains('.') && !text.contains('e') { text.trim_end_matches('0') } else { &text };
+    trimmed.trim_end_matches('.').to_string()
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Round {
     Nearest,
@@ -146,6 +156,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    #[test]
+    fn what_an_answer_may_be_off_by_is_told_in_four_digits_and_never_less() {
+        for (most, said) in [
+            (254.121_284, "254.2"),
+            (0.005_991, "0.005991"),
+            (0.005_991_000_1, "0.005992"),
+            (3_213_123.456_789, "3213124"),
+            (2.5, "2.5"),
+            (0.0, "0"),
+            (1e-7, "1e-7"),
+            (20.0, "20"),
+            (1.234_5e300, "1.2345e300"),
+        ] {
+            assert_eq!(at_most(most), said);
+            assert!(said.parse::<f64>().unwrap() >= most);
+        }
+    }
 
     #[test]
     fn digits_follow_the_bar() {

@@ -10,6 +10,7 @@ mod shares;
 mod words;
 
 use crate::statistic::Fold;
+pub(crate) use digits::at_most;
 pub use digits::rounded;
 use flat::Flat;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,8 @@
 //! Error bars in words: the one printer of the command line and of Python.
 
-use super::{Between, Condition, ErrorBar, GapUnit, Ranks, Shape, digits::alone};
+use super::{
+    Between, Condition, ErrorBar, GapUnit, Ranks, Shape, TOGETHER, TOGETHER_IN_GROUP, digits::alone,
+};
 use crate::statistic::Fold;
 use equipoise_core::wording;
 use serde_json::{Value, json};
@@ -89,6 +91,30 @@ impl ErrorBar {
         limits.map_or(String::new(), |limits| {
             format!("with {} limited to {}, ", self.limited_what(), self.ends_of(*limits))
         })
+    }
+
+    /// What values were limited to, as a clause behind the name of an answer, before its number: nobody reads the one without the other.
+    pub fn limits_words(&self) -> Option<String> {
+        let limits = self.limited_to().filter(|_| self.of.is_none())?;
+        let words = |[low, high]: [f64; 2]| format!("{} .. {}", alone(low), alone(high));
+        let second = self.second_limited_to().map_or(String::new(), |ends| format!(" and {}", words(ends)));
+        let what = self.fold().map_or("values".to_string(), |fold| format!("each person's {}", fold.noun()));
+        Some(format!("{what} limited to {}{second}", words(limits)))
+    }
+
+    /// What is true of a whole table of bars, to stand below it: how they hold, and what they are all about. Nothing without a bar.
+    pub fn table_words<'a>(bars: impl IntoIterator<Item = &'a Self>) -> Option<(String, Vec<String>)> {
+        let bars: Vec<&Self> = bars.into_iter().collect();
+        let confidence = bars.first()?.confidence;
+        let about = Self::common_words(bars);
+        let (at_once, about): (Vec<String>, Vec<String>) =
+            about.into_iter().partition(|words| [TOGETHER, TOGETHER_IN_GROUP].contains(&words.as_str()));
+        let holds = match at_once.first().map(String::as_str) {
+            None => "each holds on its own",
+            Some(TOGETHER) => "all hold at once",
+            Some(_) => "those of each group hold at once",
+        };
+        Some((format!("{holds} ({} confidence)", percent(confidence)), about))
     }
 
     /// What was limited to a range: rows, or what each person's rows were made first.

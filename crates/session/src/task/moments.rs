@@ -34,7 +34,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::{Condition, ErrorBar},
+    bar::{Condition, ErrorBar, at_most},
     error::PlanError,
     gather::ScanResult,
     lattice,
@@ -511,7 +511,7 @@ impl Answering for Moments {
                     Moment::Sum | Moment::Mean => share * farthest,
                     Moment::Variance => share * farthest.powi(2),
                 };
-                let error = self.predicted().unwrap_or(error);
+                let error = at_most(self.predicted().unwrap_or(error));
                 let refused = match (self.moment, &self.divisor) {
                     (Moment::Sum, _) | (_, Divisor::Stated(_)) => "never refused".to_string(),
                     (_, Divisor::Bought { .. } | Divisor::TwoSides) => {
@@ -527,7 +527,7 @@ impl Answering for Moments {
                     .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
                 let whose = if self.is_root() && self.predicted().is_none() { "its square is " } else { "" };
                 let rows = if self.is_share() { UNKNOWN } else { "rows beyond the range are moved into it" };
-                format!("{whose}off by at most {error:.6}{per_row}{given}; {rows}; {refused}")
+                format!("{whose}off by at most {error}{per_row}{given}; {rows}; {refused}")
             }
             RangeBy::Searched(searched) => {
                 let of = match self.moment {

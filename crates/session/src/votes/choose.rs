@@ -308,6 +308,11 @@ impl Wanted<'_> {
     /// Is everything that was said of use to this aggregator?
     fn check_details(&self, kind: &Kind) -> Result<(), PlanError> {
         let name = kind.mechanism();
+        // In a range that is found privately the mean is limited to that range, and no share of the answers is moved.
+        if matches!(kind, Kind::Location { .. }) && self.details.trim.is_some() {
+            let problem = "`trim` is of use in a stated range, and without one the answers are limited to a range that is found privately";
+            return Err(PlanError::about_option("trim", problem).hint("leave it out, or give `range=LO,HI`"));
+        }
         match self.details.said().find(|(_, by)| !by.contains(&name)) {
             Some((detail, by)) => Err(PlanError::about_option(
                 detail,

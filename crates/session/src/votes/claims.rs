@@ -517,6 +517,11 @@ fn what_an_aggregator_takes_is_asked_for_and_nothing_else() {
         (with("consensus", ranged_number(number())), "agree within a bound"),
         (with("popularity", label()), "needs `options`"),
         (VoteRequest { trim: Some("0.5".into()), ..ranged_number(number()) }, "below 0.5"),
+        (VoteRequest { trim: Some("0.1".into()), ..number() }, "of use in a stated range"),
+        (
+            VoteRequest { trim: Some("0.1".into()), ..with("median", ranged_number(number())) },
+            "`trim` is for trimmed",
+        ),
         (VoteRequest { width: Some("1,2".into()), ..with("grid", number()) }, "one width for grid"),
         (with("bootstrap", label()), "share of the rows in a sample"),
         (with("a-samp", label()), "computes its own number of samples"),

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    bar::{Condition, ErrorBar},
+    bar::{Condition, ErrorBar, at_most},
     error::PlanError,
     gather::ScanResult,
     lattice,
@@ -318,8 +318,8 @@ impl Answering for PairStatistic {
             Ranges::Declared(clips, _) if !self.is_correlation => {
                 let widths = clips.iter().map(|clip| (clip.high - clip.low) / 2.0).product::<f64>();
                 format!(
-                    "off by at most {:.6} over a noisy number of rows; {both}; refused when a noisy count of the rows is below 1",
-                    off * widths
+                    "off by at most {} over a noisy number of rows; {both}; refused when a noisy count of the rows is below 1",
+                    at_most(off * widths)
                 )
             }
             Ranges::Declared(..) => {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     answer::{Answer, Named},
-    bar::{Condition, ErrorBar},
+    bar::{Condition, ErrorBar, at_most},
     error::PlanError,
     gather::ScanResult,
     lattice,
@@ -322,9 +322,9 @@ impl Answering for Regression {
         let sums = self.largest();
         let all = "rows without all values take no part, rows beyond a range are moved into it";
         let noise = format!(
-            "each of {} sums is off by at most {:.6} rows' worth",
+            "each of {} sums is off by at most {} rows' worth",
             sums::sums_of(self.names.len()),
-            sums.within as f64 / sums.steps() as f64
+            at_most(sums.within as f64 / sums.steps() as f64)
         );
         let found = match &self.ranges {
             Ranges::Declared(..) => "refused when a noisy count of the rows is below 1".to_string(),
