@@ -236,11 +236,15 @@ fn counts_of_public_graphs_are_simulated() {
         // 190 of 200 are promised at least, and the standard error is about 3.
         assert!(series.held > 165, "{request:?}: {} of 200", series.held);
         let first = &simulation.trials[0].value();
-        assert!(simulation.trials.iter().any(|trial| trial.value() != *first), "each trial draws its own noise");
+        assert!(
+            simulation.trials.iter().any(|trial| trial.value() != *first),
+            "each trial draws its own noise"
+        );
     }
     let histogram = GraphRequest { max_degree: Some("4".into()), ..few(request("degree-histogram", "edge")) };
     let simulation = GraphPlan::new(&histogram, &facts(None)).unwrap().simulate(&friends, 50).unwrap();
-    let truths: Vec<_> = simulation.series.iter().map(|series| (series.key.clone(), series.truth())).collect();
+    let truths: Vec<_> =
+        simulation.series.iter().map(|series| (series.key.clone(), series.truth())).collect();
     let expected = [("1", 0), ("2", 0), ("3", 0), ("4 or more", 300)]
         .map(|(key, count)| (Some(serde_json::json!(key)), Some(serde_json::json!(count))));
     assert_eq!(truths, expected);
