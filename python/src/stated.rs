@@ -100,7 +100,9 @@ impl Stated {
         let found = Found { numbers: scores, ..Found::default() };
         let simulation = waiting::free(py, || {
             let simulated = self.planned.simulate(&found, trials);
-            simulated.ok_or_else(|| errors::request("of your own calls, choices are simulated"))?.map_err(errors::unpaid)
+            simulated
+                .ok_or_else(|| errors::request("of your own calls, choices are simulated"))?
+                .map_err(errors::unpaid)
         })?;
         simulated(py, &simulation)
     }

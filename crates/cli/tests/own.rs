@@ -133,10 +133,12 @@ fn choices_and_counts_of_graphs_are_simulated_on_public_rows() {
     let title = format!("choose by {REVENUE}, epsilon 1 (simulated; nothing was charged or released)\n");
     assert!(said.starts_with(&title), "{said}");
     // 5000 against 1800: the others have a chance below e^-300.
-    for line in ["  trials     40, 0 refused\n", "  answers    5 in 40 of 40\n", "  bars       40 of 40 held"] {
+    for line in ["  trials     40, 0 refused\n", "  answers    5 in 40 of 40\n", "  bars       40 of 40 held"]
+    {
         assert!(said.contains(line), "{said}");
     }
-    let count = "simulate --trials 40 --json graph edges.csv --statistic triangles --adjacency edge --epsilon 1";
+    let count =
+        "simulate --trials 40 --json graph edges.csv --statistic triangles --adjacency edge --epsilon 1";
     for mechanism in ["smooth", "shifted-inverse"] {
         let words: Vec<&str> = count.split(' ').chain(["--mechanism", mechanism]).collect();
         let (code, said, error) = equipoise(folder.path(), &words, "");

@@ -71,7 +71,8 @@ async fn what_is_wrong_with_a_question_is_one_line_for_free() {
 #[tokio::test]
 async fn calls_of_ones_own_are_no_questions_to_a_server() {
     let server = Server::new();
-    let own = equipoise_session::stated::CALLS.into_iter().chain(["graph", "program", "subsample", "holdout"]);
+    let own =
+        equipoise_session::stated::CALLS.into_iter().chain(["graph", "program", "subsample", "holdout"]);
     for (number, call) in own.enumerate() {
         let plain = json!({ "statistic": call, "epsilon": "1" });
         let stated = json!({ "statistic": call, "epsilon": "1", "sensitivity": "1", "options": ["a", "b"] });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from inspect import signature
 from typing import Any, Literal, overload
 
@@ -225,7 +226,7 @@ def simulate(
 
 
 #: Counts of graphs and choices by scores of one's own.
-_OWN = {"graph": _graph.rehearse, "choose": _own.rehearse_choice}
+_OWN: dict[str, Callable[..., tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]]] = {"graph": _graph.rehearse, "choose": _own.rehearse_choice}
 
 
 def _check_keywords(statistic: str, keywords: dict[str, Any]) -> None:

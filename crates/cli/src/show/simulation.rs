@@ -28,7 +28,8 @@ fn asked(part: &Part) -> String {
 /// Show what each question came to.
 pub(crate) fn simulation(plan: &Plan, simulation: &Simulation) {
     let parts: Vec<String> = plan.parts().iter().map(asked).collect();
-    let names: Vec<Option<&str>> = parts.iter().map(|part| plan.is_batch().then_some(part.as_str())).collect();
+    let names: Vec<Option<&str>> =
+        parts.iter().map(|part| plan.is_batch().then_some(part.as_str())).collect();
     simulation_of(&simulation_title(plan), &names, simulation);
 }
 

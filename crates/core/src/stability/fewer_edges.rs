@@ -39,8 +39,7 @@ impl SparseGraph {
 
     /// The same for sets of two edges that share a node.
     pub fn two_star_removals(&self, limit: u64) -> Removals {
-        let taken: Vec<u64> =
-            self.each_edge().map(|(a, b)| self.degree(a) + self.degree(b) - 2).collect();
+        let taken: Vec<u64> = self.each_edge().map(|(a, b)| self.degree(a) + self.degree(b) - 2).collect();
         removals(self.stars(2), &taken, limit, least_taken)
     }
 
@@ -139,19 +138,24 @@ mod tests {
         loop {
             for comes in 0..=most + 1 {
                 for raised in (0usize..1 << edges).filter(|set| u64::from(set.count_ones()) <= 2 * comes) {
-                    let mut after: Vec<u64> =
-                        taken.iter().enumerate().map(|(place, one)| one + (raised >> place & 1) as u64).collect();
+                    let mut after: Vec<u64> = taken
+                        .iter()
+                        .enumerate()
+                        .map(|(place, one)| one + (raised >> place & 1) as u64)
+                        .collect();
                     after.push(comes);
                     for left in 0..=u128::from(most) * edges as u128 + 4 {
                         let length = |taken: &[u64], count| removals(count, taken, 16, least_taken).length(0);
-                        let (without, with) = (length(&taken, left), length(&after, left + u128::from(comes)));
+                        let (without, with) =
+                            (length(&taken, left), length(&after, left + u128::from(comes)));
                         farthest = farthest.max(without.abs_diff(with));
                     }
                 }
             }
-            let Some(place) = (0..edges).rev().find(|&place| {
-                taken[place] < if place == 0 { most } else { taken[place - 1] }
-            }) else {
+            let Some(place) = (0..edges)
+                .rev()
+                .find(|&place| taken[place] < if place == 0 { most } else { taken[place - 1] })
+            else {
                 return farthest;
             };
             taken[place] += 1;

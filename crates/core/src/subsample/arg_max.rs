@@ -242,7 +242,9 @@ mod tests {
     /// The weight of an option that many votes are against is too small to be written with the bits of the sum: it once was divided by.
     #[test]
     fn chances_at_a_large_epsilon_with_many_votes_do_not_divide_by_weights_that_vanish() {
-        for (eps, votes, options) in [("100", 500, 3), ("1000", 300, 2), ("40", 1000, 1_000_000), ("1000", 300, 1)] {
+        for (eps, votes, options) in
+            [("100", 500, 3), ("1000", 300, 2), ("40", 1000, 1_000_000), ("1000", 300, 1)]
+        {
             let election = election(eps, None, options, votes, 1);
             assert!(election.success_lower(&ratio("0.8")) > ratio("0.999999"), "{eps} {votes}");
             let hardly = election.success_lower(&ratio("0.2"));

@@ -189,7 +189,8 @@ impl Chosen {
     /// The same by what the caller computed of public rows.
     pub fn simulate_found(&self, found: &Found, many: usize) -> Result<Simulation, Unanswered> {
         let scores: Option<Vec<Ratio>> = found.numbers.iter().copied().map(finite).collect();
-        let scores = scores.filter(|scores| scores.len() == self.options.len()).ok_or(Unanswered::Function)?;
+        let scores =
+            scores.filter(|scores| scores.len() == self.options.len()).ok_or(Unanswered::Function)?;
         self.simulate(many, None, || Ok(scores.clone()))
     }
 }

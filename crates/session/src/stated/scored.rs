@@ -393,9 +393,11 @@ impl Simulated for ScoredPlan {
 
     /// Where rows of people are drawn, every trial draws its own.
     fn simulate(&self, source: &dyn Source, trials: usize) -> Result<Simulation, Unanswered> {
-        let number = |sums: Vec<i128>| -> Vec<Ratio> { sums.into_iter().map(|sum| self.steps.number(sum)).collect() };
+        let number =
+            |sums: Vec<i128>| -> Vec<Ratio> { sums.into_iter().map(|sum| self.steps.number(sum)).collect() };
         let drawn = self.rows.bound().is_some_and(Bound::draws);
-        let of = |rows: &Rows| privately(|| Ok(number(terms::sums(source, rows, &self.terms, self.steps)?.0)));
+        let of =
+            |rows: &Rows| privately(|| Ok(number(terms::sums(source, rows, &self.terms, self.steps)?.0)));
         let all = of(&self.rows.undrawn())?;
         self.chosen.simulate(trials, drawn.then_some(&all[..]), || {
             if drawn { of(&self.rows) } else { Ok(all.clone()) }
