@@ -524,14 +524,14 @@ def _with(template: Any, names: tuple[str, ...], values: Any) -> Any:
     """The template with these parameters in place of its own."""
     model, start = copy.deepcopy(template), 0
     for name in names:
-        shape, kind = np.shape(getattr(template, name)), type(getattr(template, name))
+        shape = np.shape(getattr(template, name))
         part = values[start : start + int(np.prod(shape, dtype=int))].reshape(shape)
         start += part.size
         if name == "var_":
             part = np.maximum(part, 1e-9)
         if name == "class_prior_":
             part = np.clip(part, 1e-9, None) / np.clip(part, 1e-9, None).sum()
-        setattr(model, name, kind(part) if kind is float else np.ascontiguousarray(part))
+        setattr(model, name, np.ascontiguousarray(part) if shape else float(part))
     for name in ("labels_", "inertia_"):
         if hasattr(model, name):
             delattr(model, name)

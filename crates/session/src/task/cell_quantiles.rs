@@ -31,7 +31,7 @@ use crate::{
 };
 use equipoise_core::{
     coins::Coins,
-    loss::{Delta, Eps, Loss},
+    loss::{Delta, Eps},
     mechanism::laplace,
     ratio::Ratio,
 };
@@ -43,7 +43,7 @@ pub(super) const CELLS: [(f64, usize); 3] = [(0.0, 32), (400.0, 64), (1500.0, 12
 
 /// A range that rows are limited to, and how many lie outside at most, where that is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     pub clip: Clip,
     pub outside: Option<u64>,
 }
@@ -55,7 +55,6 @@ pub(super) struct CellQuantiles {
     /// From so many rows on, how far the noise of one cell goes, of two, and so on up to all of them.
     reach: Vec<(u64, Vec<f64>)>,
     fractions: Vec<f64>,
-    cost: Loss,
     confidence: f64,
 }
 
@@ -86,7 +85,6 @@ impl CellQuantiles {
             reach: cells.iter().map(of_cells).collect::<Result<_, PlanError>>()?,
             noise: Box::new(noise),
             fractions: fractions.iter().map(Ratio::to_f64).collect(),
-            cost: Loss::pure(eps),
             confidence: said.confidence(),
         })
     }
@@ -95,11 +93,6 @@ impl CellQuantiles {
     fn reach(&self, known: u64) -> &[f64] {
         let found = self.reach.iter().rev().find(|(from, _)| known >= *from);
         &found.unwrap_or(&self.reach[0]).1
-    }
-
-    /// What a draw costs.
-    pub fn cost(&self) -> &Loss {
-        &self.cost
     }
 
     /// The noisy numbers of rows in the cells between these edges: all that is drawn.
