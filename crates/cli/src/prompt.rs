@@ -30,8 +30,8 @@ use std::{
 const HELP: &str = "a query ends with a semicolon; besides there are
   .tables        data files of this folder
   .columns FILE  the columns of one
-  .budget FILE   what was spent on it; without FILE, on the one that was asked about last
-  .plan QUERY    the plan of a query, its price and the error to expect; nothing is read or charged
+  .budget FILE   what was spent on it; without FILE, on the one asked about last
+  .plan QUERY    its price and the error to expect; nothing is read or charged
   .quit          the end";
 
 /// The words that begin with a dot.

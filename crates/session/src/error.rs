@@ -22,6 +22,9 @@ pub struct PlanError {
     meant: Option<Box<(Argument, String)>>,
 }
 
+/// How a line ends that says of a column that its schema makes it texts.
+pub(crate) const HOLDS_TEXT: &str = "holds text";
+
 impl PlanError {
     /// What is wrong with no argument in particular.
     pub(crate) fn line(problem: impl Into<String>) -> Self {
@@ -106,6 +109,11 @@ impl PlanError {
     pub(crate) fn within_argument(self, argument: Argument) -> Self {
         let within = self.within(format_args!("`{}`", argument.name()));
         Self { argument: Some(argument.option()), ..within }
+    }
+
+    /// Is a column of texts asked for numbers, by its schema?
+    pub(crate) fn is_of_texts(&self) -> bool {
+        self.problem.ends_with(HOLDS_TEXT)
     }
 
     /// Did a mechanism get too little of epsilon?

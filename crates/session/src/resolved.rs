@@ -3,7 +3,7 @@
 use crate::{
     bar::{TOGETHER, TOGETHER_IN_GROUP},
     columns,
-    error::{PlanError, list},
+    error::{HOLDS_TEXT, PlanError, list},
     facts::DataFacts,
     lattice::{AnswerLattice, DIGITS, DIGITS_OF_DIFFERENCES, EXACT, not_a_number},
     need::Need,
@@ -235,7 +235,7 @@ impl<'a> ResolvedRequest<'a> {
     /// Why a column whose schema says text is not asked for numbers: where it holds names, all of them would be missing.
     fn text_for_numbers(&self, column: usize) -> PlanError {
         let (statistic, name) = (self.statistic(), wording::shown(&self.facts.columns[column]));
-        let problem = format!("{statistic} takes numbers, and the schema says that '{name}' holds text");
+        let problem = format!("{statistic} takes numbers, and the schema says that '{name}' {HOLDS_TEXT}");
         PlanError::about(Argument::Column, problem)
             .hint("ask for mode, histogram or select, or declare with `types` that its texts are numbers")
     }

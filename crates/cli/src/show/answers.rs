@@ -174,8 +174,9 @@ fn ranges(answers: &[BatchAnswer], rows: Option<i64>) -> Option<String> {
 /// About how many rows there are, and between which quantiles of them an answer lies that may be so many ranks off.
 fn rows_words(statistic: &str, rows: i64, error: &ErrorBar) -> String {
     let rows = rows.max(0);
+    let of_people = error.conditions().iter().any(|condition| matches!(condition, Condition::PerUnit { .. }));
     let Some(Ranks::One(rank)) = error.in_ranks().filter(|_| rows > 0) else {
-        return format!("; about {rows} rows");
+        return format!("; about {rows} {}", if of_people { "people" } else { "rows" });
     };
     let share = 100.0 * *rank as f64 / rows as f64;
     // Two digits, rounded so that more is said and not less.

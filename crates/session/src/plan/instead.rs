@@ -57,6 +57,10 @@ impl Plan {
             let plan = Plan::new(&request, facts).ok()?;
             Some(NextStep { why: String::new(), request, charge: Spent::from(plan.charge()) })
         };
+        if let (true, Some(column), Some(epsilon)) = (error.is_of_texts(), &request.column, &request.epsilon)
+        {
+            return planned(histogram_of(request, column, epsilon));
+        }
         error.fixes().into_iter().find_map(|(argument, value)| {
             let mut mended = request.clone();
             match argument.value() {
@@ -114,25 +118,29 @@ fn is_doubted(answer: &Answer) -> bool {
     answer.advice.as_ref().is_some_and(|advice| advice.contains(DOUBT))
 }
 
+/// What takes texts as they are, about the same rows.
+fn histogram_of(request: &Request, column: &str, epsilon: &str) -> Request {
+    Request {
+        group_by: [request.group_by.clone(), vec![column.to_string()]].concat(),
+        epsilon: Some(epsilon.to_string()),
+        delta: Some(request.delta.clone().unwrap_or_else(|| "1e-6".to_string())),
+        filter: request.filter.clone(),
+        unit: request.unit.clone(),
+        adjacency: request.adjacency.clone(),
+        max_rows_per_unit: request.max_rows_per_unit.clone(),
+        types: request.types.clone(),
+        delimiter: request.delimiter.clone(),
+        header: request.header,
+        ..Request::new(Statistic::Histogram.name())
+    }
+}
+
 /// Another question or mechanism, for the same epsilon.
 fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
     let request = &part.request;
     let statistic = Statistic::named(&request.statistic)?;
     if let (Some(column), Some(epsilon), true) = (&request.column, &request.epsilon, is_doubted(answer)) {
-        // What takes texts as they are, about the same rows.
-        let request = Request {
-            group_by: [request.group_by.clone(), vec![column.clone()]].concat(),
-            epsilon: Some(epsilon.clone()),
-            delta: Some(request.delta.clone().unwrap_or_else(|| "1e-6".to_string())),
-            filter: request.filter.clone(),
-            unit: request.unit.clone(),
-            adjacency: request.adjacency.clone(),
-            max_rows_per_unit: request.max_rows_per_unit.clone(),
-            types: request.types.clone(),
-            delimiter: request.delimiter.clone(),
-            header: request.header,
-            ..Request::new(Statistic::Histogram.name())
-        };
+        let request = histogram_of(request, column, epsilon);
         return priced(request, part, "it counts the values of a column of texts".to_string());
     }
     match (statistic, part.mechanism()) {

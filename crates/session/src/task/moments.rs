@@ -54,6 +54,16 @@ const DECLARED_SUM: [u64; 2] = [1, 99];
 /// What doubles lose on the way from a row to its steps, in parts of the farthest row or of the farthest end.
 const FLOATING: f64 = 1.0 / (1u64 << 49) as f64;
 
+/// From how many rows on an error over the number of rows is no more than this.
+fn enough_rows(over_rows: f64, wanted: f64) -> String {
+    let rows = (over_rows / wanted).ceil();
+    if rows.is_finite() && wanted > 0.0 {
+        format!(", so that about {rows:.0} rows are enough for ±{}", at_most(wanted))
+    } else {
+        String::new()
+    }
+}
+
 /// What is said of rows that are neither among those counted as yes nor among those counted as no.
 const UNKNOWN: &str = "rows of which it is unknown take no part";
 /// What the answer is where it is a part of one, which people read in percent.
@@ -527,7 +537,13 @@ impl Answering for Moments {
                     .map_or(String::new(), |rows| format!(" if {rows} rows have a value, as stated"));
                 let whose = if self.is_root() && self.predicted().is_none() { "its square is " } else { "" };
                 let rows = if self.is_share() { UNKNOWN } else { "rows beyond the range are moved into it" };
-                format!("{whose}off by at most {error}{per_row}{given}; {rows}; {refused}")
+                let enough = match self.moment {
+                    Moment::Mean if !per_row.is_empty() && !self.is_share() => {
+                        enough_rows(share * farthest, (clip.high - clip.low) / 100.0)
+                    }
+                    _ => String::new(),
+                };
+                format!("{whose}off by at most {error}{per_row}{enough}{given}; {rows}; {refused}")
             }
             RangeBy::Searched(searched) => {
                 let of = match self.moment {
