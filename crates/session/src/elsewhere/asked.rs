@@ -210,15 +210,17 @@ impl Groups<'_> {
 
     /// A pass about these groups.
     pub(super) fn pass_of(&self, keys: &[Vec<u8>], counts: Vec<Counting>) -> Pass {
-        let texts = keys.iter().map(|key| self.read(key)).collect();
-        Pass { by: self.by.clone(), keys: (!self.by.is_empty()).then_some(texts), counts }
+        Pass { by: self.by.clone(), keys: Some(keys.iter().map(|key| self.read(key)).collect()), counts }
     }
 
     /// What was found in a pass about these groups, each once; nothing where it contradicts what was asked.
     pub(super) fn sorted(&self, pass: &Pass, keys: &[Vec<u8>], found: Found) -> Option<Sorted> {
         let places: BTreeMap<&[u8], usize> =
             keys.iter().enumerate().map(|(place, key)| (key.as_slice(), place)).collect();
-        let place = |key: &Key| places.get(self.written(key).as_slice()).copied();
+        let place = |key: &Key| {
+            let place = places.get(self.written(key).as_slice()).copied();
+            place.filter(|_| key.len() == self.by.len())
+        };
         let mut counts: Vec<Vec<Buckets>> = vec![vec![Buckets::new(); pass.counts.len()]; keys.len()];
         for one in found.counts {
             let group = place(&one.key)?;

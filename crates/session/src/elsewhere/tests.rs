@@ -9,7 +9,7 @@ use crate::{
     audits::Memory,
     batch::Batch as Questions,
     gather::{ScanResult, tests::FixedWords},
-    need::{Key, Need},
+    need::Key,
     plan::{DataFacts, Plan},
     quiet::privately,
     request::Request,
@@ -223,8 +223,8 @@ const QUESTIONS: &[&str] = &[
     r#""statistic": "count", "group_by": ["town"], "delta": "1e-3""#,
     r#""statistic": "count", "group_by": ["town"], "keys": ["ayr", "nowhere"]"#,
     r#""statistic": "count", "where": "town = 'ayr'""#,
-    r#""statistic": "share", "where": "town = 'ayr'""#,
     r#""statistic": "share", "column": "salary", "types": {"salary": "boolean"}"#,
+    r#""statistic": "share", "column": "salary", "types": {"salary": "boolean"}, "mechanism": "gaussian", "delta": "1e-6""#,
     r#""statistic": "sum", "column": "salary""#,
     r#""statistic": "sum", "column": "salary", "range": "0,1000""#,
     r#""statistic": "sum", "column": "salary", "range": "0,1000", "types": {"salary": "integer"}"#,
@@ -296,7 +296,7 @@ const QUESTIONS: &[&str] = &[
     r#""statistic": "top", "column": "town", "k": "2", "delta": "1e-2""#,
     r#""statistic": "summary", "column": "salary""#,
     r#""statistic": "summary", "column": "salary", "group_by": ["town"], "keys": ["ayr", "bute"]"#,
-    r#""statistic": "summary", "column": "salary", "mechanism": "gaussian", "delta": "1e-5", "range": "0,99""#,
+    r#""statistic": "summary", "column": "salary", "range": "0,99""#,
 ];
 
 fn plan(question: &str, adjacency: &str) -> Result<Plan, String> {
@@ -319,11 +319,13 @@ fn elsewhere(plan: &Plan, engine: &Parts, seed: u64) -> Vec<Answer> {
 fn every_statistic_answers_the_same_from_counts_of_parts() {
     let mut planned = BTreeSet::new();
     let mut compared = 0;
+    let mut wrong = BTreeSet::new();
     for question in QUESTIONS {
-        let plans: Vec<Plan> =
-            ["add-remove", "replace"].iter().filter_map(|one| plan(question, one).ok()).collect();
-        assert!(!plans.is_empty(), "{question}: {:?}", plan(question, "add-remove").map(|_| ()));
-        for plan in plans {
+        let plans = ["add-remove", "replace"].map(|adjacency| plan(question, adjacency));
+        if let [Err(error), Err(_)] = &plans {
+            wrong.insert(format!("{question}: {error}"));
+        }
+        for plan in plans.into_iter().flatten() {
             for part in plan.parts() {
                 planned.insert((part.request().statistic.clone(), part.mechanism()));
             }
@@ -331,23 +333,28 @@ fn every_statistic_answers_the_same_from_counts_of_parts() {
                 let memory = rows(many);
                 for parts in [1, 3] {
                     let engine = Parts::of(&plan, &memory, parts);
-                    for seed in 1..4 {
-                        let (one, other) = (here(&plan, &memory, seed), elsewhere(&plan, &engine, seed));
-                        assert!(one == other, "{question} {many} rows, {parts} parts: {one:?} {other:?}");
+                    for seed in 1..3 {
+                        let one = here(&plan, &memory, seed);
+                        let other = privately(|| Ok(elsewhere(&plan, &engine, seed)));
+                        if other != Ok(one.clone()) {
+                            let at = format!("{question} {many} rows, {parts} parts");
+                            wrong.insert(format!("{at}: {one:?} is {other:?}"));
+                        }
                         compared += 1;
                     }
                 }
             }
         }
     }
-    assert!(compared > 3000, "{compared}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(compared > 2000, "{compared}");
     // No mechanism of the table of statistics is left out.
-    for statistic in Statistic::ALL {
-        for mechanism in statistic.spec().mechanisms {
-            let known = (statistic.name().to_string(), mechanism.name);
-            assert!(planned.contains(&known), "{known:?} is compared by no question");
-        }
-    }
+    let of_table = Statistic::ALL.iter().flat_map(|statistic| {
+        let mechanisms = statistic.spec().mechanisms.iter();
+        mechanisms.map(|mechanism| (statistic.name().to_string(), mechanism.name))
+    });
+    let left_out: Vec<_> = of_table.filter(|one| !planned.contains(one)).collect();
+    assert!(left_out.is_empty(), "compared by no question: {left_out:?}");
 }
 
 #[test]
@@ -438,5 +445,4 @@ fn counts_that_contradict_each_other_are_asked_for_again_and_then_lost() {
     let fails = |_: &Pass| Err(EngineFailure);
     let answers = privately(|| Ok(plan.answers(&Elsewhere::new(&fails), &mut FixedWords(9))));
     assert_eq!(answers.map(|_| ()), Err(Unanswered::Data));
-    assert!(!plan.needs().contains(&Need::Records));
 }
