@@ -71,7 +71,7 @@ mod tests {
         says_nothing_private(&Slack::rows_to_change(42, Adjacency::Replace));
         let sorted = Sorted::new(&rows, range);
         says_nothing_private(&sorted);
-        says_nothing_private(&Labelled::new(sorted.rows(), range, 4));
+        says_nothing_private(&Labelled::new(&sorted, 4));
         says_nothing_private(&Tally::from_sorted(sorted.rows()));
         says_nothing_private(&mode::value_and_slack(&rows, range, Adjacency::AddRemove));
         says_nothing_private(&Multiplicities::new([42, 4242], true));

@@ -13,11 +13,12 @@ use equipoise_core::{
     ratio::Ratio,
     stability::{
         Range,
-        digits::{Digits, MOST_DIGITS},
+        digits::{Digits, MOST_DIGITS, Shape},
         lattice::{self, FLOATS, Grid},
     },
     wording,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How many significant digits quantiles have where nothing else is said; whole numbers below 10^10 have all of theirs.
@@ -48,7 +49,60 @@ enum Lattice {
     Wholes { kind: ColumnType, step: i64 },
 }
 
+/// A lattice in plain numbers, for engines that count places elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WrittenLattice {
+    lo: i64,
+    hi: i64,
+    of: WrittenPlaces,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenPlaces {
+    /// A float's place is its ordinal.
+    Floats,
+    /// Decimals of so many digits ([`Shape`]).
+    Digits { digits: u32, wholes: i32, lowest: i32, highest: i32 },
+    /// The nearest multiple of a step, halves away from zero.
+    Grid { step: String },
+    /// The nearest multiple of so many whole numbers, halves up.
+    Wholes { kind: ColumnType, step: i64 },
+}
+
 impl AnswerLattice {
+    /// In plain numbers.
+    pub fn written(&self) -> WrittenLattice {
+        let of = match &self.lattice {
+            Lattice::Floats => WrittenPlaces::Floats,
+            Lattice::Digits(of) => {
+                let Shape { digits, wholes, lowest, highest } = of.shape();
+                WrittenPlaces::Digits { digits, wholes, lowest, highest }
+            }
+            Lattice::Grid(grid) => WrittenPlaces::Grid { step: grid.step().to_string() },
+            Lattice::Wholes { kind, step } => WrittenPlaces::Wholes { kind: *kind, step: *step },
+        };
+        WrittenLattice { lo: self.range.lo(), hi: self.range.hi(), of }
+    }
+
+    /// As it was written; nothing where it was not.
+    pub fn read(written: &WrittenLattice) -> Option<Self> {
+        let lattice = match &written.of {
+            WrittenPlaces::Floats => Lattice::Floats,
+            &WrittenPlaces::Digits { digits, wholes, lowest, highest } => {
+                let many = (1..=MOST_DIGITS).contains(&digits);
+                let few = lowest >= -400 && highest <= 400 && lowest <= 0 && (-400..=15).contains(&wholes);
+                let apart = i32::try_from(digits).is_ok_and(|digits| lowest + digits <= highest);
+                (many && few && apart)
+                    .then(|| Lattice::Digits(Digits::shaped(Shape { digits, wholes, lowest, highest })))?
+            }
+            WrittenPlaces::Grid { step } => Lattice::Grid(Grid::new(step.parse().ok()?).ok()?),
+            &WrittenPlaces::Wholes { kind, step } if step > 0 => Lattice::Wholes { kind, step },
+            WrittenPlaces::Wholes { .. } => return None,
+        };
+        Some(Self { range: Range::new(written.lo, written.hi).ok()?, lattice })
+    }
+
     /// For values of this type, from `--range LO,HI` and `--resolution STEP`, where said; numbers without a step have so many
     /// digits.
     pub fn of(

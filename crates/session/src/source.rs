@@ -5,6 +5,7 @@
 //! of nulls, never an error. What can fail is the disk, and then the answer is lost ([`Lost`]).
 
 pub use crate::unanswered::Lost;
+use serde::{Deserialize, Serialize};
 
 /// Rows that can be read once for each charge.
 pub trait Source: Sync {
@@ -70,7 +71,7 @@ impl<S: Source + ?Sized> Source for &S {
 }
 
 /// A column that a question needs, and how its fields are read. The verb fixes the type, never the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ColumnRead {
     /// The place of the column among [`Source::columns`].
     pub column: usize,
@@ -79,7 +80,8 @@ pub struct ColumnRead {
 }
 
 /// How a field is read. A field that cannot be read so is null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ColumnType {
     /// A number, as the nearest 64-bit float; null is NaN.
     Float,

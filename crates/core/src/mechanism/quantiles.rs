@@ -62,7 +62,7 @@ use crate::{
     },
     solve,
     stability::{
-        Quantile, Range, Sorted,
+        InOrder, Quantile, Range, Sorted,
         bracket::{self, Row},
         labels::Labelled,
         lattice::{FLOATS, float},
@@ -292,12 +292,13 @@ impl Calibrated {
         &self.params
     }
 
-    /// The quantiles, in order. Panics unless the rows were sorted in this range.
-    pub fn run<C: Coins>(&self, rows: &Sorted, coins: &mut C) -> Vec<i64> {
+    /// The quantiles, in order. Panics unless the rows are those of this range.
+    pub fn run<C: Coins>(&self, rows: &dyn InOrder, coins: &mut C) -> Vec<i64> {
         let range = self.params.range;
         assert!(rows.range() == range, "rows of the same range");
-        let labelled = Labelled::new(rows.rows(), range, self.label_bits);
-        let slice = Slice { from: 0, to: rows.rows().len(), low: 0, high: labelled.last() };
+        let labelled = Labelled::new(rows, self.label_bits);
+        let many = usize::try_from(rows.count()).expect("64 bits count rows");
+        let slice = Slice { from: 0, to: many, low: 0, high: labelled.last() };
         let answers = vec![range.lo(); self.params.fractions.len()];
         let mut run = Run { rows: labelled, answers, coins };
         run.cut(&self.tree, &self.levels, slice);
@@ -363,7 +364,12 @@ impl Level {
             _ => slice.low,
         };
         let ranks = target.reachable_ranks(count as u64, Adjacency::AddRemove).take(self.cut_off);
-        let mut spans: Vec<(u128, u128)> = ranks.map(|(low, high)| (at(low), at(high))).collect();
+        let ranks: Vec<(i64, i64)> = ranks.collect();
+        if let (Some(&(low, high)), Some(last)) = (ranks.last(), count.checked_sub(1)) {
+            let within = |rank: i64| slice.from + usize::try_from(rank - 1).unwrap_or(0).min(last);
+            rows.look_at(within(low), within(high));
+        }
+        let mut spans: Vec<(u128, u128)> = ranks.into_iter().map(|(low, high)| (at(low), at(high))).collect();
         spans.push((slice.low, slice.high));
         let new_values = |length: usize| match length.checked_sub(1).map(|before| spans[before]) {
             None => (1, 0),

@@ -76,7 +76,7 @@ use crate::{
     sampler::discrete_laplace::DiscreteLaplace,
     solve,
     stability::{
-        Answer, Sorted,
+        Answer, InOrder, Sorted,
         bins::{Bins, LEAST, float_powers, powers_up},
         iqr,
     },
@@ -175,7 +175,7 @@ impl Cells {
     }
 
     /// What is released of these rows, if anything is. Draws the same coins for all.
-    fn noisy(&self, rows: &Sorted, coins: &mut impl Coins) -> Spread {
+    fn noisy(&self, rows: &dyn InOrder, coins: &mut impl Coins) -> Spread {
         let noise = coins.sample(&self.law);
         match iqr::value(rows) {
             Answer::Empty => Spread::Empty,
@@ -258,9 +258,18 @@ impl Calibrated {
         iqr::slack(rows, &self.cells.bins, self.shape.adjacency)
     }
 
+    /// The same as far as the gate can tell: from the slack on at which it opens for certain all slacks are one.
+    fn slack_told(&self, rows: &dyn InOrder) -> Slack {
+        if let Some(all) = rows.all() {
+            return self.slack(all);
+        }
+        let certain = self.gate.slack_for(&Ratio::one()).and_then(Slack::until_change);
+        iqr::slack_within(rows, &self.cells.bins, certain.unwrap_or(u64::MAX), self.shape.adjacency)
+    }
+
     /// Where the interquartile range lies, or a refusal.
-    pub fn run(&self, rows: &Sorted, coins: &mut impl Coins) -> Outcome<Spread> {
-        let open = self.gate.run(self.slack(rows), coins);
+    pub fn run(&self, rows: &dyn InOrder, coins: &mut impl Coins) -> Outcome<Spread> {
+        let open = self.gate.run(self.slack_told(rows), coins);
         let spread = self.cells.noisy(rows, coins);
         if open { Outcome::Value(spread) } else { Outcome::Refused }
     }

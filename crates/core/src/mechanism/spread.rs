@@ -59,7 +59,7 @@ use crate::{
     loss::{Eps, Loss, ParameterError, Rho},
     ratio::Ratio,
     sampler::{damped::Damping, uniform::UpTo},
-    stability::{Sorted, digits::Digits, iqr, lattice::float, reachable::Span},
+    stability::{InOrder, digits::Digits, iqr, lattice::float, reachable::Span},
 };
 use dashu_int::{IBig, UBig};
 use std::sync::Arc;
@@ -189,13 +189,13 @@ impl Calibrated {
         &self.params
     }
 
-    /// A width. Rows are sorted in their public range, and as far apart as the widths say.
-    pub fn run<C: Coins>(&self, rows: &Sorted, coins: &mut C) -> f64 {
+    /// A width. Rows lie in their public range, and as far apart as the widths say.
+    pub fn run<C: Coins>(&self, rows: &dyn InOrder, coins: &mut C) -> f64 {
         self.params.widths.value(self.run_place(rows, coins))
     }
 
     /// The place of a width in its lattice.
-    pub fn run_place<C: Coins>(&self, rows: &Sorted, coins: &mut C) -> i64 {
+    pub fn run_place<C: Coins>(&self, rows: &dyn InOrder, coins: &mut C) -> i64 {
         let InverseSpread { widths, adjacency, .. } = &self.params;
         let reached = iqr::reachable(rows, self.damping.last(), *adjacency);
         let span = |(low, high): (u64, u64)| Span { low: widths.place(low), high: widths.place(high) };
@@ -220,7 +220,7 @@ mod tests {
     use crate::{
         coins::ScriptedWords,
         interval::{AUDIT_BITS, Interval},
-        stability::{Range, Spacing, lattice},
+        stability::{Range, Sorted, Spacing, lattice},
         tape::{Pmf, delta_between, enumerate},
         universe::neighbouring_pairs,
     };

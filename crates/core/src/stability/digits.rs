@@ -146,6 +146,11 @@ impl Digits {
         made
     }
 
+    /// Which decimals it has.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// How many significant digits its decimals have at least.
     pub fn digits(&self) -> u32 {
         self.shape.digits

@@ -43,14 +43,14 @@
 //! ```
 
 use super::{
-    Answer,
+    Answer, InOrder,
     bins::{Bin, Bins},
     selection::Sorted,
 };
 use crate::{adjacency::Adjacency, outcome::Slack};
 
 /// The interquartile range.
-pub fn value(rows: &Sorted) -> Answer<u64> {
+pub fn value(rows: &dyn InOrder) -> Answer<u64> {
     let Quartiles { first, third } = quartiles(rows.count());
     match rows.count() {
         0 => Answer::Empty,
@@ -93,11 +93,52 @@ pub fn slack(rows: &Sorted, bins: &Bins, adjacency: Adjacency) -> Slack {
     slacks.max().expect("at least one shift")
 }
 
+/// The same, cut off at a public number of changes, from no more rows than that around the quartiles.
+///
+/// A width is undercut or reached by k changes as [`reachable`] tells; whoever opens a gate for certain from `most` changes on cannot tell a
+/// slack beyond from this one.
+pub fn slack_within(rows: &dyn InOrder, bins: &Bins, most: u64, adjacency: Adjacency) -> Slack {
+    let Answer::Value(here) = value(rows) else { return super::quantile::of_no_rows::<u64>(adjacency).slack };
+    let count = rows.count();
+    if adjacency == Adjacency::Replace && count == 1 {
+        return Slack::constant(adjacency);
+    }
+    // Changing all rows leads anywhere that there is.
+    let looked_at = most.min(count.saturating_add(1));
+    let reached = reachable(rows, usize::try_from(looked_at).unwrap_or(usize::MAX), adjacency);
+    let all_gone = (adjacency == Adjacency::AddRemove).then_some(count);
+    let left = |bin: Bin| {
+        let out = |&(low, high): &(u64, u64)| low < bin.lower || bin.upper.is_some_and(|upper| upper <= high);
+        reached.iter().position(out).map(|changes| changes as u64)
+    };
+    let slacks =
+        (0..bins.shifts()).map(|shift| match left(bins.bin(shift, here)).into_iter().chain(all_gone).min() {
+            Some(changes) => Slack::rows_to_change(changes.min(most), adjacency),
+            None if looked_at < most => Slack::constant(adjacency),
+            None => Slack::rows_to_change(most, adjacency),
+        });
+    slacks.max().expect("at least one shift")
+}
+
+/// Rows within so many changes of the quartiles will be looked at.
+fn look_at_quartiles(rows: &dyn InOrder, most: u64) {
+    let count = rows.count();
+    if count == 0 {
+        return;
+    }
+    let Quartiles { first, third } = quartiles(count);
+    for rank in [first, third] {
+        let near = most.saturating_add(1);
+        rows.look_at(rank.saturating_sub(near).max(1), rank.saturating_add(near).min(count));
+    }
+}
+
 /// The least and the largest interquartile range that k changed rows lead to, for each k from 0 to below `most`. That of no rows counts as zero.
 ///
 /// A width is reached by k changes where `cheapest_grow` is at most k, and undercut where `cheapest_shrink` is: here the same two
 /// conditions are solved for the width. Of the rows only those within about `most` ranks of the quartiles are looked at.
-pub fn reachable(rows: &Sorted, most: usize, adjacency: Adjacency) -> Vec<(u64, u64)> {
+pub fn reachable(rows: &dyn InOrder, most: usize, adjacency: Adjacency) -> Vec<(u64, u64)> {
+    look_at_quartiles(rows, most as u64);
     let here = value(rows).or(0);
     let mut found = vec![(here, here); most.min(1)];
     for changes in 1..most as u64 {
@@ -108,7 +149,7 @@ pub fn reachable(rows: &Sorted, most: usize, adjacency: Adjacency) -> Vec<(u64, 
 }
 
 /// The largest interquartile range that so many changes lead to.
-fn grown(rows: &Sorted, changes: u64, adjacency: Adjacency) -> u64 {
+fn grown(rows: &dyn InOrder, changes: u64, adjacency: Adjacency) -> u64 {
     let (count, changes) = (i128::from(rows.count()), i128::from(changes));
     let Quartiles { first, third } = quartiles(rows.count());
     // So many rows are at most the lower end of the widest range.
@@ -137,7 +178,7 @@ fn grown(rows: &Sorted, changes: u64, adjacency: Adjacency) -> u64 {
 }
 
 /// The least interquartile range that so many changes lead to.
-fn shrunk(rows: &Sorted, changes: u64, adjacency: Adjacency) -> u64 {
+fn shrunk(rows: &dyn InOrder, changes: u64, adjacency: Adjacency) -> u64 {
     let (count, changes) = (i128::from(rows.count()), i128::from(changes));
     let Quartiles { first, third } = quartiles(rows.count());
     // So many rows lie before the first one of the narrowest range.
@@ -286,8 +327,14 @@ mod tests {
                 }
             }
             for (data, best) in all.datasets().iter().zip(best).filter(|(data, _)| data.len() <= rows) {
-                let found = slack(&Sorted::new(data, range), &bins, adjacency);
+                let sorted = Sorted::new(data, range);
+                let found = slack(&sorted, &bins, adjacency);
                 assert_eq!(found.until_change(), best, "{data:?}");
+                for most in [1, 2, 3, 5, 40] {
+                    let cut_off = |slack: Slack| slack.until_change().unwrap_or(most).min(most);
+                    let within = slack_within(&sorted, &bins, most, adjacency);
+                    assert_eq!(cut_off(within), cut_off(found), "{data:?} {most} {adjacency}");
+                }
             }
         }
     }

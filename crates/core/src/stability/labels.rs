@@ -9,13 +9,13 @@
 //!
 //! Cuts between labelled rows can therefore divide equal rows, by a rule that belongs to no row in particular.
 
-use super::Range;
+use super::{InOrder, Range};
 use crate::redact::debug_only_public;
 
 /// Sorted rows with labels, looked up by their place in order.
 #[derive(Clone, Copy)]
 pub struct Labelled<'a> {
-    rows: &'a [i64],
+    rows: &'a dyn InOrder,
     range: Range,
     bits: u32,
 }
@@ -23,10 +23,10 @@ pub struct Labelled<'a> {
 debug_only_public!(impl['a] Labelled['a] { range, bits });
 
 impl<'a> Labelled<'a> {
-    /// These sorted rows, all in the range, with labels of this many bits, at most 32.
-    pub fn new(rows: &'a [i64], range: Range, bits: u32) -> Self {
-        debug_assert!(rows.is_sorted() && bits <= 32);
-        Self { rows, range, bits }
+    /// These rows with labels of this many bits, at most 32.
+    pub fn new(rows: &'a dyn InOrder, bits: u32) -> Self {
+        debug_assert!(bits <= 32);
+        Self { rows, range: rows.range(), bits }
     }
 
     /// The last labelled value; the first is zero.
@@ -42,24 +42,32 @@ impl<'a> Labelled<'a> {
 
     /// The labelled row at this place in order, from zero.
     pub fn at(&self, index: usize) -> u128 {
-        let value = self.rows[index];
-        let first = self.rows.partition_point(|&row| row < value);
-        let ties = self.rows[first..].partition_point(|&row| row == value);
-        let label = nth_label((index - first) as u64, ties as u64, self.bits);
+        let value = self.rows.row(index as u64 + 1);
+        let (first, ties) = self.rows.ties(value);
+        self.labelled(value, index as u64 - first, ties)
+    }
+
+    /// The labelled value of one of so many equal rows.
+    fn labelled(&self, value: i64, place: u64, ties: u64) -> u128 {
+        let label = nth_label(place, ties, self.bits);
         u128::from(value.abs_diff(self.range.lo())) << self.bits | u128::from(label)
+    }
+
+    /// The rows of these places in order, from zero, will be looked at.
+    pub fn look_at(&self, first: usize, last: usize) {
+        self.rows.look_at(first as u64 + 1, last as u64 + 1);
     }
 
     /// How many labelled rows are at most this one.
     pub fn count_up_to(&self, labelled: u128) -> usize {
         let value = self.value(labelled);
-        let first = self.rows.partition_point(|&row| row < value);
-        let ties = self.rows[first..].partition_point(|&row| row == value);
+        let (first, ties) = self.rows.ties(value);
         let (mut low, mut high) = (0, ties);
         while low < high {
             let middle = low.midpoint(high);
-            if self.at(first + middle) <= labelled { low = middle + 1 } else { high = middle }
+            if self.labelled(value, middle, ties) <= labelled { low = middle + 1 } else { high = middle }
         }
-        first + low
+        usize::try_from(first + low).expect("a rank of rows")
     }
 }
 
@@ -85,7 +93,7 @@ fn nth_label(mut index: u64, count: u64, bits: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{adjacency::Adjacency, universe::neighbouring_pairs};
+    use crate::{adjacency::Adjacency, stability::Sorted, universe::neighbouring_pairs};
 
     fn labels(count: u64, bits: u32) -> Vec<u64> {
         let mut labels: Vec<u64> =
@@ -120,7 +128,8 @@ mod tests {
     }
 
     fn all(rows: &[i64], range: Range, bits: u32) -> Vec<u128> {
-        let labelled = Labelled::new(rows, range, bits);
+        let sorted = Sorted::new(rows, range);
+        let labelled = Labelled::new(&sorted, bits);
         (0..rows.len()).map(|index| labelled.at(index)).collect()
     }
 
@@ -144,13 +153,14 @@ mod tests {
     fn places_and_counts_agree() {
         let range = Range::new(-3, 2).unwrap();
         let rows = [-3, -3, -3, 0, 0, 1, 2, 2, 2, 2, 2];
-        let labelled = Labelled::new(&rows, range, 2);
+        let sorted = Sorted::new(&rows, range);
+        let labelled = Labelled::new(&sorted, 2);
         let in_order = all(&rows, range, 2);
         assert_eq!(labelled.last(), 23);
         for at in 0..=labelled.last() {
             assert_eq!(labelled.count_up_to(at), in_order.iter().filter(|&&row| row <= at).count());
         }
         assert_eq!([0, 3, 4, 23].map(|at| labelled.value(at)), [-3, -3, -2, 2]);
-        assert_eq!(Labelled::new(&[], Range::WHOLE, 32).value(u128::MAX >> 32), i64::MAX);
+        assert_eq!(Labelled::new(&Sorted::new(&[], Range::WHOLE), 32).value(u128::MAX >> 32), i64::MAX);
     }
 }

@@ -25,6 +25,7 @@ pub mod digits;
 pub mod distinct;
 mod fewer_edges;
 pub mod graph;
+pub mod in_order;
 pub mod iqr;
 pub mod l_statistic;
 pub mod labels;
@@ -51,6 +52,7 @@ pub mod vector;
 pub mod winsorized_mean;
 
 use crate::{loss::ParameterError, outcome::Slack, redact::debug_only_public};
+pub use in_order::InOrder;
 pub use median::Median;
 pub use quantile::Quantile;
 pub use selection::{Reach, Sorted, Spacing, Window};

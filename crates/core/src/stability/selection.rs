@@ -10,10 +10,7 @@
 //! on public numbers. Ranks before the first row read as the low end of the range, ranks after the last
 //! as the high end.
 
-use super::{
-    Answer, Range,
-    lattice::{FLOATS, float, ordinal},
-};
+use super::{Answer, Range};
 use crate::redact::debug_only_public;
 
 /// How many ranks to either side of the target a window holds.
@@ -268,15 +265,12 @@ impl Sorted {
 
     /// How far apart two places are, the lower first.
     pub fn gap(&self, low: i64, high: i64) -> u64 {
-        match self.spacing {
-            Spacing::Even => high.abs_diff(low),
-            Spacing::Floats => {
-                let [low, high] =
-                    [low, high].map(|place| float(FLOATS.clamp(place)).expect("clamped to the floats"));
-                let apart = ordinal((high - low).min(f64::MAX)).expect("finite");
-                apart.unsigned_abs()
-            }
-        }
+        self.spacing.gap(low, high)
+    }
+
+    /// How far apart places are.
+    pub fn spacing(&self) -> Spacing {
+        self.spacing
     }
 
     /// The public range of the rows.

@@ -1,6 +1,7 @@
 //! One scan for any number of questions: what they need of the rows, taken together.
 
 pub(crate) mod groups;
+mod row_facts;
 
 use crate::{
     need::Need,
@@ -180,7 +181,7 @@ impl<'a> ScanResult<'a> {
     }
 
     /// How many rows of the column lie in each cell, where that was asked for.
-    pub fn cells(&self, column: usize) -> cells::Cells {
+    fn counted_cells(&self, column: usize) -> cells::Cells {
         self.cells.get(&column).unwrap_or(&CellTable::default()).cells(cells::FINE)
     }
 

@@ -21,11 +21,11 @@ use crate::{
     answer::Answer,
     batch::Batch,
     caution,
-    gather::ScanResult,
     need::Need,
     planned::PlanSummary,
     promise::{Promise, Spent},
     request::Request,
+    row_facts::RowFacts,
     rows::{
         Rows,
         bound::{ALL_GROUPS, Bound},
@@ -366,7 +366,7 @@ impl Plan {
     }
 
     /// One answer for each question. Never fails, whatever was gathered.
-    pub(crate) fn answers<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Vec<Answer> {
+    pub(crate) fn answers<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Vec<Answer> {
         if let Some(one) = &self.together {
             return one.task.answer(gathered, coins);
         }

@@ -99,6 +99,7 @@ impl CellTable {
 }
 
 /// The cells that hold rows, in order, and how many rows lie in each and the cells before.
+#[derive(Clone)]
 pub(crate) struct Cells {
     cells: Vec<i64>,
     upto: Vec<u64>,
@@ -160,7 +161,7 @@ impl Cells {
     }
 
     /// Cells in order, with the number of rows in each.
-    fn from_counts(counts: impl Iterator<Item = (i64, u64)>) -> Self {
+    pub fn from_counts(counts: impl Iterator<Item = (i64, u64)>) -> Self {
         let mut all = 0;
         let (cells, upto) = counts
             .map(|(cell, count)| {

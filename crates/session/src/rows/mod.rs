@@ -86,6 +86,11 @@ impl ScanKeys {
     pub fn new<W: Words>(count: usize, coins: &mut W) -> Self {
         Self { count, run: RunKey::drawn(coins), table: [coins.word(), coins.word()] }
     }
+
+    /// The key by which rows of people are drawn, as engines elsewhere are given it.
+    pub fn run_key(&self) -> String {
+        self.run.digits()
+    }
 }
 
 impl Rows {

@@ -10,7 +10,7 @@
 use super::{
     Answering, Expected,
     count::{counted, whole_noise, within},
-    edges::{Edges, Multiples, OnEdge},
+    edges::{Edges, Multiples},
     histogram::Found,
     noise::LAWS,
 };
@@ -18,9 +18,9 @@ use crate::{
     answer::{Answer, MOST_TOLD},
     bar::ErrorBar,
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{RowFacts, bins::OnEdge},
     source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
@@ -109,15 +109,14 @@ impl Bins {
     }
 
     /// How many rows lie in each bin that has any, or was stated, by its name and in its order: what a simulation holds answers against.
-    pub fn truths(&self, gathered: &ScanResult<'_>) -> BTreeMap<String, Value> {
-        let values = gathered.values(&self.need);
+    pub fn truths(&self, gathered: &dyn RowFacts) -> BTreeMap<String, Value> {
         match &self.how {
             How::Stated { edges, .. } => {
-                let counts = edges.counts(values, OnEdge::Behind).into_iter().map(Value::from);
+                let counts = edges.counts(gathered, &self.need, OnEdge::Behind).into_iter().map(Value::from);
                 edges.labels().into_iter().zip(counts).collect()
             }
             How::Found { steps, .. } => {
-                let counts = steps.counts(values).into_iter();
+                let counts = steps.counts(gathered, &self.need).into_iter();
                 counts.map(|(place, count)| (steps.label(place), json!(count))).collect()
             }
         }
@@ -151,12 +150,11 @@ impl Answering for Bins {
         Expected { error: Some(error), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let values = gathered.values(&self.need);
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         match &self.how {
             How::Stated { edges, noise, within } => {
-                let bins = edges.labels().into_iter().zip(edges.counts(values, OnEdge::Behind));
+                let bins = edges.labels().into_iter().zip(edges.counts(gathered, &self.need, OnEdge::Behind));
                 let group = |(label, count): (String, u64)| {
                     let noisy = noise.run_whole(whole(count), coins);
                     counted(self.confidence, noisy, *within).into_group(&vec![Some(label)])
@@ -165,7 +163,7 @@ impl Answering for Bins {
             }
             How::Found { steps, found } => {
                 let mut told = Vec::new();
-                for (place, count) in steps.counts(values) {
+                for (place, count) in steps.counts(gathered, &self.need) {
                     if let Some(noisy) = found.told(whole(count), coins)
                         && told.len() <= MOST_TOLD
                     {

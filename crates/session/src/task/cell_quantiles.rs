@@ -25,8 +25,12 @@ use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar},
     error::PlanError,
+    need::Need,
     resolved::ResolvedRequest,
-    rows::values::Values,
+    row_facts::{
+        RowFacts,
+        bins::{Bins, OnEdge},
+    },
     source::ColumnType,
 };
 use equipoise_core::{
@@ -96,20 +100,23 @@ impl CellQuantiles {
     }
 
     /// The noisy numbers of rows in the cells between these edges: all that is drawn.
-    pub fn noisy<C: Coins>(&self, rows: Values<'_, '_>, edges: &[f64], coins: &mut C) -> Vec<i64> {
-        let mut counts = vec![0i64; edges.len() + 1];
-        rows.each_number(|some| {
-            for row in some.iter().filter(|row| !row.is_nan()) {
-                counts[edges.partition_point(|edge| edge <= row)] += 1;
-            }
-        });
-        counts.iter().map(|&count| self.noise.run_whole(count, coins)).collect()
+    pub fn noisy<C: Coins>(
+        &self,
+        (rows, need): (&dyn RowFacts, &Need),
+        edges: &[f64],
+        coins: &mut C,
+    ) -> Vec<i64> {
+        let counts = rows.bins(need, &Bins::Between { edges: edges.to_vec(), on_edge: OnEdge::AlwaysBehind });
+        (0..=edges.len() as u64)
+            .map(|cell| counts.get(&cell.cast_signed()).copied().unwrap_or(0))
+            .map(|count| self.noise.run_whole(i64::try_from(count).unwrap_or(i64::MAX), coins))
+            .collect()
     }
 
     /// The quantiles with their bars, as values of this type; there seem to be `known` rows.
     pub fn answer<C: Coins>(
         &self,
-        rows: Values<'_, '_>,
+        rows: (&dyn RowFacts, &Need),
         known: u64,
         limits: &Limits,
         kind: Option<ColumnType>,

@@ -29,7 +29,7 @@ fn planned(eps: &str, cells: usize, adjacency: Adjacency, hundredths: &[i64]) ->
     CellQuantiles::plan(&said, said.eps(), &fractions, &[(0.0, cells)]).unwrap()
 }
 
-fn numbers<T>(rows: Vec<f64>, work: impl FnOnce(Values<'_, '_>) -> T) -> T {
+fn numbers<T>(rows: Vec<f64>, work: impl FnOnce((&dyn RowFacts, &Need)) -> T) -> T {
     let memory = Memory::new(rows, &["a"]);
     let asked =
         Request { column: Some("salary".into()), epsilon: Some("1".into()), ..Request::new("median") };
@@ -37,7 +37,7 @@ fn numbers<T>(rows: Vec<f64>, work: impl FnOnce(Values<'_, '_>) -> T) -> T {
     let said = ResolvedRequest::new(&asked, &facts).unwrap();
     let need = said.numbers(0).unwrap();
     let gathered = all_rows(&memory, std::slice::from_ref(&need), 1);
-    work(gathered.values(&need))
+    work((&gathered, &need))
 }
 
 const ONE: Limits = Limits { clip: Clip { low: 0.0, high: 3.0, middle: 1.5 }, outside: None };

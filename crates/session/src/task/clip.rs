@@ -40,14 +40,7 @@ pub(crate) struct Lattice {
 /// All reaches over the cells that scans count in.
 pub(crate) const FINE: Lattice = Lattice { cells: cells::FINE, every: 1, reaches: usize::MAX, cut_off: None };
 
-/// Rows are moved into this range, each on its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Clip {
-    pub low: f64,
-    pub high: f64,
-    /// What rows are measured from.
-    pub middle: f64,
-}
+pub(crate) use crate::row_facts::steps::Clip;
 
 /// A range that was found, and what can be told of the rows outside of it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,8 +6,14 @@ use super::{
     noise::{self, Noise},
 };
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, need::Need,
-    resolved::ResolvedRequest, source::ColumnRead, statistic::Argument,
+    answer::Answer,
+    bar::ErrorBar,
+    error::PlanError,
+    need::Need,
+    resolved::ResolvedRequest,
+    row_facts::{Nulls, RowFacts},
+    source::ColumnRead,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -64,8 +70,9 @@ impl Answering for Count {
         Expected { error: Some(error), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let count = self.column.map_or(gathered.records(), |column| gathered.present(column.column));
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let need = self.column.map_or(Need::Records, Need::Present);
+        let count = gathered.count(&need, Nulls::LeftOut);
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let noisy = self.noise.run(count, coins);
         counted(self.confidence, noisy, self.within)

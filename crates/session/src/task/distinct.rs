@@ -10,9 +10,9 @@ use crate::{
     answer::Answer,
     bar::ErrorBar,
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::RowFacts,
     source::{ColumnRead, ColumnType},
 };
 use equipoise_core::{coins::Coins, loss::Loss};
@@ -62,9 +62,10 @@ impl Answering for Distinct {
         Expected { error: Some(ErrorBar::noise(self.confidence, -within, within)), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         let mut values = 0i64;
-        gathered.each_text(self.column, |text, count| values += i64::from(count > 0 && !text.is_empty()));
+        gathered
+            .each_text(self.column, &mut |text, count| values += i64::from(count > 0 && !text.is_empty()));
         let noisy = self.noise.run(values, coins);
         let bar = Bar::around(noisy, self.within).at_least_zero();
         let bar = self.most.map_or(bar, |most| bar.between(0.0, most as f64));

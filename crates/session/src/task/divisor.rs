@@ -6,7 +6,13 @@
 //! Where it is not known, a mean needs no count of its own: the two sides of its sum ([`sums`](super::sums)) add up to it.
 
 use super::count::{whole_noise, within};
-use crate::{error::PlanError, resolved::ResolvedRequest, rows::values::Values, statistic::Statistic};
+use crate::{
+    error::PlanError,
+    need::Need,
+    resolved::ResolvedRequest,
+    row_facts::{Nulls, RowFacts},
+    statistic::Statistic,
+};
 use equipoise_core::{
     adjacency::Adjacency,
     coins::Coins,
@@ -89,11 +95,12 @@ impl Divisor {
     }
 
     /// How many rows there are for these values, where sums do not tell.
-    pub fn count<C: Coins>(&self, values: Values<'_, '_>, coins: &mut C) -> i64 {
+    pub fn count<C: Coins>(&self, rows: &dyn RowFacts, need: &Need, coins: &mut C) -> i64 {
         let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let counted = |nulls| whole(rows.count(need, nulls));
         match self {
-            Self::Bought { noise, .. } => noise.run_whole(whole(values.count(false)), coins),
-            Self::Public => whole(values.count(true)),
+            Self::Bought { noise, .. } => noise.run_whole(counted(Nulls::LeftOut), coins),
+            Self::Public => counted(Nulls::Counted),
             Self::Stated(rows) => whole(*rows),
             Self::TwoSides => 0,
         }

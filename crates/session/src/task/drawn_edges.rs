@@ -17,14 +17,15 @@ use super::{
     Answering, Expected,
     bar::Bar,
     quantiles::{Drawn, Quantiles},
+    stages::SharedRange,
 };
 use crate::{
     answer::{Answer, Group},
     bar::{self, Condition, ErrorBar},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Ask, RowFacts},
     source::ColumnRead,
     statistic::{Argument, Statistic},
 };
@@ -204,6 +205,10 @@ impl Answering for DrawnEdges {
         self.quantiles.needs()
     }
 
+    fn asks(&self, shared: Option<&SharedRange>) -> Vec<Ask> {
+        self.quantiles.asks(shared)
+    }
+
     fn expected(&self) -> Expected {
         let drawn = self.quantiles.expected().words;
         let what = if self.cumulative { "points" } else { "edges" };
@@ -211,7 +216,7 @@ impl Answering for DrawnEdges {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         let Drawn { answer, rows } = self.quantiles.drawn(gathered, coins);
         let (Some(value), Some(error)) = (&answer.value, &answer.error) else { return answer };
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
@@ -256,7 +261,7 @@ mod tests {
     use super::*;
     use crate::{
         audits::Memory,
-        gather::tests::FixedWords,
+        gather::{ScanResult, tests::FixedWords},
         plan::{DataFacts, Plan},
         request::Request,
         rows::ScanKeys,

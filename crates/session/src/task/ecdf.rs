@@ -17,16 +17,16 @@
 use super::{
     Answering, Expected,
     count::{whole_noise, within},
-    edges::{Edges, OnEdge},
+    edges::Edges,
     noise::LAWS,
 };
 use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{RowFacts, bins::OnEdge},
     source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
@@ -88,8 +88,8 @@ impl Ecdf {
     }
 
     /// The true shares: what a simulation holds answers against.
-    pub fn truths(&self, gathered: &ScanResult<'_>) -> BTreeMap<String, Value> {
-        let counts = self.points.counts(gathered.values(&self.need), OnEdge::Before);
+    pub fn truths(&self, gathered: &dyn RowFacts) -> BTreeMap<String, Value> {
+        let counts = self.points.counts(gathered, &self.need, OnEdge::Before);
         let all: u64 = counts.iter().sum();
         let share = |place: usize| counts[..=place].iter().sum::<u64>() as f64 / all as f64;
         self.labels().enumerate().map(|(place, label)| (label, json!(share(place)))).collect()
@@ -165,8 +165,8 @@ impl Answering for Ecdf {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let counts = self.points.counts(gathered.values(&self.need), OnEdge::Before);
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let counts = self.points.counts(gathered, &self.need, OnEdge::Before);
         let noisy: Vec<i64> = counts
             .into_iter()
             .map(|count| self.noise.run_whole(i64::try_from(count).unwrap_or(i64::MAX), coins))

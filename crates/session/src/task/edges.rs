@@ -7,7 +7,11 @@ use crate::{
     bar,
     error::PlanError,
     lattice::{float_ends, whole_ends},
-    rows::values::Values,
+    need::Need,
+    row_facts::{
+        RowFacts,
+        bins::{Bins, OnEdge, last_multiple, multiple},
+    },
     source::ColumnType,
     statistic::Argument,
 };
@@ -17,8 +21,6 @@ use std::collections::BTreeMap;
 
 /// So many bins at most: more are no picture any more.
 pub(super) const MOST: u64 = 10_000;
-/// Beyond this many widths from zero rows lie in the first or last bin that there is.
-const FARTHEST: f64 = (1u64 << 53) as f64;
 
 /// Edges in their order, each above the one before.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,15 +28,6 @@ pub(crate) enum Edges {
     Floats(Vec<f64>),
     /// Of a whole type, as the whole numbers inside.
     Wholes(ColumnType, Vec<i64>),
-}
-
-/// Which of two bins a row on the edge between them lies in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnEdge {
-    /// In the one behind; only on the last edge, in the last bin.
-    Behind,
-    /// In the one before.
-    Before,
 }
 
 /// Multiples of a width, all that there are.
@@ -149,20 +142,13 @@ impl Edges {
     }
 
     /// How many rows lie before the first edge, between edges, and behind the last one. Rows without a number lie nowhere.
-    pub fn counts(&self, values: Values<'_, '_>, on_edge: OnEdge) -> Vec<u64> {
-        let mut counts = vec![0; self.len() + 1];
-        match self {
-            Self::Floats(edges) => values.each_number(|some| {
-                let numbers = some.iter().filter(|number| !number.is_nan());
-                numbers.for_each(|number| counts[place(edges, number, on_edge)] += 1);
-            }),
-            Self::Wholes(_, edges) => values.each_whole(|some| {
-                for whole in some {
-                    counts[place(edges, whole, on_edge)] += 1;
-                }
-            }),
-        }
-        counts
+    pub fn counts(&self, rows: &dyn RowFacts, need: &Need, on_edge: OnEdge) -> Vec<u64> {
+        let bins = match self {
+            Self::Floats(edges) => Bins::Between { edges: edges.clone(), on_edge },
+            Self::Wholes(_, edges) => Bins::BetweenWholes { edges: edges.clone(), on_edge },
+        };
+        let counts = rows.bins(need, &bins);
+        (0..).take(self.len() + 1).map(|bin| counts.get(&bin).copied().unwrap_or_default()).collect()
     }
 
     /// An edge as text.
@@ -179,15 +165,6 @@ impl Edges {
         let between = (0..last).map(|place| between(&self.text(place), &self.text(place + 1)));
         let below = format!("below {}", self.text(0));
         [below].into_iter().chain(between).chain([format!("above {}", self.text(last))]).collect()
-    }
-}
-
-/// How many edges lie before a value.
-fn place<T: PartialOrd>(edges: &[T], value: &T, on_edge: OnEdge) -> usize {
-    match on_edge {
-        OnEdge::Before => edges.partition_point(|edge| edge < value),
-        OnEdge::Behind if edges.last() == Some(value) => edges.len() - 1,
-        OnEdge::Behind => edges.partition_point(|edge| edge <= value),
     }
 }
 
@@ -223,41 +200,24 @@ impl Multiples {
     /// The multiple with this number: the double next to it.
     fn number(self, place: i64) -> f64 {
         match self {
-            Self::Floats { over, under } => place as f64 * over / under,
+            Self::Floats { over, under } => multiple(over, under, place),
             Self::Wholes(kind, width) => kind.number(place.saturating_mul(width)),
         }
     }
 
     /// The last multiple that is not above a number.
-    #[expect(clippy::cast_possible_truncation, reason = "clamped to 2^53")]
     fn of_number(self, number: f64) -> i64 {
         let Self::Floats { over, under } = self else { unreachable!("of floats") };
-        let near = (number / over * under).floor().clamp(-FARTHEST, FARTHEST) as i64;
-        // Division may be off by one where a row lies on an edge.
-        match near {
-            near if self.number(near) > number => near - 1,
-            near if self.number(near + 1) <= number => near + 1,
-            near => near,
-        }
-        .clamp(-(1 << 53), 1 << 53)
+        last_multiple(over, under, number)
     }
 
     /// How many rows lie behind each multiple, up to the next one.
-    pub fn counts(self, values: Values<'_, '_>) -> BTreeMap<i64, u64> {
-        let mut counts = std::collections::HashMap::new();
-        match self {
-            Self::Floats { .. } => values.each_number(|some| {
-                let numbers = some.iter().filter(|number| !number.is_nan());
-                numbers.for_each(|&number| *counts.entry(self.of_number(number)).or_default() += 1);
-            }),
-            Self::Wholes(_, width) => values.each_whole(|some| {
-                for whole in some {
-                    *counts.entry(whole.div_euclid(width)).or_default() += 1;
-                }
-            }),
-        }
-        // In the order of the numbers, so that coins which are replayed meet the same bin.
-        counts.into_iter().collect()
+    pub fn counts(self, rows: &dyn RowFacts, need: &Need) -> BTreeMap<i64, u64> {
+        let bins = match self {
+            Self::Floats { over, under } => Bins::Multiples { over, under },
+            Self::Wholes(_, width) => Bins::MultiplesOfWholes { width },
+        };
+        rows.bins(need, &bins)
     }
 
     /// The bin behind a multiple in words.
@@ -296,7 +256,7 @@ fn not_accepted(argument: Argument, text: &str, accepted: &str) -> PlanError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{numbers::Numbers, values::Wholes};
+    use crate::{gather::ScanResult, source::ColumnRead};
 
     #[test]
     fn edges_by_hand() {
@@ -321,15 +281,17 @@ mod tests {
 
     #[test]
     fn rows_on_edges_lie_where_it_is_said() {
-        let rows = Numbers::InMemory(vec![-0.1, 0.1, 0.2, 0.3, 0.4, 0.41, f64::NAN, f64::INFINITY].into());
-        let values = Values::Floats(&rows);
+        let rows = [-0.1, 0.1, 0.2, 0.3, 0.4, 0.41, f64::NAN, f64::INFINITY];
+        let numbers = Need::Floats(0);
+        let mut found = ScanResult::default();
+        found.lend_floats(&numbers, &rows);
         let edges = Edges::multiples(ColumnType::Float, "0.1,0.4", "0.1").unwrap();
         // The last bin has its own end.
-        assert_eq!(edges.counts(values, OnEdge::Behind), [1, 1, 1, 2, 2]);
-        assert_eq!(edges.counts(values, OnEdge::Before), [2, 1, 1, 1, 2]);
+        assert_eq!(edges.counts(&found, &numbers, OnEdge::Behind), [1, 1, 1, 2, 2]);
+        assert_eq!(edges.counts(&found, &numbers, OnEdge::Before), [2, 1, 1, 1, 2]);
         let steps = Multiples::of(ColumnType::Float, "0.1").unwrap();
         let counts: Vec<(String, u64)> = steps
-            .counts(values)
+            .counts(&found, &numbers)
             .into_iter()
             .take(5)
             .map(|(place, count)| (steps.label(place), count))
@@ -337,9 +299,10 @@ mod tests {
         let expected =
             [("-0.1 .. 0", 1), ("0.1 .. 0.2", 1), ("0.2 .. 0.3", 1), ("0.3 .. 0.4", 1), ("0.4 .. 0.5", 2)];
         assert_eq!(counts, expected.map(|(label, count)| (label.to_string(), count)));
-        let days = Wholes { numbers: Numbers::InMemory(vec![-1, 0, 6, 7].into()), nulls: 3 };
+        let days = Need::Wholes(ColumnRead { column: 1, kind: ColumnType::Date });
+        found.lend_wholes(&days, &[-1, 0, 6, 7], 3);
         let weeks = Multiples::of(ColumnType::Date, "7").unwrap();
-        let counts = weeks.counts(Values::Wholes(ColumnType::Date, Some(&days)));
+        let counts = weeks.counts(&found, &days);
         assert_eq!(counts, [(-1, 1), (0, 2), (1, 1)].into());
     }
 

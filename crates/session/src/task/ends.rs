@@ -69,9 +69,14 @@ impl IntervalEnds {
         &self.needed
     }
 
+    /// Each end, in the order in which they are drawn.
+    pub fn each(&self) -> impl Iterator<Item = &Calibrated> {
+        self.low.iter().chain(&self.high)
+    }
+
     /// The places of both ends of each interval.
     pub fn draw(&self, one: impl FnMut(&Calibrated) -> i64) -> Vec<(i64, i64)> {
-        let mut drawn: Vec<i64> = self.low.iter().chain(&self.high).map(one).collect();
+        let mut drawn: Vec<i64> = self.each().map(one).collect();
         let (low, high) = drawn.split_at_mut(self.low.len());
         low.sort_unstable();
         high.sort_unstable();

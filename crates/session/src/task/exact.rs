@@ -1,7 +1,7 @@
 //! Values of a whole type between declared ends, as whole distances from a centre: their sums are exact.
 
 use super::clip::Clip;
-use crate::{error::PlanError, lattice, rows::values::Values, source::ColumnType, statistic::Argument};
+use crate::{error::PlanError, lattice, row_facts::steps::Steps, source::ColumnType, statistic::Argument};
 
 /// Declared ends, and the value that distances are measured from, as the whole numbers inside.
 ///
@@ -73,30 +73,25 @@ impl Exact {
         Clip { low, high, middle: centre }
     }
 
-    /// The sum of distances or of their squares, each row moved between the ends first.
-    pub fn sum(&self, values: Values<'_, '_>, squares: bool) -> i64 {
-        let mut sum = 0i128;
-        values.each_whole(|some| {
-            for row in some {
-                let row = i128::from(*row.clamp(&self.low, &self.high));
-                let distance = i128::from(self.parts) * row - self.centre;
-                sum += if squares { distance * distance } else { distance };
-            }
-        });
-        i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN })
+    /// What rows add to the sum of distances or of their squares, each moved between the ends first.
+    pub fn steps(&self, squared: bool) -> Steps {
+        let Self { low, high, parts, centre, .. } = *self;
+        Steps::Wholes { low, high, parts, centre, squared }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rows::{numbers::Numbers, values::Wholes};
 
     #[test]
     fn sums_by_hand() {
-        let rows = Wholes { numbers: Numbers::InMemory(vec![-7, 3, 10, 50].into()), nulls: 2 };
-        let values = Values::Wholes(ColumnType::Integer, Some(&rows));
-        let sums = |exact: Exact| (exact.sum(values, false), exact.sum(values, true));
+        let sum = |exact: Exact, squared| {
+            let mut sums = [0];
+            exact.steps(squared).add_wholes(&[-7, 3, 10, 50], &mut sums);
+            sums[0]
+        };
+        let sums = |exact: Exact| (sum(exact, false), sum(exact, true));
         assert_eq!(sums(Exact::new(0, 20, true, 100).unwrap()), (33, 9 + 100 + 400));
         let middle = Exact::new(0, 20, false, 100).unwrap();
         assert_eq!((middle.farthest(), sums(middle)), (10, (-10 - 7 + 10, 100 + 49 + 100)));
@@ -116,6 +111,5 @@ mod tests {
         assert_eq!(Exact::new(i64::MIN, i64::MAX, false, i64::MAX), None);
         let far = Exact::new(i64::MAX - 9, i64::MAX, false, 100).unwrap();
         assert_eq!((far.parts, far.farthest()), (2, 9));
-        assert_eq!(far.sum(Values::Wholes(ColumnType::Integer, None), true), 0);
     }
 }

@@ -20,10 +20,10 @@ use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar, rounded_to},
     error::PlanError,
-    gather::ScanResult,
     lattice::AnswerLattice,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Around, RowFacts, places::Places},
     statistic::Statistic,
 };
 use equipoise_core::{
@@ -35,7 +35,7 @@ use equipoise_core::{
         shifted_inverse::{self, Answers, ShiftedInverse},
     },
     ratio::Ratio,
-    stability::{Sorted, max},
+    stability::{Median, Reach, Sorted, max, reachable::Target},
 };
 
 /// The answer lies anywhere among the possible ones with at most this probability. It is less than what a bar may fail with: a bar that fails
@@ -126,18 +126,14 @@ impl Extreme {
     }
 
     /// The rows that are looked at: so many largest ones as the mechanism asks for, and how many there are in all.
-    fn far_rows(&self, gathered: &ScanResult<'_>) -> (Vec<i64>, u64) {
-        let mut places = gathered.values(&self.need).places(&self.space, Adjacency::AddRemove);
-        let all = places.len() as u64;
-        for place in &mut places {
-            *place = self.mirrored(*place);
-        }
-        let wanted = usize::try_from(self.mechanism.limit()).unwrap_or(usize::MAX).saturating_add(1);
-        if let Some(rest) = places.len().checked_sub(wanted).filter(|&rest| rest > 0) {
-            places.select_nth_unstable(rest);
-            places.drain(..rest);
-        }
-        (places, all)
+    fn far_rows(&self, gathered: &dyn RowFacts) -> (Vec<i64>, u64) {
+        let places = Places { space: self.space.clone(), adjacency: Adjacency::AddRemove };
+        // The last row, or the first: as far from the median as there are rows.
+        let shift = if self.largest { i64::MAX } else { i64::MIN };
+        let target = Target::shifted(Median.quantile(), shift);
+        let around = Around { target, reach: Reach::Ranks(self.mechanism.limit()) };
+        let window = gathered.windows(&self.need, &places, &[around]).remove(0);
+        (window.values().iter().map(|&place| self.mirrored(place)).collect(), window.rows())
     }
 }
 
@@ -174,7 +170,7 @@ impl Answering for Extreme {
         Expected { error: Some(self.bar()), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         let (far, all) = self.far_rows(gathered);
         let counted = self.rows.run_whole(i64::try_from(all).unwrap_or(i64::MAX), coins);
         let range = self.space.range();

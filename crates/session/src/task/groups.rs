@@ -18,12 +18,12 @@ use super::{
 use crate::{
     answer::{Answer, Group, MOST_TOLD},
     error::PlanError,
-    gather::ScanResult,
-    gather::groups::{Groups, in_order},
+    gather::groups::in_order,
     need::Key,
     need::Need,
     planned::PredictedError,
     resolved::ResolvedRequest,
+    row_facts::{GroupFacts, RowFacts},
     source::ColumnRead,
     statistic::Statistic,
 };
@@ -74,11 +74,11 @@ impl Keys {
     }
 
     /// The keys that are told, in order, with how they are written; nothing where they are more than so many.
-    pub fn told<C: Coins>(&self, groups: &Groups, most: usize, coins: &mut C) -> Option<Told> {
+    pub fn told<C: Coins>(&self, groups: &dyn GroupFacts, most: usize, coins: &mut C) -> Option<Told> {
         let mut told: Vec<(Key, Vec<u8>)> = Vec::new();
         match self {
             Self::Stated(keys) => told.extend(keys.iter().map(|key| (key.clone(), groups.written(key)))),
-            Self::Found { keys, .. } => groups.each_count(&Need::Records, |key, count| {
+            Self::Found { keys, .. } => groups.each_count(&Need::Records, &mut |key, count| {
                 if keys.names(count, coins) && told.len() <= most {
                     told.push((groups.read(key), key.to_vec()));
                 }
@@ -233,14 +233,14 @@ impl Answering for GroupedStatistic {
         Expected { words: format!("{keys}: {}{shared}", inner.words), ..inner }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
-        let Some((keys, written)) = self.keys.told(groups, MOST_TOLD / self.task.answers(), coins) else {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let groups = gathered.groups(&self.by);
+        let Some((keys, written)) = self.keys.told(&*groups, MOST_TOLD / self.task.answers(), coins) else {
             return Answer::too_many_groups();
         };
         let mut answers: Vec<Vec<Group>> = keys.iter().map(|_| Vec::new()).collect();
         let shared = self.task.shared(gathered, coins);
-        groups.each_of(&written, |place, group| {
+        groups.each_of(&written, &self.task.asks(shared.as_ref()), &mut |place, group| {
             let answer = self.task.answer_group(shared.as_ref(), group, coins);
             answers[place] = if self.task.group_by().is_empty() {
                 vec![answer.into_group(&keys[place])]

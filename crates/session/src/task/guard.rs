@@ -15,7 +15,9 @@ use super::count::{whole_noise, within};
 use crate::{
     bar::{Condition, ErrorBar},
     error::PlanError,
+    need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Nulls, RowFacts},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -275,6 +277,19 @@ pub(crate) fn needed(rank_error: u64, fraction: &Ratio) -> u64 {
     let shorter = fraction.clone().min(Ratio::one() - fraction);
     let rows = (Ratio::from(rank_error) / shorter).ceil_i64();
     rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(u64::MAX).max(1)
+}
+
+/// Do rows without a value take part? Under replace they count as the lowest one.
+pub(super) fn nulls(adjacency: Adjacency) -> Nulls {
+    match adjacency {
+        Adjacency::AddRemove => Nulls::LeftOut,
+        Adjacency::Replace => Nulls::Counted,
+    }
+}
+
+/// How many rows have no value.
+pub(super) fn without_a_value(rows: &dyn RowFacts, need: &Need) -> u64 {
+    rows.count(need, Nulls::Counted).saturating_sub(rows.count(need, Nulls::LeftOut))
 }
 
 #[cfg(test)]

@@ -18,11 +18,11 @@ use crate::{
     bar::ErrorBar,
     error::PlanError,
     field::number,
-    gather::ScanResult,
     gather::groups::in_order,
     need::Key,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::RowFacts,
     source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
@@ -130,8 +130,8 @@ impl Answering for Histogram {
         Expected { error: Some(self.bar(-within, within)), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let groups = gathered.groups(&self.by);
         match &self.keys {
             Keys::Stated { keys, noise, within } => {
                 let written: Vec<Vec<u8>> = keys.iter().map(|key| groups.written(key)).collect();
@@ -144,7 +144,7 @@ impl Answering for Histogram {
             }
             Keys::Found(found) => {
                 let mut told: Vec<(Key, i64)> = Vec::new();
-                groups.each_count(&self.counted, |key, count| {
+                groups.each_count(&self.counted, &mut |key, count| {
                     if let Some(noisy) = found.told(whole(count), coins)
                         && told.len() <= MOST_TOLD
                     {

@@ -26,7 +26,6 @@ mod ends;
 mod even;
 mod exact;
 mod extreme;
-mod frame;
 mod groups;
 mod guard;
 mod histogram;
@@ -57,10 +56,10 @@ use crate::{
     answer::Answer,
     bar::ErrorBar,
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     planned::PredictedError,
     resolved::ResolvedRequest,
+    row_facts::{Ask, RowFacts},
     source::ColumnRead,
     statistic::{Argument, Statistic},
 };
@@ -94,7 +93,13 @@ pub(crate) trait Answering {
     fn expected(&self) -> Expected;
 
     /// The answer. Never fails, whatever was gathered.
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer;
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer;
+
+    /// What it will ask of each group, as far as that is known once the range that they share is: so that it can be found for all groups
+    /// together. Nothing rests on it but speed.
+    fn asks(&self, _shared: Option<&SharedRange>) -> Vec<Ask> {
+        Vec::new()
+    }
 
     /// What it needs of all rows where there are groups, to find a range for all of them.
     fn shared_need(&self) -> Option<Need> {
@@ -102,7 +107,7 @@ pub(crate) trait Answering {
     }
 
     /// The range that all groups share. It costs each of them what it would cost a single one to find its own.
-    fn shared<C: Coins>(&self, _all: &ScanResult<'_>, _coins: &mut C) -> Option<SharedRange> {
+    fn shared<C: Coins>(&self, _all: &dyn RowFacts, _coins: &mut C) -> Option<SharedRange> {
         None
     }
 
@@ -110,7 +115,7 @@ pub(crate) trait Answering {
     fn answer_group<C: Coins>(
         &self,
         _shared: Option<&SharedRange>,
-        group: &ScanResult<'_>,
+        group: &dyn RowFacts,
         coins: &mut C,
     ) -> Answer {
         self.answer(group, coins)
@@ -120,7 +125,7 @@ pub(crate) trait Answering {
     fn answers_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        group: &ScanResult<'_>,
+        group: &dyn RowFacts,
         coins: &mut C,
     ) -> Vec<Answer> {
         vec![self.answer_group(shared, group, coins)]
@@ -315,7 +320,7 @@ impl Task {
     }
 
     /// How many rows lie in each bin, or which share up to each point, without noise, where that was asked for: of all rows, or of a group.
-    pub fn truths_of_bins(&self, gathered: &ScanResult<'_>) -> Option<BTreeMap<String, Value>> {
+    pub fn truths_of_bins(&self, gathered: &dyn RowFacts) -> Option<BTreeMap<String, Value>> {
         match self {
             Self::Bins(bins) => Some(bins.truths(gathered)),
             Self::Ecdf(ecdf) => Some(ecdf.truths(gathered)),
@@ -370,22 +375,26 @@ impl Answering for Task {
         dispatch!(self, task => task.expected())
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         dispatch!(self, task => task.answer(gathered, coins))
+    }
+
+    fn asks(&self, shared: Option<&SharedRange>) -> Vec<Ask> {
+        dispatch!(self, task => task.asks(shared))
     }
 
     fn shared_need(&self) -> Option<Need> {
         dispatch!(self, task => task.shared_need())
     }
 
-    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+    fn shared<C: Coins>(&self, all: &dyn RowFacts, coins: &mut C) -> Option<SharedRange> {
         dispatch!(self, task => task.shared(all, coins))
     }
 
     fn answer_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        group: &ScanResult<'_>,
+        group: &dyn RowFacts,
         coins: &mut C,
     ) -> Answer {
         dispatch!(self, task => task.answer_group(shared, group, coins))
@@ -394,7 +403,7 @@ impl Answering for Task {
     fn answers_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        group: &ScanResult<'_>,
+        group: &dyn RowFacts,
         coins: &mut C,
     ) -> Vec<Answer> {
         dispatch!(self, task => task.answers_group(shared, group, coins))

@@ -11,9 +11,9 @@ use crate::{
     answer::Answer,
     bar::{ErrorBar, GapUnit},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::RowFacts,
     statistic::Argument,
 };
 use equipoise_core::{
@@ -103,12 +103,12 @@ impl Answering for Mode {
         Expected { error: Some(self.exact()), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         // Empty fields are dropped under add/remove; under replace, where the number of rows is public, they
         // are a value of their own, written as the empty text, which no field is.
         let dropped = |text: &str| text.is_empty() && self.adjacency == Adjacency::AddRemove;
         let tally: Option<Tally<String>> = Tally::from_passes(|visit: &mut dyn FnMut(&str, u64)| {
-            gathered.each_text(self.of.wanted(), |text, count| {
+            gathered.each_text(self.of.wanted(), &mut |text, count| {
                 if !dropped(text) {
                     visit(text, count);
                 }

@@ -25,7 +25,6 @@ use super::{
     count::counted,
     divisor::{Divisor, Known},
     exact::Exact,
-    frame::Frame,
     measured::Measured,
     noise::Noise,
     population::Population,
@@ -36,10 +35,11 @@ use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar, at_most},
     error::PlanError,
-    gather::ScanResult,
     lattice,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Ask, RowFacts, steps::Frame},
+    rows::cells,
     source::ColumnType,
     statistic::Argument,
     statistic::Statistic,
@@ -284,7 +284,7 @@ impl Moments {
     pub fn summary<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> ([(&'static str, Answer); 3], Option<Limits>) {
         let (measured, rows) = self.read(&self.draw(shared, gathered, coins));
@@ -572,8 +572,12 @@ impl Answering for Moments {
         Some(self.noise_parts(self.largest()))
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         self.answer_group(None, gathered, coins)
+    }
+
+    fn asks(&self, shared: Option<&SharedRange>) -> Vec<Ask> {
+        self.group_asks(shared)
     }
 
     fn shared_need(&self) -> Option<Need> {
@@ -581,15 +585,15 @@ impl Answering for Moments {
         self.need.wanted().map(Need::Cells)
     }
 
-    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+    fn shared<C: Coins>(&self, all: &dyn RowFacts, coins: &mut C) -> Option<SharedRange> {
         let RangeBy::Searched(searched) = &self.range else { return None };
-        Some(searched.run(&all.cells(self.need.wanted()?.column), coins))
+        Some(searched.run(&all.cells(&self.shared_need()?, 0, cells::FINE), coins))
     }
 
     fn answer_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> Answer {
         self.told(&self.draw(shared, gathered, coins))

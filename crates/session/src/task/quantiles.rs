@@ -10,17 +10,17 @@ use super::{
     guard::{Counted, MinimumRows},
     population::Population,
     sensitivity_noise::SensitivityNoise,
+    stages::SharedRange,
 };
 use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar, rounded_to},
     error::PlanError,
-    gather::ScanResult,
     lattice::AnswerLattice,
     need::Need,
     planned::PredictedError,
     resolved::ResolvedRequest,
-    rows::values::Values,
+    row_facts::{Around, Ask, Nulls, RowFacts, places::Places},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -30,7 +30,7 @@ use equipoise_core::{
     mechanism::{inverse_sensitivity, quantiles, stable},
     outcome::Outcome,
     ratio::Ratio,
-    stability::{Answer as Found, Quantile, Reach},
+    stability::{Answer as Found, Quantile, Reach, Spacing, Window},
 };
 use plan::{first_told, likely, plan_one, plan_several, plan_stable};
 use serde_json::Value;
@@ -115,9 +115,12 @@ impl ManyQuantiles {
         }
     }
 
-    /// Do they look at a window of ranks each, and not at all places?
-    fn by_windows(&self) -> bool {
-        matches!(self, Self::Each(_))
+    /// Those that look at a window of ranks each.
+    fn each(&self) -> &[inverse_sensitivity::Calibrated] {
+        match self {
+            Self::Halves(_) => &[],
+            Self::Each(mechanisms) => mechanisms,
+        }
     }
 }
 
@@ -322,7 +325,7 @@ impl Quantiles {
     }
 
     /// The answer, and how many rows there seem to be.
-    pub fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Drawn {
+    pub fn drawn<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Drawn {
         self.drawn_within(None, gathered, coins)
     }
 
@@ -330,15 +333,16 @@ impl Quantiles {
     pub fn drawn_within<C: Coins>(
         &self,
         limits: Option<&Limits>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> Drawn {
-        let rows = gathered.values(&self.need);
         let (answer, rows) = match &self.kind {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
-                let counted = guard.count(self.counted(rows), coins);
-                let place = self.draw(mechanism, rows, coins);
-                let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, rows, coins)));
+                let counted = guard.count(self.counted(gathered), coins);
+                let mut windows = self.windows(gathered).into_iter();
+                let mut draw = |one: &inverse_sensitivity::Calibrated| self.draw(one, &mut windows, coins);
+                let place = draw(mechanism);
+                let interval = ends.as_ref().map(|ends| ends.draw(draw));
                 let answer = if counted.at_least(*needed) {
                     let off = rank_error.saturating_add(self.sampled(&counted));
                     let ranks = self.covered(guard, ErrorBar::rank(self.confidence, off));
@@ -348,39 +352,36 @@ impl Quantiles {
                     };
                     Answer::released(self.value(&[place]), error)
                 } else {
-                    let seen = guard.seen(&counted, without_a_value(rows), coins);
+                    let seen = guard.seen(&counted, self.without_a_value(gathered), coins);
                     Answer::refused(guard.advice(&seen, *rank_error, *needed, self.shape.instead()))
                 };
                 (answer.with_rows(counted.noisy_rows), counted.known())
             }
             Kind::Several { mechanism, guard, rank_errors, needed, ends, cells } => {
-                let values = rows;
-                let counted = guard.count(self.counted(values), coins);
+                let counted = guard.count(self.counted(gathered), coins);
                 // The noisy number of rows decides which of both is drawn, never both.
                 if let (Some(cells), Some(limits), false) = (cells, limits, counted.at_least(largest(needed)))
                 {
-                    let answer = cells.answer(values, counted.known(), limits, self.space.kind(), coins);
+                    let kind = self.space.kind();
+                    let answer = cells.answer((gathered, &self.need), counted.known(), limits, kind, coins);
                     let answer = answer.with_rows(counted.noisy_rows);
                     return Drawn { answer, rows: counted.known() };
                 }
-                // Windows come from rows as they are where they can, without a copy of the column.
-                let all = (!mechanism.by_windows() || !self.space.is_plain())
-                    .then(|| values.places(&self.space, self.adjacency));
-                let draw = |one: &inverse_sensitivity::Calibrated, coins: &mut C| match &all {
-                    Some(all) => one.run_integers(all, coins),
-                    None => self.draw(one, values, coins),
-                };
+                let mut windows = self.windows(gathered).into_iter();
                 let places = match mechanism {
+                    // Which rows a cut looks at depends on the cuts before.
                     ManyQuantiles::Halves(halves) => {
-                        halves.run_integers(all.as_deref().unwrap_or_default(), coins)
+                        let rows = gathered.in_order(&self.need, &self.places(), Spacing::Even);
+                        halves.run(&*rows, coins)
                     }
                     ManyQuantiles::Each(mechanisms) => {
-                        let mut drawn: Vec<i64> = mechanisms.iter().map(|one| draw(one, coins)).collect();
+                        let draw = |one| self.draw(one, &mut windows, coins);
+                        let mut drawn: Vec<i64> = mechanisms.iter().map(draw).collect();
                         drawn.sort_unstable();
                         drawn
                     }
                 };
-                let interval = ends.as_ref().map(|ends| ends.draw(|end| draw(end, coins)));
+                let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, &mut windows, coins)));
                 let enough: Vec<bool> = needed.iter().map(|&needed| counted.at_least(needed)).collect();
                 let told = match self.shape {
                     Shape::List => enough.contains(&true),
@@ -405,14 +406,13 @@ impl Quantiles {
                     Answer::released(left_out(self.value(&places), &enough), error)
                 } else {
                     let (error, rows) = first_told(rank_errors, needed, self.shape);
-                    let seen = guard.seen(&counted, without_a_value(values), coins);
+                    let seen = guard.seen(&counted, self.without_a_value(gathered), coins);
                     Answer::refused(guard.advice(&seen, error, rows, self.shape.instead()))
                 };
                 (answer.with_rows(counted.noisy_rows), counted.known())
             }
             Kind::Stable { mechanism, quantile, changes } => {
-                let window = rows.window_in(&self.space, (*quantile).into(), Reach::Ranks(0), self.adjacency);
-                let answer = match mechanism.quantile(*quantile, &window, coins) {
+                let answer = match mechanism.quantile(*quantile, &self.windows(gathered)[0], coins) {
                     Outcome::Value(Found::Value(place)) => {
                         let exact = ErrorBar::exact().on(self.rounding()).on(self.limited.clone());
                         Answer::released(self.value(&[place]), exact)
@@ -433,17 +433,46 @@ impl Quantiles {
     fn draw<C: Coins>(
         &self,
         mechanism: &inverse_sensitivity::Calibrated,
-        rows: Values<'_, '_>,
+        windows: &mut impl Iterator<Item = Window>,
         coins: &mut C,
     ) -> i64 {
-        let target = mechanism.params().target;
-        let window = rows.window_in(&self.space, target, mechanism.reach(), self.adjacency);
-        mechanism.run(&window, coins)
+        mechanism.run(&windows.next().expect("a window for each draw"), coins)
+    }
+
+    /// The windows that are drawn from, in the order of the draws. Coins decide on none of them.
+    fn wanted(&self) -> Vec<Around> {
+        let around = |one: &inverse_sensitivity::Calibrated| Around {
+            target: one.params().target,
+            reach: one.reach(),
+        };
+        let with_ends = |drawn: &[inverse_sensitivity::Calibrated], ends: &Option<IntervalEnds>| {
+            drawn.iter().chain(ends.iter().flat_map(IntervalEnds::each)).map(around).collect()
+        };
+        match &self.kind {
+            Kind::One { mechanism, ends, .. } => with_ends(slice::from_ref(mechanism), ends),
+            Kind::Several { mechanism, ends, .. } => with_ends(mechanism.each(), ends),
+            Kind::Stable { quantile, .. } => {
+                vec![Around { target: (*quantile).into(), reach: Reach::Ranks(0) }]
+            }
+        }
+    }
+
+    fn windows(&self, rows: &dyn RowFacts) -> Vec<Window> {
+        rows.windows(&self.need, &self.places(), &self.wanted())
+    }
+
+    fn places(&self) -> Places {
+        Places { space: self.space.clone(), adjacency: self.adjacency }
     }
 
     /// How many rows take part: under add/remove those that have a value, under replace all.
-    fn counted(&self, rows: Values<'_, '_>) -> u64 {
-        rows.count(self.adjacency == Adjacency::Replace)
+    fn counted(&self, rows: &dyn RowFacts) -> u64 {
+        rows.count(&self.need, guard::nulls(self.adjacency))
+    }
+
+    /// How many rows have no value.
+    fn without_a_value(&self, rows: &dyn RowFacts) -> u64 {
+        guard::without_a_value(rows, &self.need)
     }
 
     fn value(&self, places: &[i64]) -> Value {
@@ -539,12 +568,17 @@ impl Answering for Quantiles {
         Expected { error, words: words + limited + empty }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         self.drawn(gathered, coins).answer
     }
 
     fn needs(&self) -> Vec<Need> {
         vec![self.need()]
+    }
+
+    fn asks(&self, _shared: Option<&SharedRange>) -> Vec<Ask> {
+        let counts = [Nulls::LeftOut, Nulls::Counted].map(|nulls| Ask::Count(self.need(), nulls));
+        counts.into_iter().chain([Ask::Windows(self.need(), self.places(), self.wanted())]).collect()
     }
 }
 
@@ -552,11 +586,6 @@ impl Answering for Quantiles {
 fn useless(ends: Option<&IntervalEnds>, counted: &Counted) -> Option<Condition> {
     let needed = largest(ends?.needed());
     (!counted.at_least(needed)).then_some(Condition::NoInterval(needed))
-}
-
-/// How many rows have no value.
-fn without_a_value(rows: Values<'_, '_>) -> u64 {
-    rows.count(true).saturating_sub(rows.count(false))
 }
 
 /// A quantile with noise that follows the rows.

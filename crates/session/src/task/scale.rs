@@ -2,8 +2,15 @@
 
 use super::{Answering, Expected, even::EvenRows, quantiles::no_interval};
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, lattice::AnswerLattice, need::Need,
-    planned::PredictedError, resolved::ResolvedRequest, statistic::Argument,
+    answer::Answer,
+    bar::ErrorBar,
+    error::PlanError,
+    lattice::AnswerLattice,
+    need::Need,
+    planned::PredictedError,
+    resolved::ResolvedRequest,
+    row_facts::{RowFacts, places::Places},
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -12,7 +19,7 @@ use equipoise_core::{
     mechanism::scale::{self, Spread},
     outcome::{Outcome, Slack},
     ratio::Ratio,
-    stability::{Sorted, Spacing},
+    stability::Spacing,
     wording,
 };
 use serde_json::{Value, json};
@@ -144,10 +151,10 @@ impl Answering for Scale {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let places = gathered.values(&self.need).places(&self.space, self.adjacency);
-        let rows = Sorted::new(&places, self.space.range()).spaced(self.spacing);
-        match self.mechanism.run(&rows, coins) {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let places = Places { space: self.space.clone(), adjacency: self.adjacency };
+        let rows = gathered.in_order(&self.need, &places, self.spacing);
+        match self.mechanism.run(&*rows, coins) {
             Outcome::Value(Spread::Empty) => Answer::released(Value::Null, ErrorBar::exact()),
             Outcome::Value(Spread::Zero) => Answer::released(json!(0.0), ErrorBar::exact()),
             Outcome::Value(spread) => {

@@ -19,9 +19,9 @@ use crate::{
     answer::Answer,
     bar::{ErrorBar, GapUnit},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::RowFacts,
     source::ColumnRead,
     statistic::Argument,
 };
@@ -198,7 +198,7 @@ impl Answering for Select {
         }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         match &self.among {
             Among::Stated { candidates, choice, gap } => {
                 let counts = gathered.with_texts(self.of.wanted(), candidates);
@@ -207,7 +207,7 @@ impl Answering for Select {
             }
             Among::Kept { keys, kept_from, gaps } => {
                 let mut scores: Vec<(String, u64)> = Vec::new();
-                gathered.each_text(self.of.wanted(), |text, count| {
+                gathered.each_text(self.of.wanted(), &mut |text, count| {
                     if !text.is_empty() && keys.names(count, coins) {
                         scores.push((text.to_string(), count));
                     }

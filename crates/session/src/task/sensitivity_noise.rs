@@ -6,8 +6,16 @@
 
 use super::{Answering, Expected, even::EvenRows};
 use crate::{
-    answer::Answer, bar::ErrorBar, error::PlanError, gather::ScanResult, lattice::AnswerLattice, need::Need,
-    planned::PredictedError, resolved::ResolvedRequest, source, statistic::Argument,
+    answer::Answer,
+    bar::ErrorBar,
+    error::PlanError,
+    lattice::AnswerLattice,
+    need::Need,
+    planned::PredictedError,
+    resolved::ResolvedRequest,
+    row_facts::{Around, RowFacts, places::Places},
+    source,
+    statistic::Argument,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -96,9 +104,12 @@ impl SensitivityNoise {
         self.need.clone()
     }
 
-    fn drawn<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let rows = gathered.values(&self.need);
-        let window = |reach: Reach| rows.window_in(&self.space, self.quantile.into(), reach, self.adjacency);
+    fn drawn<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let places = Places { space: self.space.clone(), adjacency: self.adjacency };
+        let window = |reach: Reach| {
+            let around = Around { target: self.quantile.into(), reach };
+            gathered.windows(&self.need, &places, &[around]).remove(0)
+        };
         let value = |window: &Window| Ratio::from(window.target().or(window.range().lo()));
         match &self.kind {
             Kind::Smooth { mechanism, at_worst } => {
@@ -200,7 +211,7 @@ impl Answering for SensitivityNoise {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         self.drawn(gathered, coins).with_empty_lowest(self.adjacency)
     }
 

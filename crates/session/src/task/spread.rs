@@ -12,11 +12,11 @@ use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar},
     error::PlanError,
-    gather::ScanResult,
     lattice::AnswerLattice,
     need::Need,
     planned::PredictedError,
     resolved::ResolvedRequest,
+    row_facts::{RowFacts, places::Places},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -25,7 +25,7 @@ use equipoise_core::{
     loss::Loss,
     mechanism::spread::{self, InverseSpread, Widths},
     ratio::Ratio,
-    stability::{Sorted, Spacing, digits::Digits},
+    stability::{Spacing, digits::Digits},
 };
 
 /// Its name.
@@ -126,16 +126,15 @@ impl Answering for SpreadDrawn {
         Expected { error: Some(self.bar()), words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
-        let rows = gathered.values(&self.need);
-        let counted = self.guard.count(rows.count(self.adjacency == Adjacency::Replace), coins);
-        let places = rows.places(&self.space, self.adjacency);
-        let sorted = Sorted::new(&places, self.space.range()).spaced(Spacing::Floats);
-        let width = self.mechanism.run(&sorted, coins);
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
+        let counted = self.guard.count(gathered.count(&self.need, guard::nulls(self.adjacency)), coins);
+        let places = Places { space: self.space.clone(), adjacency: self.adjacency };
+        let rows = gathered.in_order(&self.need, &places, Spacing::Floats);
+        let width = self.mechanism.run(&*rows, coins);
         let answer = if counted.at_least(self.needed) {
             Answer::number(width, self.bar())
         } else {
-            let without = rows.count(true).saturating_sub(rows.count(false));
+            let without = guard::without_a_value(gathered, &self.need);
             let seen = self.guard.seen(&counted, without, coins);
             Answer::refused(self.guard.advice(
                 &seen,

@@ -8,9 +8,9 @@ use super::{Answering, Expected, moments::Moments, quantiles::Quantiles, stages:
 use crate::{
     answer::{Answer, Named},
     error::{PlanError, list},
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Ask, RowFacts},
     statistic::Argument,
 };
 #[cfg(test)]
@@ -98,22 +98,27 @@ impl Answering for Summary {
         Expected { words, ..quantiles }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         self.answer_group(None, gathered, coins)
+    }
+
+    fn asks(&self, shared: Option<&SharedRange>) -> Vec<Ask> {
+        let quantiles = self.quantiles.iter().flat_map(|(quantiles, _)| quantiles.asks(shared));
+        self.moments.asks(shared).into_iter().chain(quantiles).collect()
     }
 
     fn shared_need(&self) -> Option<Need> {
         self.moments.shared_need()
     }
 
-    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+    fn shared<C: Coins>(&self, all: &dyn RowFacts, coins: &mut C) -> Option<SharedRange> {
         self.moments.shared(all, coins)
     }
 
     fn answer_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> Answer {
         let (sums, limits) = self.moments.summary(shared, gathered, coins);

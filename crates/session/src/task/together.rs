@@ -19,9 +19,9 @@ use super::{
 use crate::{
     answer::{Answer, Group, MOST_TOLD},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Ask, RowFacts},
     source::ColumnRead,
     statistic::Statistic,
 };
@@ -154,18 +154,20 @@ impl Together {
     }
 
     /// One answer for each question, all of them for the same keys. Never fails, whatever was gathered.
-    pub fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Vec<Answer> {
-        let groups = gathered.groups(&self.by).expect("what is asked for was looked for");
+    pub fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Vec<Answer> {
+        let groups = gathered.groups(&self.by);
         let most = MOST_TOLD / self.tasks.iter().map(|one| one.task.answers()).sum::<usize>();
         let questions: usize = self.tasks.iter().map(|one| one.questions.len()).sum();
-        let Some((keys, written)) = self.keys.told(groups, most, coins) else {
+        let Some((keys, written)) = self.keys.told(&*groups, most, coins) else {
             return (0..questions).map(|_| Answer::too_many_groups()).collect();
         };
         let shared: Vec<Option<SharedRange>> =
             self.tasks.iter().map(|one| one.task.shared(gathered, coins)).collect();
         let none: Vec<Option<Group>> = keys.iter().map(|_| None).collect();
         let mut answers: Vec<Vec<Option<Group>>> = vec![none; questions];
-        groups.each_of(&written, |place, group| {
+        let asks: Vec<Ask> =
+            self.tasks.iter().zip(&shared).flat_map(|(one, shared)| one.task.asks(shared.as_ref())).collect();
+        groups.each_of(&written, &asks, &mut |place, group| {
             for (Answered { task, questions }, shared) in self.tasks.iter().zip(&shared) {
                 let told = task.answers_group(shared.as_ref(), group, coins);
                 for (&question, answer) in questions.iter().zip(told) {

@@ -23,9 +23,9 @@ use crate::{
     answer::Answer,
     bar::{ErrorBar, GapUnit},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::RowFacts,
     statistic::Argument,
 };
 use equipoise_core::{
@@ -171,7 +171,7 @@ impl Answering for Top {
         }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         match &self.how {
             How::Chosen { candidates, choices, gap, .. } => {
                 let counts = gathered.with_texts(self.of.wanted(), candidates).into_iter().map(Ratio::from);
@@ -187,7 +187,7 @@ impl Answering for Top {
                 // Whether an empty field is replaced by a value or the other way round, no count moves by more than a replaced value moves
                 // two: empty fields are dropped under both adjacencies.
                 let top = top::Top::from_passes(self.k, |visit: &mut dyn FnMut(&str, u64)| {
-                    gathered.each_text(self.of.wanted(), |text, count| {
+                    gathered.each_text(self.of.wanted(), &mut |text, count| {
                         if !text.is_empty() {
                             visit(text, count);
                         }

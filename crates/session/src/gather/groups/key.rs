@@ -51,6 +51,13 @@ pub(super) fn put_stated(key: &Key, by: &[ColumnRead], written: &mut Vec<u8>) {
     }
 }
 
+/// A stated key of these columns as it is compared.
+pub(crate) fn written(key: &Key, by: &[ColumnRead]) -> Vec<u8> {
+    let mut written = Vec::new();
+    put_stated(key, by, &mut written);
+    written
+}
+
 /// A text with its length before it, so that no two keys of several texts are written alike.
 pub(super) fn put_text(text: Option<&str>, written: &mut Vec<u8>) {
     match text {
@@ -74,7 +81,7 @@ fn put_whole(whole: Option<i64>, written: &mut Vec<u8>) {
 }
 
 /// The texts of a key that was written by these columns.
-pub(super) fn read(mut written: &[u8], by: &[ColumnRead]) -> Key {
+pub(crate) fn read(mut written: &[u8], by: &[ColumnRead]) -> Key {
     let mut field = |column: &ColumnRead| match take(1, &mut written) {
         [TEXT] => {
             let length = take_length(&mut written);

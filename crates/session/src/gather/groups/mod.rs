@@ -15,7 +15,7 @@ mod key;
 mod table;
 mod tally;
 
-pub(crate) use key::in_order;
+pub(crate) use key::{in_order, read as read_key, written as written_key};
 pub(crate) use tally::Tally;
 
 use crate::{
@@ -275,9 +275,7 @@ impl Groups {
 
     /// A stated key as it is compared.
     pub fn written(&self, key: &Key) -> Vec<u8> {
-        let mut written = Vec::new();
-        key::put_stated(key, self.by(), &mut written);
-        written
+        key::written(key, self.by())
     }
 
     /// The texts of a key.

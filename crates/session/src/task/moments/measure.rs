@@ -8,7 +8,6 @@ use super::{
         bar::Bar,
         clip::Clip,
         divisor::Divisor,
-        frame::{Frame, steps_of, sum},
         guard,
         measured::{Measured, NoisyRows, NoisySum},
         stages::SharedRange,
@@ -16,7 +15,13 @@ use super::{
     },
     FLOATING, Moment, Moments, RangeBy,
 };
-use crate::{answer::Answer, gather::ScanResult, rows::cells::Cells};
+use crate::{
+    answer::Answer,
+    row_facts::{
+        Ask, Nulls, RowFacts, saturated,
+        steps::{Frame, Steps},
+    },
+};
 use equipoise_core::coins::Coins;
 
 /// Noisy sums as they were drawn, with the range that they are over.
@@ -42,17 +47,16 @@ impl Moments {
     pub(in crate::task) fn draw<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> Drawn {
         // Records that are not numbers do not take part.
-        let numbers = gathered.values(&self.need);
         let (clip, found) = match &self.range {
             RangeBy::Declared(clip, _) => (*clip, None),
             RangeBy::Searched(searched) => {
                 let found = match shared {
                     Some(shared) => shared.clone(),
-                    None => searched.run(&Cells::of(numbers, searched.cells()), coins),
+                    None => searched.run(&gathered.cells(&self.need, 0, searched.cells()), coins),
                 };
                 (found.clip, Some(found))
             }
@@ -62,29 +66,23 @@ impl Moments {
         let counted = found.as_ref().map(|found| found.rows);
         let sums = self.sums(stage);
         let frame = self.frame(&clip);
-        let first = match self.exact {
-            Some(exact) => exact.sum(numbers, false),
-            None => sum(numbers, &clip, |row| frame.place(row, self.steps)),
-        };
+        let sum = |steps: &Steps| saturated(gathered.sums(&self.need, steps)[0]);
+        let first = sum(&self.first_steps(clip, frame));
         let (sum_of_rows, rows) = if self.has_two_sides() {
-            sums.run_sides(first, numbers.count(false), self.steps, coins)
+            sums.run_sides(first, gathered.count(&self.need, Nulls::LeftOut), self.steps, coins)
         } else {
-            let rows = counted.unwrap_or_else(|| self.divisor.count(numbers, coins));
+            let rows = counted.unwrap_or_else(|| self.divisor.count(gathered, &self.need, coins));
             (sums.first.run(first, coins), rows)
         };
-        let squares = sums.second.as_ref().map(|(noise, _)| {
-            let squares = match self.exact.filter(|_| self.squares_are_exact()) {
-                Some(exact) => exact.sum(numbers, true),
-                None => sum(numbers, &clip, |row| steps_of(frame.share(row).powi(2), self.square_steps)),
-            };
-            noise.run(squares, coins)
-        });
+        let squares =
+            sums.second.as_ref().map(|(noise, _)| noise.run(sum(&self.second_steps(clip, frame)), coins));
         let told = self.about(rows);
         let refused = self.too_few(shared.is_some(), counted, told).map(|refused| {
             let about = if self.moment == Moment::Sum { counted } else { Some(told) };
             let seen = match &self.range {
                 RangeBy::Searched(searched) if self.tells_empty && shared.is_none() => {
-                    let without = searched.count.noisy(numbers.count(true) - numbers.count(false), coins);
+                    let of = |nulls| gathered.count(&self.need, nulls);
+                    let without = searched.count.noisy(of(Nulls::Counted) - of(Nulls::LeftOut), coins);
                     guard::with_a_value(about.unwrap_or_default(), without)
                 }
                 _ => String::new(),
@@ -149,6 +147,42 @@ impl Moments {
         let of_little_use =
             self.moment == Moment::Sum && !self.has_two_sides() && (self.is_declared_sum() || drawn.shared);
         answer.with_rows((self.divisor.is_noisy() && !of_little_use).then_some(rows.about))
+    }
+
+    /// What each row adds to the sum.
+    fn first_steps(&self, clip: Clip, frame: Frame) -> Steps {
+        match self.exact {
+            Some(exact) => exact.steps(false),
+            None => Steps::Shares { clip, frame, most: self.steps },
+        }
+    }
+
+    /// What each row adds to the sum of squares.
+    fn second_steps(&self, clip: Clip, frame: Frame) -> Steps {
+        match self.exact.filter(|_| self.squares_are_exact()) {
+            Some(exact) => exact.steps(true),
+            None => Steps::Squares { clip, frame, most: self.square_steps },
+        }
+    }
+
+    /// What will be asked of each group, once the range that all share is known.
+    pub(super) fn group_asks(&self, shared: Option<&SharedRange>) -> Vec<Ask> {
+        let (clip, stage) = match (&self.range, shared) {
+            (RangeBy::Declared(clip, _), _) => (*clip, None),
+            (RangeBy::Searched(_), Some(shared)) => (shared.clip, Some(shared.stage)),
+            (RangeBy::Searched(searched), None) => {
+                return vec![Ask::Cells(self.need.clone(), 0, searched.cells())];
+            }
+        };
+        let frame = self.frame(&clip);
+        let squares = self.sums(stage).second.as_ref().map(|_| self.second_steps(clip, frame));
+        let sums = [self.first_steps(clip, frame)].into_iter().chain(squares);
+        let sums = sums.map(|steps| Ask::Sums(self.need.clone(), steps));
+        [Nulls::LeftOut, Nulls::Counted]
+            .map(|nulls| Ask::Count(self.need.clone(), nulls))
+            .into_iter()
+            .chain(sums)
+            .collect()
     }
 
     /// The sums over a declared range, or by the split that a search ended in.

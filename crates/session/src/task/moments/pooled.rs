@@ -19,9 +19,9 @@ use super::{Fineness, Moment, Moments, RangeBy};
 use crate::{
     answer::{Answer, Named},
     error::PlanError,
-    gather::ScanResult,
     need::Need,
     resolved::ResolvedRequest,
+    row_facts::{Ask, RowFacts},
     statistic::Statistic,
     task::{Answering, Expected, stages::SharedRange},
 };
@@ -121,22 +121,26 @@ impl Answering for Pooled {
         self.lead.expected()
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         self.answer_group(None, gathered, coins)
+    }
+
+    fn asks(&self, shared: Option<&SharedRange>) -> Vec<Ask> {
+        self.lead.asks(shared)
     }
 
     fn shared_need(&self) -> Option<Need> {
         self.lead.shared_need()
     }
 
-    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+    fn shared<C: Coins>(&self, all: &dyn RowFacts, coins: &mut C) -> Option<SharedRange> {
         self.lead.shared(all, coins)
     }
 
     fn answer_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        group: &ScanResult<'_>,
+        group: &dyn RowFacts,
         coins: &mut C,
     ) -> Answer {
         let answers = self.answers_group(shared, group, coins);
@@ -152,7 +156,7 @@ impl Answering for Pooled {
     fn answers_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        group: &ScanResult<'_>,
+        group: &dyn RowFacts,
         coins: &mut C,
     ) -> Vec<Answer> {
         let drawn = self.lead.draw(shared, group, coins);

@@ -25,11 +25,11 @@ use crate::{
     answer::Answer,
     bar::{Condition, ErrorBar, at_most},
     error::PlanError,
-    gather::ScanResult,
     lattice,
     need::Need,
     resolved::ResolvedRequest,
-    rows::{cells::Cells, numbers::Numbers, values::Pairs as Rows},
+    row_facts::RowFacts,
+    rows::cells::Cells,
     source::{ColumnRead, ColumnType},
     statistic::{Argument, Statistic},
 };
@@ -127,11 +127,12 @@ impl PairStatistic {
     fn search<C: Coins>(
         declared: &[Option<Clip>; 2],
         searched: &Searched<PairSums>,
-        rows: Rows<'_, '_>,
+        rows: &dyn RowFacts,
+        need: &Need,
         coins: &mut C,
     ) -> SharedRange {
         let open = [0, 1].into_iter().filter(|&side| declared[side].is_none());
-        let cells: Vec<Cells> = open.map(|side| Cells::of_pairs(rows, side, FINE.cells)).collect();
+        let cells: Vec<Cells> = open.map(|side| rows.cells(need, side, FINE.cells)).collect();
         let found = searched.run_each(&cells, coins);
         let (clip, second) = match declared {
             [None, None] => (found.clip, found.second),
@@ -157,8 +158,10 @@ impl PairStatistic {
 
     fn exact(&self, rows: &[f64]) -> (&PairSums, Totals) {
         let Ranges::Declared(clips, sums) = &self.ranges else { unreachable!("declared ranges are audited") };
-        let rows = Numbers::InMemory(rows.into());
-        (sums, sums.exact(Rows(Some(&rows)), &Frames::new(clips)))
+        let steps = sums.of_rows(clips);
+        let mut exact = vec![0; steps.many()];
+        steps.add_numbers(rows, &mut exact);
+        (sums, Totals::of(&exact))
     }
 
     /// The sums that there will be with most rows.
@@ -334,7 +337,7 @@ impl Answering for PairStatistic {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         self.answer_group(None, gathered, coins)
     }
 
@@ -342,24 +345,23 @@ impl Answering for PairStatistic {
         matches!(self.ranges, Ranges::Searched(..)).then(|| self.need.clone())
     }
 
-    fn shared<C: Coins>(&self, all: &ScanResult<'_>, coins: &mut C) -> Option<SharedRange> {
+    fn shared<C: Coins>(&self, all: &dyn RowFacts, coins: &mut C) -> Option<SharedRange> {
         let Ranges::Searched(declared, searched) = &self.ranges else { return None };
-        Some(Self::search(declared, searched, all.pairs(&self.need), coins))
+        Some(Self::search(declared, searched, all, &self.need, coins))
     }
 
     fn answer_group<C: Coins>(
         &self,
         shared: Option<&SharedRange>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> Answer {
-        let rows = gathered.pairs(&self.need);
         let (clips, outside, sums, counted) = match &self.ranges {
             Ranges::Declared(clips, sums) => (*clips, None, &**sums, None),
             Ranges::Searched(declared, searched) => {
                 let found = match shared {
                     Some(shared) => shared.clone(),
-                    None => Self::search(declared, searched, rows, coins),
+                    None => Self::search(declared, searched, gathered, &self.need, coins),
                 };
                 let second = found.second.expect("two columns have two ranges");
                 let sums = &searched.stages[found.stage].sums;
@@ -367,7 +369,8 @@ impl Answering for PairStatistic {
             }
         };
         let frames = Frames::new(&clips);
-        let noisy = sums.run(&sums.exact(rows, &frames), coins);
+        let exact = gathered.sums(&self.need, &sums.of_rows(&clips));
+        let noisy = sums.run(&Totals::of(&exact), coins);
         let measured = self.measured(sums, &noisy, &frames);
         #[expect(clippy::cast_possible_truncation, reason = "a number of rows")]
         let about = measured.rows.value.round() as i64;

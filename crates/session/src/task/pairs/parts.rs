@@ -17,9 +17,15 @@
 //! A row without both values adds nothing. The sums of all parts tell how many rows there are, which costs nothing more.
 
 use super::tails::reach;
+pub(super) use crate::row_facts::steps::Parts;
 use crate::{
-    error::PlanError, resolved::ResolvedRequest, rows::values::Pairs as Rows, task::clip::Clip,
-    task::frame::Frame, task::noise::laplace as noise_for,
+    error::PlanError,
+    resolved::ResolvedRequest,
+    row_facts::{
+        saturated,
+        steps::{Clip, Frame, Steps},
+    },
+    task::noise::laplace as noise_for,
 };
 use equipoise_core::{adjacency::Adjacency, coins::Coins, loss::Eps, mechanism::laplace, ratio::Ratio};
 
@@ -29,47 +35,19 @@ pub(crate) const FIRST_SHARE: (i64, u64) = (4, 10);
 /// running sums.
 pub(super) const ROUNDED: f64 = 2.5;
 
-/// How many parts there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parts {
-    /// Those of a covariance.
-    Three,
-    /// Those of a correlation.
-    Five,
-}
-
-impl Parts {
-    fn many(self) -> u32 {
-        match self {
-            Self::Three => 3,
-            Self::Five => 5,
-        }
-    }
-
-    /// What a row adds, whose values lie so many steps from the middles: to the first sums, and to each part.
-    pub fn of(self, [u, v]: [i64; 2], steps: i64) -> ([i64; 2], [i64; 5]) {
-        let (sum, difference) = (u + v, u - v);
-        let [above, below] = [sum * sum, difference * difference];
-        let apart = 2 * (u * u - v * v);
-        // Of four times the square of all steps, to the nearest step.
-        let to_steps = |running: i64| (running + 2 * steps).div_euclid(4 * steps);
-        let running = match self {
-            Self::Three => [above, above + below, above + below, above + below],
-            Self::Five => {
-                let both = above + below;
-                [above, both, both + apart.max(0), both + apart.abs()]
-            }
-        };
-        let [a, b, c, d] = running.map(to_steps);
-        ([sum, difference], [a, b - a, c - b, d - c, steps - d])
-    }
-}
-
 /// Exact sums over all rows, or the same with noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Totals {
     pub first: [i64; 2],
     pub parts: [i64; 5],
+}
+
+impl Totals {
+    /// From exact sums in their order.
+    pub fn of(sums: &[i128]) -> Self {
+        let at = |place: usize| saturated(sums[place]);
+        Self { first: [at(0), at(1)], parts: [2, 3, 4, 5, 6].map(at) }
+    }
 }
 
 /// Where the values of both columns lie.
@@ -81,13 +59,6 @@ pub(super) struct Frames<'c> {
 impl<'c> Frames<'c> {
     pub fn new(clips: &'c [Clip; 2]) -> Self {
         Self { clips, frames: [0, 1].map(|side| Frame::new(false, &clips[side])) }
-    }
-
-    fn places(&self, pair: &[f64; 2], steps: i64) -> [i64; 2] {
-        [0, 1].map(|side| {
-            let Clip { low, high, .. } = self.clips[side];
-            self.frames[side].place(pair[side].clamp(low, high), steps)
-        })
     }
 }
 
@@ -145,18 +116,9 @@ impl PairSums {
         self.first.cost().compose(&self.second.cost())
     }
 
-    /// The exact sums.
-    pub fn exact(&self, rows: Rows<'_, '_>, frames: &Frames<'_>) -> Totals {
-        let (mut first, mut parts) = ([0i128; 2], [0i128; 5]);
-        rows.each(|some| {
-            for pair in some {
-                let (ones, fives) = self.parts.of(frames.places(pair, self.steps), self.steps);
-                first.iter_mut().zip(ones).for_each(|(sum, one)| *sum += i128::from(one));
-                parts.iter_mut().zip(fives).for_each(|(sum, one)| *sum += i128::from(one));
-            }
-        });
-        let whole = |sum: i128| i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN });
-        Totals { first: first.map(whole), parts: parts.map(whole) }
+    /// What each row adds over these ranges.
+    pub fn of_rows(&self, clips: &[Clip; 2]) -> Steps {
+        Steps::Pairs { clips: *clips, parts: self.parts, steps: self.steps }
     }
 
     /// The sums with noise; a part that is always nothing gets none.

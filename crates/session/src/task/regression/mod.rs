@@ -18,11 +18,14 @@ use crate::{
     answer::{Answer, Named},
     bar::{Condition, ErrorBar, at_most},
     error::PlanError,
-    gather::ScanResult,
     lattice,
     need::Need,
     resolved::ResolvedRequest,
-    rows::{cells::Cells, numbers::Numbers, values::Table},
+    row_facts::{
+        RowFacts, saturated,
+        steps::{Frame, sums_of},
+    },
+    rows::cells::Cells,
     source::{ColumnRead, ColumnType},
     statistic::Argument,
 };
@@ -105,9 +108,10 @@ impl Regression {
     /// Some of the noisy sums of rows, whose numbers stand one after the other, over declared ranges: what audits enumerate.
     pub fn noisy_sums<C: Coins>(&self, rows: &[f64], some: Range<usize>, coins: &mut C) -> Vec<i64> {
         let Ranges::Declared(clips, sums) = &self.ranges else { unreachable!("declared ranges are audited") };
-        let numbers = Numbers::InMemory(rows.into());
-        let rows = Table { numbers: Some(&numbers), width: clips.len() };
-        sums.run(sums.exact(rows, clips)[some].to_vec(), coins)
+        let steps = sums.of_rows(clips);
+        let mut exact = vec![0; steps.many()];
+        steps.add_numbers(rows, &mut exact);
+        sums.run(exact[some].iter().map(|&sum| saturated(sum)).collect(), coins)
     }
 
     /// The ranges that were declared and those that are found, in the order of the columns.
@@ -115,12 +119,11 @@ impl Regression {
         &self,
         declared: &[Option<Clip>],
         searched: &Searched<MomentSums>,
-        gathered: &ScanResult<'_>,
+        gathered: &dyn RowFacts,
         coins: &mut C,
     ) -> FoundRanges {
-        let rows = gathered.table(&self.need);
         let open = (0..declared.len()).filter(|&column| declared[column].is_none());
-        let cells: Vec<Cells> = open.map(|column| Cells::of_table(rows, column, FINE.cells)).collect();
+        let cells: Vec<Cells> = open.map(|column| gathered.cells(&self.need, column, FINE.cells)).collect();
         let found = searched.run_all(&cells, coins);
         let mut searched = found.clips.iter().copied();
         let clip = |declared: &Option<Clip>| declared.or_else(|| searched.next()).expect("a range for each");
@@ -302,7 +305,7 @@ fn clips(said: &ResolvedRequest, kinds: &[ColumnType]) -> Result<Vec<Option<Clip
 
 /// What a share of one is in the unit of a column.
 fn half_width(clip: &Clip) -> f64 {
-    super::frame::Frame::new(false, clip).farthest
+    Frame::new(false, clip).farthest
 }
 
 impl Answering for Regression {
@@ -323,7 +326,7 @@ impl Answering for Regression {
         let all = "rows without all values take no part, rows beyond a range are moved into it";
         let noise = format!(
             "each of {} sums is off by at most {} rows' worth",
-            sums::sums_of(self.names.len()),
+            sums_of(self.names.len()),
             at_most(sums.within as f64 / sums.steps() as f64)
         );
         let found = match &self.ranges {
@@ -339,7 +342,7 @@ impl Answering for Regression {
         Expected { error: None, words }
     }
 
-    fn answer<C: Coins>(&self, gathered: &ScanResult<'_>, coins: &mut C) -> Answer {
+    fn answer<C: Coins>(&self, gathered: &dyn RowFacts, coins: &mut C) -> Answer {
         let (clips, outside, sums, counted) = match &self.ranges {
             Ranges::Declared(clips, sums) => (clips.clone(), None, &**sums, None),
             Ranges::Searched(declared, searched) => {
@@ -348,7 +351,8 @@ impl Answering for Regression {
                 (found.clips, found.outside, sums, Some(found.rows))
             }
         };
-        let noisy = sums.run(sums.exact(gathered.table(&self.need), &clips), coins);
+        let exact = gathered.sums(&self.need, &sums.of_rows(&clips));
+        let noisy = sums.run(exact.into_iter().map(saturated).collect(), coins);
         let measured = Measured::new(sums, &noisy, self.rounding(&clips, sums.steps()));
         #[expect(clippy::cast_possible_truncation, reason = "a number of rows")]
         let about = measured.rows.value.round() as i64;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     audits::Memory,
-    gather::tests::FixedWords,
+    gather::{ScanResult, tests::FixedWords},
     plan::{DataFacts, Plan},
     request::Request,
     rows::ScanKeys,

@@ -21,12 +21,8 @@ use super::ball;
 use crate::{
     error::PlanError,
     resolved::ResolvedRequest,
-    rows::values::Table,
-    task::{
-        clip::Clip,
-        frame::Frame,
-        noise::{LAWS, laplace, whole},
-    },
+    row_facts::steps::{Clip, Steps, sums_of},
+    task::noise::{LAWS, laplace, whole},
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -63,11 +59,6 @@ enum Noise {
     Gaussian(Box<gaussian::Calibrated>),
 }
 
-/// How many sums there are of so many columns.
-pub(super) fn sums_of(width: usize) -> usize {
-    1 + 2 * width + width * (width - 1) / 2
-}
-
 /// The most that a row moves the sums, in halves of all steps together, and in quarters of their square along the straight line.
 pub(super) fn moves(width: usize, adjacency: Adjacency) -> (u64, u64) {
     let columns = width as u64;
@@ -78,24 +69,6 @@ pub(super) fn moves(width: usize, adjacency: Adjacency) -> (u64, u64) {
         }
         Adjacency::Replace => {
             (4 * columns + 2 * columns + 4 * pairs, 16 * columns + 4 * columns + 16 * pairs)
-        }
-    }
-}
-
-/// What a row adds whose values lie so many steps from the middles.
-pub(super) fn add_row(places: &[i64], bits: u32, sums: &mut [i128]) {
-    let steps = 1i64 << bits;
-    // To the nearest step.
-    let scaled = |product: i64| (product + steps / 2) >> bits;
-    sums[0] += i128::from(steps);
-    let width = places.len();
-    let mut next = 1 + 2 * width;
-    for (column, &place) in places.iter().enumerate() {
-        sums[1 + column] += i128::from(place);
-        sums[1 + width + column] += i128::from(scaled(place * place) - steps / 2);
-        for &other in &places[column + 1..] {
-            sums[next] += i128::from(scaled(place * other));
-            next += 1;
         }
     }
 }
@@ -144,22 +117,9 @@ impl MomentSums {
         }
     }
 
-    /// The exact sums of all rows.
-    pub fn exact(&self, rows: Table<'_, '_>, clips: &[Clip]) -> Vec<i64> {
-        let frames: Vec<Frame> = clips.iter().map(|clip| Frame::new(false, clip)).collect();
-        let mut sums = vec![0i128; sums_of(self.width)];
-        let mut places = vec![0i64; self.width];
-        rows.each(|some| {
-            for row in some.chunks_exact(self.width) {
-                for (column, place) in places.iter_mut().enumerate() {
-                    let Clip { low, high, .. } = clips[column];
-                    *place = frames[column].place(row[column].clamp(low, high), self.steps());
-                }
-                add_row(&places, self.bits, &mut sums);
-            }
-        });
-        let whole = |sum: i128| i64::try_from(sum).unwrap_or(if sum > 0 { i64::MAX } else { i64::MIN });
-        sums.into_iter().map(whole).collect()
+    /// What each row adds over these ranges.
+    pub fn of_rows(&self, clips: &[Clip]) -> Steps {
+        Steps::Moments { clips: clips.to_vec(), bits: self.bits }
     }
 
     /// The sums with noise.
@@ -199,6 +159,7 @@ fn bell_curve(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row_facts::steps::add_row;
 
     type Adds = dyn Fn(&[i64], u32, &mut [i128]);
 
