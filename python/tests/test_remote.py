@@ -163,7 +163,7 @@ def test_a_program_of_a_server_is_asked_for_by_its_name(server):
     assert plan["charge"]["epsilon"] == "0.3" and plan["answer_time"] > 2 and "60 blocks" in plan["expected"]
     release = eq.run_program("typical-salary", salaries, epsilon=0.3, request_id="program")
     assert release.statistic == "program" and release.mechanism == "subsample, programs confined"
-    assert release.to_dict()["blocks"]["blocks"] == 60
+    assert release.to_dict()["blocks"]["count"] == 60
     again = eq.run_program("typical-salary", salaries, epsilon=0.3, request_id="program")
     assert again.receipt == release.receipt
     with pytest.raises(eq.RequestError, match="no program 'other'"):

@@ -87,7 +87,7 @@ async fn a_program_is_planned_charged_timed_and_recorded_as_any_question() {
     let release = release.json();
     assert_eq!(release["statistic"], "program");
     // 2,000 rows in 8 blocks; the mean of a range of 1,000 over 8 blocks at epsilon 1 is off by some hundreds.
-    assert!(release["value"].is_number() && release["blocks"]["blocks"] == 8, "{release}");
+    assert!(release["value"].is_number() && release["blocks"]["count"] == 8, "{release}");
     let (charged, recorded) = times(&server, id);
     assert_eq!(recorded - charged, seconds, "the scheduled time is the one that is written down");
     // Asked again under its key it is given again, and the next program has its turn.

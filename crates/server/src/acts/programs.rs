@@ -30,7 +30,7 @@ use equipoise_session::{
     votes::{Kept, VotePlan, VoteRequest},
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{
     ffi::OsString,
     path::{Component, Path, PathBuf},

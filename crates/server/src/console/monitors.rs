@@ -43,8 +43,13 @@ fn promise(request: &Value) -> String {
         Value::Null => String::new(),
         other => value(other),
     };
-    let sums = if request["sums"] == true { ", counts and sums" } else { ", counts" };
-    format!("epsilon {}, delta {}, {} times{sums}", said("epsilon"), said("delta"), said("budget_per_unit"))
+    let sums = if request["sums"] == true { "counts and sums" } else { "counts" };
+    format!(
+        "epsilon {}, delta {}; each adds to 'above' at most {} times; {sums}",
+        said("epsilon"),
+        said("delta"),
+        said("budget_per_unit")
+    )
 }
 
 fn row(document: &Value) -> Row {

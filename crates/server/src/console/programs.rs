@@ -137,7 +137,7 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
 pub fn prints(document: &Value) -> String {
     let mut line = text(document, "output");
     if let Some(range) = document["range"].as_str() {
-        line += &format!(" within {}", words(range));
+        line += &format!(" from {}", words(&range.replacen(',', " to ", 1)));
     }
     let options: Vec<&str> =
         document["options"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
