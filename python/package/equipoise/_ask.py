@@ -91,9 +91,9 @@ class Question:
             _books.check_request_id(request_id)
         few = None if anyway else self._too_few()
         if few is not None:
-            before = None if request_id is None else self.books.answered(self._name, self._words, request_id)
-            if before is not None:
-                return Release._of_json(before, self._fractions)
+            answered = None if request_id is None else self.books.answered(self._name, self._words, request_id)
+            if answered is not None:
+                return Release._of_json(answered, self._fractions)
             raise RequestError(*few)
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)

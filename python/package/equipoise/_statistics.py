@@ -83,6 +83,7 @@ def count(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """How many records there are, or how many have a field that is not empty.
 
@@ -139,6 +140,9 @@ def count(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("count", locals())
 
@@ -170,6 +174,7 @@ def share(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The share of records of which a condition is true, or a column says yes.
 
@@ -229,6 +234,9 @@ def share(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("share", locals())
 
@@ -260,6 +268,7 @@ def sum(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The sum of a column of numbers.
 
@@ -318,6 +327,9 @@ def sum(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("sum", locals())
 
@@ -351,6 +363,7 @@ def mean(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The mean of a column of numbers, without bounds.
 
@@ -415,6 +428,9 @@ def mean(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("mean", locals())
 
@@ -446,6 +462,7 @@ def variance(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The variance of a column of numbers (their mean squared distance from the mean), without bounds.
 
@@ -501,6 +518,9 @@ def variance(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("variance", locals())
 
@@ -532,6 +552,7 @@ def std(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The standard deviation of a column of numbers (the root of the variance), without bounds.
 
@@ -587,6 +608,9 @@ def std(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("std", locals())
 
@@ -622,6 +646,7 @@ def median(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The median of a column of numbers (the lower one of the two in the middle), without bounds.
 
@@ -690,6 +715,9 @@ def median(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("median", locals())
 
@@ -726,6 +754,7 @@ def quantile(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """One quantile or several of a column of numbers, without bounds.
 
@@ -794,6 +823,9 @@ def quantile(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("quantile", locals())
 
@@ -828,6 +860,7 @@ def iqr(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The interquartile range of a column of numbers, without bounds.
 
@@ -890,6 +923,9 @@ def iqr(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("iqr", locals())
 
@@ -921,6 +957,7 @@ def min(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The least value of a column that more than a few rows lie at or below, from inside of the rows.
 
@@ -979,6 +1016,9 @@ def min(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("min", locals())
 
@@ -1010,6 +1050,7 @@ def max(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The largest value of a column that more than a few rows lie at or above, from inside of the rows.
 
@@ -1068,6 +1109,9 @@ def max(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("max", locals())
 
@@ -1100,6 +1144,7 @@ def correlation(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """How far two columns of numbers rise together: 1 in step, -1 against each other, 0 neither.
 
@@ -1160,6 +1205,9 @@ def correlation(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("correlation", locals())
 
@@ -1192,6 +1240,7 @@ def covariance(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The covariance of two columns of numbers (the mean product of distances from their means).
 
@@ -1251,6 +1300,9 @@ def covariance(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("covariance", locals())
 
@@ -1281,6 +1333,7 @@ def regression(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """How a column depends on others: intercept and coefficients by least squares.
 
@@ -1339,6 +1392,9 @@ def regression(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("regression", locals())
 
@@ -1368,6 +1424,7 @@ def distinct(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """How many different values a column has, or with a unit how many people there are.
 
@@ -1420,6 +1477,9 @@ def distinct(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("distinct", locals())
 
@@ -1450,6 +1510,7 @@ def ecdf(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """Which share of the rows is not above stated or drawn points: the distribution function.
 
@@ -1505,6 +1566,9 @@ def ecdf(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("ecdf", locals())
 
@@ -1534,6 +1598,7 @@ def mode(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The most frequent value of a column, exact, or a refusal where it leads by too little.
 
@@ -1586,6 +1651,9 @@ def mode(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("mode", locals())
 
@@ -1619,6 +1687,7 @@ def histogram(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """How many records each value or bin of a column has; rare values are not released.
 
@@ -1684,6 +1753,9 @@ def histogram(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("histogram", locals())
 
@@ -1714,6 +1786,7 @@ def select(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """A value that nearly most records have: among stated candidates, or found ones.
 
@@ -1770,6 +1843,9 @@ def select(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("select", locals())
 
@@ -1801,6 +1877,7 @@ def top(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """The K most frequent values of a column: nearly, among stated ones; else exactly, or a refusal.
 
@@ -1860,6 +1937,9 @@ def top(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("top", locals())
 
@@ -1894,6 +1974,7 @@ def summary(
     analyst: str | None = None,
     apart: bool = False,
     request_id: str | None = None,
+    anyway: bool = False,
 ) -> Release:
     """Count, mean, standard deviation and quantiles of a column, for one price in one scan.
 
@@ -1961,6 +2042,9 @@ def summary(
     ``apart``
         A limit beside or above a file covers it under whatever name, and is not walked around by another ledger, a link or a
         move. With ``apart=True`` it is counted apart, and both ledgers write that down.
+    ``anyway``
+        Ask although an earlier count of the same file, or in the same session, shows that there are too few rows, which is
+        otherwise an error before the charge.
     """
     return ask("summary", locals())
 

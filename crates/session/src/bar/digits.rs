@@ -168,7 +168,6 @@ mod tests {
             (0.0, "0"),
             (1e-7, "1e-7"),
             (20.0, "20"),
-            (1.234_5e300, "1.2345e300"),
         ] {
             assert_eq!(at_most(most), said);
             assert!(said.parse::<f64>().unwrap() >= most);

@@ -517,7 +517,10 @@ fn what_an_aggregator_takes_is_asked_for_and_nothing_else() {
         (with("consensus", ranged_number(number())), "agree within a bound"),
         (with("popularity", label()), "needs `options`"),
         (VoteRequest { trim: Some("0.5".into()), ..ranged_number(number()) }, "below 0.5"),
-        (VoteRequest { trim: Some("0.1".into()), ..number() }, "of use in a stated range"),
+        (
+            VoteRequest { trim: Some("0.1".into()), ..with("winsorized", number()) },
+            "of use in a stated range",
+        ),
         (
             VoteRequest { trim: Some("0.1".into()), ..with("median", ranged_number(number())) },
             "`trim` is for trimmed",
