@@ -6,10 +6,14 @@ use crate::{
     log,
     meaning::{self, amount, percent_of, short_up},
     release::{Outcome, Promise, Release, Spent},
+    statistic::Statistic,
 };
 use equipoise_core::wording::{self, Surface};
 use serde_json::{Value, json};
 use std::fmt;
+
+/// What is asked of more than one column.
+const TWO_COLUMNS: [Statistic; 3] = [Statistic::Correlation, Statistic::Covariance, Statistic::Regression];
 
 /// A charge with its answer, explained.
 pub struct Explanation {
@@ -142,7 +146,7 @@ fn paragraph(
     let Charge { time, cost, share } = charge;
     let release = kept.release();
     let text = |name: &str| question[name].as_str().unwrap_or_default();
-    let two = ["correlation", "covariance", "regression"].contains(&text("statistic"));
+    let two = Statistic::named(text("statistic")).is_some_and(|statistic| TWO_COLUMNS.contains(&statistic));
     let columns = if two { "columns" } else { "column" };
     let of = question["column"]
         .as_str()
@@ -185,7 +189,7 @@ fn paragraph(
             "The outcome was a refusal, which is part of what the guarantee covers{}.",
             release.advice.as_ref().map_or(String::new(), |advice| format!(" ({})", wording::on(surface, advice)))
         ),
-        Some(Release { answers: Some(_), statistic, .. }) if statistic == "regression" => {
+        Some(Release { answers: Some(_), statistic, .. }) if *statistic == Statistic::Regression.name() => {
             "Intercept, coefficients, which share they explain and the mean were released, each with its error where it has one."
                 .to_string()
         }
@@ -200,7 +204,7 @@ fn paragraph(
         {
             "Its answers were given one by one, to questions that are not written down here.".to_string()
         }
-        Some(Release { groups: Some(groups), statistic, .. }) if statistic == "ecdf" => format!(
+        Some(Release { groups: Some(groups), statistic, .. }) if *statistic == Statistic::Ecdf.name() => format!(
             "The shares at {} points were released, each with its error, all of which hold at once.",
             groups.len()
         ),

@@ -36,39 +36,37 @@ pub struct Row {
     /// What it is called; the first is how it is shown.
     pub names: &'static [&'static str],
     /// The statistic that it is.
-    pub statistic: &'static str,
+    pub statistic: Statistic,
     /// What its arguments are.
     pub shape: Shape,
-    /// What to write where this version does not have the statistic.
-    pub instead: &'static str,
 }
 
-const fn row(names: &'static [&'static str], statistic: &'static str, shape: Shape) -> Row {
-    Row { names, statistic, shape, instead: "" }
+const fn row(names: &'static [&'static str], statistic: Statistic, shape: Shape) -> Row {
+    Row { names, statistic, shape }
 }
 
 /// All aggregates.
 pub const TABLE: &[Row] = &[
-    row(&["COUNT"], "count", Shape::Counted),
-    row(&["COUNTIF", "COUNT_IF"], "count", Shape::Condition),
-    row(&["SUM"], "sum", Shape::Column),
-    row(&["AVG", "MEAN"], "mean", Shape::Column),
-    row(&["MEDIAN"], "median", Shape::Column),
+    row(&["COUNT"], Statistic::Count, Shape::Counted),
+    row(&["COUNTIF", "COUNT_IF"], Statistic::Count, Shape::Condition),
+    row(&["SUM"], Statistic::Sum, Shape::Column),
+    row(&["AVG", "MEAN"], Statistic::Mean, Shape::Column),
+    row(&["MEDIAN"], Statistic::Median, Shape::Column),
     row(
         &["QUANTILE", "PERCENTILE_CONT", "PERCENTILE_DISC", "APPROX_PERCENTILE"],
-        "quantile",
+        Statistic::Quantile,
         Shape::Fraction,
     ),
-    row(&["APPROX_QUANTILES"], "quantile", Shape::Parts),
-    row(&["VAR_POP", "VAR", "VARIANCE"], "variance", Shape::Column),
-    row(&["STDDEV_POP", "STDDEV", "STD"], "std", Shape::Column),
-    row(&["CORR"], "correlation", Shape::Two),
-    row(&["COVAR_POP"], "covariance", Shape::Two),
-    row(&["IQR"], "iqr", Shape::Column),
-    row(&["MODE"], "mode", Shape::Column),
-    Row { instead: "QUANTILE(x, 0.01)", ..row(&["MIN"], "min", Shape::Column) },
-    Row { instead: "QUANTILE(x, 0.99)", ..row(&["MAX"], "max", Shape::Column) },
-    Row { instead: "COUNT(*) by GROUP BY", ..row(&["APPROX_COUNT_DISTINCT"], "distinct", Shape::Column) },
+    row(&["APPROX_QUANTILES"], Statistic::Quantile, Shape::Parts),
+    row(&["VAR_POP", "VAR", "VARIANCE"], Statistic::Variance, Shape::Column),
+    row(&["STDDEV_POP", "STDDEV", "STD"], Statistic::Std, Shape::Column),
+    row(&["CORR"], Statistic::Correlation, Shape::Two),
+    row(&["COVAR_POP"], Statistic::Covariance, Shape::Two),
+    row(&["IQR"], Statistic::Iqr, Shape::Column),
+    row(&["MODE"], Statistic::Mode, Shape::Column),
+    row(&["MIN"], Statistic::Min, Shape::Column),
+    row(&["MAX"], Statistic::Max, Shape::Column),
+    row(&["APPROX_COUNT_DISTINCT"], Statistic::Distinct, Shape::Column),
 ];
 
 /// Aggregates that others have, and what to write instead.
@@ -116,7 +114,7 @@ pub(crate) struct Units {
 /// An aggregate of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct Aggregate {
-    pub statistic: &'static str,
+    pub statistic: Statistic,
     pub column: Option<String>,
     /// The second column, and its range.
     pub y: Option<String>,
@@ -147,14 +145,14 @@ impl Aggregate {
 
     /// Is it taken of each unit first, and then over units?
     fn is_per_unit(&self) -> bool {
-        matches!(self.statistic, "count" | "sum" | "mean") && !self.counts_units
+        matches!(self.statistic, Statistic::Count | Statistic::Sum | Statistic::Mean) && !self.counts_units
     }
 
     /// The question, about rows or, where there is a unit, about what each unit's rows are made; `shared` is what all of them have.
     pub fn question(&self, shared: &Request) -> Request {
         let written = |(low, high): &(String, String)| format!("{low},{high}");
         let question = Request {
-            statistic: self.statistic.to_string(),
+            statistic: self.statistic.name().to_string(),
             column: self.column.clone(),
             y: self.y.clone(),
             range_y: self.range_y.clone(),
@@ -167,7 +165,10 @@ impl Aggregate {
         let limits_both = self.range.is_some() && self.unit_range.is_some();
         if shared.unit.is_none() && !limits_both || self.is_found {
             // A row counts as one, which a range for counts holds.
-            return Request { range: question.range.filter(|_| self.statistic != "count"), ..question };
+            return Request {
+                range: question.range.filter(|_| self.statistic != Statistic::Count),
+                ..question
+            };
         }
         if self.counts_units {
             // Each of several rows would count; of a unit's rows, however many, one does.
@@ -189,7 +190,7 @@ impl Aggregate {
             None => column,
         };
         // A mean of rows within a range lies within it; a sum need not.
-        let of_rows = self.range.as_ref().filter(|_| self.statistic == "mean");
+        let of_rows = self.range.as_ref().filter(|_| self.statistic == Statistic::Mean);
         let range = self.unit_range.as_ref().or(of_rows).map(written);
         // Without a unit a row is its own.
         let per_unit = shared.unit.is_some().then_some(true);
@@ -206,11 +207,6 @@ pub(crate) fn read(
     units: &Units,
 ) -> Result<Aggregate, SqlError> {
     let name = row.names[0];
-    if Statistic::named(row.statistic).is_none() {
-        return Err(clauses
-            .wrong(place, format!("{name} is not available yet"))
-            .hint(format!("write {}", row.instead)));
-    }
     let arguments = clauses.list(&(place + 2..close));
     let is_named = |range: &&Range<usize>| {
         clauses.tokens[(*range).clone()].get(1).is_some_and(|second| second.is_sign("=>"))
@@ -321,14 +317,9 @@ fn counted(
         aggregate.counts_units = true;
         return Ok(());
     }
-    if Statistic::named("distinct").is_some() {
-        aggregate.statistic = "distinct";
-        aggregate.column = Some(column.text);
-        return Ok(());
-    }
-    Err(clauses
-        .wrong(first.start, "COUNT(DISTINCT ..) counts units, and this is not the unit")
-        .hint("name the unit, as in OPTIONS(privacy_unit_column=id), and write COUNT(DISTINCT id)"))
+    aggregate.statistic = Statistic::Distinct;
+    aggregate.column = Some(column.text);
+    Ok(())
 }
 
 /// Which quantile, or which quantiles divide the rows into so many parts.
@@ -382,7 +373,7 @@ fn contribution(
     }
     let value = argument.start + 2..argument.end;
     let (low, high) = pair(clauses, &value)?;
-    if aggregate.statistic == "count" && per_group && !aggregate.counts_units {
+    if aggregate.statistic == Statistic::Count && per_group && !aggregate.counts_units {
         let holds_one = |number: &str, below: bool| {
             number.parse::<f64>().is_ok_and(|number| if below { number <= 1.0 } else { number >= 1.0 })
         };
@@ -394,9 +385,11 @@ fn contribution(
         aggregate.unit_range = Some((low, high));
         return Ok(());
     }
-    let takes =
-        Statistic::named(aggregate.statistic).is_some_and(|statistic| statistic.takes(Argument::Range));
-    if !takes || !per_group && aggregate.statistic == "count" || per_group && !aggregate.is_per_unit() {
+    let takes = aggregate.statistic.takes(Argument::Range);
+    if !takes
+        || !per_group && aggregate.statistic == Statistic::Count
+        || per_group && !aggregate.is_per_unit()
+    {
         return Err(clauses
             .wrong(argument.start, format!("{name} takes no {}", wording::shown(&word.shown())))
             .hint("leave it out"));

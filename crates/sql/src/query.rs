@@ -2,7 +2,7 @@
 
 use crate::{
     SqlError,
-    aggregate::{self, Aggregate, Units},
+    aggregate::{Aggregate, Units},
     clauses::Clauses,
     inner, options,
     outer::{GroupKey, MOST, Outer, Reader, Selected},
@@ -406,9 +406,8 @@ fn asked(
                 .hint("write one, as in COUNT(*), AVG(x) or MEDIAN(x)"));
         }
         let at = clauses.byte(clauses.select.start);
-        let count = aggregate::named("count").expect("there is one").statistic;
         aggregates.push(Aggregate {
-            statistic: count,
+            statistic: Statistic::Count,
             column: None,
             y: None,
             range_y: None,
@@ -422,8 +421,7 @@ fn asked(
         });
     }
     for aggregate in aggregates.iter().filter(|aggregate| aggregate.interval) {
-        let statistic = Statistic::named(aggregate.statistic);
-        if aggregate.statistic == "mode" || statistic.is_none() {
+        if aggregate.statistic == Statistic::Mode {
             return Err(SqlError::at(clauses.text, aggregate.at, "MODE has no interval")
                 .hint("its value is exact, or refused"));
         }
@@ -445,8 +443,7 @@ fn batch(options: Request, filter: Option<String>, keys: &[GroupKey], aggregates
 /// The questions with what all of them have.
 fn questions(shared: Request, aggregates: &[Aggregate]) -> Batch {
     let question = |aggregate: &Aggregate| {
-        let statistic = Statistic::named(aggregate.statistic);
-        let buys = statistic.is_some_and(|statistic| statistic.takes(Argument::Interval));
+        let buys = aggregate.statistic.takes(Argument::Interval);
         let interval = (aggregate.interval && buys).then_some(true);
         Request { interval, ..aggregate.question(&shared) }
     };

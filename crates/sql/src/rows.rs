@@ -221,7 +221,7 @@ fn made_of_bars(tree: &Outer, value: &Value, row: &Row<'_>) -> Option<ErrorBar> 
     let clauses = between.aggregates.iter().flat_map(|&number| {
         let aggregate = &row.query.aggregates[number];
         let of = aggregate.column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
-        let name = format!("{}{of}", aggregate.statistic);
+        let name = format!("{}{of}", aggregate.statistic.name());
         let words = ErrorBar::common_words(row.answers[number].error);
         words.into_iter().map(move |words| format!("{name}: {words}"))
     });

@@ -15,9 +15,22 @@ use equipoise_core::wording::{self, Surface};
 use serde_json::Value;
 
 /// Amounts are drawn as bars from zero; other statistics are values, of which zero says nothing.
-const AMOUNTS: [&str; 6] = ["count", "histogram", "sum", "share", "distinct", "top"];
+const AMOUNTS: [Statistic; 6] = [
+    Statistic::Count,
+    Statistic::Histogram,
+    Statistic::Sum,
+    Statistic::Share,
+    Statistic::Distinct,
+    Statistic::Top,
+];
 /// The quantiles of a summary.
 const SUMMARY: [&str; 5] = ["0.05", "0.25", "0.5", "0.75", "0.95"];
+
+/// How the answers to a statistic of this name are drawn.
+fn style_of(statistic: &str) -> Style {
+    let is_amount = Statistic::named(statistic).is_some_and(|statistic| AMOUNTS.contains(&statistic));
+    if is_amount { Style::Bars } else { Style::Dots }
+}
 
 /// One question of a release.
 struct Asked<'a> {
@@ -141,7 +154,7 @@ fn of_groups(asked: &Asked<'_>, groups: &[Group], surface: Surface) -> Panel {
             line(key(&group.key), group.outcome, &group.value, group.error.as_ref(), asked.value_type)
         })
         .collect();
-    let style = if AMOUNTS.contains(&asked.statistic) { Style::Bars } else { Style::Dots };
+    let style = style_of(asked.statistic);
     let caption = match asked.fractions {
         [] | [_] => String::new(),
         several => format!("quantiles {}", several.join(", ")),
@@ -227,7 +240,7 @@ fn of_summaries(groups: &[Group]) -> Vec<Panel> {
             ),
         });
         let items: Vec<BatchAnswer> = groups.iter().filter_map(here).collect();
-        let style = if AMOUNTS.contains(&of.statistic.as_str()) { Style::Bars } else { Style::Dots };
+        let style = style_of(&of.statistic);
         let caption = match of.statistic.as_str() {
             "quantiles" => format!("quantiles {}", SUMMARY.join(", ")),
             name => name.to_string(),

@@ -20,7 +20,7 @@ use crate::{
     need::Need,
     planned::PredictedError,
     resolved::ResolvedRequest,
-    row_facts::{Around, Ask, Nulls, RowFacts, places::Places},
+    row_facts::{Ask, Nulls, RowFacts},
     statistic::Argument,
 };
 use equipoise_core::{
@@ -30,7 +30,7 @@ use equipoise_core::{
     mechanism::{inverse_sensitivity, quantiles, stable},
     outcome::Outcome,
     ratio::Ratio,
-    stability::{Answer as Found, Quantile, Reach, Spacing, Window},
+    stability::{Answer as Found, Quantile, Spacing, Window},
 };
 use plan::{first_told, likely, plan_one, plan_several, plan_stable};
 use serde_json::Value;
@@ -440,42 +440,6 @@ impl Quantiles {
         mechanism.run(&windows.next().expect("a window for each draw"), coins)
     }
 
-    /// The windows that are drawn from, in the order of the draws. Coins decide on none of them.
-    fn wanted(&self) -> Vec<Around> {
-        let around = |one: &inverse_sensitivity::Calibrated| Around {
-            target: one.params().target,
-            reach: one.reach(),
-        };
-        let with_ends = |drawn: &[inverse_sensitivity::Calibrated], ends: &Option<IntervalEnds>| {
-            drawn.iter().chain(ends.iter().flat_map(IntervalEnds::each)).map(around).collect()
-        };
-        match &self.kind {
-            Kind::One { mechanism, ends, .. } => with_ends(slice::from_ref(mechanism), ends),
-            Kind::Several { mechanism, ends, .. } => with_ends(mechanism.each(), ends),
-            Kind::Stable { quantile, .. } => {
-                vec![Around { target: (*quantile).into(), reach: Reach::Ranks(0) }]
-            }
-        }
-    }
-
-    fn windows(&self, rows: &dyn RowFacts) -> Vec<Window> {
-        rows.windows(&self.need, &self.places(), &self.wanted())
-    }
-
-    fn places(&self) -> Places {
-        Places { space: self.space.clone(), adjacency: self.adjacency }
-    }
-
-    /// How many rows take part: under add/remove those that have a value, under replace all.
-    fn counted(&self, rows: &dyn RowFacts) -> u64 {
-        rows.count(&self.need, guard::nulls(self.adjacency))
-    }
-
-    /// How many rows have no value.
-    fn without_a_value(&self, rows: &dyn RowFacts) -> u64 {
-        guard::without_a_value(rows, &self.need)
-    }
-
     fn value(&self, places: &[i64]) -> Value {
         match self.shape {
             Shape::Single => self.space.value(places[0]),
@@ -627,6 +591,8 @@ fn largest(errors: &[u64]) -> u64 {
     errors.iter().copied().max().unwrap_or_default()
 }
 
+#[path = "quantiles_facts.rs"]
+mod facts;
 #[path = "quantiles_plan.rs"]
 mod plan;
 #[path = "quantiles_shape.rs"]
