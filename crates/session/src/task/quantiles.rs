@@ -7,7 +7,7 @@ use super::{
     Answering, Expected,
     cell_quantiles::{CellQuantiles, Limits},
     ends::IntervalEnds,
-    guard::{self, Counted, MinimumRows},
+    guard::{Counted, MinimumRows},
     population::Population,
     sensitivity_noise::SensitivityNoise,
     stages::SharedRange,
@@ -35,7 +35,6 @@ use equipoise_core::{
 use plan::{first_told, likely, plan_one, plan_several, plan_stable};
 use serde_json::Value;
 use shape::{Shape, fractions};
-use std::slice;
 
 /// The name of the mechanism that releases the exact value or refuses.
 pub(super) const STABLE: &str = "stable";
