@@ -211,8 +211,13 @@ def test_an_interrupted_rehearsal_charges_nothing() -> None:
 def test_updates_that_are_interrupted_say_how_many_were_carried_out() -> None:
     distinct = eq.RobustDistinct(alpha=0.5, method="copies")
     items = np.arange(10**7)
-    error = soon(lambda: distinct.update(items), KeyboardInterrupt)
-    done = re.fullmatch(r"interrupted after (\d+) items, which were carried out", str(error))
+    done = None
+    for _ in range(50):
+        error = soon(lambda: distinct.update(items), KeyboardInterrupt)
+        done = re.fullmatch(r"interrupted after (\d+) items, which were carried out", str(error))
+        # On a busy machine the signal may come before the first item, and then it says nothing.
+        if done is not None or str(error):
+            break
     assert done is not None and 0 < int(done[1]) < 10**7
     assert distinct.query() > 0
 
