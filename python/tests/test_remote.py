@@ -151,7 +151,7 @@ def test_sql_about_data_behind_a_server(server):
     with pytest.raises(eq.RequestError, match="ledger="):
         eq.sql(query, people=salaries, epsilon=0.1, delta=1e-7, ledger="x.ledger")
     with pytest.raises(eq.BudgetError):
-        eq.sql("SELECT COUNT(*) FROM people", people=salaries, epsilon=40)
+        eq.sql("SELECT COUNT(*) FROM people", people=salaries, epsilon=4)
 
 
 def test_a_program_of_a_server_is_asked_for_by_its_name(server):

@@ -135,7 +135,7 @@ pub async fn serve(
 /// Until a connection is told to end; one that nobody can tell any more goes on.
 async fn told(gone: oneshot::Receiver<()>) {
     if gone.await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -119,7 +119,7 @@ pub fn put(
     let mut allowed = read(said)?;
     let source = state.open_data(&data)?;
     let run = run(state, &allowed)?;
-    allowed.fingerprint = run.fingerprint().map_err(refused)?;
+    allowed.fingerprint = run.fingerprint().map_err(|error| refused(&error))?;
     let ledger = state.ledger()?;
     // What it costs is a question's to say; that there is a plan at all is looked at with much.
     let trial = Running { epsilon: Some(Number::Text("10".into())), ..Running::default() };
@@ -191,7 +191,7 @@ fn read(said: &Allowing) -> Result<Allowed, Problem> {
 }
 
 /// Why nothing runs. The runner speaks of paths, which are a steward's to know; only stewards are told.
-fn refused(refusal: equipoise_runner::Refusal) -> Problem {
+fn refused(refusal: &equipoise_runner::Refusal) -> Problem {
     let line = refusal.to_string().replace("; `unsafe_no_sandbox` runs without any protection", "");
     Problem::wrong(wording::unmarked(&line.replace("`allow_read`", "`shows`")))
 }
@@ -200,7 +200,7 @@ fn refused(refusal: equipoise_runner::Refusal) -> Problem {
 fn run(state: &State, program: &Allowed) -> Result<Run<'static>, Problem> {
     let sandbox = match &state.settings.keeper {
         Some(keeper) => Sandbox::kept_by(keeper),
-        None => Sandbox::new().map_err(refused)?,
+        None => Sandbox::new().map_err(|error| refused(&error))?,
     };
     let [first, rest @ ..] = &program.command[..] else {
         return Err(Problem::wrong("a command has at least one word"));
@@ -228,7 +228,7 @@ fn run(state: &State, program: &Allowed) -> Result<Run<'static>, Problem> {
         data: hidden(state),
         ledger: Some(state.settings.directory.join(crate::state::LEDGER)),
     };
-    settings.run(sandbox).map_err(refused)
+    settings.run(sandbox).map_err(|error| refused(&error))
 }
 
 /// What no program ever sees: the data of everybody, and what the server keeps.
@@ -288,7 +288,7 @@ fn argument(state: &State, word: &str) -> Result<OsString, Problem> {
 /// Try a program on a block without rows, unless it started here before. Whether it answered.
 fn tried(state: &State, program: &Allowed, run: &Run<'_>, source: &dyn Source) -> Result<bool, Problem> {
     let _one = state.rehearsing.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = run.rehearse(&format(program).empty(source)).map_err(refused)?;
+    let found = run.rehearse(&format(program).empty(source)).map_err(|error| refused(&error))?;
     let mut started = state.started.lock().unwrap_or_else(PoisonError::into_inner);
     started.insert(program.fingerprint.clone());
     Ok(found.iter().all(|found| found.answer.is_some()))

@@ -314,13 +314,13 @@ pub async fn ask(
                 let charge = accepted.id.clone();
                 // A connection that was closed meanwhile changes nothing.
                 drop(reply.send(Ok(accepted)));
-                match *charged {
+                match charged {
                     Work::Scan(charged) => {
-                        state.desk.scan(&charge, &data, || session.answer(charged, &*source));
+                        state.desk.scan(&charge, &data, || session.answer(*charged, &*source));
                     }
                     Work::Program(charged, work) => {
-                        let answer = |work: programs::Work| -> Result<Held, Unanswered> {
-                            work.answer(&state, &mut session, charged, &*source)
+                        let answer = |work: Box<programs::Work>| -> Result<Held, Unanswered> {
+                            work.answer(&state, &mut session, *charged, &*source)
                         };
                         state.desk.run(&charge, &data, work.takes(), || answer(work));
                     }
@@ -340,9 +340,9 @@ pub async fn ask(
 /// What is done for a charge.
 enum Work {
     /// One scan of the rows.
-    Scan(Charged),
+    Scan(Box<Charged>),
     /// Blocks of them through a program.
-    Program(Charged<VotePlan>, programs::Work),
+    Program(Box<Charged<VotePlan>>, Box<programs::Work>),
 }
 
 /// A question that was taken in.
@@ -351,7 +351,7 @@ enum Asking {
     Again(Accepted),
     /// It is charged; rows can be read.
     Charged {
-        charged: Box<Work>,
+        charged: Work,
         source: Box<dyn Source>,
         session: Session,
         accepted: Accepted,
@@ -402,23 +402,23 @@ impl Asking {
         let unpaid = |error| with_who_spent(state, &data, unpaid(state, error));
         let paid = match plan {
             Prepared::Question(plan) => match session.charge(*plan, Some(key)).map_err(unpaid)? {
-                Paid::Charged(charged) => Ok(Work::Scan(*charged)),
+                Paid::Charged(charged) => Ok(Work::Scan(charged)),
                 Paid::Replayed(release) => Err(release),
             },
             Prepared::Program(ready) => {
                 let (plan, work) = ready.apart();
                 match session.charge(plan, Some(key)).map_err(unpaid)? {
-                    Paid::Charged(charged) => Ok(Work::Program(*charged, work)),
+                    Paid::Charged(charged) => Ok(Work::Program(charged, Box::new(work))),
                     Paid::Replayed(release) => Err(release),
                 }
             }
         };
         let charged = match paid {
-            Ok(charged) => Box::new(charged),
+            Ok(charged) => charged,
             Err(release) => return Ok(Self::Again(again(session.ledger(), caller, &data, &release)?)),
         };
         state.metrics.charges.fetch_add(1, Ordering::SeqCst);
-        let charge = match &*charged {
+        let charge = match &charged {
             Work::Scan(charged) => charged.charge(),
             Work::Program(charged, _) => charged.charge(),
         };

@@ -25,7 +25,7 @@ use axum::{
     response::Response,
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc};
 
 type Answer = Result<Response, Problem>;
 
@@ -37,7 +37,7 @@ struct Program {
 
 #[derive(Template)]
 #[template(path = "program.html")]
-struct Programs {
+struct Asking {
     page: Page,
     tabs: Tabs,
     id: String,
@@ -116,7 +116,7 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
     };
     let value = |name: &str| form.get(name).unwrap_or_default().to_string();
     let sent = ["program"].into_iter().chain(FIELDS.iter().map(|(name, ..)| *name));
-    let template = Programs {
+    let template = Asking {
         page: Page::new(&format!("Ask about {}", text(&document, "data")), Some(caller), ""),
         tabs: Tabs::of(&document, "programs"),
         id: id.to_string(),
@@ -137,12 +137,12 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
 pub fn prints(document: &Value) -> String {
     let mut line = text(document, "output");
     if let Some(range) = document["range"].as_str() {
-        line += &format!(" from {}", words(&range.replacen(',', " to ", 1)));
+        let _ = write!(line, " from {}", words(&range.replacen(',', " to ", 1)));
     }
     let options: Vec<&str> =
         document["options"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if !options.is_empty() {
-        line += &format!(" among {}", words(&options.join(", ")));
+        let _ = write!(line, " among {}", words(&options.join(", ")));
     }
     let seconds = document["block_time"].as_f64().unwrap_or_default();
     format!("{line}; {seconds} s for each block")
