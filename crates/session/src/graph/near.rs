@@ -75,6 +75,8 @@ const SHIFTED: &str = "shifted-inverse";
 const MECHANISMS: [&str; 4] = [SMOOTH, BOUNDED, RELEASED, SHIFTED];
 /// Answers that removed edges bring a count down to: whole numbers, and from a hundred on each at most a hundredth above the one before.
 const ANSWER_BASE: (i64, u64) = (101, 100);
+/// An answer that is nowhere near the count comes so many times less often than a bar may fail.
+const RARELY: u64 = 1000;
 /// Larger counts, and larger moves, count as this.
 pub(super) const LARGEST: u64 = 1 << 50;
 /// A bound on the local sensitivity above this refuses the value.
@@ -350,10 +352,12 @@ fn plan_released(said: &Said<'_>, range: Range) -> Result<released_scale::Calibr
     Ok(best.expect("some decay was tried").0)
 }
 
-/// All of epsilon for the choice of an answer.
+/// All of epsilon for the choice of an answer. One outside of the bar may be any of the answers, and most of those are far above every count: that
+/// has a thousandth of the chance that was said, for a few edges more.
 fn plan_shifted(said: &Said<'_>, largest: u64) -> Result<shifted_inverse::Calibrated, PlanError> {
     let answers = Answers::growing(&Ratio::new(ANSWER_BASE.0, ANSWER_BASE.1), largest)?;
-    let mechanism = ShiftedInverse { eps: said.eps.clone(), answers, beta: said.failure.clone() };
+    let beta = &said.failure / &Ratio::from(RARELY);
+    let mechanism = ShiftedInverse { eps: said.eps.clone(), answers, beta };
     Ok(mechanism.calibrate()?)
 }
 

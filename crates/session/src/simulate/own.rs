@@ -49,7 +49,7 @@ pub(crate) struct Telling<'a> {
     /// Are the answers told apart rather than measured?
     pub frequent: bool,
     /// What is true of all rows, where each trial draws some of them.
-    pub all_rows: Option<Option<Value>>,
+    pub all_rows: Option<Value>,
 }
 
 /// Try many times, on all cores.
@@ -92,7 +92,7 @@ fn told(telling: &Telling<'_>, tried: Vec<Tried>) -> Simulation {
                     name: telling.name.to_string(),
                     key: key.cloned(),
                     frequent: telling.frequent,
-                    all_rows: telling.all_rows.clone(),
+                    all_rows: telling.all_rows.clone().map(Some),
                     ..Series::default()
                 });
                 series.len() - 1

@@ -175,7 +175,7 @@ impl Chosen {
             let place = (0..scores.len()).rev().max_by_key(|&place| &scores[place]);
             place.map(|place| self.options[place].clone())
         };
-        let telling = Telling { name: "choose", frequent: true, all_rows: all.map(best) };
+        let telling = Telling { name: "choose", frequent: true, all_rows: all.and_then(best) };
         trials(&telling, many, |coins| {
             let scores = scores()?;
             let (place, answer) = self.placed(&scores, coins);
