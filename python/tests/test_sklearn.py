@@ -346,7 +346,7 @@ def test_least_squares_is_made_of_moments() -> None:
     # Twelve columns come back in their order, x10 behind x9.
     wide = np.random.default_rng(3).normal(size=(200_000, 12))
     truth = np.arange(12.0) - 6
-    many = Private(LinearRegression(), epsilon=20, rows=200_000).fit(wide, wide @ truth)
+    many = Private(LinearRegression(), epsilon=20, rows=200_000, range=(-60, 60), range_on=(-5, 5) * 12).fit(wide, wide @ truth)
     assert many.release_.statistic == "regression" and np.allclose(many.coef_, truth, atol=0.5)
 
 
