@@ -56,7 +56,12 @@ def test_a_stored_answer_is_given_again_whatever_is_known_by_now(tmp_path: Path)
     first = eq.median(path, "pay", **asked)
     eq.count(path, epsilon=10)
     assert eq.median(path, "pay", **asked) == first
-    assert eq.Session(path).median("pay", epsilon=0.01).release("monday") == first
+    session = eq.Session(path)
+    later = session.median("pay", epsilon=0.01)
+    with pytest.raises(eq.RequestError, match="this would be refused"):
+        later.release("tuesday")
+    told = later.release("tuesday", anyway=True)
+    assert later.release("tuesday") == told, "charged once, and given again"
 
 
 def test_a_session_knows_what_it_was_told_of_its_rows() -> None:
@@ -82,7 +87,7 @@ def test_parts_of_a_summary_can_be_left_out() -> None:
     with pytest.raises(eq.RequestError, match="some of this would be refused: the quantiles 0.05") as caught:
         session.summary("pay", epsilon=1).release()
     assert "no_quantiles=True gives all of epsilon to the others" in str(caught.value)
-    assert caught.value.call == "eq.summary(data, 'pay', epsilon=1, no_quantiles=True)"
+    assert caught.value.call == "eq.summary(data, 'pay', epsilon=1, adjacency='add-remove', no_quantiles=True)"
     release = session.summary("pay", epsilon=1, no_quantiles=True).release()
     assert [answer["statistic"] for answer in release.answers] == ["count", "mean", "standard-deviation"]
 

@@ -21,7 +21,7 @@ TABLE = {"town": TOWNS, "x": VALUES}
 def test_a_number_is_one_row_with_both_ends_of_its_bar() -> None:
     release = eq.mean(VALUES, epsilon=10, range=(0, 100))
     frame = release.to_pandas()
-    assert list(frame.columns) == ["value", "low", "high", "refused"] and len(frame) == 1
+    assert list(frame.columns) == ["value", "low", "high", "limited_low", "limited_high", "refused"] and len(frame) == 1
     assert frame["value"][0] == release.value and (frame["low"][0], frame["high"][0]) == release.interval
     assert release.to_polars().rows() == [tuple(frame.iloc[0])]
     assert release.to_arrow().to_pylist() == frame.to_dict("records")

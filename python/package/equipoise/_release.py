@@ -281,10 +281,10 @@ class Release:
             then = f"; next: {step['call']}" if step else ""
             return visible(f"<{self._asked()} refused ({where}): {self.advice}{then}>")
         if self.groups is not None:
-            return visible(f"<{self._asked()}, {len(self.groups)} groups ({where})\n{self._lines()}>")
+            return _below(f"<{self._asked()}, {len(self.groups)} groups ({where})", self._lines())
         if self.answers is not None:
             lines = [f"  {name}: {value}" + (f"; {bar}" if bar else "") for name, value, bar in self._answers()]
-            return visible("\n".join([f"<{self._asked()} ({where})", *lines]) + ">")
+            return _below(f"<{self._asked()} ({where})", lines)
         if self.error is None:
             return visible(f"<{self._asked()}: {_shown(self.value)} ({where})>")
         value, bar = self._words()
@@ -351,13 +351,13 @@ class Release:
                     cells.append((name, *_equipoise.short_words(json.dumps(part["value"]), json.dumps(part.get("error")))))
         return cells
 
-    def _lines(self) -> str:
+    def _lines(self) -> list[str]:
         cells = self._cells(_FEW)
         widest = max((len(name) for name, *_ in cells), default=0)
         lines = [f"  {name:<{min(widest, 40)}}  {value}" + (f" ({error})" if error else "") for name, value, error in cells]
         more = len(self.groups or []) - _FEW
         more_lines = [f"  … {more} more; release.to_pandas() has all"] if more > 0 else []
-        return "\n".join(lines + more_lines + [f"  {line}" for line in self._about()])
+        return lines + more_lines + [f"  {line}" for line in self._about()]
 
     def _answered(self) -> str:
         blocks = self.blocks
@@ -434,6 +434,11 @@ class Release:
 
 #: So many groups are shown in a line of code, and in a notebook.
 _FEW, _SCREENFUL = 10, 40
+
+
+def _below(head: str, lines: list[str]) -> str:
+    """Lines below each other; a line break within one of them is somebody else's, and is written out."""
+    return "\n".join(visible(line) for line in [head, *lines]) + ">"
 
 
 def _shown(value: Any) -> str:
