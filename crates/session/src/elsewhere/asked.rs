@@ -236,12 +236,10 @@ impl GroupsElsewhere<'_> {
         };
         let none: Vec<Vec<i128>> = pass.counts.iter().map(|counting| vec![0; width(counting)]).collect();
         let mut sums = vec![none; keys.len()];
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for one in found.sums {
             let group = place(&one.key)?;
-            if one.sums.len() != pass.counts.get(one.of).map(width)?
-                || seen.insert((group, one.of), ()).is_some()
-            {
+            if one.sums.len() != pass.counts.get(one.of).map(width)? || !seen.insert((group, one.of)) {
                 return None;
             }
             sums[group][one.of] = one.sums;
