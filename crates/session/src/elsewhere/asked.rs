@@ -1,10 +1,10 @@
 //! Facts for groups of records, made of passes; all records are the one group of no columns.
 
 use super::{
-    EngineFailure, Found, Pass,
+    EngineFailure, Pass, PassResult,
     in_order::Looked,
     pass::{Counting, column_of, columns_of},
-    windows::Search,
+    windows::WindowSearch,
 };
 use crate::{
     gather::groups::{in_order, read_key, written_key},
@@ -22,7 +22,7 @@ use std::{
 };
 
 /// Whoever runs passes.
-pub(crate) type Runs<'e> = &'e dyn Fn(&Pass) -> Result<Found, EngineFailure>;
+pub(crate) type Runs<'e> = &'e dyn Fn(&Pass) -> Result<PassResult, EngineFailure>;
 
 /// What is known of groups is found for so many of them together.
 const TOGETHER: usize = 4096;
@@ -46,7 +46,7 @@ pub(super) enum Fact {
 }
 
 /// The groups of all records.
-pub(super) struct Groups<'e> {
+pub(super) struct GroupsElsewhere<'e> {
     runs: Runs<'e>,
     by: Vec<ColumnRead>,
 }
@@ -57,8 +57,8 @@ impl<'e> Elsewhere<'e> {
         Self { runs, by: Vec::new(), key: Vec::new(), known: Vec::new() }
     }
 
-    fn groups_of(&self) -> Groups<'e> {
-        Groups { runs: self.runs, by: self.by.clone() }
+    fn groups_of(&self) -> GroupsElsewhere<'e> {
+        GroupsElsewhere { runs: self.runs, by: self.by.clone() }
     }
 
     fn fact(&self, ask: &Ask) -> Fact {
@@ -83,7 +83,7 @@ impl<'e> Elsewhere<'e> {
             Some(texts) => Some(texts.iter().map(with).collect()),
             None => (!here.is_empty()).then(|| vec![here.clone()]),
         };
-        let groups = Groups { runs: self.runs, by };
+        let groups = GroupsElsewhere { runs: self.runs, by };
         let counts = groups.counted(keys, &Need::Records);
         counts.into_iter().map(|(mut key, (_, count))| (key.pop().flatten(), count)).collect()
     }
@@ -149,11 +149,11 @@ impl RowFacts for Elsewhere<'_> {
     }
 
     fn groups(&self, by: &[ColumnRead]) -> Box<dyn GroupFacts + '_> {
-        Box::new(Groups { runs: self.runs, by: by.to_vec() })
+        Box::new(GroupsElsewhere { runs: self.runs, by: by.to_vec() })
     }
 }
 
-impl GroupFacts for Groups<'_> {
+impl GroupFacts for GroupsElsewhere<'_> {
     fn written(&self, key: &Key) -> Vec<u8> {
         written_key(key, &self.by)
     }
@@ -191,15 +191,15 @@ impl GroupFacts for Groups<'_> {
 pub(super) type Buckets = BTreeMap<(usize, i64), u64>;
 
 /// What a pass found, by group and by what was counted.
-pub(super) struct Sorted {
+pub(super) struct ByGroup {
     /// By the place of the key among those of the pass.
     pub counts: Vec<Vec<Buckets>>,
     pub sums: Vec<Vec<Vec<i128>>>,
 }
 
-impl Groups<'_> {
+impl GroupsElsewhere<'_> {
     /// Run a pass until it says something that can be true; a second time if it does not, and no more.
-    pub(super) fn run<T>(&self, pass: &Pass, check: impl Fn(Found) -> Option<T>) -> T {
+    pub(super) fn run<T>(&self, pass: &Pass, check: impl Fn(PassResult) -> Option<T>) -> T {
         for _ in 0..2 {
             if let Some(found) = (self.runs)(pass).ok().and_then(&check) {
                 return found;
@@ -214,7 +214,7 @@ impl Groups<'_> {
     }
 
     /// What was found in a pass about these groups, each once; nothing where it contradicts what was asked.
-    pub(super) fn sorted(&self, pass: &Pass, keys: &[Vec<u8>], found: Found) -> Option<Sorted> {
+    pub(super) fn by_group(&self, pass: &Pass, keys: &[Vec<u8>], found: PassResult) -> Option<ByGroup> {
         let places: BTreeMap<&[u8], usize> =
             keys.iter().enumerate().map(|(place, key)| (key.as_slice(), place)).collect();
         let place = |key: &Key| {
@@ -236,17 +236,15 @@ impl Groups<'_> {
         };
         let none: Vec<Vec<i128>> = pass.counts.iter().map(|counting| vec![0; width(counting)]).collect();
         let mut sums = vec![none; keys.len()];
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for one in found.sums {
             let group = place(&one.key)?;
-            if one.sums.len() != pass.counts.get(one.of).map(width)?
-                || seen.insert((group, one.of), ()).is_some()
-            {
+            if one.sums.len() != pass.counts.get(one.of).map(width)? || !seen.insert((group, one.of)) {
                 return None;
             }
             sums[group][one.of] = one.sums;
         }
-        Some(Sorted { counts, sums })
+        Some(ByGroup { counts, sums })
     }
 
     /// How many records each group has, and what is counted of them.
@@ -291,7 +289,7 @@ impl Groups<'_> {
         let keys = slice::from_ref(key);
         let pass = self.pass_of(keys, vec![counting]);
         self.run(&pass, |found| {
-            let buckets = &self.sorted(&pass, keys, found)?.counts[0][0];
+            let buckets = &self.by_group(&pass, keys, found)?.counts[0][0];
             let of = |is_at: bool| {
                 let some = buckets.iter().filter(|((bracket, _), _)| (*bracket == at) == is_at);
                 some.map(|(_, count)| count).sum()
@@ -314,13 +312,14 @@ impl Groups<'_> {
         let pass =
             self.pass_of(keys, first.into_iter().chain([Counting::Records]).chain(of_windows).collect());
         let found = self.run(&pass, |found| {
-            let found = self.sorted(&pass, keys, found)?;
+            let found = self.by_group(&pass, keys, found)?;
             found.counts.iter().all(|counts| adds_up(asks, counts)).then_some(found)
         });
         let searches = asks.iter().enumerate().filter_map(|(at, ask)| match ask {
-            Ask::Windows(need, places, wanted) => {
-                Some((at, Search::all(self, keys, need, places, wanted, |group| &found.counts[group][at])))
-            }
+            Ask::Windows(need, places, wanted) => Some((
+                at,
+                WindowSearch::all(self, keys, need, places, wanted, |group| &found.counts[group][at]),
+            )),
             _ => None,
         });
         let mut windows: BTreeMap<usize, Vec<Vec<Window>>> = searches.collect();

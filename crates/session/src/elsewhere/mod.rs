@@ -2,7 +2,7 @@
 //!
 //! Whoever holds the ledger draws the coins and decides; the engine holds the rows and counts. What a statistic asks for
 //! (`row_facts`) becomes [passes](Pass): plain values, each of which says by which columns records are grouped and what is counted in
-//! each group. A pass that ran on several parts of the rows is [merged](Found::merge) by adding up.
+//! each group. A pass that ran on several parts of the rows is [merged](PassResult::merge) by adding up.
 //!
 //! # Claim
 //!
@@ -12,7 +12,7 @@
 //! # Why a pass is checked
 //!
 //! A row that an engine counts twice is a person who counts twice: a privacy failure. So every pass is held against what passes before it
-//! counted ([`Found`] that contradicts itself or them is asked for again, once): counts of places add up to the number of rows, those below a prefix
+//! counted ([`PassResult`] that contradicts itself or them is asked for again, once): counts of places add up to the number of rows, those below a prefix
 //! to the count of the prefix, those of a window to its ranks; no key and bucket comes twice, and none that was not asked for. If it still does not
 //! fit, the answer is lost. What no later pass can contradict, such as a relation in which every row is there twice, is for the engine to see to.
 //!
@@ -26,7 +26,7 @@ mod in_order;
 mod pass;
 mod windows;
 
-pub use pass::{Found, FoundCount, FoundSums, Pass};
+pub use pass::{BucketCount, GroupSums, Pass, PassResult};
 
 pub(crate) use asked::Elsewhere;
 
@@ -39,7 +39,7 @@ pub trait Engine {
     }
 
     /// Count.
-    fn pass(&mut self, pass: &Pass) -> Result<Found, EngineFailure>;
+    fn pass(&mut self, pass: &Pass) -> Result<PassResult, EngineFailure>;
 }
 
 /// The engine did not count to the end. Without a word why: it may depend on rows.

@@ -79,16 +79,16 @@ pub(crate) fn column_of(need: &Need) -> ColumnRead {
 
 /// What an engine found in a pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct PassResult {
     /// Each group and bucket that some row lies in, once.
-    pub counts: Vec<FoundCount>,
+    pub counts: Vec<BucketCount>,
     /// Each group, once for each sum that was asked for.
-    pub sums: Vec<FoundSums>,
+    pub sums: Vec<GroupSums>,
 }
 
 /// How many rows of a group lie in a bucket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundCount {
+pub struct BucketCount {
     /// The texts of the columns that records are grouped by; none for an empty field.
     pub key: Vec<Option<String>>,
     /// Which of the things to count.
@@ -105,7 +105,7 @@ pub struct FoundCount {
 
 /// What the rows of a group add up to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundSums {
+pub struct GroupSums {
     /// The texts of the columns that records are grouped by.
     pub key: Vec<Option<String>>,
     /// Which of the things to count.
@@ -114,23 +114,23 @@ pub struct FoundSums {
     pub sums: Vec<i128>,
 }
 
-impl Found {
+impl PassResult {
     /// What is found in both of two parts of the rows that have no row in common.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         let mut counts: BTreeMap<(Key, usize, usize, i64), u64> = BTreeMap::new();
-        for FoundCount { key, of, bracket, bucket, count } in self.counts.into_iter().chain(other.counts) {
+        for BucketCount { key, of, bracket, bucket, count } in self.counts.into_iter().chain(other.counts) {
             *counts.entry((key, of, bracket, bucket)).or_default() += count;
         }
         let mut sums: BTreeMap<(Key, usize), Vec<i128>> = BTreeMap::new();
-        for FoundSums { key, of, sums: more } in self.sums.into_iter().chain(other.sums) {
+        for GroupSums { key, of, sums: more } in self.sums.into_iter().chain(other.sums) {
             let all = sums.entry((key, of)).or_insert_with(|| vec![0; more.len()]);
             all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
         }
-        let count = |((key, of, bracket, bucket), count)| FoundCount { key, of, bracket, bucket, count };
+        let count = |((key, of, bracket, bucket), count)| BucketCount { key, of, bracket, bucket, count };
         Self {
             counts: counts.into_iter().map(count).collect(),
-            sums: sums.into_iter().map(|((key, of), sums)| FoundSums { key, of, sums }).collect(),
+            sums: sums.into_iter().map(|((key, of), sums)| GroupSums { key, of, sums }).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every statistic, answered from a scan here and from counts of parts of the same rows, with the same coins.
 
 use super::{
-    Elsewhere, EngineFailure, Found, FoundCount, FoundSums, Pass,
+    BucketCount, Elsewhere, Engine, EngineFailure, GroupSums, Pass, PassResult,
     pass::{Bracket, Counting},
 };
 use crate::{
@@ -9,11 +9,13 @@ use crate::{
     audits::Memory,
     batch::Batch as Questions,
     gather::{ScanResult, tests::FixedWords},
+    ledger::Ledger,
     need::Key,
     plan::{DataFacts, Plan},
     quiet::privately,
     request::Request,
     rows::{ScanKeys, cells::CellLattice},
+    session::{Paid, Session},
     source::{Batch, Cells, ColumnRead, Visitor},
     statistic::Statistic,
     unanswered::Unanswered,
@@ -71,11 +73,11 @@ impl Parts {
     }
 
     /// Pass and counts as another process would see them.
-    fn pass(&self, pass: &Pass) -> Result<Found, EngineFailure> {
+    fn pass(&self, pass: &Pass) -> Result<PassResult, EngineFailure> {
         let sent: Pass = serde_json::from_value(pass.to_json()).expect("a pass can be read again");
         assert_eq!(sent, *pass);
         let counted = self.parts.iter().map(|records| self.count(&sent, records));
-        let merged = counted.reduce(Found::merge).unwrap_or_default();
+        let merged = counted.reduce(PassResult::merge).unwrap_or_default();
         self.passes.set(self.passes.get() + 1);
         self.most.set(self.most.get().max(merged.counts.len()));
         self.last.set(merged.counts.len());
@@ -109,8 +111,8 @@ impl Parts {
         by.iter().map(text).collect()
     }
 
-    fn count(&self, pass: &Pass, records: &[Vec<Cell>]) -> Found {
-        let mut found = Found::default();
+    fn count(&self, pass: &Pass, records: &[Vec<Cell>]) -> PassResult {
+        let mut found = PassResult::default();
         for record in records {
             let key = self.key(record, &pass.by);
             let group = pass.keys.as_ref().map(|keys| keys.iter().position(|wanted| key.starts_with(wanted)));
@@ -118,10 +120,10 @@ impl Parts {
                 continue;
             }
             let group = group.flatten();
-            let mut one = Found::default();
+            let mut one = PassResult::default();
             for (of, counting) in pass.counts.iter().enumerate() {
                 let mut add = |bracket, bucket| {
-                    one.counts.push(FoundCount { key: key.clone(), of, bracket, bucket, count: 1 });
+                    one.counts.push(BucketCount { key: key.clone(), of, bracket, bucket, count: 1 });
                 };
                 match counting {
                     Counting::Records => add(0, 0),
@@ -162,18 +164,18 @@ impl Parts {
                                 columns.iter().filter_map(|&read| self.number(record, read)).collect();
                             steps.add_numbers(&numbers, &mut sums);
                         }
-                        one.sums.push(FoundSums { key: key.clone(), of, sums });
+                        one.sums.push(GroupSums { key: key.clone(), of, sums });
                     }
                 }
             }
             found.counts.extend(one.counts);
             found.sums.extend(one.sums);
             if found.counts.len() > 50_000 {
-                found = found.merge(Found::default());
+                found = found.merge(PassResult::default());
             }
         }
         // Each key and bucket once.
-        found.merge(Found::default())
+        found.merge(PassResult::default())
     }
 
     fn is_complete(&self, record: &[Cell], columns: &[ColumnRead]) -> bool {
@@ -399,21 +401,21 @@ fn passes_are_few_and_what_they_give_back_is_small() {
 /// A row that is counted twice, lost, or told twice: asked again once, then lost. Never another answer.
 #[test]
 fn counts_that_contradict_each_other_are_asked_for_again_and_then_lost() {
-    let double = |found: &mut Found| {
+    let double = |found: &mut PassResult| {
         if let Some(one) = found.counts.last_mut() {
             one.count += 1;
         }
     };
-    let lose = |found: &mut Found| {
+    let lose = |found: &mut PassResult| {
         found.counts.pop();
     };
-    let twice = |found: &mut Found| found.counts.extend(found.counts.last().cloned());
-    let foreign = |found: &mut Found| {
+    let twice = |found: &mut PassResult| found.counts.extend(found.counts.last().cloned());
+    let foreign = |found: &mut PassResult| {
         if let Some(one) = found.counts.first_mut() {
             one.key = vec![Some("nowhere".to_string()); one.key.len() + 1];
         }
     };
-    let spoils: [&dyn Fn(&mut Found); 4] = [&double, &lose, &twice, &foreign];
+    let spoils: [&dyn Fn(&mut PassResult); 4] = [&double, &lose, &twice, &foreign];
     let plan =
         plan(r#""statistic": "median", "column": "salary", "resolution": "exact""#, "add-remove").unwrap();
     let memory = rows(700);
@@ -445,4 +447,44 @@ fn counts_that_contradict_each_other_are_asked_for_again_and_then_lost() {
     let fails = |_: &Pass| Err(EngineFailure);
     let answers = privately(|| Ok(plan.answers(&Elsewhere::new(&fails), &mut FixedWords(9))));
     assert_eq!(answers.map(|_| ()), Err(Unanswered::Data));
+}
+
+/// An engine as whoever has a ledger drives it.
+struct Driven<'a> {
+    parts: &'a Parts,
+    keys: Vec<String>,
+    breaks: bool,
+}
+
+impl Engine for Driven<'_> {
+    fn begin(&mut self, run_key: &str) -> Result<(), EngineFailure> {
+        self.keys.push(run_key.to_string());
+        Ok(())
+    }
+
+    fn pass(&mut self, pass: &Pass) -> Result<PassResult, EngineFailure> {
+        if self.breaks { Err(EngineFailure) } else { self.parts.pass(pass) }
+    }
+}
+
+#[test]
+fn what_an_engine_counts_is_charged_answered_and_recorded_as_any_question() {
+    let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+    let memory = rows(700);
+    let mut keys = BTreeSet::new();
+    for breaks in [false, true, false] {
+        let plan = plan(r#""statistic": "median", "column": "salary""#, "add-remove").unwrap();
+        let parts = Parts::of(&plan, &memory, 2);
+        let Paid::Charged(charged) = session.charge(plan, None).unwrap() else { panic!("a new question") };
+        let mut engine = Driven { parts: &parts, keys: Vec::new(), breaks };
+        let held = session.answer_elsewhere(*charged, &mut engine);
+        assert_eq!(engine.keys.len(), 1);
+        assert!(engine.keys[0].len() == 64 && keys.insert(engine.keys.remove(0)), "a fresh key each time");
+        match held {
+            Ok(held) => assert!(!breaks && session.record(held).unwrap().receipt.is_some()),
+            Err(error) => assert!(breaks && error == Unanswered::Data),
+        }
+    }
+    let verified = session.ledger().verify(None).unwrap();
+    assert_eq!((verified.charges, verified.recorded, verified.lost), (3, 2, 1));
 }

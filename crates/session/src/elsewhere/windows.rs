@@ -2,7 +2,7 @@
 //! groups together; then the rows between. The same steps as `equipoise_core::stability::streamed`, with counts that somebody else makes.
 
 use super::{
-    asked::{Buckets, Groups},
+    asked::{Buckets, GroupsElsewhere},
     pass::{Bracket, Counting, column_of},
 };
 use crate::{
@@ -30,7 +30,7 @@ pub(super) fn around(range: Range, place: i64) -> Vec<Bracket> {
 }
 
 /// One window of one group, as far as it is known.
-pub(super) struct Search {
+pub(super) struct WindowSearch {
     group: usize,
     around: Around,
     rows: u64,
@@ -38,13 +38,13 @@ pub(super) struct Search {
     first: u64,
     last: u64,
     /// The first, the target's and the last row.
-    found: [Row; 3],
+    found: [RankedRow; 3],
     between: BTreeMap<i64, u64>,
 }
 
 /// A row of a wanted rank.
 #[derive(Clone, Copy)]
-struct Row {
+struct RankedRow {
     rank: u64,
     /// Where the places that it may lie at begin, and how many of their last bits are not known.
     low: i64,
@@ -54,7 +54,7 @@ struct Row {
     equal: u64,
 }
 
-impl Row {
+impl RankedRow {
     /// Follow the counts of a bracket of these places.
     fn descend(&mut self, bracket: &Bracket, counts: impl Iterator<Item = (i64, u64)>) {
         for (bucket, count) in counts {
@@ -81,10 +81,10 @@ impl Row {
     }
 }
 
-impl Search {
+impl WindowSearch {
     /// The windows of all groups, from how many of their rows have each of the highest bits of a place.
     pub fn all<'c>(
-        groups: &Groups<'_>,
+        groups: &GroupsElsewhere<'_>,
         keys: &[Vec<u8>],
         need: &Need,
         places: &Places,
@@ -105,7 +105,7 @@ impl Search {
             };
             let pass = groups.pass_of(keys, vec![counting]);
             groups.run(&pass, |found| {
-                let mut found = groups.sorted(&pass, keys, found)?.counts;
+                let mut found = groups.by_group(&pass, keys, found)?.counts;
                 let found: Vec<Buckets> = found.iter_mut().map(|counts| counts.remove(0)).collect();
                 check(&brackets, &found).then_some((brackets.clone(), found))
             })
@@ -170,7 +170,7 @@ impl Search {
             Reach::Ranks(ranks) => (rank.saturating_sub(ranks).max(1), rank.saturating_add(ranks).min(rows)),
         };
         let row = |rank| {
-            let mut row = Row { rank, low: range.lo(), unknown: 0, less: 0, equal: rows };
+            let mut row = RankedRow { rank, low: range.lo(), unknown: 0, less: 0, equal: rows };
             if rows > 0 {
                 row.descend(&whole(range), in_bracket(counts, 0));
             }

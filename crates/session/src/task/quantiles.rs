@@ -340,9 +340,9 @@ impl Quantiles {
             Kind::One { mechanism, guard, rank_error, needed, ends } => {
                 let counted = guard.count(self.counted(gathered), coins);
                 let mut windows = self.windows(gathered).into_iter();
-                let mut draw = |one: &inverse_sensitivity::Calibrated| self.draw(one, &mut windows, coins);
-                let place = draw(mechanism);
-                let interval = ends.as_ref().map(|ends| ends.draw(draw));
+                let mut next = |one: &inverse_sensitivity::Calibrated| draw(one, &mut windows, coins);
+                let place = next(mechanism);
+                let interval = ends.as_ref().map(|ends| ends.draw(next));
                 let answer = if counted.at_least(*needed) {
                     let off = rank_error.saturating_add(self.sampled(&counted));
                     let ranks = self.covered(guard, ErrorBar::rank(self.confidence, off));
@@ -375,13 +375,13 @@ impl Quantiles {
                         halves.run(&*rows, coins)
                     }
                     ManyQuantiles::Each(mechanisms) => {
-                        let draw = |one| self.draw(one, &mut windows, coins);
-                        let mut drawn: Vec<i64> = mechanisms.iter().map(draw).collect();
+                        let next = |one| draw(one, &mut windows, coins);
+                        let mut drawn: Vec<i64> = mechanisms.iter().map(next).collect();
                         drawn.sort_unstable();
                         drawn
                     }
                 };
-                let interval = ends.as_ref().map(|ends| ends.draw(|end| self.draw(end, &mut windows, coins)));
+                let interval = ends.as_ref().map(|ends| ends.draw(|end| draw(end, &mut windows, coins)));
                 let enough: Vec<bool> = needed.iter().map(|&needed| counted.at_least(needed)).collect();
                 let told = match self.shape {
                     Shape::List => enough.contains(&true),
@@ -428,15 +428,6 @@ impl Quantiles {
             }
         };
         Drawn { answer: answer.with_empty_lowest(self.adjacency), rows }
-    }
-
-    fn draw<C: Coins>(
-        &self,
-        mechanism: &inverse_sensitivity::Calibrated,
-        windows: &mut impl Iterator<Item = Window>,
-        coins: &mut C,
-    ) -> i64 {
-        mechanism.run(&windows.next().expect("a window for each draw"), coins)
     }
 
     fn value(&self, places: &[i64]) -> Value {
@@ -544,6 +535,15 @@ impl Answering for Quantiles {
         let counts = [Nulls::LeftOut, Nulls::Counted].map(|nulls| Ask::Count(self.need(), nulls));
         counts.into_iter().chain([Ask::Windows(self.need(), self.places(), self.wanted())]).collect()
     }
+}
+
+/// A value from the window that is next.
+fn draw<C: Coins>(
+    mechanism: &inverse_sensitivity::Calibrated,
+    windows: &mut impl Iterator<Item = Window>,
+    coins: &mut C,
+) -> i64 {
+    mechanism.run(&windows.next().expect("a window for each draw"), coins)
 }
 
 /// What to say where an interval was bought and there are too few rows for one that is of use: it would reach to where numbers end.
