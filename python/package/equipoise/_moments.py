@@ -1,7 +1,7 @@
 """Least squares by noisy moments, for models of scikit-learn that are least squares.
 
 One row moves the sums that a line is made of by a number that is known, so that they take noise once, where blocks take a fit of few
-rows each. Sums of more columns take more noise, and from some number of columns on blocks are better.
+rows each. Sums of more columns take more noise; and where rows lie far out, blocks find what most rows say with fewer of them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from typing import Any
 from sklearn.linear_model import LinearRegression
 
 from . import _statistics
+from ._penalties import ROWS_PER_PARAMETER
 from ._release import Release
 
 #: The name by which it can be asked for.
 MOMENTS = "moments"
 #: The most columns that explain which moments take.
 MOST_FEATURES = 50
-#: Up to so many, blocks need more rows than moments do, whatever their number.
-_FEW_FEATURES = 8
+#: Blocks times epsilon from which on blocks answer well: then moments are taken only if there are rows in plenty, because rows far out and
+#: columns on both sides of zero spoil a range sooner than they spoil most blocks.
+_ENOUGH_BLOCKS = 400
+#: Rows for each parameter, times epsilon, that are plenty.
+_PLENTY = 100_000
 #: The part of epsilon that sums over searched ranges have, at least, about.
 _PART_OF_SUMS = 0.6
 #: The variance of a column in squares of half of its range, about: of even rows it is a third, of the usual ones less.
@@ -34,17 +38,19 @@ def is_least_squares(estimator: Any) -> bool:
 
 
 def suits(features: int, rows: int | None, epsilon: float, delta: float) -> bool | None:
-    """Are moments predicted to be better than blocks? Nothing where that depends on the number of rows, and it is not known.
+    """Are moments predicted to be better than blocks? Nothing where the number of rows is not known, which decides.
 
-    >>> suits(2, None, 1, 1e-6), suits(30, None, 1, 1e-6), suits(30, 10_000, 1, 1e-6), suits(30, 1_000_000, 1, 1e-6)
-    (True, None, False, True)
+    >>> suits(2, None, 1, 1e-6), suits(2, 10_000, 1, 1e-6), suits(2, 10_000, 0.1, 1e-6), suits(2, 330_000, 1, 1e-6)
+    (None, False, True, True)
+    >>> suits(30, 1_000_000, 1, 1e-6), suits(30, 4_000_000, 1, 1e-6), suits(51, 4_000_000, 1, 1e-6)
+    (False, True, False)
     """
     if features > MOST_FEATURES:
         return False
-    if features <= _FEW_FEATURES:
-        return True
     if rows is None:
         return None
+    if rows // (ROWS_PER_PARAMETER * (features + 1)) * epsilon < _ENOUGH_BLOCKS:
+        return True
     width = features + 1
     pairs = width * (width - 1) / 2
     part = epsilon * _PART_OF_SUMS
@@ -52,7 +58,7 @@ def suits(features: int, rows: int | None, epsilon: float, delta: float) -> bool
     noise = math.sqrt(2) * (1 + width + width / 2 + pairs) / part
     if delta > 0:
         noise = min(noise, math.sqrt(1 + width + width / 4 + pairs) * math.sqrt(2 * math.log(1.25 / delta)) / part)
-    return noise * 2 * math.sqrt(width) <= _NOISE * _SPREAD * rows
+    return noise * 2 * math.sqrt(width) <= _NOISE * _SPREAD * rows and rows * epsilon >= _PLENTY * width
 
 
 def least_squares(X: Any, y: Any, **words: Any) -> Release:
