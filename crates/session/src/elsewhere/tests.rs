@@ -33,7 +33,7 @@ enum Cell {
 }
 
 /// Records that count, in parts: an engine that knows nothing but records and passes.
-struct Parts {
+struct Scattered {
     reads: Vec<ColumnRead>,
     parts: Vec<Vec<Vec<Cell>>>,
     /// How many passes there were, and the most counts that one gave back.
@@ -57,7 +57,7 @@ impl Visitor for Collect<'_> {
     }
 }
 
-impl Parts {
+impl Scattered {
     fn of(plan: &Plan, memory: &Memory, many: usize) -> Self {
         let mut reads: Vec<ColumnRead> =
             plan.needs().iter().flat_map(|need| need.all_wanted().collect::<Vec<_>>()).collect();
@@ -73,6 +73,7 @@ impl Parts {
     }
 
     /// Pass and counts as another process would see them.
+    #[expect(clippy::unnecessary_wraps, reason = "what an engine answers")]
     fn pass(&self, pass: &Pass) -> Result<PassResult, EngineFailure> {
         let sent: Pass = serde_json::from_value(pass.to_json()).expect("a pass can be read again");
         assert_eq!(sent, *pass);
@@ -153,7 +154,9 @@ impl Parts {
                         } else {
                             self.number(record, *column).map(|number| bins.of_number(number))
                         };
-                        bin.into_iter().for_each(|bin| add(0, bin));
+                        if let Some(bin) = bin {
+                            add(0, bin);
+                        }
                     }
                     Counting::Sums { columns, steps } => {
                         let mut sums = vec![0; steps.many()];
@@ -312,7 +315,7 @@ fn here(plan: &Plan, memory: &Memory, seed: u64) -> Vec<Answer> {
     plan.answers(&gathered, &mut FixedWords(seed))
 }
 
-fn elsewhere(plan: &Plan, engine: &Parts, seed: u64) -> Vec<Answer> {
+fn elsewhere(plan: &Plan, engine: &Scattered, seed: u64) -> Vec<Answer> {
     let runs = |pass: &Pass| engine.pass(pass);
     plan.answers(&Elsewhere::new(&runs), &mut FixedWords(seed))
 }
@@ -334,7 +337,7 @@ fn every_statistic_answers_the_same_from_counts_of_parts() {
             for many in [0, 1, 40, 700] {
                 let memory = rows(many);
                 for parts in [1, 3] {
-                    let engine = Parts::of(&plan, &memory, parts);
+                    let engine = Scattered::of(&plan, &memory, parts);
                     for seed in 1..3 {
                         let one = here(&plan, &memory, seed);
                         let other = privately(|| Ok(elsewhere(&plan, &engine, seed)));
@@ -370,7 +373,7 @@ fn batches_and_shared_keys_answer_the_same_too() {
         let plan = Plan::batch(&questions, &facts()).expect("a plan");
         for many in [0, 40, 700] {
             let memory = rows(many);
-            let engine = Parts::of(&plan, &memory, 2);
+            let engine = Scattered::of(&plan, &memory, 2);
             for seed in 1..6 {
                 assert!(here(&plan, &memory, seed) == elsewhere(&plan, &engine, seed), "{batch} {many}");
             }
@@ -383,7 +386,7 @@ fn batches_and_shared_keys_answer_the_same_too() {
 fn passes_are_few_and_what_they_give_back_is_small() {
     let plan = plan(r#""statistic": "median", "column": "salary""#, "add-remove").unwrap();
     let memory = rows(5000);
-    let engine = Parts::of(&plan, &memory, 4);
+    let engine = Scattered::of(&plan, &memory, 4);
     assert!(here(&plan, &memory, 5) == elsewhere(&plan, &engine, 5));
     // The counts of rows, the first bits, the other bits in two steps, and the rows between.
     assert!(engine.passes.get() <= 6, "{}", engine.passes.get());
@@ -393,7 +396,7 @@ fn passes_are_few_and_what_they_give_back_is_small() {
     let grouped =
         r#""statistic": "median", "column": "salary", "group_by": ["town"], "keys": ["ayr", "bute", "cull"]"#;
     let grouped = self::plan(grouped, "add-remove").unwrap();
-    let engine = Parts::of(&grouped, &memory, 4);
+    let engine = Scattered::of(&grouped, &memory, 4);
     elsewhere(&grouped, &engine, 5);
     assert!(engine.passes.get() <= 6, "{}", engine.passes.get());
 }
@@ -419,7 +422,7 @@ fn counts_that_contradict_each_other_are_asked_for_again_and_then_lost() {
     let plan =
         plan(r#""statistic": "median", "column": "salary", "resolution": "exact""#, "add-remove").unwrap();
     let memory = rows(700);
-    let engine = Parts::of(&plan, &memory, 2);
+    let engine = Scattered::of(&plan, &memory, 2);
     let right = elsewhere(&plan, &engine, 9);
     let passes = engine.passes.get();
     for spoil in spoils {
@@ -451,7 +454,7 @@ fn counts_that_contradict_each_other_are_asked_for_again_and_then_lost() {
 
 /// An engine as whoever has a ledger drives it.
 struct Driven<'a> {
-    parts: &'a Parts,
+    parts: &'a Scattered,
     keys: Vec<String>,
     breaks: bool,
 }
@@ -474,7 +477,7 @@ fn what_an_engine_counts_is_charged_answered_and_recorded_as_any_question() {
     let mut keys = BTreeSet::new();
     for breaks in [false, true, false] {
         let plan = plan(r#""statistic": "median", "column": "salary""#, "add-remove").unwrap();
-        let parts = Parts::of(&plan, &memory, 2);
+        let parts = Scattered::of(&plan, &memory, 2);
         let Paid::Charged(charged) = session.charge(plan, None).unwrap() else { panic!("a new question") };
         let mut engine = Driven { parts: &parts, keys: Vec::new(), breaks };
         let held = session.answer_elsewhere(*charged, &mut engine);

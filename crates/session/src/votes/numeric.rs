@@ -138,24 +138,21 @@ impl Chooser<'_> {
             range,
             adjacency: Adjacency::Replace,
         };
-        let (space, range, ends) = match self.wanted.range {
-            Some(_) => {
-                let steps = self.steps()?;
-                let range = steps.places()?;
-                (Space::Grid(Grid::new(steps.resolution)?), range, Some(steps.ends))
-            }
-            None => {
-                let each = DIGITS.map(Digits::without_wholes);
-                let mut lattices = each.into_iter().collect::<Result<Vec<_>, _>>()?;
-                let few = lattices.pop().expect("some digits");
-                let among = |digits: &Digits| {
-                    let ranks = by(digits.range()).ranks_for(self.said.failure());
-                    ranks.is_ok_and(|ranks| ranks <= self.touch.votes() / 4)
-                };
-                let digits = lattices.into_iter().find(among).unwrap_or(few);
-                let range = digits.range();
-                (Space::Digits(digits), range, None)
-            }
+        let (space, range, ends) = if self.wanted.range.is_some() {
+            let steps = self.steps()?;
+            let range = steps.places()?;
+            (Space::Grid(Grid::new(steps.resolution)?), range, Some(steps.ends))
+        } else {
+            let each = DIGITS.map(Digits::without_wholes);
+            let mut lattices = each.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let few = lattices.pop().expect("some digits");
+            let among = |digits: &Digits| {
+                let ranks = by(digits.range()).ranks_for(self.said.failure());
+                ranks.is_ok_and(|ranks| ranks <= self.touch.votes() / 4)
+            };
+            let digits = lattices.into_iter().find(among).unwrap_or(few);
+            let range = digits.range();
+            (Space::Digits(digits), range, None)
         };
         let inner = by(range).calibrate()?;
         let ranks = inner.accuracy(self.said.failure())?;
