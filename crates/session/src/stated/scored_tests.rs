@@ -118,7 +118,7 @@ fn choices_are_simulated_on_public_rows() {
     assert_eq!((series.bars, series.held), (100, 100), "no other price comes near");
     // Of all rows the price is 1; of the rows that are drawn of each person it may be another.
     let people = ScoredRequest { unit: Some("town".into()), ..request(REVENUE, "1,2,3") };
-    let memory = Memory::new(vec![1.0, 1.0, 1.0, 2.01].repeat(10), &["a", "b", "c"]);
+    let memory = Memory::new([1.0, 1.0, 1.0, 2.01].repeat(10), &["a", "b", "c"]);
     let simulation = ScoredPlan::new(&people, &facts()).unwrap().simulate(&memory, 60).unwrap();
     let series = &simulation.series[0];
     assert_eq!((series.truth(), series.truths.len()), (Some(serde_json::json!(1)), 60));
