@@ -99,9 +99,9 @@ mod tests {
             let found: Vec<Removals> = (0..all.count()).map(|bits| fall(&all.graph(bits), 20)).collect();
             // The least count after so many removals, of all smaller graphs first.
             let mut least: Vec<Vec<u128>> = Vec::new();
-            for bits in 0..all.count() {
+            for (bits, removals) in found.iter().enumerate() {
                 let without = all.next_to(bits).filter(|&other| other < bits && bits & other == other);
-                let mut here = vec![found[bits].value()];
+                let mut here = vec![removals.value()];
                 for smaller in without {
                     for (place, &value) in least[smaller].iter().enumerate() {
                         match here.get_mut(place + 1) {
@@ -111,10 +111,10 @@ mod tests {
                     }
                 }
                 for (removed, &value) in here.iter().enumerate() {
-                    assert!(found[bits].least_after(removed as u64) <= value, "{name} {:?}", all.list(bits));
+                    assert!(removals.least_after(removed as u64) <= value, "{name} {:?}", all.list(bits));
                 }
                 if let [whole, one, ..] = here[..] {
-                    assert_eq!(found[bits].down_sensitivity(), whole - one, "{name} {:?}", all.list(bits));
+                    assert_eq!(removals.down_sensitivity(), whole - one, "{name} {:?}", all.list(bits));
                 }
                 least.push(here);
             }
