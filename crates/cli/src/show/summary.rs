@@ -39,7 +39,8 @@ pub(super) fn common_limits(groups: &[Group]) -> Option<String> {
     });
     let limited: Vec<(&str, [f64; 2], &ErrorBar)> = limited.collect();
     let (_, range, _) = limited.first()?;
-    if limited.iter().any(|(_, other, _)| other != range) {
+    // The same numbers to the letter, or no common ones.
+    if limited.iter().any(|(_, other, _)| other.map(f64::to_bits) != range.map(f64::to_bits)) {
         return None;
     }
     let mut names: Vec<&str> = Vec::new();
