@@ -51,7 +51,11 @@ pub(super) fn common_limits(groups: &[Group]) -> Option<String> {
     }
     let common = ErrorBar::common_words(limited.iter().map(|(.., error)| *error));
     let words = common.into_iter().find(|words| words.contains("limited to"))?;
-    Some(format!("of {}: {words}", names.join(" and ")))
+    let names = match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.join(""),
+    };
+    Some(format!("of {names}: {words}"))
 }
 
 /// The cells of one group; with ranges of its own where groups do not share one.
