@@ -85,7 +85,7 @@ def test_parts_of_a_summary_can_be_left_out() -> None:
     session = eq.Session(PEOPLE)
     session.count(epsilon=10).release()
     with pytest.raises(eq.RequestError, match="some of this would be refused: the quantiles 0.05") as caught:
-        session.summary("pay", epsilon=1).release()
+        session.summary("pay", epsilon=1, interval=True).release()
     assert "no_quantiles=True gives all of epsilon to the others" in str(caught.value)
     assert caught.value.call == "eq.summary(data, 'pay', epsilon=1, adjacency='add-remove', no_quantiles=True)"
     release = session.summary("pay", epsilon=1, no_quantiles=True).release()

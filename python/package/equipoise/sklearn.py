@@ -427,8 +427,8 @@ class Private(MetaEstimatorMixin, BaseEstimator):
         >>> from sklearn.linear_model import LogisticRegression
         >>> X = np.random.default_rng(1).normal(size=(6000, 1))
         >>> y = (np.random.default_rng(2).random(6000) < 1 / (1 + np.exp(-1.5 * X[:, 0]))).astype(int)
-        >>> seen = [Private(LogisticRegression(), blocks=100, rescale_penalty=rescale).rehearse(X, y)["bias"][0] for rescale in (False, True)]
-        >>> seen[0] < -0.2 and abs(seen[1]) < 0.15
+        >>> seen = [Private(LogisticRegression(), blocks=300, rescale_penalty=rescale).rehearse(X, y)["bias"][0] for rescale in (False, True)]
+        >>> bool(seen[0] < -0.3 and seen[1] > -0.1)
         True
         """
         if self.mechanism == MOMENTS:

@@ -1,3 +1,5 @@
+//! What counts of cells cost, whether their bars hold, and how near their quantiles lie.
+
 use super::*;
 use crate::{
     gather::tests::{FixedWords, Memory, all_rows},
