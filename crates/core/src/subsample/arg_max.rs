@@ -152,8 +152,12 @@ impl Calibrated {
     /// The chance that the right option is named, rounded down, if each vote is right with this probability
     /// independently of the others; least where all the wrong ones agree, since e^x is convex.
     pub fn success_lower(&self, agreement: &Ratio) -> Ratio {
+        // The only option is named whatever the votes are.
+        if self.params.options == 1 {
+            return Ratio::one();
+        }
         let votes = self.params.touch.votes();
-        let others = Ratio::from(self.params.options.saturating_sub(2));
+        let others = Ratio::from(self.params.options - 2);
         let masses = binomial::masses(votes, agreement);
         let bits = masses[0].bits();
         // Beside the right option's weight, which may be too small to be written with so many bits: what others weigh for each of its.
@@ -168,7 +172,7 @@ impl Calibrated {
             }
             let unnamed = power(&-Ratio::from(right)).mul_ratio(&others);
             let all = one.add(&power(&behind)).add(&unnamed);
-            sum = sum.add(&if self.params.options == 1 { mass } else { mass.div(&all) });
+            sum = sum.add(&mass.div(&all));
         }
         sum.lower().max(Ratio::zero())
     }
