@@ -350,7 +350,7 @@ def test_choices_are_simulated_on_public_rows_for_free():
         return price * sum(row >= price for row in rows)
 
     before = eq.spent()
-    simulation = eq.simulate("choose", revenue, [0.1, 0.3, 0.5], data=bids, sensitivity=1, monotone=True, epsilon=1, trials=200)
+    simulation = eq.simulate("choose", revenue, [0.1, 0.3, 0.5], public_rows=bids, sensitivity=1, monotone=True, epsilon=1, trials=200)
     assert (len(simulation), simulation.refusals, eq.spent()) == (200, 0, before)
     [series] = simulation.series
     assert series["truth"] == 0.3 and {one["value"] for one in series["answers"]} <= {0.1, 0.3, 0.5}

@@ -193,7 +193,7 @@ def simulate(
     of blocks do: a :class:`Rehearsal`.
 
     ``simulate("graph", edges, "triangles", adjacency="edge", ...)`` counts in a public graph as :func:`graph` does, and
-    ``simulate("choose", scores, options, data=public_rows, sensitivity=...)`` chooses as :func:`choose` does, whose function is then run on public rows
+    ``simulate("choose", scores, options, public_rows=rows, sensitivity=...)`` chooses as :func:`choose` does, whose function is then run on these rows
     once and in the open.
 
     >>> import equipoise as eq
@@ -210,7 +210,7 @@ def simulate(
             return Simulation(statistic, *RemoteQuestion(statistic, data, column, **keywords).simulate(trials))
     ledger = keywords.pop("ledger", None)
     on_blocks = statistic in ("subsample", "run_program")
-    rows = column if on_blocks else keywords.get("data") if statistic == "choose" else data
+    rows = column if on_blocks else keywords.get("public_rows") if statistic == "choose" else data
     if is_path(rows) and _equipoise.known_as(rows, ledger) is not None:
         raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
     if on_blocks:

@@ -213,13 +213,13 @@ def rehearse_choice(
     base: Any = None,
     mechanism: str | None = None,
     noise: str | None = None,
-    data: Any = None,
+    public_rows: Any = None,
     adjacency: str | None = None,
     confidence: Any = None,
     alpha: Any = None,
 ) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
     """The same choice by scores of public rows many times, for :func:`simulate`; nothing is charged."""
-    scores, options = _among(scores, options, data)
+    scores, options = _among(scores, options, public_rows)
     words = {
         "statistic": "choose",
         "epsilon": decimal(epsilon, "epsilon"),
@@ -229,7 +229,7 @@ def rehearse_choice(
     }
     said = json.dumps({word: value for word, value in words.items() if value is not None})
     stated = _equipoise.Stated(_equipoise.Books(None, None), "simulation", said)
-    values, errors, series = stated.simulate(_scored(scores, options, data), trials)
+    values, errors, series = stated.simulate(_scored(scores, options, public_rows), trials)
     return values, errors, json.loads(series)
 
 
