@@ -185,6 +185,8 @@ fn map_identity(own: &OwnedFd, user: (u32, u32), group: (u32, u32)) -> Result<()
 }
 
 fn become_program(orders: &Orders) -> Result<u8, Stage> {
+    // From the beginning: what is built below takes a while, and whoever keeps this may end meanwhile.
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Stage::at("session"))?;
     // Its own entry in the old /proc, which is about to be covered.
     let own =
         open("/proc/self", OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty()).map_err(Stage::at("/proc"))?;
