@@ -10,7 +10,8 @@ import equipoise as eq
 from equipoise import _statistics
 from equipoise._methods import GroupStatistics, Statistics
 
-BOOKS = {"ledger", "name", "analyst", "apart", "request_id"}
+# Where it is charged, and whether it is asked whatever earlier counts say: of a session, and of `release()`.
+BOOKS = {"ledger", "name", "analyst", "apart", "request_id", "anyway"}
 STATISTICS = [name for name in _statistics.__all__ if name != "quantiles"]
 
 
