@@ -210,7 +210,7 @@ def simulate(
             return Simulation(statistic, *RemoteQuestion(statistic, data, column, **keywords).simulate(trials))
     ledger = keywords.pop("ledger", None)
     on_blocks = statistic in ("subsample", "run_program")
-    rows = column if on_blocks else keywords.get("public_rows") if statistic == "choose" else data
+    rows: Any = column if on_blocks else keywords.get("public_rows") if statistic == "choose" else data
     if is_path(rows) and _equipoise.known_as(rows, ledger) is not None:
         raise RequestError("this file is registered in a ledger; simulate on public or made-up data only")
     if on_blocks:
