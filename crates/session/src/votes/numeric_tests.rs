@@ -1,3 +1,5 @@
+//! The median of votes on few digits: what it costs, exactly, and a mutant that costs more.
+
 use super::*;
 use equipoise_core::{
     interval::Interval,
