@@ -527,8 +527,8 @@ def shifted_inverse(
     >>> spent = list(range(1, 1001))
     >>> def largest(amounts, k):
     ...     return sorted(amounts, reverse=True)[k] if k < len(amounts) else 0
-    >>> release = eq.shifted_inverse(largest, data=spent, range=(0, 2000), step=10, epsilon=1)
-    >>> 800 <= release.value <= 1000  # fails once in 20 runs at most, and with the confidence of these rows hardly ever
+    >>> release = eq.shifted_inverse(largest, data=spent, range=(0, 2000), step=10, epsilon=10)
+    >>> 800 <= release.value <= 1000
     True
     """
     said = locals()
