@@ -78,6 +78,10 @@ fn a_question_that_cannot_be_computed_costs_nothing() {
             vec!["count", "flights.csv", "--where", "dep_delay > '60'"],
             "write 60 to compare numbers, or --type dep_delay=text and '60' to compare texts",
         ),
+        (
+            vec!["count", "flights.csv", "--where", "carrier > 5", "--type", "carrier=text"],
+            "write '5' to compare texts, or declare --type carrier=float to read numbers in it",
+        ),
         (vec!["count", "flights.csv", "--where", "1 = 1"], "--where: '1 = 1' names no column"),
         (
             vec!["count", "flights.csv", "--where", "hour(day) + carrier > 3", "--type", "carrier=text"],

@@ -105,6 +105,32 @@ impl Ledger {
         })
     }
 
+    /// The latest answers of a data set that others paid for and that were shown to this analyst, the last shown first, at most so many.
+    pub fn latest_seen(
+        &self,
+        data_set: &str,
+        analyst: &str,
+        most: u32,
+    ) -> Result<Vec<Recorded>, LedgerError> {
+        let ledger = self.path().is_some().then(|| self.id().to_string());
+        let sql = format!(
+            "SELECT {ROW} FROM entries INDEXED BY entries_by_analyst \
+             WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 ORDER BY number DESC LIMIT ?4"
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let rows = statement.query_map(params![kind::SEEN, data_set, analyst, most], store::row)?;
+            let mut found = Vec::new();
+            for row in rows {
+                let Event::Seen { answer, .. } = entry_of(&row?)?.event else { continue };
+                if let Some(record) = charge::by_id(connection, kind::RECORD, &answer)? {
+                    found.push(charge::recorded(record, ledger.clone())?);
+                }
+            }
+            Ok(found)
+        })
+    }
+
     /// How many characters the longest name of an analyst has.
     pub fn longest_analyst(&self) -> Result<usize, LedgerError> {
         let sql = "SELECT coalesce(max(length(analyst)), 0) FROM entries INDEXED BY entries_by_analyst \

@@ -2,7 +2,7 @@
 
 use crate::{
     Refusal,
-    sandbox::{KEEPER, Orders, Sandbox},
+    sandbox::{KEEPER, Orders, STARTED_BY, Sandbox, own_number},
 };
 use nix::{
     fcntl::{FcntlArg, SealFlag, fcntl},
@@ -77,6 +77,7 @@ pub(crate) fn run(sandbox: &Sandbox, orders: &Orders, block: &[u8], watch: Watch
     if sandbox.is_protected() {
         let mut keeper = Command::new(sandbox.keeper());
         keeper.arg(KEEPER).args(orders.words()).env_clear().current_dir("/");
+        keeper.env(STARTED_BY, own_number()?);
         return attend(&mut keeper, input, orders.limits.answer, watch, stop_keeper);
     }
     let scratch = Scratch::new()?;

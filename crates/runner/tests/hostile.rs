@@ -592,6 +592,29 @@ fn limits_that_the_kernel_refuses_and_missing_keepers_are_one_line() {
     assert!(run.rehearse(b"").is_err());
 }
 
+/// A keeper whose starter was killed before the kernel could be asked to tell: it finds another parent, and starts nothing.
+#[test]
+fn a_keeper_whose_starter_has_gone_starts_nothing() {
+    let folder = shared_folder();
+    let trace = folder.path().join("trace");
+    let start = |started_by: Option<&str>| {
+        let mut command = Command::new(keeper());
+        command.args(["equipoise-sandbox-keeper", "--", "/bin/touch"]).arg(&trace).env_clear();
+        command.envs(started_by.map(|number| ("EQUIPOISE_STARTED_BY", number)));
+        command.output().expect("it runs")
+    };
+    for started_by in [None, Some(""), Some("1"), Some("4294967295")] {
+        let output = start(started_by);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(250), "{started_by:?}: {said}");
+        assert!(said.contains("whoever started this has ended"), "{started_by:?}: {said}");
+    }
+    let own = std::process::id().to_string();
+    let said = String::from_utf8_lossy(&start(Some(&own)).stderr).into_owned();
+    assert!(!said.contains("whoever started this has ended"), "this one is its starter: {said}");
+    assert!(!trace.exists(), "nothing was run");
+}
+
 /// A folder that an ordinary user can enter.
 fn shared_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");

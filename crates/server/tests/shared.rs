@@ -72,6 +72,69 @@ async fn an_answer_of_another_is_offered_where_it_is_shared_and_counts_as_seen()
     Ledger::open_read_only(&server.ledger()).unwrap().verify(None).unwrap();
 }
 
+/// What somebody was shown keeps them from paying for a refusal; what nobody showed them does not, and neither does what is about other rows.
+#[tokio::test]
+async fn a_count_that_was_shown_tells_that_a_question_would_be_refused() {
+    let server = Server::new();
+    let_in(&server, "bob").await;
+    // Answers are recorded up to two seconds after their rows were read: what is younger than the file and these may be of other rows.
+    tokio::time::sleep(Duration::from_millis(3200)).await;
+    let count = json!({ "statistic": "count", "epsilon": "2" });
+    let id = server.ask("ana", "count", &count).await.json()["id"].as_str().unwrap().to_string();
+    assert!(
+        plan(&server, "ana", &median("0.01")).await.get("would_be_refused").is_none(),
+        "not before its time"
+    );
+    server.release("ana", &id).await;
+    let told = plan(&server, "ana", &median("0.01")).await["would_be_refused"].clone();
+    assert!(told["why"].as_str().unwrap().contains("give `anyway` to ask all the same"), "{told}");
+    assert!(told["problem"].as_str().unwrap().starts_with("this would be refused: it takes about"), "{told}");
+    let enough = told["next_step"]["request"].clone();
+    assert!(plan(&server, "ana", &enough).await.get("would_be_refused").is_none(), "{enough}");
+    let turned_down = server.ask("ana", "few", &median("0.01")).await;
+    assert_eq!(turned_down.status, StatusCode::BAD_REQUEST);
+    assert_eq!(turned_down.json()["next_step"]["request"], enough);
+    let query = json!({ "query": "SELECT MEDIAN(salary) FROM pay", "given": { "epsilon": "0.01" } });
+    let key = [("idempotency-key", "sql")];
+    let sql = server.call_with(Method::POST, "/v1/sql", Some("ana"), Some(&query), &key).await;
+    assert_eq!(sql.status, StatusCode::BAD_REQUEST, "{}", sql.text);
+    assert!(
+        sql.json()["detail"].as_str().unwrap().contains("column 8: this would be refused"),
+        "{}",
+        sql.text
+    );
+    let own = |text: Value| text["yours"]["spent"]["epsilon"].clone();
+    assert_eq!(
+        own(server.get("/v1/data-sets/pay", "ana").await.json()),
+        "2",
+        "nothing was charged for these"
+    );
+    // Nobody showed it to the other one, until it is shared and shown.
+    let blind = plan(&server, "bob", &median("0.01")).await;
+    assert!(blind.get("would_be_refused").is_none(), "{blind}");
+    let sharing = json!({ "shared": true });
+    server.call(Method::PUT, "/v1/data-sets/pay/sharing", Some("sam"), Some(&sharing)).await;
+    let blind = plan(&server, "bob", &median("0.01")).await;
+    assert!(blind.get("would_be_refused").is_none(), "shared is not shown: {blind}");
+    let see = format!("/v1/releases/{id}/seen");
+    assert_eq!(server.call(Method::POST, &see, Some("bob"), None).await.status, StatusCode::OK);
+    let told = plan(&server, "bob", &median("0.01")).await;
+    assert!(told.get("would_be_refused").is_some(), "{told}");
+    // Whoever wants to pay for it all the same may.
+    let path = "/v1/data-sets/pay/questions?anyway=";
+    let key = [("idempotency-key", "anyway")];
+    for (word, status) in [("maybe", StatusCode::BAD_REQUEST), ("true", StatusCode::ACCEPTED)] {
+        let path = format!("{path}{word}");
+        let asked = server.call_with(Method::POST, &path, Some("ana"), Some(&median("0.01")), &key).await;
+        assert_eq!(asked.status, status, "{word}: {}", asked.text);
+    }
+    let data = server.folder.path().join("data/pay.csv");
+    let text = std::fs::read_to_string(&data).unwrap();
+    std::fs::write(&data, text + "9999,1,2\n").unwrap();
+    let other = plan(&server, "ana", &median("0.01")).await;
+    assert!(other.get("would_be_refused").is_none(), "other rows: {other}");
+}
+
 #[tokio::test]
 async fn plans_say_how_many_more_and_refusals_who_spent_what() {
     let server = Server::new();

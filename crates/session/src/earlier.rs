@@ -32,7 +32,8 @@ struct RowCount {
     receipt: String,
 }
 
-/// What this analyst was told of the number of rows of a data set, while it was as it is now.
+/// What this analyst was told of the number of rows of a data set while it was as it is now, in answers of their own or in others' that
+/// were shown to them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EarlierCounts(Vec<RowCount>);
 
@@ -92,7 +93,10 @@ impl EarlierCounts {
         analyst: Option<&str>,
         changed: &str,
     ) -> Result<Self, LedgerError> {
-        let recorded = ledger.latest_records(data, analyst, LOOKED_AT)?;
+        let mut recorded = ledger.latest_records(data, analyst, LOOKED_AT)?;
+        if let Some(analyst) = analyst {
+            recorded.extend(ledger.latest_seen(data, analyst, LOOKED_AT)?);
+        }
         Ok(Self(
             recorded
                 .iter()

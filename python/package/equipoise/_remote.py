@@ -176,11 +176,11 @@ class RemoteQuestion:
         return found["values"], found["errors"], found["series"]
 
     def release(self, request_id: str | None = None, anyway: bool = False) -> Release:
-        """Pay, and wait until the answer is shown. Earlier counts are not looked at, so that it is always asked anyway."""
+        """Pay, and wait until the answer is shown. What earlier counts show to be refused is an error for free, unless it is asked anyway."""
         server = self._data.server
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(server._json("POST", f"{self._path}/plans", self._words)["warnings"])
-        id = _asked(server, f"{self._path}/questions", self._words, request_id)
+        id = _asked(server, f"{self._path}/questions", self._words, request_id, anyway)
         return warned(_released(server, id), before)
 
 
@@ -191,8 +191,9 @@ def _here(keywords: dict[str, Any]) -> None:
             raise RequestError(f"{keyword}= is for data that lies here; the server knows it, so leave it out", keyword)
 
 
-def _asked(server: Server, path: str, said: dict[str, Any], request_id: str | None) -> str:
+def _asked(server: Server, path: str, said: dict[str, Any], request_id: str | None, anyway: bool = False) -> str:
     """The id of the charge."""
+    path += "?anyway=true" if anyway else ""
     key = request_id or uuid.uuid4().hex
     try:
         return str(server._json("POST", path, said, {"Idempotency-Key": key})["id"])
@@ -219,11 +220,11 @@ class RemoteStatement:
         self._server = data.server
         self._said = {"query": query, "data_set": data.id, "given": given}
 
-    def run(self, request_id: str | None) -> tuple[dict[str, Any], Release]:
+    def run(self, request_id: str | None, anyway: bool) -> tuple[dict[str, Any], Release]:
         """Pay, and wait for the rows."""
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self._server._json("POST", "/v1/sql", {**self._said, "dry_run": True})["warnings"])
-        id = _asked(self._server, "/v1/sql", self._said, request_id)
+        id = _asked(self._server, "/v1/sql", self._said, request_id, anyway)
         release = warned(_released(self._server, id), before)
         rows: dict[str, Any] = self._server._json("POST", f"/v1/releases/{id}/rows", self._said)
         return rows, release

@@ -274,7 +274,7 @@ class Statement:
     def run(self, anyway: bool = False) -> Rows:
         """Pay, read the rows, answer. What earlier counts show to be refused is an error for free, unless it is asked anyway."""
         if self._remote is not None:
-            return Rows(*self._remote.run(self._request_id))
+            return Rows(*self._remote.run(self._request_id, anyway))
         text = self._before
         if text is None:
             if isinstance(self._table, FileTable) and not anyway:

@@ -22,8 +22,8 @@
 //!
 //! # Differs
 //!
-//! [`Weighted`] draws from the same law for any weights, on big numbers. Here the powers are made in
-//! advance, and a choice among a thousand counts takes microseconds.
+//! [`Weighted`] draws from the same law for any weights, on big numbers. Here the powers are made once,
+//! at the first draw, and a choice among a thousand counts takes microseconds.
 
 use super::weighted::{Power, Weighted};
 use crate::{

@@ -31,6 +31,7 @@ use crate::{
 };
 use dashu_base::{BitTest, UnsignedAbs};
 use dashu_int::{IBig, UBig};
+use std::sync::OnceLock;
 
 /// The number `multiplier·e^-exponent`. The multiplier is zero or more, the exponent has any sign.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,7 +63,8 @@ pub struct Weighted {
     last: usize,
     /// Bits that the sums need beyond those of U, because a multiplier may dwarf the total.
     guard: usize,
-    first: Table,
+    /// What the first comparison sees, made when it is first needed: whoever only asks for the masses never does.
+    first: OnceLock<Table>,
 }
 
 debug_only_public!(Weighted {});
@@ -107,7 +109,7 @@ impl Weighted {
         }
         // The total is at least 2^(shortest-1); an error of one unit is multiplied by at most 2^longest.
         let guard = usize::try_from(longest - shortest + 2).expect("longest >= 0 >= shortest");
-        Self::build(Terms::Free(weights), last, guard)
+        Self { terms: Terms::Free(weights), last, guard, first: OnceLock::new() }
     }
 
     /// These powers of `e^-step`, built by repeated multiplication: thousands of them take milliseconds.
@@ -123,12 +125,8 @@ impl Weighted {
         };
         let powers = powers.iter().map(shift).collect();
         // The total is at least one. A fixed guard keeps the work the same for all multipliers up to 2^64.
-        Self::build(Terms::Powers { step: step.clone(), powers }, last, 64)
-    }
-
-    fn build(terms: Terms, last: usize, guard: usize) -> Self {
-        let first = terms.table(FIRST_BITS + guard, last);
-        Self { terms, last, guard, first }
+        let terms = Terms::Powers { step: step.clone(), powers };
+        Self { terms, last, guard: 64, first: OnceLock::new() }
     }
 
     /// The index of a uniform number of which some bits are known; more are drawn until it is certain.
@@ -136,7 +134,8 @@ impl Weighted {
         loop {
             let known = uniform.known();
             let found = if known <= FIRST_KNOWN {
-                self.first.find(&uniform)
+                let first = || self.terms.table(FIRST_BITS + self.guard, self.last);
+                self.first.get_or_init(first).find(&uniform)
             } else {
                 // Twice the known bits, so that the sums close in whatever the multipliers are.
                 self.terms.table(2 * known + FIRST_BITS + self.guard, self.last).find(&uniform)

@@ -33,9 +33,14 @@ pub fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
 /// When a file was changed or put into its place last, as ledgers write times: what was told before is about other rows. Nothing for what is
 /// not one file.
 pub fn changed_at(file: &Path) -> Option<String> {
+    settled_at(file, 0)
+}
+
+/// The same so many seconds later: where answers are recorded that long after their rows were read.
+pub fn settled_at(file: &Path, seconds: u64) -> Option<String> {
     let metadata = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     let written = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
-    Some(utc(written.max(placed(&metadata))))
+    Some(utc(written.max(placed(&metadata)).saturating_add(seconds)))
 }
 
 /// When a file was renamed or given back its old time, which leaves the time of its content as it was.

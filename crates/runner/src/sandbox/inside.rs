@@ -24,7 +24,7 @@ use nix::{
 };
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fmt::Display,
     fs::{self, File},
     io::{self, Read, Write},
@@ -39,6 +39,8 @@ pub(crate) const KEEPER: &str = "equipoise-sandbox-keeper";
 const FIRST: &str = "equipoise-sandbox-first";
 /// The word that makes it say which version it is.
 pub(crate) const VERSION: &str = "equipoise-sandbox-version";
+/// Where a part of the sandbox finds the number of the process that started it, as `/proc` shows it.
+pub(crate) const STARTED_BY: &str = "EQUIPOISE_STARTED_BY";
 /// The exit code of a sandbox that could not be built.
 pub(crate) const NOT_BUILT: u8 = 250;
 /// The exit code where the sandbox stands, but the program cannot be started in it.
@@ -108,9 +110,27 @@ fn is_privileged() -> bool {
     geteuid().is_root() && setgroups(&[]).is_ok()
 }
 
+/// The number of this process, as `/proc` shows it.
+pub(crate) fn own_number() -> io::Result<OsString> {
+    Ok(fs::read_link("/proc/self")?.into_os_string())
+}
+
+/// End when whoever started this ends; also if that has happened already, before the kernel was asked for the signal.
+fn end_with_starter() -> Result<(), Stage> {
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Stage::at("session"))?;
+    let status = fs::read_to_string("/proc/self/status").map_err(Stage::at("/proc/self/status"))?;
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).map(str::trim);
+    let starter = env::var_os(STARTED_BY);
+    if parent.is_some() && parent.map(OsStr::new) == starter.as_deref() {
+        Ok(())
+    } else {
+        Err(Stage("session: whoever started this has ended".to_string()))
+    }
+}
+
 fn keep(orders: &Orders) -> Result<u8, Stage> {
     setsid().map_err(Stage::at("session"))?;
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Stage::at("session"))?;
+    end_with_starter()?;
     let mut awaited = SigSet::empty();
     awaited.add(Signal::SIGTERM);
     awaited.add(Signal::SIGCHLD);
@@ -142,6 +162,7 @@ fn keep(orders: &Orders) -> Result<u8, Stage> {
     let words = orders.words();
     let mut first = Command::new("/proc/self/exe");
     first.arg(FIRST).args(words).env_clear().env("EQUIPOISE_IDENTITY", role);
+    first.env(STARTED_BY, own_number().map_err(Stage::at("/proc/self"))?);
     let first = first.spawn().map_err(Stage::at("first process"))?;
     let pid = Pid::from_raw(first.id().cast_signed());
     loop {
@@ -186,7 +207,7 @@ fn map_identity(own: &OwnedFd, user: (u32, u32), group: (u32, u32)) -> Result<()
 
 fn become_program(orders: &Orders) -> Result<u8, Stage> {
     // From the beginning: what is built below takes a while, and whoever keeps this may end meanwhile.
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Stage::at("session"))?;
+    end_with_starter()?;
     // Its own entry in the old /proc, which is about to be covered.
     let own =
         open("/proc/self", OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty()).map_err(Stage::at("/proc"))?;

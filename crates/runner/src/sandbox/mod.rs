@@ -20,7 +20,7 @@ mod orders;
 mod view;
 
 pub use inside::take_part;
-pub(crate) use inside::{KEEPER, NOT_BUILT, NOT_STARTED};
+pub(crate) use inside::{KEEPER, NOT_BUILT, NOT_STARTED, STARTED_BY, own_number};
 use inside::{VERSION, version};
 pub(crate) use orders::Orders;
 pub use orders::{Input, Limits};

@@ -14,8 +14,10 @@ use crate::{
 };
 use axum::http::StatusCode;
 use equipoise_core::loss::{Amount, Approx};
+use equipoise_engine::books::settled_at;
 use equipoise_session::{
     batch::Batch,
+    earlier::{EarlierCounts, TooFewRows},
     ledger::{Balance, Charge, ChargeError, Event, Ledger, Limit},
     plan::{DataFacts, Plan},
     planned::PlanSummary,
@@ -126,7 +128,37 @@ pub fn plan(state: &State, caller: &Caller, id: &str, question: &Question) -> Re
     document["more_like_it"] = json!(more_like_it(&plan.price(), &balance));
     document["answered"] = json!(already(state, &ledger, caller, &data, &plan.asked())?);
     document["answer_time"] = plan.shown_after(&data).into();
+    if let Some(few) = too_few(&ledger, caller, &data, &plan)? {
+        document["would_be_refused"] = refused_document(question, &few);
+    }
     Ok(document)
+}
+
+/// What answers that this caller was shown tell of a plan: that there are too few rows for it. It is recorded when it is shown, at most
+/// twice the answer time after its rows were read.
+fn too_few(
+    ledger: &Ledger,
+    caller: &Caller,
+    data: &DataSource,
+    plan: &Prepared,
+) -> Result<Option<Box<TooFewRows>>, Problem> {
+    let Prepared::Question(plan) = plan else { return Ok(None) };
+    let Some(changed) = settled_at(&data.path, data.answer_time.saturating_mul(2)) else { return Ok(None) };
+    let counts = EarlierCounts::of(ledger, &data.name, Some(&caller.name), &changed)?;
+    Ok(counts.check(plan).err())
+}
+
+/// The same for whoever plans: in one line that says what to send, in a line that does not, and as the question that would do.
+fn refused_document(question: &Question, few: &TooFewRows) -> Value {
+    let why = match question {
+        Question::Sql(query) => query.too_few(few).to_string(),
+        _ => few.error.to_string(),
+    };
+    let problem = match few.refused.len() {
+        1 => format!("this would be refused: it takes {}", few.rows),
+        _ => format!("questions {:?} would be refused: they take up to {}", few.refused, few.rows),
+    };
+    json!({ "why": why, "problem": problem, "next_step": few.step })
 }
 
 /// How many questions of this price fit after this one; nothing without a limit or where plain sums do not tell, and -1 where
@@ -301,10 +333,11 @@ pub async fn ask(
     id: String,
     key: String,
     question: Question,
+    anyway: bool,
 ) -> Result<Accepted, Problem> {
     let (reply, answered) = oneshot::channel();
     let work = move || {
-        let asking = match Asking::begin(&state, &caller, &id, &key, &question) {
+        let asking = match Asking::begin(&state, &caller, &id, &key, &question, anyway) {
             Ok(asking) => asking,
             Err(problem) => return drop(reply.send(Err(problem))),
         };
@@ -368,6 +401,7 @@ impl Asking {
         id: &str,
         key: &str,
         question: &Question,
+        anyway: bool,
     ) -> Result<Self, Problem> {
         let data = found(state, id)?;
         allow(caller, Act::Ask(&data))?;
@@ -387,6 +421,16 @@ impl Asking {
         limited(state, &data)?;
         state.rollback.check()?;
         let (plan, source) = prepared(state, &ledger, &data, question)?;
+        if !anyway && let Some(few) = too_few(&ledger, caller, &data, &plan)? {
+            let problem = match question {
+                Question::Sql(query) => super::sql::wrong(&query.too_few(&few)),
+                _ => Problem::from(few.error),
+            };
+            return Err(match few.step {
+                Some(step) => problem.with("next_step", json!(step)),
+                None => problem,
+            });
+        }
         let shown_after = plan.shown_after(&data);
         let place = match (&plan, question) {
             (Prepared::Program(ready), Question::Program(said)) => {

@@ -320,12 +320,22 @@ async fn ask(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
     JsonText(text): JsonText,
 ) -> Answer {
     let key = idempotency_key(&headers)?;
-    let question = Question::from_json(&text)?;
-    Ok(taken(questions::ask(state, caller, id, key, question).await?))
+    let (question, anyway) = (Question::from_json(&text)?, anyway(query)?);
+    Ok(taken(questions::ask(state, caller, id, key, question, anyway).await?))
+}
+
+/// Is it asked although earlier answers tell that it would be refused?
+fn anyway(query: Option<String>) -> Result<bool, Problem> {
+    match crate::http::Form::read(&query.unwrap_or_default()).get("anyway") {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(Problem::wrong("anyway is true or false")),
+    }
 }
 
 /// That a question was charged, or answered before.
@@ -344,9 +354,11 @@ fn taken(accepted: questions::Accepted) -> Response {
 async fn ask_sql(
     Shared(state): Shared<Arc<State>>,
     caller: Caller,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
     JsonText(text): JsonText,
 ) -> Answer {
+    let anyway = anyway(query)?;
     let said: sql::Querying = document(&text)?;
     let by = caller.clone();
     if said.dry_run {
@@ -358,7 +370,7 @@ async fn ask_sql(
     }
     let key = idempotency_key(&headers)?;
     let (data, question) = aside(&state, move |state| sql::read(state, &by, &said)).await?;
-    Ok(taken(questions::ask(state, caller, data.id, key, question).await?))
+    Ok(taken(questions::ask(state, caller, data.id, key, question, anyway).await?))
 }
 
 async fn rows_of(

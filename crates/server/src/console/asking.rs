@@ -68,6 +68,8 @@ pub struct Planned {
     mechanism: String,
     unit: String,
     pub warnings: Vec<String>,
+    /// What earlier answers tell of it: why it would be refused, and the form of what would not.
+    pub refused: Option<(String, Option<String>)>,
     /// An answer to an equal question, and whether it was seen.
     answered: Option<(String, bool)>,
 }
@@ -151,7 +153,13 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
     match planning {
         None => {}
         Some(Ok(document)) => {
-            plan = Some(planned(&document));
+            let mut found = planned(&document);
+            if let Some((_, instead)) = &mut found.refused {
+                let step = document["would_be_refused"]["next_step"]["request"].clone();
+                let request: Option<Request> = serde_json::from_value(step).ok();
+                *instead = request.map(|request| address(id, &request));
+            }
+            plan = Some(found);
             if let (Some(asked), Some(_)) = (&asked, form.get("rehearse")) {
                 let found = rehearsals::rehearse(state, caller, id, asked, REHEARSED)?;
                 tried = Some(rehearsed(&found));
@@ -217,6 +225,7 @@ pub fn planned(document: &Value) -> Planned {
         answered: document["answered"]["id"]
             .as_str()
             .map(|id| (printable(id), document["answered"]["seen"].as_bool().unwrap_or_default())),
+        refused: document["would_be_refused"]["problem"].as_str().map(|why| (words(why), None)),
         mechanism: text(document, "mechanism"),
         unit: text(&document["guarantee"], "unit"),
         warnings: document["warnings"]
@@ -281,7 +290,8 @@ pub async fn asked(
     question: Question,
     more: &str,
 ) -> Answer {
-    let asked = questions::ask(state, caller, id, key, question).await;
+    // What earlier answers tell of it stood beside the button.
+    let asked = questions::ask(state, caller, id, key, question, true).await;
     // Somebody who presses twice means one question.
     let mut witness = None;
     let answer = match asked {

@@ -148,9 +148,14 @@ impl Known<'_> {
         })
     }
 
-    /// A constant that a column of no whole type is compared with: a text beside a column of numbers is read as one.
+    /// A constant that a column of no whole type is compared with: a text beside a column of numbers is read as one, and a number beside
+    /// a column of texts is like none of them.
     fn plain(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
         let column = self.facts.columns.iter().position(|column| column == name);
+        let declared = column.and_then(|column| self.declared(column));
+        if declared == Some(ColumnType::Text) && !matches!(constant, Constant::Text(_)) {
+            return Err(self.number_beside_text(name, &constant));
+        }
         let kind = column.and_then(|column| self.types.of(column)).filter(|kind| *kind != ColumnType::Text);
         let (Some(kind), Constant::Text(text)) = (kind, &constant) else {
             return self.unambiguous(name, constant);
@@ -168,14 +173,29 @@ impl Known<'_> {
 }
 
 impl Known<'_> {
+    /// What words or the schema say that a column holds.
+    fn declared(&self, column: usize) -> Option<ColumnType> {
+        self.types.said(column).or_else(|| self.facts.kind(column))
+    }
+
+    fn number_beside_text(&self, name: &str, constant: &Constant) -> PlanError {
+        let (name, number) = (wording::shown(name), constant.to_string());
+        let problem = format!("`where`: column '{name}' holds texts, and {number} is a number");
+        let once = self.typed.matches(&number).count() == 1;
+        let meant = once.then(|| self.typed.replacen(&number, &format!("'{number}'"), 1));
+        let hint = format!(
+            "write '{number}' to compare texts, or declare `types={name}=float` to read numbers in it"
+        );
+        PlanError::about(Argument::Where, problem).hint(hint).meaning(Argument::Where, meant)
+    }
+
     /// What digits in quotes mean nobody can know where nothing declares what a column holds: `delay > '60'` would compare texts, in which
     /// 9 comes after 60.
     fn unambiguous(&self, name: &str, constant: Constant) -> Result<Constant, PlanError> {
         let column = self.facts.columns.iter().position(|column| column == name);
-        let declared = |column: usize| self.types.said(column).or_else(|| self.facts.kind(column));
         match &constant {
             Constant::Text(text)
-                if column.is_some_and(|column| declared(column).is_none())
+                if column.is_some_and(|column| self.declared(column).is_none())
                     && number::float(text.as_bytes()).is_finite() =>
             {
                 let (name, text) = (wording::shown(name), wording::shown(text.trim()));
