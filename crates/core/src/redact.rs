@@ -48,7 +48,6 @@ mod tests {
             smooth::Decay,
             sum,
             triangles::Graph,
-            vector::Column,
         },
     };
     use std::fmt::Debug;
@@ -76,7 +75,6 @@ mod tests {
         says_nothing_private(&mode::value_and_slack(&rows, range, Adjacency::AddRemove));
         says_nothing_private(&Multiplicities::new([42, 4242], true));
         says_nothing_private(&sum::removals(&[42, 4242], 1));
-        says_nothing_private(&Column { range, rows: rows.to_vec() });
         says_nothing_private(&Graph::new(50, [(4, 2), (42, 24)]));
         let bound = Decay::for_range(&Ratio::new(1, 2), range).unwrap().median(&window, Adjacency::Replace);
         assert!(!format!("{bound:?}").contains("value"), "{bound:?}");

@@ -48,11 +48,6 @@ impl Bitmap {
         &self.words
     }
 
-    /// The bits as words of one's own.
-    pub fn into_words(self) -> Vec<u64> {
-        self.words
-    }
-
     /// How many records.
     pub fn len(&self) -> usize {
         self.len

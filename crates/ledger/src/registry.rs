@@ -125,11 +125,6 @@ impl Ledger {
         })
     }
 
-    /// Was a limit ever set here? Then unregistered names are refused.
-    pub fn has_limits(&self) -> Result<bool, LedgerError> {
-        self.read(any_limit)
-    }
-
     /// The fingerprint of content. It is kept in files that only their owner reads, and never shown.
     pub fn fingerprint(&self, content: &mut dyn Read) -> Result<String, FingerprintError> {
         let secret = self.read(fingerprint::secret)?;

@@ -142,11 +142,6 @@ impl Held {
         let text = release.to_text();
         Self { release, text, charge }
     }
-
-    /// When it was charged, as the ledger wrote it down: what a time of recording is counted from.
-    pub fn charged_at(&self) -> &str {
-        self.charge.time()
-    }
 }
 
 impl Session {

@@ -17,6 +17,7 @@ use crate::{
     },
     source::{Batch, ColumnRead, Source, Visitor},
     statistic::Argument,
+    statistic::Statistic,
     types::Types,
     unanswered::Unanswered,
 };
@@ -237,7 +238,7 @@ impl ShareOf {
     /// Read an expression about rows with these columns.
     pub fn read(text: &str, facts: &DataFacts) -> Result<Self, PlanError> {
         let expression = Expression::parse(text).map_err(|error| wrong(text, &error))?;
-        let types = Types::plan(&Request::new("count"), facts)?;
+        let types = Types::plan(&Request::new(Statistic::Count.name()), facts)?;
         Ok(Self(Term::bind(text, &expression, facts, &types)?))
     }
 

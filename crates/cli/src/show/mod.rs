@@ -21,6 +21,7 @@ use equipoise_session::{
     plan::Plan,
     planned::{PlanSummary, PredictedError},
     release::{Outcome, Promise, Release, Remaining, Spent},
+    statistic::Statistic,
 };
 pub(crate) use equipoise_session::{
     bar::{printable, value},
@@ -256,14 +257,15 @@ fn likely_words(likely: &PredictedError) -> String {
 
 /// What was asked, in short.
 fn question(statistic: &str, column: Option<&str>, group_by: &[String]) -> String {
-    let of = match statistic {
-        "share" => "of rows where",
-        "choose" => "by",
+    let named = Statistic::named(statistic);
+    let of = match (named, statistic) {
+        (Some(Statistic::Share), _) => "of rows where",
+        (None, "choose") => "by",
         _ => "of",
     };
     // A distribution function is of the last column that it has answers by.
     let (column, group_by) = match group_by {
-        [by @ .., own] if statistic == "ecdf" && column.is_none() => (Some(own.as_str()), by),
+        [by @ .., own] if named == Some(Statistic::Ecdf) && column.is_none() => (Some(own.as_str()), by),
         by => (column, by),
     };
     let of = column.map_or(String::new(), |column| format!(" {of} {}", printable(column)));

@@ -27,7 +27,6 @@ mod event;
 mod filter;
 mod homogeneous;
 mod odometer;
-mod per_record;
 mod plan;
 mod pld;
 
@@ -35,6 +34,5 @@ pub use event::Event;
 pub use filter::{Exceeded, Filter};
 pub use homogeneous::Homogeneous;
 pub use odometer::{Odometer, Reading};
-pub use per_record::PerRecord;
 pub use plan::{Accountant, Plan, Total};
 pub use pld::LossDistribution;

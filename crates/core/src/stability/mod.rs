@@ -48,7 +48,6 @@ pub mod sum;
 pub mod top;
 pub mod triangles;
 pub mod trimmed_mean;
-pub mod vector;
 pub mod winsorized_mean;
 
 use crate::{loss::ParameterError, outcome::Slack, redact::debug_only_public};

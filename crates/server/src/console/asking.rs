@@ -173,7 +173,7 @@ fn page(state: &State, caller: &Caller, id: &str, form: &Form) -> Answer {
         }
         Some(Err(problem)) => return Err(problem),
     }
-    let chosen = form.get("statistic").unwrap_or("median");
+    let chosen = form.get("statistic").unwrap_or(Statistic::Median.name());
     let field = |(argument, label): (Argument, &'static str)| Field {
         name: argument.name(),
         label,

@@ -31,7 +31,7 @@ use crate::{
     session::{Charged, Held, Priced, Session},
     simulate::{Simulated, Simulation},
     source::Source,
-    statistic::Argument,
+    statistic::{Argument, Statistic},
     terms::{self, Steps, Term},
     types::Types,
     unanswered::Unanswered,
@@ -127,7 +127,7 @@ impl ScoredPlan {
             max_rows_per_unit: request.max_rows_per_unit.clone(),
             adjacency: request.adjacency.clone(),
             types: request.types.clone(),
-            ..Request::new("count")
+            ..Request::new(Statistic::Count.name())
         };
         let (rows, unit) = Rows::plan(&about_rows, facts)?;
         let types = Types::plan(&about_rows, facts)?;
