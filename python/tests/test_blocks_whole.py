@@ -102,3 +102,11 @@ def test_advice_names_arguments_that_exist():
             eq.subsample(lambda block: "a", ROWS, **{**said, **keywords})
         words = [word.split("=")[0] for word in str(error.value).replace("(", " ").split() if "=" in word]
         assert words and all(word in inspect.signature(eq.subsample).parameters for word in words), str(error.value)
+
+
+def test_no_analyses_to_choose_among_are_free():
+    for then in ({}, [np.mean], {"mean": 5}):
+        before = eq.spent()
+        with pytest.raises(eq.DataError):
+            eq.subsample(lambda block: "mean", ROWS, then=then, range=(0, 100), epsilon=4, blocks=60)
+        assert eq.spent() == before

@@ -20,7 +20,7 @@ Graphs            graph(edges, "triangles", adjacency="edge"): counts of a graph
 Any program       run_program(["python3", "fit.py"], data, ...), the same in a sandbox, for code nobody trusts
 Any estimator     equipoise.sklearn.Private(estimator, epsilon=..., delta=...)
 One after another AboveThreshold, ThresholdMonitor, Holdout
-Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut; choose_robust says which way suits
+Streams           RobustDistinct, RobustF2, RobustPoint, RobustMinCut; choose_robust says which way suits; Robust around an estimator of yours
 Looking inside    calibrate(name, ...), simulate(statistic, data, trials=...), audit(name)
 
 There is no seed: noise that can be repeated protects nobody.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _books, _equipoise
 from ._ask import one_of
 from ._data import is_path, length_of
-from ._errors import Interrupted, RequestError
+from ._errors import DataError, Interrupted, RequestError
+from ._made_up import shape_of
 from ._quiet import hush, is_interrupt, recorded, settle
 from ._refute import Refutation, refute
 from ._release import Release, warn, warned
@@ -18,8 +21,10 @@ from ._remote import check_own
 from ._subsample import _confidence, _function
 from ._wording import decimal
 
-#: Made-up rows that statements are tried on where nothing else is said.
-_FEW = (0, 1)
+#: Statements are tried on data sets of fewer rows than this, where the number of rows is private.
+_SMALL = 3
+#: Where it is public they are tried on as many rows as there are, unless that takes long.
+_LARGE = 100_000
 
 
 class Call:
@@ -28,6 +33,7 @@ class Call:
     def __init__(self, statistic: str, said: dict[str, Any], **words: Any) -> None:
         self.said = said
         self.data = said["data"]
+        self._planned: _equipoise.Stated | None = None
         check_own(self.data)
         person = one_of("unit", said["unit"], "privacy_unit", said["privacy_unit"])
         self.request_id = said["request_id"]
@@ -51,8 +57,10 @@ class Call:
                 raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")
             adjacency = said["adjacency"] or "add-remove"
             self.account, self.books = _books.odometer(adjacency, person), _books.books(None, said["analyst"])
-        if said["rate"] is not None and (self.data is None or is_path(self.data)):
-            raise RequestError("a sample is drawn of rows in memory; give data= and functions of it")
+        if said["rate"] is not None:
+            if self.data is None or is_path(self.data):
+                raise RequestError("a sample is drawn of rows in memory; give data= and functions of it")
+            rows_in(self.data)
 
     def tells(self, *functions: Any) -> None:
         """What the functions are is part of the request. Of a sample everything is computed anew."""
@@ -62,21 +70,32 @@ class Call:
         if known:
             self.words["settings"] = known
 
+    def planned(self) -> _equipoise.Stated:
+        """What was said, understood. Free, and blind."""
+        if self._planned is None:
+            self._planned = _equipoise.Stated(self.books, self.account, json.dumps(self.words))
+        return self._planned
+
     def try_to_refute(self, f: Any, **statement: Any) -> None:
         """Before anything is charged, where a function and rows are given: a counterexample is an error, for free."""
         made_up = self.said["made_up"]
         if not callable(f) or self.data is None or is_path(self.data) or (made_up is not None and len(made_up) == 0):
             return
-        like = _like(self.data)
-        if like is None and made_up is None:
+        shape = shape_of(self.data)
+        if shape is None and made_up is None:
             return
-        adjacency = self.said["adjacency"] or "add-remove"
-        rows = _FEW if made_up is None else made_up
+        # A data set that was registered has an adjacency of its own.
+        adjacency = str(json.loads(self.planned().summary)["guarantee"]["adjacency"])
+        size = _SMALL if adjacency == "add-remove" else rows_in(self.data)
+        if size > _LARGE and made_up is None:
+            return
         found: Refutation | None = None
         failed = False
         with hush(not self.said["show_output"]):
             try:
-                found = refute(f, made_up=rows, like=like or list, adjacency=adjacency, size=3, **statement)
+                like = list if shape is None else shape.like
+                rows = shape.rows if shape is not None and made_up is None else made_up
+                found = refute(f, made_up=rows, like=like, adjacency=adjacency, size=size, **statement)
             except Exception:  # noqa: BLE001, what it says is somebody's
                 failed = True
         # It may be about other rows than these; about those that were given it is not.
@@ -96,14 +115,14 @@ class Call:
         return self._paid(answer)
 
     def _paid(self, answer: Callable[[_equipoise.Stated, Any], str]) -> Release:
-        stated = _equipoise.Stated(self.books, self.account, json.dumps(self.words))
+        stated = self.planned()
         before = warn(stated.warnings)
         earlier = stated.charge(self.books, self.request_id)
         if earlier is not None:
             return warned(Release._of_json(earlier), before)
         rows = self.data
         if self.said["rate"] is not None:
-            rows = self._computed(lambda: _taken(self.data, stated.sample(length_of(self.data))))
+            rows = self._computed(lambda: _taken(self.data, stated.sample(rows_in(self.data))))
         return warned(Release._of_json(answer(stated, rows)), before)
 
     def subsets(self, f: Callable[[Any], Any]) -> Release:
@@ -114,7 +133,7 @@ class Call:
                 found = self._computed(lambda: float(f(_taken(rows, places))))
                 return found if isinstance(found, float) else None
 
-            return recorded(lambda _: stated.answer_subsets(self.books, length_of(rows), call), charged=True)
+            return recorded(lambda _: stated.answer_subsets(self.books, rows_in(rows), call), charged=True)
 
         return self._paid(answer)
 
@@ -134,26 +153,26 @@ class Call:
         return found
 
 
-def _like(data: Any) -> Callable[[list[Any]], Any] | None:
-    """What makes data of made-up rows look like real data, as far as its type is public and simple."""
-    if isinstance(data, list):
-        return list
-    if isinstance(data, tuple):
-        return tuple
-    if type(data).__module__ == "numpy" and getattr(data, "ndim", 0) == 1:
-        import numpy as np
-
-        return np.array
-    return None
-
-
 def _taken(data: Any, places: list[int]) -> Any:
     """Some rows of the data."""
     if hasattr(data, "iloc"):
         return data.iloc[places]
+    if isinstance(data, Mapping):
+        return {name: _taken(column, places) for name, column in data.items()}
     if isinstance(data, (list, tuple)):
         return type(data)(data[place] for place in places)
-    return data[places]
+    # Tables of pyarrow have columns in brackets.
+    return data.take(places) if hasattr(data, "to_pylist") else data[places]
+
+
+def rows_in(data: Any) -> int:
+    """How many rows there are, of which some can be taken."""
+    if isinstance(data, Mapping):
+        # Its length is that of its columns.
+        return length_of(next(iter(data.values()), ()))
+    if not hasattr(data, "__getitem__"):
+        raise DataError(f"no rows can be taken of a {type(data).__name__}; give a list, an array or a table")
+    return length_of(data)
 
 
 def value_of(value: Any, rows: Any) -> Any:
@@ -184,6 +203,54 @@ def numbers(values: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-def check(data: Any, *functions: Any) -> None:
+def check(data: Any, *functions: Any, more: int = 0) -> None:
+    """Functions have data that they are run on, and take it, with so many arguments more."""
     if data is None and any(callable(f) for f in functions):
         raise RequestError("a function is given and no data; give data=, of which it is run behind the charge", "data")
+    for f in functions:
+        takes(f, 1 + more)
+
+
+def takes(f: Any, arguments: int) -> None:
+    """A function of so many arguments, as far as that can be told without a call."""
+    if not callable(f):
+        return
+    wrong = False
+    with contextlib.suppress(ValueError):
+        try:
+            inspect.signature(f).bind(*range(arguments))
+        except TypeError:
+            wrong = True
+    if wrong:
+        name = getattr(f, "__name__", type(f).__name__)
+        raise RequestError(f"the function {name} is called with {arguments} argument{'s' if arguments > 1 else ''} here; give one that takes so many")
+
+
+def is_number(value: Any) -> bool:
+    """One number, whatever it is worth: numpy's have no length."""
+    return hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
+
+
+def check_number(value: Any, name: str, accepted: str) -> None:
+    """What is given in place of a function is a number; whether it is a good one is seen behind the charge."""
+    if not callable(value) and not is_number(value):
+        raise DataError(f"{name} is a {type(value).__name__}; give {accepted}")
+
+
+def check_numbers(values: Any, name: str, accepted: str) -> list[Any]:
+    """What is given in place of a function is a list of numbers."""
+    try:
+        listed = None if isinstance(values, (str, bytes, Mapping)) else list(values)
+    except TypeError:
+        listed = None
+    if listed is None or not all(map(is_number, listed)):
+        raise DataError(f"{name} is no list of numbers; give {accepted}")
+    return listed
+
+
+def check_plain(value: Any, name: str) -> Any:
+    """Something that can be released as it is."""
+    try:
+        return plain(value)
+    except (TypeError, ValueError):
+        raise DataError(f"{name}: a {type(value).__name__} cannot be released; give texts, numbers, yes or no, or lists of them") from None

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _equipoise
-from ._call import Call, check, numbers, plain, steps_of, value_of
-from ._data import is_path, length_of
+from ._call import Call, check, check_number, check_numbers, check_plain, is_number, numbers, plain, rows_in, steps_of, takes, value_of
+from ._data import is_path
 from ._errors import DataError, RequestError
 from ._release import Release
 from ._subsample import _confidence
@@ -69,8 +69,8 @@ def noise(
         As :func:`sampled`.
     ``made_up``
         Rows that can occur, made up by you, on which :func:`refute` tries the statement before the charge where there is a function of
-        data: 0 and 1 if you say nothing and ``data`` is a list or an array, none for ``()``. A counterexample is an error and
-        free.
+        data: if you say nothing 0 and 1, and such as the types of a table's columns tell; none for ``()``. For a table give one, or
+        dictionaries. Under ``"replace"`` there are as many rows as in ``data``. A counterexample is an error and free.
     ``show_output``
         What your function prints may quote rows, so that it is swallowed; ``True`` shows it. Whatever it raises is one fixed line.
 
@@ -83,8 +83,14 @@ def noise(
     """
     said = locals()
     check(data, value)
-    vector = size is not None or not (callable(value) or _is_number(value))
-    count = size if size is not None else (len(list(value)) if vector else None)
+    vector = size is not None or not (callable(value) or is_number(value))
+    if not callable(value) and (size is not None or vector):
+        if is_number(value):
+            raise RequestError("size= is for a function that gives a vector; leave it out")
+        value = check_numbers(value, "value", "a number, a list of numbers, or a function of data")
+        if size is not None and size != len(value):
+            raise RequestError(f"size={size} is for a function; the list has {len(value)} numbers")
+    count = size if size is not None else (len(value) if vector else None)
     call = Call(
         "noise",
         said,
@@ -102,10 +108,6 @@ def noise(
         return "null", numbers(found) if vector else [float(found)], None
 
     return call.release(compute)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (hasattr(value, "__float__") and not hasattr(value, "__len__"))
 
 
 def choose(
@@ -175,22 +177,29 @@ def _among(scores: Any, options: Sequence[Any] | None, data: Any) -> tuple[Any, 
     if isinstance(scores, Mapping):
         if options is not None:
             raise RequestError("a dictionary of scores names the options; leave out options=")
-        return list(scores.values()), list(scores.keys())
+        return check_numbers(scores.values(), "scores", "a number for each option"), list(scores.keys())
     if callable(scores):
-        check(data, scores)
+        check(data, scores, more=1)
         if options is None:
             raise RequestError("a function of (option, data) needs the options; give them as a list")
         return scores, list(options)
-    scores = list(scores)
-    return scores, list(range(len(scores)) if options is None else options)
+    scores = check_numbers(scores, "scores", "a dictionary of options and scores, a list of scores, or a function of (option, data)")
+    options = list(range(len(scores)) if options is None else options)
+    if len(scores) != len(options):
+        raise RequestError(f"there are {len(scores)} scores and {len(options)} options; give one score for each")
+    return scores, options
 
 
 def _choice(options: list[Any], sensitivity: Any, monotone: bool, base: Any, mechanism: str | None, noise: str | None) -> dict[str, Any]:
     """The words of a choice."""
+    if isinstance(base, Mapping) and not all(option in base for option in options):
+        raise RequestError("base has no weight for one of the options; give each a number above 0")
     weights = [base[option] for option in options] if isinstance(base, Mapping) else base
+    if weights is not None:
+        weights = check_numbers(weights, "base", "a number above 0 for each option")
     return {
         "sensitivity": decimal(sensitivity, "sensitivity"),
-        "options": [plain(option) for option in options],
+        "options": [check_plain(option, "options") for option in options],
         "monotone": bool(monotone),
         "base": None if weights is None else [decimal(weight, "base") for weight in weights],
         "mechanism": mechanism,
@@ -270,6 +279,9 @@ def stable(
     """
     said = locals()
     check(data, value, rows_to_change)
+    check_number(rows_to_change, "rows_to_change", "a number of rows, math.inf, or a function of data")
+    if not callable(value):
+        check_plain(value, "value")
     call = Call("stable", said)
     call.tells(value, rows_to_change)
     if callable(rows_to_change):
@@ -326,6 +338,13 @@ def propose_test_release(
     """
     said = locals()
     check(data, value, distance)
+    check_number(distance, "distance", "a number of rows, math.inf, or a function of data")
+    if inner is None:
+        check_number(value, "value", "a number, or a function of data")
+    elif not (isinstance(inner, (list, tuple)) and len(inner) == 2):
+        raise RequestError("inner is what the mechanism loses; give epsilon and delta, such as inner=(0.5, 0)")
+    elif not callable(value):
+        check_plain(value, "value")
     call = Call(
         "propose-test-release",
         said,
@@ -396,10 +415,14 @@ def smooth(
     """
     said = locals()
     check(data, value)
+    check_number(value, "value", "a number, or a function of data")
+    takes(local, 1 if data is None else 2)
+    if not callable(local):
+        check_numbers(local, "local", "a list of local sensitivities, local(k), or with data local(data, k)")
     call = Call(
         "smooth",
         said,
-        range=",".join(decimal(end, "range") for end in range),
+        range=_ends(range),
         noise=noise,
         beta=None if beta is None else decimal(beta, "beta"),
         distances=distances,
@@ -426,6 +449,13 @@ def smooth(
 
 
 _places = range
+
+
+def _ends(range: Any) -> str:
+    """Two ends in words."""
+    if not isinstance(range, (list, tuple)) or len(range) != 2:
+        raise RequestError("range is not accepted; give two numbers, the lower one first, such as range=(0, 100)", "range")
+    return ",".join(decimal(end, "range") for end in range)
 
 
 def bounded_local_sensitivity(
@@ -473,6 +503,8 @@ def bounded_local_sensitivity(
     """
     said = locals()
     check(data, value, local)
+    check_number(value, "value", "a number, or a function of data")
+    check_number(local, "local", "a number, or a function of data")
     call = Call(
         "bounded-local-sensitivity",
         said,
@@ -532,14 +564,19 @@ def shifted_inverse(
     True
     """
     said = locals()
+    takes(least_after, 1 if data is None else 2)
+    if not callable(least_after) and not check_numbers(least_after, "least_after", "a list of what is left after 0, 1, 2 and so on removals, or a function"):
+        raise RequestError("least_after is empty; give what is left after 0, 1, 2 and so on removals")
     call = Call(
         "shifted-inverse",
         said,
-        range=None if range is None else ",".join(decimal(end, "range") for end in range),
+        range=None if range is None else _ends(range),
         step=None if step is None else decimal(step, "step"),
         answers=None if answers is None else [decimal(answer, "answers") for answer in answers],
     )
     call.tells(least_after)
+    if callable(least_after) and data is not None:
+        call.try_to_refute(lambda rows: least_after(rows, 0), least_after=least_after)
 
     def compute(stated: _equipoise.Stated, rows: Any) -> Any:
         removals = _places(stated.wanted + 1)
@@ -602,11 +639,13 @@ def black_box(
         raise DataError("f is not a function; give one that takes some of the rows")
     if is_path(data):
         raise DataError("f takes rows in memory; read the file into a table first")
-    public = length_of(data) if adjacency == "replace" else None
+    takes(f, 1)
+    many = rows_in(data)
+    public = many if adjacency == "replace" else None
     call = Call(
         "black-box",
         said,
-        range=None if range is None else ",".join(decimal(end, "range") for end in range),
+        range=None if range is None else _ends(range),
         step=None if step is None else decimal(step, "step"),
         answers=None if answers is None else [decimal(answer, "answers") for answer in answers],
         evaluations=evaluations,

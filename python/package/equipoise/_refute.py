@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ._errors import RequestError
+from ._errors import DataError, RequestError
+from ._made_up import rows_of, shape_of
 from ._wording import decimal
 
 #: Floats are rounded: less than this share of a stated number is no counterexample.
@@ -26,7 +27,15 @@ class Refutation(NamedTuple):
     problem: str
 
     def __str__(self) -> str:
-        return f"made-up rows {self.data!r} and {self.neighbour!r}: {self.problem}"
+        return f"made-up rows {_listed(self.data)} and {_listed(self.neighbour)}: {self.problem}"
+
+
+def _listed(rows: list[Any]) -> str:
+    """Rows as they are typed, many of the same as a product."""
+    if len(rows) <= _FEW:
+        return repr(rows)
+    runs = [(row, len(list(same))) for row, same in itertools.groupby(rows, key=repr)]
+    return " + ".join(f"[{row}]" + (f" * {many}" if many > 1 else "") for row, many in runs)
 
 
 def refute(
@@ -40,14 +49,16 @@ def refute(
     distance: Callable[[Any], Any] | None = None,
     bound: Any = None,
     local: Callable[..., Any] | None = None,
+    least_after: Callable[..., Any] | None = None,
     adjacency: str = "add-remove",
-    made_up: Sequence[Any] = (0, 1, 2),
+    made_up: Any = None,
     size: int = 4,
-    like: Callable[[list[Any]], Any] = list,
+    like: Any = list,
 ) -> Refutation | None:
-    """A counterexample to what is stated of ``f``, searched among all small data sets of made-up rows; ``None`` where there is none.
+    """A counterexample to what is stated of ``f``, searched among small data sets of made-up rows; ``None`` where there is none.
 
-    No finding is no proof, but most mistakes show on tiny data sets. No real row is looked at, and nothing is charged.
+    No finding is no proof, but most mistakes show on tiny data sets. No real row is looked at, and nothing is charged. Data sets on which
+    ``f`` fails are passed over, as a mean does without rows; where it fails on all of them that is an error.
 
     ``sensitivity``
         One person moves ``f`` by at most this, in the ``norm`` ``"l1"`` or ``"l2"`` for vectors; with ``options`` it is a score
@@ -60,9 +71,13 @@ def refute(
         As :func:`smooth` takes it, ``local(data, k)``: at distance zero no neighbour is farther, and no data set has more at k than a
         neighbour has at k + 1. With ``sensitivity`` as :func:`bounded_local_sensitivity` takes it: ``local(data)``, moved by at most
         that.
+    ``least_after``
+        As :func:`shifted_inverse` takes it, ``least_after(data, k)``: without removals it is ``f``, which does not fall when a row is added, and no
+        data set has more left after k + 1 removals than a neighbour after k.
     ``made_up``, ``size``, ``like``
-        Rows that can occur, made up by you; data sets have up to ``size`` of them (exactly so many under ``"replace"``), and ``f`` gets
-        ``like(rows)``, such as ``numpy.array``.
+        Rows that can occur, made up by you; a table, or dictionaries, where ``like`` is one. Data sets have up to ``size`` of them; under
+        ``"replace"`` exactly so many, where it is the number of rows that is public. ``f`` gets ``like(rows)``, such as ``numpy.array``, or data like
+        ``like``: an array, a column or a table, of which only the type is looked at.
 
     >>> import equipoise as eq
     >>> print(eq.refute(sum, sensitivity=1, made_up=[0, 2]))
@@ -72,13 +87,36 @@ def refute(
     """
     if adjacency not in ("add-remove", "replace"):
         raise RequestError("adjacency is not known; write add-remove or replace", "adjacency")
-    claims = _claims(f, sensitivity, norm, options, monotone, rows_to_change, distance, bound, local)
-    for here, there in _pairs(list(made_up), size, adjacency):
+    if not callable(f):
+        raise DataError("f is not a function; give the one that the statement is about")
+    claims = _claims(f, sensitivity, norm, options, monotone, rows_to_change, distance, bound, local, least_after)
+    make, rows = _rows(like, made_up)
+    failed, tried = "", False
+    for here, there in _pairs(rows, size, adjacency):
         for claim in claims:
-            problem = claim(like(list(here)), like(list(there)))
+            try:
+                problem = claim(make(list(here)), make(list(there)))
+            except Exception as error:  # noqa: BLE001, somebody's function on somebody's rows
+                failed = type(error).__name__
+                continue
+            tried = True
             if problem is not None:
                 return Refutation(list(here), list(there), problem)
+    if failed and not tried:
+        raise RequestError(f"the function fails on all made-up rows ({failed}); give others as made_up=", "made_up")
     return None
+
+
+def _rows(like: Any, made_up: Any) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+    """What makes data of rows, and the rows that there can be."""
+    shape = None if callable(like) else shape_of(like)
+    if shape is None and not callable(like):
+        raise DataError(f"rows like a {type(like).__name__} cannot be made up; give like= a function that makes data of a list of rows")
+    if made_up is None:
+        return (like, [0, 1, 2]) if shape is None else (shape.like, list(shape.rows))
+    if isinstance(made_up, (str, bytes)) or not (hasattr(made_up, "__iter__") or hasattr(made_up, "to_pylist")):
+        raise DataError("made_up is not a list of rows; give a few that can occur, such as [0, 1]")
+    return (like if shape is None else shape.like), rows_of(made_up)
 
 
 _Claim = Callable[[Any, Any], "str | None"]
@@ -94,6 +132,7 @@ def _claims(
     distance: Callable[[Any], Any] | None,
     bound: Any,
     local: Callable[..., Any] | None,
+    least_after: Callable[..., Any] | None,
 ) -> list[_Claim]:
     """What is said, as things that can be wrong of two neighbours; each is asked both ways round."""
     most = None if sensitivity is None else _exact(sensitivity, "sensitivity")
@@ -107,8 +146,10 @@ def _claims(
         return [_near(f, lambda data: local(data)), _moves(local, most, None, "the local sensitivity")]
     if local is not None:
         return [_near(f, lambda data: local(data, 0)), *(_grows(local, k) for k in range(_DISTANCES))]
+    if least_after is not None:
+        return [_falls(f, least_after), *(_removed(least_after, k) for k in range(_DISTANCES))]
     if most is None:
-        raise RequestError("what is stated of f? Give sensitivity, rows_to_change, distance and bound, or local")
+        raise RequestError("what is stated of f? Give sensitivity, rows_to_change, distance and bound, local, or least_after")
     if options is None:
         return [_moves(f, most, norm, "the value")]
     return [_scores(f, list(options), most, monotone)]
@@ -201,18 +242,57 @@ def _grows(local: Callable[..., Any], k: int) -> _Claim:
     return wrong
 
 
+def _falls(f: Callable[[Any], Any], least_after: Callable[..., Any]) -> _Claim:
+    def wrong(here: Any, there: Any) -> str | None:
+        value, stated = _number(f(here)), _number(least_after(here, 0))
+        if abs(stated - value) > abs(value) * _ROUNDING:
+            return f"the value of the first is {_shown(value)}, and {_shown(stated)} was stated to be left without removals"
+        if len(here) < len(there) and _number(f(there)) < value - abs(value) * _ROUNDING:
+            return f"the value falls from {_shown(value)} to {_shown(_number(f(there)))} when a row is added"
+        return None
+
+    return wrong
+
+
+def _removed(least_after: Callable[..., Any], k: int) -> _Claim:
+    def wrong(here: Any, there: Any) -> str | None:
+        before, beyond = _number(least_after(there, k)), _number(least_after(here, k + 1))
+        if beyond > before + abs(before) * _ROUNDING:
+            return (
+                f"after {k + 1} removals {_shown(beyond)} is stated to be left of the first, and {_shown(before)} of its neighbour after {k}: "
+                f"one row more to remove makes up for one row"
+            )
+        return None
+
+    return wrong
+
+
+#: Data sets of a public size are all tried where they have at most so many rows.
+_FEW = 8
+
+
+def _data_sets(rows: list[Any], size: int, public: bool) -> Iterator[tuple[int, ...]]:
+    """Data sets of so many made-up rows, as places of rows: all, or where these are too many those of two rows, one of them rare or half of all."""
+    if not public or size <= _FEW:
+        yield from itertools.combinations_with_replacement(range(len(rows)), size)
+        return
+    for one, other in itertools.permutations(range(len(rows)), 2):
+        for many in sorted({0, 1, size // 2, (size + 1) // 2}):
+            yield (other,) * many + (one,) * (size - many)
+
+
 def _pairs(rows: list[Any], size: int, adjacency: str) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-    """All neighbouring pairs of small data sets, the smallest first, both ways round."""
+    """Neighbouring pairs of small data sets, the smallest first, both ways round."""
     sizes = [size] if adjacency == "replace" else range(size)
     for count in sizes:
-        for places in itertools.combinations_with_replacement(range(len(rows)), count):
+        for places in _data_sets(rows, count, adjacency == "replace"):
             data = tuple(rows[place] for place in places)
             if adjacency == "add-remove":
                 others = [(*data, row) for row in rows]
             else:
-                others = [
-                    (*data[:at], row, *data[at + 1 :]) for at in range(count) for place, row in enumerate(rows) if place != places[at]
-                ]
+                # Of many rows that are the same the first stands for all.
+                ends = [at for at in range(count) if count <= _FEW or at == 0 or places[at] != places[at - 1]]
+                others = [(*data[:at], row, *data[at + 1 :]) for at in ends for place, row in enumerate(rows) if place != places[at]]
             for other in others:
                 yield data, other
                 yield other, data

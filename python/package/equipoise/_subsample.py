@@ -188,6 +188,8 @@ class Asked:
     def __init__(self, f: Functions, then: Mapping[str, Functions] | None, data: Any, types: Any, unit: Any) -> None:
         check_own(data)
         self.functions = _functions(f, "f")
+        if then is not None and (not isinstance(then, Mapping) or not then):
+            raise DataError("then has no analyses; give some by name, such as {'mean': np.mean, 'median': np.median}")
         self.then = then
         self.analyses = {str(name).strip(): _functions(one, f"then['{name}']") for name, one in (then or {}).items()}
         self.types = types
