@@ -4,6 +4,7 @@ mod documents;
 mod modules;
 mod options;
 mod python_surface;
+mod statistic_names;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
