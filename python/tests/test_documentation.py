@@ -25,6 +25,12 @@ def test_examples_in_docstrings(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
+def test_examples_of_the_page_about_your_own_analysis() -> None:
+    page = Path(__file__).parent.parent.parent / "docs" / "own.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted > 10 and found.failed == 0
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_scripts(path: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=900)

@@ -48,6 +48,12 @@ def test_files_are_charged_to_the_ledger_beside_them_and_keep_their_unit(tmp_pat
     assert eq.graph(path, "edges", adjacency="node", epsilon=1, max_degree=4, columns=columns).to_dict()["spent"]["epsilon"] == "12"
 
 
+def test_a_table_of_kept_degrees_says_that_edges_were_left_out() -> None:
+    release = eq.graph(RING, "degree-histogram", adjacency="node", epsilon=1, max_degree=3)
+    assert "about: the number of nodes that keep so many edges where each node keeps at most 3" in repr(release)
+    assert eq.graph(RING, "edges", adjacency="edge", epsilon=1, columns="from,to").guarantee["unit"] == "edge of from,to"
+
+
 def test_what_is_wrong_is_one_line_before_the_charge() -> None:
     for statistic, words, said in [
         ("triangles", {"adjacency": "node"}, "is not answered for one node"),

@@ -359,3 +359,23 @@ def test_choices_are_simulated_on_public_rows_for_free():
     with pytest.raises(eq.RequestError, match="needs sensitivity="):
         eq.simulate("choose", {"a": 1, "b": 2}, epsilon=1)
     assert eq.simulate("choose", {"a": 1, "b": 2}, sensitivity=1, epsilon=1, trials=5).series[0]["truth"] == "b"
+
+
+def test_what_the_promise_rests_on_is_said_whatever_came_out():
+    for release in (
+        eq.noise(4, sensitivity=1, epsilon=1),
+        eq.stable("yes", rows_to_change=0, epsilon=1, delta=1e-6),  # refused but for a chance of delta
+        eq.propose_test_release(lambda rows: "a", data=ROWS, distance=math.inf, inner=(0.5, 0), epsilon=1, delta=1e-6),
+    ):
+        clauses = release.to_dict()["stated"]
+        assert clauses
+        for clause in clauses:
+            assert clause in repr(release) and clause in release._repr_html_()
+            bare = clause.removesuffix(", as stated by the caller")
+            assert f"if what the caller stated is true, which nobody checked: {clauses[0].removesuffix(', as stated by the caller')}" in release.explain()
+            assert bare in release.explain()
+
+
+def test_a_choice_on_a_sample_is_told_against_the_best_option_of_it():
+    release = eq.sampled(eq.choose, lambda option, rows: sum(row == option for row in rows), [0, 1], data=ROWS, rate=0.5, sensitivity=1, epsilon=1)
+    assert "the best option of a secret sample that has each row with probability 0.5 scores at most" in repr(release)

@@ -236,24 +236,35 @@ fn paragraph(
         charged = amount(cost),
         expected = text("expected"),
         instead = instead(question),
-        assumed = assumed(text("mechanism")),
+        assumed = assumed(question),
     )
 }
 
-/// What the guarantee rests on beside the mechanism, where blocks are run through somebody's code.
-fn assumed(mechanism: &str) -> &'static str {
-    match mechanism {
-        "subsample, programs confined" => {
+/// What the guarantee rests on beside the mechanism: on what the caller stated of a function, or on somebody's code that is run on blocks.
+fn assumed(question: &Value) -> String {
+    let stated: Vec<&str> =
+        question["stated"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !stated.is_empty() {
+        return format!(
+            ", except what the caller stated, which nobody checked: {}",
+            meaning::stated(&stated)
+        );
+    }
+    let text = |name: &str| question[name].as_str().unwrap_or_default();
+    match (text("statistic"), text("mechanism")) {
+        (_, "subsample, programs confined") => {
             ", except that the program in its sandbox leaves no message for other blocks in what the kernel keeps for all"
         }
-        "subsample, programs trusted" => {
+        (_, "subsample, programs trusted") => {
             ", except that the program's running time and what it leaves behind on the machine say nothing of its rows"
         }
-        "trimmed" | "winsorized" | "ball" | "bounded" | "vectors" | "majority" | "arg-max" | "counts" => {
+        ("subsample", _)
+        | (_, "trimmed" | "winsorized" | "ball" | "bounded" | "vectors" | "majority" | "arg-max" | "counts") => {
             ", except that the function that was run on blocks looks at its block alone and keeps no memory"
         }
         _ => "",
     }
+    .to_string()
 }
 
 /// The mechanisms that could have answered as well.

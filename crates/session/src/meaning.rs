@@ -170,6 +170,12 @@ pub fn outcome(release: &Release) -> String {
     }
 }
 
+/// What the caller stated, as clauses of one sentence that says so itself.
+pub fn stated<T: AsRef<str>>(clauses: &[T]) -> String {
+    let bare = |clause: &T| printable(clause.as_ref().trim_end_matches(", as stated by the caller"));
+    clauses.iter().map(bare).collect::<Vec<_>>().join("; ")
+}
+
 /// A release in a paragraph, from what it says itself.
 pub fn paragraph(release: &Release) -> String {
     let promise = &release.guarantee;
@@ -197,8 +203,12 @@ pub fn paragraph(release: &Release) -> String {
     });
     let receipt =
         release.receipt.as_ref().map_or(String::new(), |receipt| format!(" Receipt: {}.", receipt.id));
+    let rests = match &release.stated[..] {
+        [] => String::new(),
+        clauses => format!(", if what the caller stated is true, which nobody checked: {}", stated(clauses)),
+    };
     format!(
-        "The {}{of}{by} of {}{filter}, by the mechanism {}. {said} It promises {} for {}, {}. {} With this release {} \
+        "The {}{of}{by} of {}{filter}, by the mechanism {}. {said} It promises {} for {}, {}{rests}. {} With this release {} \
          is spent on the data set in all{left}.{receipt}",
         release.statistic,
         printable(&release.data),

@@ -279,16 +279,20 @@ class Release:
         if self.refused:
             step = self.next_step
             then = f"; next: {step['call']}" if step else ""
-            return visible(f"<{self._asked()} refused ({where}): {self.advice}{then}>")
+            return visible(f"<{self._asked()} refused ({where}): {self.advice}{then}{self._stated()}>")
         if self.groups is not None:
             return _below(f"<{self._asked()}, {len(self.groups)} groups ({where})", self._lines())
         if self.answers is not None:
             lines = [f"  {name}: {value}" + (f"; {bar}" if bar else "") for name, value, bar in self._answers()]
             return _below(f"<{self._asked()} ({where})", lines)
         if self.error is None:
-            return visible(f"<{self._asked()}: {_shown(self.value)} ({where})>")
+            return visible(f"<{self._asked()}: {_shown(self.value)}{self._stated()} ({where})>")
         value, bar = self._words()
         return visible(f"<{self._asked()}: {value}; {bar} ({where})>")
+
+    def _stated(self) -> str:
+        """What the caller stated, where no bar says it: the promise rests on it."""
+        return "".join(f"; {clause}" for clause in self._parts.get("stated") or [])
 
     def _asked(self) -> str:
         """What was asked, in short, and what values were limited to where that is one range: a number is not read without it."""
@@ -381,6 +385,7 @@ class Release:
             ("", self._picture()),
             ("", self._table_html()),
             ("advice" if self.refused else "error", html.escape((self.advice or "") if self.refused else bar)),
+            ("stated", html.escape(self._stated()[2:] if self.refused or not bar else "")),
             ("next", "" if step is None else f"<code>{html.escape(step['call'])}</code>"),
             ("blocks", html.escape(self._answered())),
             ("privacy", html.escape(f"epsilon {epsilon}{delta} for one {promise['unit']} ({promise['adjacency']}); {self.mechanism}")),

@@ -106,9 +106,14 @@ impl ErrorBar {
     pub fn table_words<'a>(bars: impl IntoIterator<Item = &'a Self>) -> Option<(String, Vec<String>)> {
         let bars: Vec<&Self> = bars.into_iter().collect();
         let confidence = bars.first()?.confidence;
-        let about = Self::common_words(bars);
-        let (at_once, about): (Vec<String>, Vec<String>) =
+        let about = Self::common_words(bars.iter().copied());
+        let (at_once, mut about): (Vec<String>, Vec<String>) =
             about.into_iter().partition(|words| [TOGETHER, TOGETHER_IN_GROUP].contains(&words.as_str()));
+        // What all of them are about comes first, where that is not what the head of the table says.
+        let subject = bars.first().and_then(|bar| bar.subject());
+        if let Some(subject) = subject.filter(|of| bars.iter().all(|bar| bar.subject() == Some(of))) {
+            about.insert(0, printable(subject));
+        }
         let holds = match at_once.first().map(String::as_str) {
             None => "each holds on its own",
             Some(TOGETHER) => "all hold at once",

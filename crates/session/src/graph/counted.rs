@@ -129,7 +129,7 @@ pub(super) fn number(count: i64, within: &Ratio, confidence: f64) -> Answer {
 /// A whole number of at least one that was typed.
 pub(super) fn whole(text: &str, most: u64) -> Result<u64, PlanError> {
     text.trim().parse().ok().filter(|number| (1..=most).contains(number)).ok_or_else(|| {
-        PlanError::line(format!("max_degree {} is not accepted:", wording::shown(text)))
+        PlanError::line(format!("`max_degree={}` is not accepted:", wording::shown(text)))
             .hint(format!("give a whole number from 1 to {most}"))
     })
 }

@@ -370,7 +370,7 @@ fn ends(request: &GraphRequest, facts: &DataFacts) -> Result<[usize; 2], PlanErr
     let names = list(&facts.columns);
     let two = || {
         PlanError::about(Argument::Column, "which two columns hold the ends of each edge?")
-            .hint(format!("Give columns=FROM,TO. There are: {names}"))
+            .hint(format!("Give `columns=FROM,TO`. There are: {names}"))
     };
     let Some(text) = request.columns.as_deref() else {
         return if facts.columns.len() == 2 { Ok([0, 1]) } else { Err(two()) };

@@ -90,7 +90,7 @@ impl Near {
     /// Over numbers up to `largest`.
     pub fn plan_within(said: &Said<'_>, largest: u64) -> Result<Self, PlanError> {
         if said.request.max_degree.is_some() {
-            return Err(PlanError::line("max_degree is for histograms, and for nodes that are protected")
+            return Err(PlanError::line("`max_degree` is for histograms, and for nodes that are protected")
                 .hint("leave it out"));
         }
         let large_star = matches!(said.count, Count::Stars(edges) if edges > 2);
@@ -382,7 +382,7 @@ fn plan_bounded(said: &Said<'_>) -> Result<bound_local_sensitivity::Calibrated, 
 fn ceiling(text: &str, count: Count) -> Result<(u64, Ratio), PlanError> {
     let nodes =
         text.trim().parse::<u64>().ok().filter(|nodes| (2..=LARGEST).contains(nodes)).ok_or_else(|| {
-            PlanError::line(format!("nodes {} is not accepted:", wording::shown(text)))
+            PlanError::line(format!("`nodes={}` is not accepted:", wording::shown(text)))
                 .hint("give a whole number of at least 2, such as 1000")
         })?;
     let most = match count {

@@ -177,7 +177,7 @@ fn bounds(text: Option<&str>, most: u64) -> Result<Vec<u64>, PlanError> {
     };
     let bounds: Vec<u64> = text.split(',').map(|one| whole(one, most)).collect::<Result<_, _>>()?;
     if bounds.len() > 1000 || !bounds.is_sorted_by(|one, next| one < next) {
-        return Err(PlanError::line("bounds of max_degree are not accepted:")
+        return Err(PlanError::line("`max_degree` is not accepted:")
             .hint("give at most 1000 in growing order, such as 4,16,64"));
     }
     Ok(bounds)

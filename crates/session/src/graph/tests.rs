@@ -118,6 +118,11 @@ fn histograms_have_a_bin_for_each_degree() {
             let truth = if group.key == "4" { 3000.0 } else { 0.0 };
             assert!((group.value.as_f64().unwrap() - truth).abs() < 100.0, "{group:?}");
         }
+        // Degrees of kept edges are not degrees, and the table says so.
+        let bars = groups.iter().filter_map(|group| group.error.as_ref());
+        let (_, about) = crate::bar::ErrorBar::table_words(bars).unwrap();
+        let kept = "the number of nodes that keep so many edges where each node keeps at most 4";
+        assert_eq!(about.contains(&kept.to_string()), request.adjacency.as_deref() == Some("node"));
     }
 }
 
@@ -197,7 +202,7 @@ fn what_is_wrong_is_said_before_anything_is_charged() {
     }
     let three = DataFacts { columns: vec!["a".into(), "b".into(), "c".into()], ..facts(None) };
     let error = GraphPlan::new(&request("edges", "edge"), &three).unwrap_err().to_string();
-    assert!(error.contains("columns=FROM,TO. There are: a, b, c"), "{error}");
+    assert!(error.contains("`columns=FROM,TO`. There are: a, b, c"), "{error}");
 }
 
 /// A graph without triangles in which two people have up to forty common neighbours: only what edges that are there do counts for removals.

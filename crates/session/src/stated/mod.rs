@@ -54,7 +54,7 @@ mod scored;
 
 use crate::{
     answer::Answer,
-    bar::{Condition, ErrorBar},
+    bar::{Condition, ErrorBar, Shape},
     caution,
     error::PlanError,
     facts::DataFacts,
@@ -304,7 +304,9 @@ impl StatedPlan {
     fn on_what_was_stated(&self, bar: ErrorBar) -> ErrorBar {
         let bar = match &self.sampled {
             Some((_, rate)) => {
-                let of = bar.subject().unwrap_or("the value").to_string();
+                let otherwise =
+                    if matches!(bar.shape(), Shape::Score(_)) { "the best option" } else { "the value" };
+                let of = bar.subject().unwrap_or(otherwise).to_string();
                 bar.about(format!("{of} of a secret sample that has each row with probability {rate}"))
             }
             None => bar,

@@ -106,10 +106,11 @@ impl Fallen {
             self.removals()
         );
         let answer = answered(self.mechanism.answers(), &value, self.confidence, of);
-        let reach = Condition::Given(format!(
-            "if {} removals bring the value down to the last answer",
-            self.mechanism.shift()
-        ));
+        let reach = Condition::Given(match self.mechanism.shift() {
+            0 => "if the value is at most the last answer".to_string(),
+            1 => "if one removal brings the value down to the last answer".to_string(),
+            removals => format!("if {removals} removals bring the value down to the last answer"),
+        });
         Some(Answer { error: answer.error.map(|bar| bar.on(reach)), ..answer })
     }
 }

@@ -178,6 +178,28 @@ fn a_secret_sample_costs_less_and_the_bar_is_about_it() {
     assert_eq!(error.subject(), Some("the value of a secret sample that has each row with probability 0.5"));
 }
 
+/// What is written for a privacy board must not say that nothing is assumed.
+#[test]
+fn an_explanation_says_what_the_promise_rests_on() {
+    let mut session = session();
+    let request = StatedRequest { sensitivity: text("1"), ..asked("noise") };
+    let release = release(&mut session, &request, Some(&number(3.0))).unwrap();
+    let own = crate::meaning::paragraph(&release);
+    assert!(own.contains("if what the caller stated is true, which nobody checked: sensitivity 1."), "{own}");
+    let receipt = release.receipt.unwrap().id;
+    let of_ledger = crate::explanation::explain(
+        session.ledger(),
+        &receipt,
+        equipoise_core::wording::Surface::CommandLine,
+    )
+    .unwrap()
+    .words;
+    assert!(
+        of_ledger.contains("except what the caller stated, which nobody checked: sensitivity 1;"),
+        "{of_ledger}"
+    );
+}
+
 #[test]
 fn where_replacing_is_counted_coming_and_going_are_two_steps() {
     let mut session = session();
