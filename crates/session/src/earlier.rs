@@ -13,6 +13,7 @@ use crate::{
     statistic::{Argument, Statistic, Truth},
 };
 use equipoise_core::{adjacency::Unit, ratio::Ratio, wording::Surface};
+use serde_json::Value;
 
 /// Bars that are less sure keep nobody from asking.
 const SURE: f64 = 0.95;
@@ -27,8 +28,8 @@ struct RowCount {
     promise: Promise,
     /// There are no more, as sure as its error bar is.
     most: u64,
-    /// How wide the bar is.
-    width: u64,
+    /// How far the upper end lies above the count: what the bar's price made it, whatever the noise was.
+    reach: u64,
     receipt: String,
 }
 
@@ -86,6 +87,12 @@ impl Hopeless<'_> {
 }
 
 impl EarlierCounts {
+    /// Can they tell anything of this plan? Most questions of counts are never refused, and nothing is looked up for them.
+    pub fn matter_to(plan: &Plan) -> bool {
+        let takes_some = |part: &Part| part.rows_needed().is_some() || !part.parts_needed().is_empty();
+        plan.parts().iter().any(takes_some)
+    }
+
     /// Look them up. `changed` is when the data was changed last, as the ledger writes times; what was told before is about other rows.
     pub fn of(
         ledger: &Ledger,
@@ -208,24 +215,29 @@ impl EarlierCounts {
                 && (&count.promise.unit, count.promise.max_rows_per_unit, count.promise.max_groups_per_unit)
                     == (&promise.unit, promise.max_rows_per_unit, promise.max_groups_per_unit)
         };
-        // Whatever it says: of several upper ends the least fails more often than each.
-        self.0.iter().filter(wider).min_by_key(|count| count.width)
+        // Whatever it says: of several upper ends the least fails more often than each. So neither is the least width taken: a bar
+        // ends at zero, which makes the lowest counts the narrowest.
+        self.0.iter().filter(wider).min_by_key(|count| count.reach)
     }
 }
 
 /// What a release tells of numbers of rows, under the id of its charge.
 fn row_counts(text: &str, receipt: &str) -> Vec<RowCount> {
+    // Most releases are of something else, which shows without reading all of them.
+    if !Statistic::names().into_iter().any(|name| counts(name) && text.contains(&format!("\"{name}\""))) {
+        return Vec::new();
+    }
     let Ok(release) = serde_json::from_str::<Release>(text) else { return Vec::new() };
-    let ends = |outcome: Outcome, error: Option<&ErrorBar>| match outcome {
-        Outcome::Released => row_ends(error?),
+    let ends = |outcome: Outcome, value: &Value, error: Option<&ErrorBar>| match outcome {
+        Outcome::Released => upper_end(value, error?),
         Outcome::Refused => None,
     };
-    let count = |column: Option<&String>, [least, most]: [u64; 2]| RowCount {
+    let count = |column: Option<&String>, (most, reach): (u64, u64)| RowCount {
         filter: release.filter.clone(),
         column: column.cloned(),
         promise: release.guarantee.clone(),
         most,
-        width: most.saturating_sub(least),
+        reach,
         receipt: receipt.to_string(),
     };
     let of_release = |ends| count(release.column.as_ref(), ends);
@@ -234,11 +246,12 @@ fn row_counts(text: &str, receipt: &str) -> Vec<RowCount> {
     }
     match &release.answers {
         None if counts(&release.statistic) && release.groups.is_none() => {
-            ends(release.outcome, release.error.as_ref()).map(of_release).into_iter().collect()
+            let ends = ends(release.outcome, &release.value, release.error.as_ref());
+            ends.map(of_release).into_iter().collect()
         }
         Some(answers) if release.statistic == Statistic::Summary.name() => {
             let counted = answers.iter().find(|item: &&BatchAnswer| counts(&item.statistic));
-            let ends = counted.and_then(|item| ends(item.outcome, item.error.as_ref()));
+            let ends = counted.and_then(|item| ends(item.outcome, &item.value, item.error.as_ref()));
             ends.map(of_release).into_iter().collect()
         }
         // Of units a count in a query may be of what each has: only where a unit is a row is it one of rows for sure.
@@ -246,7 +259,7 @@ fn row_counts(text: &str, receipt: &str) -> Vec<RowCount> {
             let plain = answers.iter().filter(|item| counts(&item.statistic) && item.group_by.is_empty());
             plain
                 .filter_map(|item| {
-                    Some(count(item.column.as_ref(), ends(item.outcome, item.error.as_ref())?))
+                    Some(count(item.column.as_ref(), ends(item.outcome, &item.value, item.error.as_ref())?))
                 })
                 .collect()
         }
@@ -259,18 +272,18 @@ fn counts(statistic: &str) -> bool {
     Statistic::named(statistic).is_some_and(|one| one.spec().truth == Truth::Count)
 }
 
-/// Between which whole numbers a bar that is sure enough lies.
-fn row_ends(error: &ErrorBar) -> Option<[u64; 2]> {
+/// Where a bar that is sure enough ends above a count, and how far that is from it.
+fn upper_end(value: &Value, error: &ErrorBar) -> Option<(u64, u64)> {
     if error.confidence() < SURE {
         return None;
     }
-    let [low, high] = error.numeric_ends()?;
+    let [_, high] = error.numeric_ends()?;
     let whole = |number: f64| {
         Ratio::from_f64_exact(number)
             .and_then(|number| number.ceil_i64())
             .map(|number| number.max(0).unsigned_abs())
     };
-    Some([whole(low)?, whole(high)?])
+    Some((whole(high)?, whole(high - value.as_f64()?)?))
 }
 
 #[cfg(test)]
@@ -330,6 +343,45 @@ mod tests {
         assert_eq!(other, EarlierCounts::default(), "who was told nothing knows nothing");
         let of_people = Request { unit: Some("town".into()), ..median };
         assert_eq!(check(&session, &of_people, LONG_AGO), Ok(()), "rows are not people");
+    }
+
+    /// Of counts at one price the latest is believed, and not the one whose noise was lowest, whose bar ends at zero.
+    #[test]
+    fn of_equal_counts_the_latest_is_believed_and_not_the_lowest() {
+        let told = |value: u64, id: &str| {
+            format!(
+                r#"{{"outcome": "released", "value": {value}, "statistic": "count", "data": "people", "mechanism": "laplace",
+                "guarantee": {{"epsilon": "0.001", "delta": "0", "adjacency": "add-remove", "unit": "row"}},
+                "error": {{"confidence": 0.95, "kind": "noise", "low": {}, "high": {}}},
+                "spent": {{"epsilon": "0.001", "delta": "0"}}, "remaining": null,
+                "receipt": {{"id": "{id}", "hash": "", "time": "", "ledger": null}}}}"#,
+                value.saturating_sub(2996),
+                value + 2996
+            )
+        };
+        let session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        let median = plan(&session, &asked("median", "0.01"));
+        let counts = EarlierCounts::told([told(5000, "late").as_str(), told(0, "low").as_str()]);
+        assert_eq!(
+            counts.0.iter().map(|count| (count.most, count.reach)).collect::<Vec<_>>(),
+            [(7996, 2996), (2996, 2996)]
+        );
+        let believed = counts.narrowest(median.parts()[0].request(), &median.promise()).unwrap();
+        assert_eq!(believed.receipt, "late");
+        let counts = EarlierCounts::told([told(0, "low").as_str(), told(5000, "early").as_str()]);
+        assert!(counts.check(&median).is_err(), "whatever the latest says");
+    }
+
+    #[test]
+    fn plans_that_take_no_rows_look_nothing_up() {
+        let session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        for (statistic, matters) in [("count", false), ("median", true), ("summary", true)] {
+            assert_eq!(
+                EarlierCounts::matter_to(&plan(&session, &asked(statistic, "1"))),
+                matters,
+                "{statistic}"
+            );
+        }
     }
 
     #[test]
