@@ -257,6 +257,13 @@ fn check_names(request: &ChargeRequest) -> Result<(), DataSetError> {
     Ok(())
 }
 
+impl Ledger {
+    /// Did this analyst charge something under this request id?
+    pub fn is_used(&self, analyst: &str, request_id: &str) -> Result<bool, LedgerError> {
+        self.read(|connection| Ok(earlier(connection, Some(analyst), Some(request_id))?.is_some()))
+    }
+}
+
 /// The charge that this analyst made under the same request id.
 fn earlier(
     connection: &Connection,

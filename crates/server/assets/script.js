@@ -47,6 +47,7 @@ async function plan() {
         line(`Expect: ${said.expected}.`),
         line(`Costs ${priced(said.charge)}${left}${more}.`),
         ...(said.answered ? [line("Already answered: go on to see it without a charge.")] : []),
+        ...(said.would_be_refused ? [line(`By earlier answers ${said.would_be_refused.problem}. It is charged all the same if you ask.`, "notice")] : []),
         ...said.warnings.map((warning) => line(warning, "notice")),
       ];
     } else {

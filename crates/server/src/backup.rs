@@ -11,7 +11,9 @@ use std::{
 };
 
 /// What lies beside the ledger and belongs to it.
-const OTHERS: [&str; 2] = ["members.json", "asked.jsonl"];
+const OTHERS: [&str; 2] = [MEMBERS, ASKED];
+const MEMBERS: &str = "members.json";
+const ASKED: &str = "asked.jsonl";
 const MONITORS: &str = "monitors";
 const HEAD: &str = "head";
 
@@ -19,7 +21,12 @@ const HEAD: &str = "head";
 pub fn back_up(directory: &Path, to: &Path) -> Result<Head, String> {
     let failed = |error: io::Error| format!("the backup cannot be written: {error}");
     let ledger = Ledger::open_read_only(&directory.join(LEDGER)).map_err(|error| error.to_string())?;
-    fs::DirBuilder::new().mode(0o700).create(to).map_err(failed)?;
+    fs::DirBuilder::new().mode(0o700).create(to).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            "the folder of the backup is there already; name one that is not".to_string()
+        }
+        _ => failed(error),
+    })?;
     // What is in force is copied first: whoever was let in later is let in again, and nobody who was not.
     for name in OTHERS {
         copy(&directory.join(name), &to.join(name)).map_err(failed)?;
@@ -70,6 +77,10 @@ pub fn restore(directory: &Path, from: &Path, by: &str, bound: Option<&Approx>) 
         return Err("the ledger that is there holds together and has everything that the backup has; nothing is to be put back"
             .to_string());
     }
+    let last = fs::read(directory.join(MEMBERS)).ok();
+    let members = fs::read(from.join(MEMBERS)).map_err(failed)?;
+    let members = store::put_back(&members, last.as_deref())
+        .ok_or_else(|| "the members of the backup cannot be read; it is not whole".to_string())?;
     let logs = ["-wal", "-shm"].map(|ending| format!("{LEDGER}{ending}"));
     let old = logs.iter().map(String::as_str).chain([LEDGER, MONITORS]).chain(OTHERS);
     for name in old {
@@ -81,9 +92,10 @@ pub fn restore(directory: &Path, from: &Path, by: &str, bound: Option<&Approx>) 
             fs::rename(&now, &before).map_err(failed)?;
         }
     }
-    for name in [LEDGER].into_iter().chain(OTHERS) {
+    for name in [LEDGER, ASKED] {
         copy(&from.join(name), &directory.join(name)).map_err(failed)?;
     }
+    write(&directory.join(MEMBERS), &members).map_err(failed)?;
     // Monitors of the backup lie elsewhere now, and the ledger knows a monitor's file by its place on the disk: they end here.
     let mut ledger = Ledger::open(&there).map_err(|error| said(&error))?;
     ledger.restored(by, bound).map_err(|error| said(&error))?;

@@ -3,6 +3,7 @@
 use crate::{
     acts::{
         data_sets::{self, Limiting, Number, Registering},
+        members,
         programs::{self, Allowing},
     },
     authorise::{Caller, Shown},
@@ -26,7 +27,7 @@ pub fn prepare(state: &Arc<State>) -> Result<Vec<(Role, String)>, Problem> {
     let mut links = Vec::new();
     for (name, role) in MEMBERS {
         state.store.add_member(name, role)?;
-        state.note("demo", &format!("made a member: {role}"), None, Some(name))?;
+        state.note(members::DEMO, &format!("made a member: {role}"), None, Some(name))?;
         let secret = state.store.issue(name, Opens::Demonstration, "")?;
         links.push((role, state.link(secret.reveal())));
     }

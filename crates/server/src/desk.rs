@@ -139,6 +139,16 @@ impl Drop for Place {
     }
 }
 
+/// The turn of a scan, which the next one gets however this one ends.
+struct Turn<'a>(&'a Desk);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.scanning.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.scan_ended.notify_one();
+    }
+}
+
 /// A request id while its question is planned and charged.
 pub struct Underway<'a> {
     desk: &'a Desk,
@@ -267,10 +277,10 @@ impl Desk {
         }
         *scanning += 1;
         drop(scanning);
+        let turn = Turn(self);
         let answered = answer();
         let took = began.elapsed();
-        *self.scanning.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.scan_ended.notify_one();
+        drop(turn);
         self.keep(id, data_set, took, answered);
     }
 

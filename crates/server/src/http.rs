@@ -22,6 +22,8 @@ use std::{
 
 /// The longest body, in bytes.
 pub const LONGEST_BODY: usize = 1 << 20;
+/// The longest of somebody who is no member: enough to sign in, and too little to fill the memory over many connections.
+const LONGEST_OF_STRANGERS: usize = 4 << 10;
 /// How long a body may take to come.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
@@ -68,7 +70,8 @@ pub fn from_own_page(state: &State, headers: &HeaderMap) -> bool {
 /// Who sends a request, by its token or its cookie.
 pub fn caller(state: &State, method: &Method, headers: &HeaderMap) -> Result<Caller, Problem> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
-        let token = value.to_str().ok().and_then(|text| text.strip_prefix("Bearer "));
+        let said = value.to_str().ok().and_then(|text| text.split_once(' '));
+        let token = said.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token);
         return token.and_then(|token| state.store.by_token(token.trim())).ok_or_else(Problem::nobody);
     }
     let secret = cookie(state, headers).ok_or_else(Problem::nobody)?;
@@ -121,16 +124,22 @@ fn keep_witness(state: &State, response: &mut Response) {
 }
 
 /// A whole body, of bounded length and within a bounded time.
-pub async fn body(request: Request) -> Result<String, Problem> {
-    let too_long = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "a body has at most 1 MiB");
+pub async fn body(request: Request, state: &State) -> Result<String, Problem> {
+    let is_member = caller(state, &Method::GET, request.headers()).is_ok();
+    let (longest, line) = if is_member {
+        (LONGEST_BODY, "a body has at most 1 MiB")
+    } else {
+        (LONGEST_OF_STRANGERS, "a body has at most 4 KiB before somebody is signed in")
+    };
+    let too_long = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, line);
     let declared = request
         .headers()
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|length| length > LONGEST_BODY) {
+    if declared.is_some_and(|length| length > longest) {
         return Err(too_long());
     }
-    let read = tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), LONGEST_BODY)).await;
+    let read = tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), longest)).await;
     let bytes = read
         .map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the body took too long to come"))?
         .map_err(|_| too_long())?;
@@ -143,7 +152,7 @@ pub struct JsonText(pub String);
 impl FromRequest<Arc<State>> for JsonText {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &Arc<State>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &Arc<State>) -> Result<Self, Problem> {
         let kind = request
             .headers()
             .get(header::CONTENT_TYPE)
@@ -157,7 +166,7 @@ impl FromRequest<Arc<State>> for JsonText {
                 "send JSON, as 'Content-Type: application/json'",
             ));
         }
-        body(request).await.map(Self)
+        body(request, state).await.map(Self)
     }
 }
 
@@ -204,6 +213,13 @@ pub async fn aside<T: Send + 'static>(
         .unwrap_or_else(|_| Err(Problem::inside("a request ended without a word")))
 }
 
+/// An address that is no text is answered by the framework, in words of its own.
+fn is_unreadable(response: &Response) -> bool {
+    let is_plain = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/plain");
+    response.status() == StatusCode::BAD_REQUEST
+        && response.headers().get(header::CONTENT_TYPE).is_some_and(is_plain)
+}
+
 /// Nothing is at this address.
 pub async fn nothing_here(
     axum::extract::State(state): axum::extract::State<Arc<State>>,
@@ -239,7 +255,15 @@ async fn around(
         // What cannot be looked at is looked at with the next request.
         let _ = aside(&state, move |state| state.rollback.heed(&state.ledger()?, &witness)).await;
     }
+    let is_api = request.uri().path().starts_with("/v1/");
+    let headers = (!is_api).then(|| request.headers().clone());
     let mut response = next.run(request).await;
+    if is_unreadable(&response) {
+        response = match headers {
+            None => Problem::not_found().into_response(),
+            Some(headers) => crate::console::problem_page(&state, &headers, &Problem::not_found()),
+        };
+    }
     if member.is_some() {
         response.extensions_mut().insert(Known);
     }

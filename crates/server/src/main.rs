@@ -10,6 +10,7 @@ use equipoise_server::{
     serve,
     sink::{SYSLOG, Sink},
     state::{Settings, State},
+    store::Role,
 };
 use std::{
     net::{IpAddr, SocketAddr},
@@ -154,7 +155,9 @@ fn keep(books: &Books) -> Result<(), String> {
         Books::Restore { from, place, by, epsilon, delta } => {
             let bound = bound(epsilon.as_deref(), delta.as_deref())?;
             let head = backup::restore(&place.directory, from, by, bound.as_ref())?;
-            println!("put back; the ledger says so and counts what is missing:\n{head}");
+            println!(
+                "put back; the ledger says so and counts what is missing; links and sessions of the backup are worth nothing, so start with --first-steward:\n{head}"
+            );
         }
     }
     Ok(())
@@ -245,6 +248,16 @@ fn settings(
     if !origins.iter().all(|origin| is_origin(origin)) {
         return Err("--public-url is a scheme and a host, such as https://answers.example.org".to_string());
     }
+    // Cookies and tokens would go over the network for everybody to read.
+    if (tls || !origins.iter().all(|origin| is_of_this_machine(origin)))
+        && origins.iter().any(|origin| !origin.starts_with("https://"))
+    {
+        return Err("browsers beyond this machine reach it by HTTPS alone; begin --public-url with https://"
+            .to_string());
+    }
+    if let Some(folder) = options.data.iter().chain(&options.programs).find(|folder| !folder.is_dir()) {
+        return Err(format!("{} is no folder; make it, or name another", folder.display()));
+    }
     if options.public_url.is_none() && matches!(address.ip(), IpAddr::V4(ip) if ip.is_loopback()) {
         origins.push(format!("{scheme}://localhost:{}", address.port()));
     }
@@ -265,7 +278,17 @@ fn settings(
 /// A scheme and a host, without a path.
 fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']))
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-:[]".contains(c);
+    host.is_some_and(|host| !host.is_empty() && host.chars().all(plain))
+}
+
+/// Is it an address by which only this machine reaches itself?
+fn is_of_this_machine(origin: &str) -> bool {
+    let host = origin.split_once("://").map_or(origin, |(_, host)| host);
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name);
+    let ip = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 fn greet(
@@ -290,6 +313,11 @@ fn greet(
             println!("  {role:<8}  {link}");
         }
         println!("Ctrl-C ends it and removes everything");
+    }
+    let has_steward =
+        state.store.members().iter().any(|member| member.active && member.role == Role::Steward);
+    if !has_steward && options.first_steward.is_none() {
+        println!("nobody can sign in yet: start it once with --first-steward NAME, which prints a link");
     }
     if let Some(name) = &options.first_steward {
         let link = state.first_steward(name).map_err(|problem| problem.detail)?;

@@ -1,4 +1,4 @@
-//! How much one member may ask of the server: plans and questions a minute, each.
+//! How much one member may ask of the server: plans and questions a minute, each, and how much long work at once.
 
 use crate::problem::Problem;
 use axum::http::StatusCode;
@@ -82,9 +82,72 @@ impl Limiter {
     }
 }
 
+/// Work that takes long and is free: so much of it at once for each member and for all together, so that nobody fills the threads that
+/// everybody's requests run on.
+pub struct Gate {
+    most_of_one: usize,
+    most: usize,
+    inside: Mutex<HashMap<String, usize>>,
+}
+
+/// One piece of such work, until it is dropped.
+pub struct Pass<'a> {
+    gate: &'a Gate,
+    member: String,
+}
+
+impl Gate {
+    /// A gate for so many.
+    pub fn new(most_of_one: usize, most: usize) -> Self {
+        Self { most_of_one, most, inside: Mutex::default() }
+    }
+
+    /// Go in, or be told to come back.
+    pub fn enter(&self, member: &str) -> Result<Pass<'_>, Problem> {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = inside.get(member).copied().unwrap_or_default();
+        let line = if own >= self.most_of_one {
+            "what you asked for before is still being worked on; nothing was charged, try again when it is done"
+        } else if inside.values().sum::<usize>() >= self.most {
+            "too many work here at once; nothing was charged, try again soon"
+        } else {
+            inside.insert(member.to_string(), own + 1);
+            return Ok(Pass { gate: self, member: member.to_string() });
+        };
+        Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, line).after(1))
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        let mut inside = self.gate.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = inside.get_mut(&self.member) {
+            *own -= 1;
+            if *own == 0 {
+                inside.remove(&self.member);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_much_long_work_at_once_for_each_member_and_for_all() {
+        let gate = Gate::new(2, 3);
+        let status = |member: &str| gate.enter(member).map(drop).map_err(|problem| problem.status.as_u16());
+        let first = gate.enter("ana").unwrap();
+        let second = gate.enter("ana").unwrap();
+        assert_eq!((status("ana"), status("bob")), (Err(503), Ok(())));
+        let third = gate.enter("bob").unwrap();
+        assert_eq!((status("bob"), status("eve")), (Err(503), Err(503)));
+        drop(first);
+        assert_eq!((status("ana"), status("eve")), (Ok(()), Ok(())));
+        drop((second, third));
+        assert!(gate.inside.lock().unwrap().is_empty());
+    }
 
     #[test]
     fn so_many_a_minute_for_each_member_and_kind() {

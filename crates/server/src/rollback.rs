@@ -3,8 +3,8 @@
 //!
 //! # Guarantee
 //!
-//! - Once somebody shows a witness of an entry that the ledger lacks, or a file of heads has a later one, nothing is written to
-//!   the ledger but `restored`; a restart changes nothing about that.
+//! - Once somebody shows a witness of an entry that the ledger lacks, or a file of heads has a later one, nothing is charged and
+//!   nothing changed until `restored` is written; a restart changes nothing about that. What was charged before is answered.
 //! - Nobody but the ledger makes witnesses, so that nobody can call a good ledger an old copy.
 
 use crate::{log, problem::Problem, sink::Sink};

@@ -88,6 +88,10 @@ impl Sink {
 }
 
 fn tail(path: &Path) -> io::Result<String> {
+    // What is no file, such as a device, has no end.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;

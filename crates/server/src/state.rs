@@ -1,12 +1,13 @@
 //! What the server has open: its directory, its ledger, its members, and the questions that wait.
 
 use crate::{
+    acts::members,
     answered::Answered,
     desk::Desk,
     metrics::Metrics,
     monitors::Monitors,
     problem::Problem,
-    rate::{Limiter, Rates},
+    rate::{Gate, Limiter, Rates},
     rollback::Rollback,
     sink::Sink,
     store::{DataSource, Role, Store},
@@ -14,7 +15,7 @@ use crate::{
 use equipoise_engine::{OpenOptions, csv::Header, expand};
 use equipoise_session::{
     file_id::FileId,
-    ledger::{Act, Expected, Ledger, SharedLedger, check_analyst, seconds_now},
+    ledger::{Act, Expected, Ledger, SharedLedger, seconds_now},
     session::{self, Session},
     source::Source,
 };
@@ -69,6 +70,10 @@ pub struct State {
     pub listening: Mutex<HashMap<String, usize>>,
     /// Rehearsals run one at a time.
     pub rehearsing: Mutex<()>,
+    /// Those that run or wait for their turn.
+    pub rehearsals: Gate,
+    /// Questions to monitors that are being answered.
+    pub watching: Gate,
     /// Programs that started in the sandbox since the server began, by what stands in their files.
     pub started: Mutex<HashSet<String>>,
     ledger: SharedLedger,
@@ -126,6 +131,8 @@ impl State {
             verified: Mutex::default(),
             listening: Mutex::default(),
             rehearsing: Mutex::default(),
+            rehearsals: Gate::new(1, 16),
+            watching: Gate::new(4, 64),
             started: Mutex::default(),
             ledger: shared,
             began: seconds_now(),
@@ -219,14 +226,14 @@ impl State {
 
     /// Make a member with a link to sign in, on behalf of whoever runs the program.
     pub fn first_steward(&self, name: &str) -> Result<String, Problem> {
-        check_analyst(name).map_err(|error| Problem::wrong(error.to_string()))?;
+        members::check_name(name)?;
         let member = self.store.member(name);
         if member.as_ref().is_some_and(|member| !member.active || member.role != Role::Steward) {
             return Err(Problem::wrong("a member of this name is, or was, no steward; give another name"));
         }
         if member.is_none() {
             self.store.add_member(name, Role::Steward)?;
-            self.note("operator of the machine", "made a member: steward", None, Some(name))?;
+            self.note(members::MACHINE, "made a member: steward", None, Some(name))?;
         }
         let secret = self.store.issue(name, crate::store::Opens::Invitation, "")?;
         Ok(self.link(secret.reveal()))

@@ -62,7 +62,7 @@ impl Role {
 
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
@@ -200,6 +200,30 @@ const VERSION: u32 = 1;
 
 fn unusable(error: &io::Error) -> String {
     format!("the server's directory cannot be used: {error}")
+}
+
+/// The members of a backup as they are put back: nobody comes in who was put out since. Links and sessions are worth nothing, since
+/// they may have been used or ended. Where the members are still there as they were last, whoever was removed stays out, tokens and
+/// grants that ended stay ended, and names that were given since are not given again.
+pub fn put_back(backup: &[u8], last: Option<&[u8]>) -> Option<Vec<u8>> {
+    let mut content: Content = serde_json::from_slice(backup).ok()?;
+    content.credentials.retain(|one| one.opens == Opens::Token);
+    let last = last.and_then(|bytes| serde_json::from_slice::<Content>(bytes).ok());
+    if let Some(last) = last.filter(|last| last.ledger == content.ledger) {
+        content.credentials.retain(|one| last.credentials.iter().any(|known| known.hash == one.hash));
+        for member in last.members {
+            match content.members.iter_mut().find(|known| known.name == member.name) {
+                Some(known) => known.active &= member.active,
+                None => content.members.push(Member { active: false, ..member }),
+            }
+        }
+        for data in &mut content.data_sets {
+            if let Some(known) = last.data_sets.iter().find(|known| known.id == data.id) {
+                data.grants.retain(|name| known.grants.contains(name));
+            }
+        }
+    }
+    serde_json::to_vec_pretty(&content).ok()
 }
 
 /// The directory for one server, or one restoring, at a time; it is made if it is not there.

@@ -229,6 +229,38 @@ async fn a_token_makes_no_tokens_and_no_members_by_any_way() {
     assert!(server.state.store.member("mallory").is_none());
 }
 
+/// A form brings back the name that its page was given. " ana" came back as "ana", so that removing the one removed the other.
+#[tokio::test]
+async fn no_name_looks_like_another_by_its_spaces_or_leads_elsewhere() {
+    let server = Server::new();
+    for role in [Role::Steward, Role::Operator] {
+        let caller = Caller { name: "olga".into(), role, shown: Shown::Session };
+        for name in [
+            " ana",
+            "ana ",
+            "an  a",
+            "an\u{a0}a",
+            "an\u{3000}a",
+            "\tana",
+            " ",
+            "",
+            ".",
+            "..",
+            "a/b",
+            "demo",
+            "operator of the machine",
+        ] {
+            let said = members::Inviting { name: name.into(), role: Role::Analyst };
+            let refused = members::invite(&server.state, &caller, &said).unwrap_err();
+            assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{name:?}");
+            assert!(server.state.store.member(name).is_none(), "{name:?}");
+        }
+    }
+    let cookie = sign_in(&server, "sam").await;
+    let made = post(&server, "/members", &cookie, "name=Eve+of+Arden&role=analyst", OWN).await;
+    assert_eq!(made.status, StatusCode::OK, "{}", made.text);
+}
+
 #[tokio::test]
 async fn whoever_is_removed_is_out_at_once() {
     let server = Server::new();
@@ -373,6 +405,12 @@ async fn a_body_is_short_and_json_is_said_to_be() {
     let long = json!({ "statistic": "count", "where": "x".repeat(1 << 20) });
     let reply = server.ask("ana", "long", &long).await;
     assert_eq!(reply.status, StatusCode::PAYLOAD_TOO_LARGE);
+    // Whoever is no member has less to say.
+    let secret = json!({ "secret": "x".repeat(5000) });
+    let reply = server.call(Method::POST, "/v1/sessions", None, Some(&secret)).await;
+    assert_eq!(reply.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let reply = post(&server, "/sign-in", "", &format!("secret={}", "x".repeat(5000)), OWN).await;
+    assert_eq!(reply.status, StatusCode::PAYLOAD_TOO_LARGE);
     let request = Request::builder()
         .method(Method::POST)
         .uri("/v1/data-sets/pay/plans")
@@ -426,8 +464,11 @@ async fn events_tell_only_whoever_may_read() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve::serve(listener, None, server.app.clone(), std::future::pending()));
+    let store = &server.state.store;
+    store.add_member("rolf", Role::Reviewer).unwrap();
+    let stolen = store.issue("rolf", Opens::Token, "").unwrap();
     let mut streams = Vec::new();
-    for member in ["ana", "bob", "rita"] {
+    for member in ["ana", "bob", "rita", stolen.reveal()] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let token = server.token(member);
         let request = format!("GET /v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
@@ -435,6 +476,7 @@ async fn events_tell_only_whoever_may_read() {
         streams.push(stream);
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
+    store.end_tokens("rolf").unwrap();
     let id = server.ask("ana", "k", &json!({ "statistic": "count", "epsilon": "0.1" })).await.json()["id"]
         .as_str()
         .unwrap()
@@ -452,7 +494,7 @@ async fn events_tell_only_whoever_may_read() {
         assert!(text.starts_with("HTTP/1.1 200"), "{text}");
         told.push(text.contains(&id));
     }
-    assert_eq!(told, [true, false, true]);
+    assert_eq!(told, [true, false, true, false]);
 }
 
 /// A link is as good as being that member, and a reviewer reads every answer: an operator makes neither.

@@ -8,7 +8,7 @@ use equipoise_server::{
     app, backup,
     sink::Sink,
     state::{Settings, State},
-    store,
+    store::{self, Opens, Role},
 };
 use equipoise_session::ledger::Ledger;
 use serde_json::{Value, json};
@@ -186,11 +186,18 @@ async fn a_backup_is_put_back_with_the_server_stopped_and_the_ledger_says_so() {
     let folder = server.folder.path().to_path_buf();
     let first = server.ask("ana", "k", &count("0.5")).await.json()["id"].as_str().unwrap().to_string();
     server.release("ana", &first).await;
+    let members = &server.state.store;
+    let link = members.issue("sam", Opens::Invitation, "").unwrap().reveal().to_string();
     let kept = folder.join("backup");
     let head = backup::back_up(&folder.join("server"), &kept).unwrap();
     assert!(backup::back_up(&folder.join("server"), &kept).is_err(), "nothing is overwritten");
     let second = server.ask("ana", "k2", &count("0.25")).await.json()["id"].as_str().unwrap().to_string();
     let witness = server.release("ana", &second).await.header("equipoise-witness").to_string();
+    // Since the backup: a link is used, a member comes, another is removed, a third one's tokens end.
+    members.sign_in(&link).unwrap();
+    members.add_member("eve", Role::Analyst).unwrap();
+    members.remove_member("olga").unwrap();
+    members.end_tokens("bob").unwrap();
     let directory = folder.join("server");
     let in_use = backup::restore(&directory, &kept, "sam", None).unwrap_err();
     assert!(in_use.contains("another server"), "{in_use}");
@@ -209,7 +216,14 @@ async fn a_backup_is_put_back_with_the_server_stopped_and_the_ledger_says_so() {
         assert!(now.entries > head.entries && now.ledger == head.ledger);
     };
     let server = reopened(server, |_| {}, between).await;
-    // The members are those of the backup, and what was shown since is counted.
+    // Nobody comes in who was put out since.
+    let members = &server.state.store;
+    assert!(members.sign_in(&link).is_err(), "a link signs in once");
+    for member in ["olga", "bob"] {
+        assert_eq!(server.get("/v1/me", member).await.status, StatusCode::UNAUTHORIZED, "{member}");
+    }
+    assert!(members.add_member("eve", Role::Analyst).is_err(), "a name is given once");
+    // The others are those of the backup, and what was shown since is counted.
     let seen = server.get("/v1/data-sets/pay", "ana").await.json();
     assert_eq!(seen["spent"]["epsilon"], "0.75");
     assert_eq!(with_witness(&server, "ana", &witness).await, StatusCode::OK);

@@ -10,6 +10,13 @@
 mod support;
 
 use axum::http::{Method, StatusCode};
+use equipoise_session::{
+    batch::Batch,
+    ledger::Ledger,
+    plan::Plan,
+    request::Request,
+    session::{self, Paid, Session},
+};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use support::Server;
@@ -355,6 +362,74 @@ fn fits(api: &Value, schema: &Value, value: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Plans and releases of every shape, by the documents that the command line writes too.
+#[tokio::test]
+async fn every_shape_of_a_plan_and_of_a_release_fits_its_description() {
+    let server = Server::new();
+    let api = openapi();
+    let data = server.state.store.data_set("pay").unwrap();
+    let schema = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let of = |statistic: &str, more: Value| {
+        let mut question =
+            json!({ "statistic": statistic, "column": "salary", "epsilon": "1", "delta": "1e-6" });
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        question
+    };
+    let mut questions: Vec<Value> =
+        ["median", "mean", "sum", "variance", "std", "min", "max", "iqr", "mode", "distinct", "summary"]
+            .map(|statistic| of(statistic, json!({})))
+            .to_vec();
+    questions.extend([
+        json!({ "statistic": "count", "epsilon": "0.0001" }),
+        json!({ "statistic": "share", "column": "salary > 2000", "epsilon": "1" }),
+        of("quantile", json!({ "fraction": "0.25,0.75" })),
+        of("median", json!({ "epsilon": "0.001" })),
+        of("mean", json!({ "group_by": ["person"] })),
+        of("mean", json!({ "mechanism": "gaussian", "range": "0,5000" })),
+        of("histogram", json!({ "bins": 5, "range": "0,5000" })),
+        of("ecdf", json!({})),
+        of("top", json!({ "k": 3 })),
+        json!({ "epsilon": "2", "questions": [{ "statistic": "count" }, { "statistic": "mean", "column": "salary" }] }),
+    ]);
+    for question in questions {
+        let planned =
+            server.call(Method::POST, "/v1/data-sets/pay/plans", Some("ana"), Some(&question)).await;
+        assert_eq!(planned.status, StatusCode::OK, "{question}: {}", planned.text);
+        assert_eq!(fits(&api, &schema("Plan"), &planned.json()), Ok(()), "{question}: {}", planned.text);
+        let source = server.state.open_data(&data).unwrap();
+        let mut session = Session::new(Ledger::in_memory().unwrap(), None).unwrap();
+        let facts = session::facts(None, "pay", source.columns()).unwrap();
+        let text = question.to_string();
+        let plan = match question.get("questions") {
+            Some(_) => Plan::batch(&Batch::from_json(&text).unwrap(), &facts),
+            None => Plan::new(&Request::from_json(&text).unwrap(), &facts),
+        };
+        let Ok(Paid::Charged(charged)) = session.charge(plan.unwrap(), None) else {
+            panic!("no limit, no id")
+        };
+        let release = session.run(*charged, &*source).unwrap().to_json();
+        assert_eq!(fits(&api, &schema("Release"), &release), Ok(()), "{question}: {release}");
+    }
+}
+
+/// An address that is no text is a problem like any other, and the scheme of a token has no case.
+#[tokio::test]
+async fn odd_addresses_and_schemes_are_answered_as_others_are() {
+    let server = Server::new();
+    let odd = server.get("/v1/releases/%E0%A4%A", "ana").await;
+    assert_eq!((odd.status, odd.header("content-type")), (StatusCode::NOT_FOUND, "application/problem+json"));
+    let page = server.get("/data-sets/%E0%A4%A", "ana").await;
+    assert_eq!(page.status, StatusCode::NOT_FOUND);
+    assert!(page.header("content-type").starts_with("text/html"), "{}", page.text);
+    for (scheme, status) in
+        [("bearer", StatusCode::OK), ("BEARER", StatusCode::OK), ("Basic", StatusCode::UNAUTHORIZED)]
+    {
+        let token = format!("{scheme} {}", server.token("ana"));
+        let reply = server.call_with(Method::GET, "/v1/me", None, None, &[("authorization", &token)]).await;
+        assert_eq!(reply.status, status, "{scheme}");
+    }
 }
 
 /// A check that cannot fail checks nothing.

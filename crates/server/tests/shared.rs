@@ -120,6 +120,19 @@ async fn a_count_that_was_shown_tells_that_a_question_would_be_refused() {
     assert_eq!(server.call(Method::POST, &see, Some("bob"), None).await.status, StatusCode::OK);
     let told = plan(&server, "bob", &median("0.01")).await;
     assert!(told.get("would_be_refused").is_some(), "{told}");
+    let two = json!({ "questions": [median("0.01"), median("0.01"), count] });
+    let told = plan(&server, "ana", &two).await["would_be_refused"]["problem"].clone();
+    assert!(told.as_str().unwrap().starts_with("questions 1, 2 would be refused"), "{told}");
+    let mut rest = two.clone();
+    rest["leave_out"] = json!([1, 2]);
+    let rest = plan(&server, "ana", &rest).await;
+    assert!(rest.get("would_be_refused").is_none() && rest["charge"]["epsilon"] == "2", "{rest}");
+    for wrong in [json!([4]), json!([1, 2, 3]), json!("1")] {
+        let mut question = two.clone();
+        question["leave_out"] = wrong;
+        let reply = server.ask("ana", "left out", &question).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{}", reply.text);
+    }
     // Whoever wants to pay for it all the same may.
     let path = "/v1/data-sets/pay/questions?anyway=";
     let key = [("idempotency-key", "anyway")];
@@ -213,6 +226,16 @@ async fn a_rehearsal_reads_no_row_and_charges_nothing() {
     let said = json!({ "question": grouped });
     let tried = server.call(Method::POST, path, Some("ana"), Some(&said)).await;
     assert_eq!(tried.status, StatusCode::OK, "{}", tried.text);
+    // One at a time for a member, so that they do not fill the threads of everybody.
+    let long = json!({ "question": median("1"), "trials": 1000 });
+    let one = || server.call(Method::POST, path, Some("ana"), Some(&long));
+    let (first, second) = tokio::join!(one(), one());
+    let mut statuses = [first.status, second.status];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE]);
+    let many = json!({ "question": { "questions": vec![median("1"); 20] }, "trials": 51 });
+    let many = server.call(Method::POST, path, Some("ana"), Some(&many)).await;
+    assert_eq!(many.status, StatusCode::BAD_REQUEST, "{}", many.text);
     for trials in [0, 1001] {
         let said = json!({ "question": median("1"), "trials": trials });
         assert_eq!(
@@ -246,6 +269,13 @@ async fn a_monitor_is_charged_once_and_answers_on_a_grid_of_times() {
     let mut other = said.clone();
     other["epsilon"] = json!("1");
     assert_eq!(begin("m", other.clone()).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    // One key, one charge, whatever is asked for.
+    let question = json!({ "statistic": "count", "epsilon": "0.1" });
+    let under_it = server.ask("ana", "m", &question).await;
+    assert_eq!(under_it.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", under_it.text);
+    assert_eq!(server.ask("ana", "q", &question).await.status, StatusCode::ACCEPTED);
+    let under_it = begin("q", other.clone()).await;
+    assert_eq!(under_it.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", under_it.text);
     other["epsilon"] = json!("4");
     let over = begin("n", other).await;
     assert_eq!((over.status, &over.json()["exit"]), (StatusCode::FORBIDDEN, &json!(4)), "{}", over.text);
@@ -266,8 +296,11 @@ async fn a_monitor_is_charged_once_and_answers_on_a_grid_of_times() {
     assert_eq!(history["answers"].as_array().unwrap().len(), 2, "{history}");
     assert_eq!(history["answers"][0]["asked"]["threshold"], "100");
     let spent = server.get("/v1/data-sets/pay", "ana").await.json();
-    assert_eq!(spent["spent"]["epsilon"], "2", "charged once, and nothing for what was over budget");
+    assert_eq!(spent["spent"]["epsilon"], "2.1", "both charged once, and nothing for what was over budget");
     assert_eq!(server.get("/v1/monitors", "ana").await.json().as_array().unwrap().len(), 1);
+    let charge = begun.json()["receipt"]["id"].as_str().unwrap().to_string();
+    let page = server.get(&format!("/answers/{charge}"), "rita").await.text;
+    assert!(page.contains("on the page Monitors") && !page.contains("there are no rows"), "{page}");
     assert_eq!(server.get("/v1/monitors", "bob").await.json(), json!([]));
     // Other rows than those that were paid for are not looked at.
     std::fs::write(server.folder.path().join("data/pay.csv"), "person,salary,x\n1,2,3\n").unwrap();

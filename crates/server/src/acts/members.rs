@@ -47,14 +47,29 @@ pub fn own(state: &State, caller: &Caller) -> Value {
 pub fn invite(state: &State, caller: &Caller, said: &Inviting) -> Result<Value, Problem> {
     allow(caller, Act::Member(said.role))?;
     state.limiter.count(&caller.name, Counted::Change)?;
-    check_analyst(&said.name).map_err(|error| Problem::wrong(error.to_string()))?;
-    if said.name.contains('/') {
-        return Err(Problem::wrong("a member's name has no '/'"));
-    }
+    check_name(&said.name)?;
     state.rollback.check()?;
     state.store.add_member(&said.name, said.role)?;
     state.note(&caller.name, &format!("made a member: {}", said.role), None, Some(&said.name))?;
     link(state, &said.name, said.role)
+}
+
+/// Who acts on behalf of nobody: entries of the ledger have these names.
+pub const MACHINE: &str = "operator of the machine";
+/// The same in a demonstration.
+pub const DEMO: &str = "demo";
+
+/// Is this a name for a member? Pages and addresses bring back the name that they were given, and no two look alike by their spaces.
+pub fn check_name(name: &str) -> Result<(), Problem> {
+    check_analyst(name).map_err(|error| Problem::wrong(error.to_string()))?;
+    let one_space = name.split(' ').all(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+    let is_address = name.contains('/') || [".", ".."].contains(&name);
+    if !one_space || is_address || [MACHINE, DEMO].contains(&name) {
+        return Err(Problem::wrong(format!(
+            "a member's name has words with one space between them and no '/', and is not '.', '..', '{MACHINE}' or '{DEMO}'"
+        )));
+    }
+    Ok(())
 }
 
 /// A new link for a member who cannot come in any more.

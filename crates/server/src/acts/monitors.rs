@@ -51,6 +51,10 @@ const TICK: Duration = Duration::from_millis(100);
 /// So many questions at once.
 const MOST_QUESTIONS: usize = 64;
 
+/// What is said where something may have been charged.
+const STANDS: &str =
+    "the monitor cannot be taken up now; what was charged stands, and asking again charges nothing more";
+
 /// The first time of the grid that is not over.
 fn leaves_after(took: Duration) -> Duration {
     let mut tick = TICK;
@@ -75,7 +79,11 @@ pub async fn begin(
     key: String,
     said: Watching,
 ) -> Result<(StatusCode, Value), Problem> {
-    let work = crate::http::aside(&state, move |state| begun(state, &caller, &key, &said));
+    // What it fails with says itself whether something was charged; what ends without a word may have been.
+    let work = async {
+        let begun = tokio::task::spawn_blocking(move || begun(&state, &caller, &key, &said));
+        begun.await.unwrap_or_else(|_| Err(Problem::inside("a monitor ended without a word").saying(STANDS)))
+    };
     on_the_grid(work).await
 }
 
@@ -100,9 +108,13 @@ fn begun(state: &State, caller: &Caller, key: &str, said: &Watching) -> Result<(
         Some(known) if known.said == plan.asked() && known.data_set == data.id => known,
         Some(_) => {
             let line = "this key was used for another monitor; give this one a key of its own";
-            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, line));
+            return Err(super::questions::key_taken(line));
         }
         None => {
+            if state.ledger()?.is_used(&caller.name, key)? {
+                let line = "this key was used for a question; give this monitor a key of its own";
+                return Err(super::questions::key_taken(line));
+            }
             super::questions::limited(state, &data)?;
             state.rollback.check()?;
             let kept = Kept {
@@ -125,7 +137,10 @@ fn begun(state: &State, caller: &Caller, key: &str, said: &Watching) -> Result<(
             if is_new {
                 state.metrics.charges.fetch_add(1, Ordering::SeqCst);
             }
-            let balance = state.ledger()?.balance(&data.name, Some(&caller.name))?;
+            let balance = state
+                .ledger()
+                .and_then(|ledger| Ok(ledger.balance(&data.name, Some(&caller.name))?))
+                .map_err(|problem| problem.saying(STANDS))?;
             let document = json!({
                 "id": kept.id, "data_set": data.id, "receipt": receipt,
                 "charge": Spent::from(&plan.price()), "spent": Spent::from(balance.spent()),
@@ -164,18 +179,16 @@ fn request(caller: &Caller, data: &DataSource, said: &Watching) -> MonitorReques
 
 /// What went wrong, without a word of files.
 fn told(state: &State, data: &DataSource, error: Unwatched) -> Problem {
-    let stands =
-        "the monitor cannot be taken up now; what was charged stands, and asking again charges nothing more";
     match error {
         Unwatched::Problem(problem) => *problem,
         Unwatched::Open(OpenError::Charge(error)) => {
             super::questions::with_who_spent(state, data, PayError::from(error).into())
         }
         Unwatched::Open(OpenError::Unread(_)) => {
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, stands).exit(1)
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, STANDS).exit(1)
         }
-        Unwatched::Open(error) => Problem::inside(error).saying(stands),
-        Unwatched::Ask(error) => Problem::inside(error).saying(stands),
+        Unwatched::Open(error) => Problem::inside(error).saying(STANDS),
+        Unwatched::Ask(error) => Problem::inside(error).saying(STANDS),
     }
 }
 
@@ -218,6 +231,7 @@ pub async fn ask(
         allow(&caller, Act::Ask(&data))?;
         state.limiter.count(&caller.name, Counted::Plan)?;
         state.rollback.check()?;
+        let _pass = state.watching.enter(&caller.name)?;
         if questions.is_empty() || questions.len() > MOST_QUESTIONS {
             return Err(Problem::wrong(format!("send 1 to {MOST_QUESTIONS} questions at once")));
         }
@@ -239,6 +253,7 @@ pub async fn history(state: Arc<State>, caller: Caller, id: String) -> Result<Va
         let (kept, data) = kept(state, &caller, &id)?;
         // One that is not in memory reads its rows again.
         state.limiter.count(&caller.name, Counted::Plan)?;
+        let _pass = state.watching.enter(&caller.name)?;
         if !state.monitors.is_begun(&kept.id) {
             let mut document = document(&kept);
             document["answers"] = json!([]);

@@ -55,12 +55,21 @@ pub enum Question {
 impl Question {
     /// Read the document of a question or of a batch.
     pub fn from_json(text: &str) -> Result<Self, Problem> {
-        let document = serde_json::from_str::<Value>(text).unwrap_or_default();
+        let mut document = serde_json::from_str::<Value>(text).unwrap_or_default();
         if document.get("program").is_some() {
             return Ok(Self::Program(Box::new(crate::http::document(text)?)));
         }
         if document.get("questions").is_some() {
-            let batch = Batch::from_json(text)?;
+            let leave_out = document.as_object_mut().and_then(|words| words.remove("leave_out"));
+            let batch = match leave_out {
+                None => Batch::from_json(text)?,
+                Some(numbers) => {
+                    let numbers: Vec<usize> = serde_json::from_value(numbers).map_err(|_| {
+                        Problem::wrong("leave_out is a list of numbers of questions, such as [2]")
+                    })?;
+                    Batch::from_json(&document.to_string())?.without(&numbers).map_err(Problem::wrong)?
+                }
+            };
             if batch.data.is_some() {
                 return Err(Problem::wrong("the path names the data; leave \"data\" out"));
             }
@@ -143,6 +152,9 @@ fn too_few(
     plan: &Prepared,
 ) -> Result<Option<Box<TooFewRows>>, Problem> {
     let Prepared::Question(plan) = plan else { return Ok(None) };
+    if !EarlierCounts::matter_to(plan) {
+        return Ok(None);
+    }
     let Some(changed) = settled_at(&data.path, data.answer_time.saturating_mul(2)) else { return Ok(None) };
     let counts = EarlierCounts::of(ledger, &data.name, Some(&caller.name), &changed)?;
     Ok(counts.check(plan).err())
@@ -156,7 +168,10 @@ fn refused_document(question: &Question, few: &TooFewRows) -> Value {
     };
     let problem = match few.refused.len() {
         1 => format!("this would be refused: it takes {}", few.rows),
-        _ => format!("questions {:?} would be refused: they take up to {}", few.refused, few.rows),
+        _ => {
+            let which = few.refused.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+            format!("questions {which} would be refused: they take up to {}", few.rows)
+        }
     };
     json!({ "why": why, "problem": problem, "next_step": few.step })
 }
@@ -408,6 +423,9 @@ impl Asking {
         state.limiter.count(&caller.name, Counted::Question)?;
         question.read_as_registered()?;
         let _underway = state.desk.underway(&caller.name, key)?;
+        if state.monitors.under(&caller.name, key).is_some() {
+            return Err(key_taken("this key was used for a monitor; give this question a key of its own"));
+        }
         let ledger = state.ledger()?;
         // A query, or a program, is what its plan writes down.
         let asked = match question.text() {
@@ -481,6 +499,11 @@ impl Asking {
         let _ = state.answered.put(&data, &asked, charge.id(), &caller.name);
         Ok(Self::Charged { charged, source, session, accepted, place, data: data.id })
     }
+}
+
+/// One key, one charge.
+pub fn key_taken(line: &str) -> Problem {
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, line)
 }
 
 fn accepted(charge: &Charge, shown_after: u64) -> Accepted {

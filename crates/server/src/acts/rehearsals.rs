@@ -34,8 +34,14 @@ pub fn rehearse(
     if !(1..=MOST_TRIALS).contains(&trials) {
         return Err(Problem::wrong(format!("trials is a whole number from 1 to {MOST_TRIALS}")));
     }
+    let _pass = state.rehearsals.enter(&caller.name)?;
     let ledger = state.ledger()?;
     let (plan, source) = planned(state, &ledger, &data, question)?;
+    if trials.saturating_mul(plan.parts().len()) > MOST_TRIALS {
+        return Err(Problem::wrong(format!(
+            "trials times questions is at most {MOST_TRIALS}; try fewer of them"
+        )));
+    }
     simulate::check(&plan)?;
     let unit = ledger.data_set(&data.name)?.and_then(|registered| match registered.unit {
         Unit::Column(name) => Some(name),

@@ -3,12 +3,13 @@
 use crate::{
     authorise::{Act, Caller, authorise},
     desk::Ready,
+    http,
     problem::Problem,
     state::State,
 };
 use axum::{
     extract::State as Shared,
-    http::StatusCode,
+    http::{HeaderMap, Method, StatusCode},
     response::{
         IntoResponse, Response, Sse,
         sse::{Event, KeepAlive},
@@ -32,6 +33,8 @@ struct Listener {
     receiver: Receiver<Ready>,
     state: Arc<State>,
     caller: Caller,
+    /// By which the caller was known, and is to be known still.
+    headers: HeaderMap,
 }
 
 impl Drop for Listener {
@@ -47,7 +50,11 @@ impl Drop for Listener {
 }
 
 /// Tell whoever may read an answer that its time has come.
-pub async fn events(Shared(state): Shared<Arc<State>>, caller: Caller) -> Result<Response, Problem> {
+pub async fn events(
+    Shared(state): Shared<Arc<State>>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let receiver = state.desk.listen();
     {
         let mut listening = state.listening.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +65,7 @@ pub async fn events(Shared(state): Shared<Arc<State>>, caller: Caller) -> Result
         }
         listening.insert(caller.name.clone(), own + 1);
     }
-    let listener = Listener { receiver, state, caller };
+    let listener = Listener { receiver, state, caller, headers };
     let stream = stream::unfold(listener, |mut listener| async move {
         loop {
             match listener.receiver.recv().await {
@@ -76,8 +83,9 @@ pub async fn events(Shared(state): Shared<Arc<State>>, caller: Caller) -> Result
     Ok(Sse::new(stream).keep_alive(KeepAlive::default()).into_response())
 }
 
-/// A member who was removed, or whose role does not include it, is told nothing.
+/// A member who was removed, whose token or session has ended, or whose role does not include it, is told nothing.
 fn still_sees(listener: &Listener, ready: &Ready) -> bool {
-    let active = listener.state.store.member(&listener.caller.name).is_some_and(|member| member.active);
-    active && authorise(&listener.caller, Act::Read { asked_by: &ready.member }).is_ok()
+    let now = http::caller(&listener.state, &Method::GET, &listener.headers);
+    let is_same = now.is_ok_and(|now| now.name == listener.caller.name);
+    is_same && authorise(&listener.caller, Act::Read { asked_by: &ready.member }).is_ok()
 }

@@ -33,6 +33,8 @@ use equipoise_sql_front::{Cell, Rows};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// What the release of a monitor is called.
+const MONITOR: &str = "monitor";
 /// More rows than this are left to the JSON.
 const MOST_ROWS: usize = 500;
 
@@ -207,6 +209,10 @@ fn rows(release: &Release) -> Vec<[String; 3]> {
         return groups.iter().flat_map(group).collect();
     }
     match &release.answers {
+        // Of what is charged once and asked later there is nothing here, which is no answer about rows.
+        None if release.statistic == MONITOR => {
+            vec![[String::new(), "on the page Monitors".to_string(), "on the page Monitors".to_string()]]
+        }
         Some(answers) => answers.iter().flat_map(item).collect(),
         None => vec![row(
             String::new(),

@@ -111,7 +111,7 @@ impl FromRequest<Arc<State>> for Posted {
         if !http::from_own_page(state, request.headers()) {
             return Err(Problem::forbidden("this request did not come from a page of this server"));
         }
-        http::body(request).await.map(|text| Self(Form::read(&text)))
+        http::body(request, state).await.map(|text| Self(Form::read(&text)))
     }
 }
 

@@ -46,7 +46,9 @@ class Visit:
         assert ("main", "") in nodes or any(role == "main" for role, _ in nodes), f"{name}: no main part"
         assert sum(role == "heading" for role, _ in nodes) >= 1, f"{name}: no heading"
         assert browser.run("document.documentElement.lang") == "en"
-        assert browser.run("document.documentElement.scrollWidth <= innerWidth"), f"{name}: wider than the window"
+        for width in (1000, 360):
+            browser.wide(width)
+            assert browser.run("document.documentElement.scrollWidth <= innerWidth"), f"{name}: wider than a window of {width}"
         for scheme in ("light", "dark"):
             browser.picture(self.pictures / f"{name}-{scheme}.png", scheme)
         self.count += 1
@@ -131,10 +133,32 @@ def analyst(visit, links, script):
         visit.looked_at("not-found")
         browser.open(f"{visit.address}/account")
         visit.looked_at("account")
+        would_be_refused(visit)
         query(visit)
         program(visit)
         monitor(visit)
     visit.sign_out()
+
+
+def would_be_refused(visit):
+    """After a count: that there are too few rows for a median stands beside the button, while typing, and on the tab for SQL."""
+    browser = visit.browser
+    browser.open(f"{visit.address}/data-sets/salaries/ask?statistic=count&epsilon=0.1")
+    browser.press("#plan form[method=post] button")
+    browser.until("document.body.innerText.includes('Receipt')", 15)
+    browser.open(f"{visit.address}/data-sets/salaries/ask")
+    browser.run("(() => { for (const [id, value] of [['column', 'salary'], ['epsilon', '0.001']]) {"
+                " const it = document.getElementById(id); it.value = value;"
+                " it.dispatchEvent(new Event('input', {bubbles: true})); } return 1; })()")
+    browser.until("document.getElementById('plan').innerText.includes('By earlier answers this would be refused')")
+    browser.open(f"{visit.address}/data-sets/salaries/ask?statistic=median&column=salary&epsilon=0.001")
+    assert "By earlier answers this would be refused: it takes about" in browser.text(), browser.text()
+    visit.looked_at("ask-refused")
+    browser.press("#plan .notice a")
+    assert "Costs epsilon 0." in browser.text() and "By earlier answers" not in browser.text(), browser.text()
+    browser.open(f"{visit.address}/data-sets/salaries/sql?query=SELECT+WITH+DIFFERENTIAL_PRIVACY+OPTIONS(epsilon=0.001)+MEDIAN(salary)+FROM+salaries")
+    assert "By earlier answers this would be refused" in browser.text(), browser.text()
+    visit.looked_at("sql-refused")
 
 
 def query(visit):

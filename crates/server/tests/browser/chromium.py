@@ -160,6 +160,10 @@ class Chromium:
         value = lambda node, part: node.get(part, {}).get("value", "")
         return [(value(node, "role"), value(node, "name")) for node in tree if not node.get("ignored")]
 
+    def wide(self, width):
+        """Give the window this width, until a picture is taken."""
+        self._call("Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+
     def picture(self, path, scheme, width=1000, most=None):
         """A picture of the whole page, or of so much of it as is seen at first, light or dark."""
         import base64
