@@ -73,6 +73,22 @@ def test_a_session_plans_for_free_and_knows_what_is_left(server):
     assert len(groups.groups) == 2
 
 
+def test_several_questions_for_one_price(server):
+    salaries = server["salaries"]
+    questions = [{"statistic": "count"}, {"statistic": "median", "column": "salary"}, {"statistic": "count", "where": "visits > 1"}]
+    release = eq.batch(questions, salaries, epsilon=0.2, leave_out=3, request_id="several")
+    assert [answer["statistic"] for answer in release.answers] == ["count", "median"]
+    assert release.guarantee["epsilon"] == "0.2" and 4_000 < release.answers[0]["value"] < 6_000
+    again = eq.batch(questions, salaries, epsilon=0.2, leave_out=3, request_id="several")
+    assert again.receipt == release.receipt
+    planned = eq.Session(salaries).batch(questions, epsilon=0.1)
+    assert planned.summarize()["charge"]["epsilon"] == "0.1"
+    with pytest.raises(eq.RequestError, match="no question 4"):
+        eq.batch(questions, salaries, epsilon=0.1, leave_out=4)
+    with pytest.raises(eq.RequestError, match="analyst="):
+        eq.batch(questions, salaries, epsilon=0.1, analyst="bob")
+
+
 def test_errors_are_those_of_data_that_lies_here(server):
     salaries = server["salaries"]
     with pytest.raises(eq.BudgetError) as over:

@@ -10,7 +10,7 @@ from typing import Any, Union
 from ._ask import Question, request
 from ._errors import RequestError
 from ._release import Release
-from ._remote import RemoteData
+from ._remote import RemoteData, RemoteQuestion
 from ._statistics import WORDS, Number, Path
 from ._wording import decimal
 
@@ -79,9 +79,10 @@ def batch(
         "type": type,
         "alpha": alpha,
     }
-    if isinstance(data, RemoteData):
-        raise RequestError("a server takes one question at a time; ask each by its function")
     words, named = document(questions, keywords, leave_out)
+    if isinstance(data, RemoteData):
+        here: dict[str, Any] = {"ledger": ledger, "name": name, "analyst": analyst, "apart": apart}
+        return RemoteQuestion("batch", data, words=words, **here).release(request_id, anyway)
     data = named if data is None else data
     if data is None:
         raise RequestError("which data? Give a table or the path of a file after the questions", "data")

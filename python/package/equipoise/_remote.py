@@ -157,9 +157,17 @@ class RemoteData:
 class RemoteQuestion:
     """A question about data behind a server, planned there: free until it is released."""
 
-    def __init__(self, statistic: str, data: RemoteData, column: str | None, **keywords: Any) -> None:
+    def __init__(
+        self,
+        statistic: str,
+        data: RemoteData,
+        column: str | None = None,
+        words: dict[str, Any] | None = None,
+        **keywords: Any,
+    ) -> None:
         _here(keywords)
-        self._data, self._words = data, request(statistic, column, keywords)
+        # Questions that share a price come as the document that they are.
+        self._data, self._words = data, request(statistic, column, keywords) if words is None else words
         self._path = data._path()
 
     def summarize(self) -> dict[str, Any]:

@@ -176,8 +176,6 @@ class Session(Statistics):
         leave_out: Sequence[int] | int = (),
     ) -> Query:
         """Several questions in one scan for one price; as :func:`equipoise.batch`."""
-        if self._remote is not None:
-            raise RequestError("a server takes one question at a time; ask each by its method")
         keywords = {
             "epsilon": epsilon,
             "delta": delta,
@@ -188,6 +186,8 @@ class Session(Statistics):
             "types": types,
         }
         words, _ = document(questions, keywords, leave_out)
+        if self._remote is not None:
+            return Query(RemoteQuestion("batch", self._remote, words=words))
         words.setdefault("adjacency", self._adjacency)
         if self._unit is not None:
             words.setdefault("unit", self._unit)
