@@ -62,6 +62,9 @@ enum Books {
         /// The delta of that
         #[arg(long, value_name = "D", requires = "epsilon")]
         delta: Option<String>,
+        /// The file of heads that the server is started with, which has later ones: the new head is written there
+        #[arg(long, value_name = "FILE")]
+        head_file: Option<PathBuf>,
     },
 }
 
@@ -152,9 +155,13 @@ fn keep(books: &Books) -> Result<(), String> {
             let head = backup::back_up(&place.directory, to)?;
             println!("backed up; keep its head elsewhere too:\n{head}");
         }
-        Books::Restore { from, place, by, epsilon, delta } => {
+        Books::Restore { from, place, by, epsilon, delta, head_file } => {
             let bound = bound(epsilon.as_deref(), delta.as_deref())?;
             let head = backup::restore(&place.directory, from, by, bound.as_ref())?;
+            if let Some(file) = head_file {
+                // What is missing is counted: the server does not ask for it once more.
+                drop(Sink::File(file.clone()).follow(Some(&head))?);
+            }
             println!(
                 "put back; the ledger says so and counts what is missing; links and sessions of the backup are worth nothing, so start with --first-steward:\n{head}"
             );

@@ -198,6 +198,9 @@ async fn a_backup_is_put_back_with_the_server_stopped_and_the_ledger_says_so() {
     members.add_member("eve", Role::Analyst).unwrap();
     members.remove_member("olga").unwrap();
     members.end_tokens("bob").unwrap();
+    // A file of heads has what the copy lacks, and then what was put back.
+    let heads = Sink::File(folder.join("heads"));
+    drop(heads.follow(Some(&Ledger::open_read_only(&server.ledger()).unwrap().head().unwrap())).unwrap());
     let directory = folder.join("server");
     let in_use = backup::restore(&directory, &kept, "sam", None).unwrap_err();
     assert!(in_use.contains("another server"), "{in_use}");
@@ -214,8 +217,9 @@ async fn a_backup_is_put_back_with_the_server_stopped_and_the_ledger_says_so() {
         let bound = equipoise_server::acts::review::bound(Some("0.25"), None).unwrap();
         let now = backup::restore(directory, &kept, "sam", bound.as_ref()).unwrap();
         assert!(now.entries > head.entries && now.ledger == head.ledger);
+        drop(heads.follow(Some(&now)).unwrap());
     };
-    let server = reopened(server, |_| {}, between).await;
+    let server = reopened(server, |settings| settings.heads = vec![heads.clone()], between).await;
     // Nobody comes in who was put out since.
     let members = &server.state.store;
     assert!(members.sign_in(&link).is_err(), "a link signs in once");
