@@ -62,6 +62,9 @@ def test_what_cannot_be_is_one_line():
         ({"queries": 5, "error": "absolute"}, "highest="),
         ({"queries": 5, "error": "far"}, "relative"),
         ({"queries": 5, "failure": 2}, "failure is not accepted"),
+        ({"queries": 5, "failure": "rarely"}, "failure is not a number"),
+        ({"queries": 5, "highest": "far"}, "highest is not a number"),
+        ({"queries": 5, "alpha": "near", "error": "absolute", "highest": 1}, "alpha is not a number"),
         ({"queries": 5, "failure": 0.1}, "fail more rarely"),
         ({"copies": 2, "failure": 1e-200}, "do not answer even once"),
     ]:
@@ -73,6 +76,11 @@ def test_what_cannot_be_is_one_line():
         eq.Robust(object, queries=5)
     with pytest.raises(eq.RequestError, match="no stored Robust"):
         eq.Robust.from_bytes(b"x", Counter)
+    with pytest.raises(eq.RequestError, match="no stored Robust"):
+        eq.Robust.from_bytes("x", Counter)
+    stored = eq.Robust(Counter, queries=5, highest=1000).to_bytes()
+    with pytest.raises(eq.RequestError, match=r"cannot be read \(UnpicklingError\)"):
+        eq.Robust.from_bytes(stored[:40], Counter)
 
 
 def test_the_audits_of_robust_are_among_all():

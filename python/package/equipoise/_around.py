@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Protocol
 
 from . import _equipoise
-from ._errors import DataError, RequestError
+from ._errors import DataError, EquipoiseError, RequestError
 from ._monitor import _whole
 from ._robust import _method
 from ._wording import decimal
@@ -99,7 +99,7 @@ class Robust:
         self._unit = _unit(absolute, alpha, resolution)
         if absolute and highest is None:
             raise RequestError("highest= is missing: the largest size of an answer, for which an absolute error has to be counted")
-        most = Decimal(2) ** 50 * self._unit if highest is None else Decimal(str(decimal(highest, "highest")))
+        most = Decimal(2) ** 50 * self._unit if highest is None else _decimal(highest, "highest")
         units = int(math.ceil(most / self._unit))
         self._make, self._keep, self._name = make_copy, bool(keep), method
         self._core = _equipoise.Together(
@@ -201,13 +201,18 @@ class Robust:
     @classmethod
     def from_bytes(cls, state: bytes, make_copy: Callable[[], Estimator]) -> Robust:
         """Go on from a stored state of your own: it is a pickle, and reading a stranger's runs their code."""
-        if not state.startswith(_MAGIC):
+        if not isinstance(state, (bytes, bytearray)) or not state.startswith(_MAGIC):
             raise RequestError("this is no stored Robust; give what to_bytes() gave, or begin anew")
-        name, copies, needed, core, unit, absolute, keep, held = pickle.loads(state[len(_MAGIC) :])
         made = cls.__new__(cls)
-        made._make, made._keep, made._name, made._absolute, made._unit = make_copy, keep, name, absolute, Decimal(unit)
-        made._core = _equipoise.Together.from_bytes(name, copies, needed, core)
-        made._copies, made._updates = pickle.loads(held)
+        try:
+            name, copies, needed, core, unit, absolute, keep, held = pickle.loads(state[len(_MAGIC) :])
+            made._make, made._keep, made._name, made._absolute, made._unit = make_copy, keep, name, absolute, Decimal(unit)
+            made._core = _equipoise.Together.from_bytes(name, copies, needed, core)
+            made._copies, made._updates = pickle.loads(held)
+        except EquipoiseError:
+            raise
+        except Exception as error:  # noqa: BLE001, whatever a torn pickle, or a class that is not there, raises
+            raise RequestError(f"the stored Robust cannot be read ({type(error).__name__}); give all of it, where its classes are defined, or begin anew") from None
         if keep:
             # A phase that has answered is over: fresh coins, on the same input.
             made._copies = made._made()
@@ -235,19 +240,29 @@ def _unit(absolute: bool, alpha: Any, resolution: Any) -> Decimal:
     if absolute:
         if resolution is not None:
             raise RequestError("resolution= is for a relative error; with an absolute one answers are multiples of an eighth of alpha")
-        unit = Decimal(str(decimal(alpha, "alpha"))) / 8
+        unit = _decimal(alpha, "alpha") / 8
     else:
-        unit = Decimal(str(decimal(1 if resolution is None else resolution, "resolution")))
+        unit = _decimal(1 if resolution is None else resolution, "resolution")
     if not unit > 0:
         raise RequestError("alpha and resolution are not accepted; give numbers above 0")
     return unit
+
+
+def _decimal(value: Any, name: str) -> Decimal:
+    try:
+        number = Decimal(decimal(value, name))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        raise RequestError(f"{name} is not a number; give one such as 1 or 0.5", name)
+    return number
 
 
 def _ln_inverse(failure: Any) -> str | None:
     """ln(1/failure), rounded down."""
     if failure is None:
         return None
-    chance = float(failure)
+    chance = float(_decimal(failure, "failure"))
     if not 0 < chance < 1:
         raise RequestError("failure is not accepted; give a probability above 0 and below 1, such as 1e-30")
     return str(Decimal(-math.log(chance) * (1 - 1e-12)).quantize(Decimal("0.000001"), rounding="ROUND_DOWN"))
