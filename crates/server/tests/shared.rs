@@ -123,6 +123,12 @@ async fn a_count_that_was_shown_tells_that_a_question_would_be_refused() {
     let two = json!({ "questions": [median("0.01"), median("0.01"), count] });
     let told = plan(&server, "ana", &two).await["would_be_refused"]["problem"].clone();
     assert!(told.as_str().unwrap().starts_with("questions 1, 2 would be refused"), "{told}");
+    let one = json!({ "questions": [count, median("0.01")] });
+    let told = plan(&server, "ana", &one).await["would_be_refused"]["problem"].clone();
+    assert!(told.as_str().unwrap().starts_with("question 2 would be refused: it takes"), "{told}");
+    let parts = json!({ "statistic": "summary", "column": "salary", "epsilon": "0.2", "interval": true });
+    let told = plan(&server, "ana", &parts).await["would_be_refused"]["problem"].clone();
+    assert!(told.as_str().unwrap().starts_with("some of this would be refused: its quantiles"), "{told}");
     let mut rest = two.clone();
     rest["leave_out"] = json!([1, 2]);
     let rest = plan(&server, "ana", &rest).await;

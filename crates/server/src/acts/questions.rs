@@ -166,11 +166,19 @@ fn refused_document(question: &Question, few: &TooFewRows) -> Value {
         Question::Sql(query) => query.too_few(few).to_string(),
         _ => few.error.to_string(),
     };
-    let problem = match few.refused.len() {
-        1 => format!("this would be refused: it takes {}", few.rows),
-        _ => {
-            let which = few.refused.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-            format!("questions {which} would be refused: they take up to {}", few.rows)
+    let many = match question {
+        Question::One(_) | Question::Program(_) => 1,
+        Question::Several(batch) => batch.questions.len(),
+        Question::Sql(query) => query.batch().questions.len(),
+    };
+    let rows = &few.rows;
+    let problem = match &few.refused[..] {
+        [] => format!("some of this would be refused: its quantiles take up to {rows}"),
+        _ if many == 1 => format!("this would be refused: it takes {rows}"),
+        [one] => format!("question {one} would be refused: it takes {rows}"),
+        several => {
+            let which = several.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+            format!("questions {which} would be refused: they take up to {rows}")
         }
     };
     json!({ "why": why, "problem": problem, "next_step": few.step })
