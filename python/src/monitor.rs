@@ -118,19 +118,19 @@ impl Threshold {
         })
     }
 
-    /// One answer for each value: 1 above, 0 below, -1 not looked at; and the excess of each that is above.
-    fn answer(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<(Vec<i8>, Vec<f64>)> {
+    /// For each value whether it is above, nothing where it was not looked at; and the excess of each that is above.
+    fn answer(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<(Vec<Option<bool>>, Vec<f64>)> {
         let held = table::floats(values)?;
         let Column::Floats(values) = held.column()? else { return Err(errors::data("give numbers")) };
         py.detach(|| {
-            let steps: Vec<i64> = values.iter().map(|&value| self.steps(value)).collect();
+            let steps = self.calibrated.steps_of_floats(&values);
             let mut state = self.running.lock()?;
             let (questions, coins) = &mut *state;
             let batch = questions.ask_all(&steps, coins);
-            let mut answers = vec![0; batch.answered];
-            answers.resize(steps.len(), -1);
+            let mut answers = vec![Some(false); batch.answered];
+            answers.resize(steps.len(), None);
             for positive in &batch.positives {
-                answers[positive.index] = 1;
+                answers[positive.index] = Some(true);
             }
             Ok((answers, batch.positives.iter().map(|one| one.gap as f64 * self.grid).collect()))
         })
@@ -149,17 +149,6 @@ impl Threshold {
             return Err(errors::request("confidence is not accepted; give a number between 0 and 1"));
         }
         Ok(py.detach(|| self.calibrated.accuracy(questions, &beta).to_f64()))
-    }
-}
-
-impl Threshold {
-    /// A value in steps; one that is not a number is as low as can be.
-    fn steps(&self, value: f64) -> i64 {
-        match Ratio::from_f64_exact(value) {
-            Some(value) => self.calibrated.steps(&value),
-            None if value > 0.0 => i64::MAX,
-            None => i64::MIN,
-        }
     }
 }
 

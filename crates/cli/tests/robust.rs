@@ -57,6 +57,37 @@ fn bad_lines_are_named_and_the_rest_goes_on() {
     "#);
 }
 
+/// Lines are followed many at once, and named one by one.
+#[test]
+fn a_refused_line_among_thousands_is_named_by_its_number() {
+    let lines = format!(
+        "{}- 0 2\n{}hello\n{}?\n",
+        "+ 0 1\n".repeat(5000),
+        "+ 1 2 3\n".repeat(3000),
+        "+ 0 1\n".repeat(6000)
+    );
+    insta::assert_snapshot!(run(&["min-cut", "--vertices", "3"], &lines), @r"
+    exit 2
+    --- stdout
+    9000
+    --- stderr
+    equipoise: line 5001: there is no edge between 0 and 2 to take 1 from
+    equipoise: line 8002: write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`
+    ");
+}
+
+/// A log that is long enough becomes part of the state in the middle of lines that were followed at once: none of them counts twice.
+#[test]
+fn lines_around_a_new_state_count_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = format!("+ 0 1 {}1\n", "0".repeat(400));
+    let arguments = ["min-cut", "--vertices", "2", "--state", "cut"];
+    let first = run_in(folder.path(), &arguments, &format!("{}?\n", line.repeat(45_000)));
+    assert!(first.contains("--- stdout\n45000\n"), "{first}");
+    let again = run_in(folder.path(), &arguments, "?\n");
+    assert!(again.contains("--- stdout\n45000\n"), "{again}");
+}
+
 #[test]
 fn distinct_items_under_a_key() {
     let output = run(&["distinct", "--json"], "ann\nbob\nann\n?\ntwo words\ncid\n?\n");

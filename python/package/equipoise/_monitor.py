@@ -85,8 +85,7 @@ class AboveThreshold:
         single = isinstance(values, (int, float))
         answers, gaps = self._core.answer(prepared([values] if single else values, "float"))
         self.gaps.extend(gaps)
-        said = [None if answer < 0 else answer == 1 for answer in answers]
-        return said[0] if single else said
+        return answers[0] if single else answers
 
     @property
     def positives_left(self) -> int:

@@ -10,7 +10,7 @@ use equipoise_core::wording;
 use equipoise_entropy::OsCoins;
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Read, Write},
 };
 
 /// The words of a line. Items are any bytes without white space.
@@ -27,8 +27,14 @@ pub(super) trait Follower: Sized {
     /// Do all answers stay right however often one state goes on?
     fn goes_on_often(&self) -> bool;
 
-    /// Follow one update. A refused one changes nothing.
-    fn update(&mut self, words: &Words<'_>) -> Result<(), String>;
+    /// A change, as a line says it.
+    type Update;
+
+    /// Read one.
+    fn read(&self, words: &Words<'_>) -> Result<Self::Update, String>;
+
+    /// Follow changes in this order. Stops at the first that is refused, which changes nothing, and says how many were followed.
+    fn update_all(&mut self, updates: &[Self::Update]) -> Result<(), (usize, String)>;
 
     /// Answer a question; the words behind the question mark.
     fn ask(&mut self, words: &Words<'_>, coins: &mut OsCoins) -> Result<Answer, String>;
@@ -87,7 +93,10 @@ pub(super) fn follow<F: Follower>(
             for line in &saved.lines {
                 match words(line).as_slice() {
                     [b"?", ..] => follower.count_answer(),
-                    update => follower.update(update)?,
+                    update => {
+                        let update = follower.read(update)?;
+                        follower.update_all(&[update]).map_err(|(_, error)| error)?;
+                    }
                 }
             }
             follower
@@ -101,6 +110,48 @@ pub(super) fn follow<F: Follower>(
     exit
 }
 
+/// So many changes are followed at once at most: copies are gone through one after the other, each for all of them.
+const AT_ONCE: usize = 4096;
+/// The question that `--side` makes of a question mark.
+const SIDE: &Words<'_> = &[b"side"];
+/// What is read of the input at once.
+const READ: usize = 1 << 16;
+
+/// Changes that were read and are not followed yet, each with the number and the words of its line.
+struct Waiting<F: Follower> {
+    updates: Vec<F::Update>,
+    lines: Vec<(usize, Vec<u8>)>,
+    exit: Exit,
+}
+
+impl<F: Follower> Waiting<F> {
+    /// Follow them, and write down what was followed. A refused one is named and left out.
+    fn follow(&mut self, follower: &mut F, mut file: Option<&mut StateFile>) -> Result<(), String> {
+        let mut from = 0;
+        while from < self.updates.len() {
+            let refused = follower.update_all(&self.updates[from..]).err();
+            let followed = refused.as_ref().map_or(self.updates.len() - from, |(followed, _)| *followed);
+            if let Some(file) = file.as_deref_mut() {
+                let lines = self.lines[from..from + followed].iter().map(|(_, line)| line.as_slice());
+                file.log(lines, || follower.to_bytes())?;
+            }
+            from += followed;
+            if let Some((_, error)) = refused {
+                self.leave_out(self.lines[from].0, &error);
+                from += 1;
+            }
+        }
+        self.updates.clear();
+        self.lines.clear();
+        Ok(())
+    }
+
+    fn leave_out(&mut self, line: usize, error: &str) {
+        eprintln!("equipoise: line {line}: {error}");
+        self.exit = Exit::Usage;
+    }
+}
+
 /// Every line in turn. A bad one is named and left out, and the rest goes on; the exit code tells.
 fn each_line<F: Follower>(
     stream: &Stream,
@@ -108,49 +159,67 @@ fn each_line<F: Follower>(
     mut file: Option<&mut StateFile>,
     coins: &mut OsCoins,
 ) -> Result<Exit, String> {
-    let input: Box<dyn BufRead> = match &stream.file {
-        None => Box::new(io::stdin().lock()),
+    let input: Box<dyn Read> = match &stream.file {
+        None => Box::new(io::stdin()),
         Some(path) => {
-            let file =
-                File::open(path).map_err(|error| format!("cannot open '{}': {error}", path.display()))?;
-            Box::new(BufReader::new(file))
+            Box::new(File::open(path).map_err(|error| format!("cannot open '{}': {error}", path.display()))?)
         }
     };
+    let mut input = BufReader::with_capacity(READ, input);
     let mut out = io::stdout().lock();
-    let mut exit = Exit::Done;
-    for (index, line) in input.split(b'\n').enumerate() {
-        let line = line.map_err(|error| format!("cannot read on after line {index}: {error}"))?;
+    let mut waiting = Waiting::<F> { updates: Vec::new(), lines: Vec::new(), exit: Exit::Done };
+    let mut line = Vec::new();
+    for number in 1.. {
+        // Whoever writes line by line finds each of them followed and written down before the next is waited for.
+        if waiting.updates.len() >= AT_ONCE || !input.buffer().contains(&b'\n') {
+            waiting.follow(follower, file.as_deref_mut())?;
+        }
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|error| format!("cannot read on after line {}: {error}", number - 1))? == 0 {
+            break;
+        }
         let words = words(&line);
-        let said = match words.as_slice() {
+        let question: &Words<'_> = match words.as_slice() {
             [] | [b"#", ..] => continue,
-            [b"?"] if stream.side => follower.ask(&[b"side"], coins).map(Some),
-            [b"?", question @ ..] => follower.ask(question, coins).map(Some),
-            update => follower.update(update).map(|()| None),
-        };
-        match said {
-            Ok(answer) => {
-                if let Some(file) = &mut file {
-                    file.log(&words.join(&b' '), || follower.to_bytes())?;
-                }
-                let Some(mut answer) = answer else { continue };
-                if let Some(file) = &mut file {
-                    file.sync()?;
-                    if file.copied {
-                        answer.json["guarantee"] = COPIED.into();
+            [b"?"] if stream.side => SIDE,
+            [b"?", question @ ..] => question,
+            update => {
+                match follower.read(update) {
+                    Ok(update) => {
+                        waiting.updates.push(update);
+                        waiting.lines.push((number, words.join(&b' ')));
+                    }
+                    Err(error) => {
+                        // Lines are named in their order.
+                        waiting.follow(follower, file.as_deref_mut())?;
+                        waiting.leave_out(number, &error);
                     }
                 }
-                let line = if stream.json { answer.json.to_string() } else { answer.text };
-                let line = wording::seen_in_json(&line);
-                // Whoever reads may react to each answer: it goes out at once.
-                if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
-                    return Ok(exit);
-                }
+                continue;
             }
+        };
+        waiting.follow(follower, file.as_deref_mut())?;
+        let mut answer = match follower.ask(question, coins) {
+            Ok(answer) => answer,
             Err(error) => {
-                eprintln!("equipoise: line {}: {error}", index + 1);
-                exit = Exit::Usage;
+                waiting.leave_out(number, &error);
+                continue;
+            }
+        };
+        if let Some(file) = &mut file {
+            file.log([words.join(&b' ').as_slice()], || follower.to_bytes())?;
+            file.sync()?;
+            if file.copied {
+                answer.json["guarantee"] = COPIED.into();
             }
         }
+        let shown = if stream.json { answer.json.to_string() } else { answer.text };
+        let shown = wording::seen_in_json(&shown);
+        // Whoever reads may react to each answer: it goes out at once.
+        if writeln!(out, "{shown}").and_then(|()| out.flush()).is_err() {
+            break;
+        }
     }
-    Ok(exit)
+    Ok(waiting.exit)
 }

@@ -313,10 +313,15 @@ impl Follower for RobustDistinct {
         self.keeps_input()
     }
 
-    fn update(&mut self, words: &Words<'_>) -> Result<(), String> {
+    type Update = u64;
+
+    fn read(&self, words: &Words<'_>) -> Result<u64, String> {
         let [item] = words else { return Err("write one item, or `?`".to_string()) };
-        let item = self.number(item);
-        self.update(&[item]).map_err(|(_, error)| text(error))
+        Ok(self.number(item))
+    }
+
+    fn update_all(&mut self, numbers: &[u64]) -> Result<(), (usize, String)> {
+        self.update(numbers).map_err(|(followed, error)| (followed, text(error)))
     }
 
     fn ask(&mut self, words: &Words<'_>, coins: &mut OsCoins) -> Result<Answer, String> {
@@ -419,9 +424,14 @@ macro_rules! follow_items {
                 self.keeps_input()
             }
 
-            fn update(&mut self, words: &Words<'_>) -> Result<(), String> {
-                let item = item(words, |item| self.number(item))?;
-                self.update(&[item]).map_err(|(_, error)| text(error))
+            type Update = Item;
+
+            fn read(&self, words: &Words<'_>) -> Result<Item, String> {
+                item(words, |item| self.number(item))
+            }
+
+            fn update_all(&mut self, items: &[Item]) -> Result<(), (usize, String)> {
+                self.update(items).map_err(|(followed, error)| (followed, text(error)))
             }
 
             fn ask(&mut self, $words: &Words<'_>, $coins: &mut OsCoins) -> Result<Answer, String> {
@@ -544,13 +554,18 @@ impl Follower for RobustMinCut {
         true
     }
 
-    fn update(&mut self, words: &Words<'_>) -> Result<(), String> {
-        let change = match words {
-            [b"+", rest @ ..] => Change::Insert(edge(rest)?),
-            [b"-", rest @ ..] => Change::Delete(edge(rest)?),
-            _ => return Err("write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`".to_string()),
-        };
-        self.update(&[change]).map_err(|(_, error)| text(error))
+    type Update = Change;
+
+    fn read(&self, words: &Words<'_>) -> Result<Change, String> {
+        match words {
+            [b"+", rest @ ..] => Ok(Change::Insert(edge(rest)?)),
+            [b"-", rest @ ..] => Ok(Change::Delete(edge(rest)?)),
+            _ => Err("write `+ U V [WEIGHT]`, `- U V [WEIGHT]` or `?`".to_string()),
+        }
+    }
+
+    fn update_all(&mut self, changes: &[Change]) -> Result<(), (usize, String)> {
+        self.update(changes).map_err(|(followed, error)| (followed, text(error)))
     }
 
     fn ask(&mut self, words: &Words<'_>, coins: &mut OsCoins) -> Result<Answer, String> {

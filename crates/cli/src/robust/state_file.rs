@@ -156,11 +156,17 @@ impl StateFile {
         Ok(())
     }
 
-    /// Remember a line that was followed; long logs become part of the state.
-    pub(super) fn log(&mut self, line: &[u8], state: impl FnOnce() -> Vec<u8>) -> Result<(), String> {
-        let link = self.chain.link(line);
-        self.logged += link.len();
-        self.waiting.extend(link);
+    /// Remember lines that were followed, all that are in the state but not in the log yet; long logs become part of the state.
+    pub(super) fn log<'a>(
+        &mut self,
+        lines: impl IntoIterator<Item = &'a [u8]>,
+        state: impl FnOnce() -> Vec<u8>,
+    ) -> Result<(), String> {
+        for line in lines {
+            let link = self.chain.link(line);
+            self.logged += link.len();
+            self.waiting.extend(link);
+        }
         if self.logged > 16 * PIECE + self.state {
             return self.replace(&state());
         }

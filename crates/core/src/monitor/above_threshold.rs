@@ -276,6 +276,31 @@ impl Calibrated {
         steps.round_i64().unwrap_or(if steps.is_negative() { i64::MIN } else { i64::MAX })
     }
 
+    /// The same for floats, one after the other: a whole column in one go. What is not a number is as low as can be.
+    pub fn steps_of_floats(&self, values: &[f64]) -> Vec<i64> {
+        // A float that is checked to be the grid up to one part in 2^50, or nothing that a quotient is taken by.
+        let grid = self.stream.grid.to_f64();
+        let off = Ratio::from_f64_exact(grid).map(|grid| (grid - &self.stream.grid).abs());
+        let is_near = off.is_some_and(|off| off * Ratio::from(1_u64 << 50) <= self.stream.grid);
+        let grid = if is_near { grid } else { f64::NAN };
+        let step = |&value: &f64| {
+            // The quotient is rounded once more, so below 2^40 it is off by less than 2^-9: where it lies farther than that from a half, it
+            // is rounded to what the exact quotient is rounded to.
+            let quotient = value / grid;
+            let (down, rest) = (quotient.floor(), quotient - quotient.floor());
+            if quotient.abs() < (1_u64 << 40) as f64 && (rest - 0.5).abs() > 1.0 / 256.0 {
+                #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^41")]
+                return if rest > 0.5 { down as i64 + 1 } else { down as i64 };
+            }
+            match Ratio::from_f64_exact(value) {
+                Some(value) => self.steps(&value),
+                None if value > 0.0 => i64::MAX,
+                None => i64::MIN,
+            }
+        };
+        values.iter().map(step).collect()
+    }
+
     /// Draw the noise of the threshold. Do so once for one budget: a second start is a second stream.
     pub fn start(&self, coins: &mut impl Coins) -> Questions {
         let noise = match &self.laws {
@@ -393,6 +418,36 @@ mod tests {
             cutoff,
             monotone,
             form,
+        }
+    }
+
+    /// Halves, their neighbours, ends of the short way, a grid that no float is, tiny and huge values, and what is no number.
+    #[test]
+    fn floats_are_rounded_as_their_exact_values_are() {
+        for grid in ["1", "0.001", "1/3", "1000", "1e-30", "1e-320"] {
+            let calibrated = AboveThreshold {
+                grid: ratio(grid),
+                values: Values::Any,
+                ..stream("1", 1, false, Form::OneSided)
+            }
+            .calibrate();
+            let Ok(calibrated) = calibrated else { continue };
+            let step = ratio(grid).to_f64();
+            let mut values =
+                vec![0.0, -0.0, f64::MAX, -f64::MAX, 5e-324, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+            for whole in [0.0, 1.0, 2.0, 7.0, 1e6, 1_099_511_627_775.0, 1_099_511_627_776.0, 9e15] {
+                for part in [0.0, 0.25, 0.499, 0.4999, 0.5, 0.5001, 0.501, 0.75] {
+                    let value: f64 = (whole + part) * step;
+                    values.extend([value, -value, value.next_up(), value.next_down(), -value.next_up()]);
+                }
+            }
+            let exact = |value: &f64| match Ratio::from_f64_exact(*value) {
+                Some(value) => calibrated.steps(&value),
+                None if *value > 0.0 => i64::MAX,
+                None => i64::MIN,
+            };
+            let wanted: Vec<i64> = values.iter().map(exact).collect();
+            assert_eq!(calibrated.steps_of_floats(&values), wanted, "grid {grid}");
         }
     }
 
