@@ -192,7 +192,15 @@ pub fn run(words: Vec<OsString>, keeper: Option<PathBuf>) -> u8 {
         eprintln!("equipoise: the command line runs once in a process; start another one");
         return Exit::Usage as u8;
     }
-    let words = &STARTED.get().expect("it was set").words;
+    let exit = started(&STARTED.get().expect("it was set").words);
+    // Inside of another program nobody else does.
+    if let Err(error) = io::stdout().lock().flush() {
+        not_written(&error);
+    }
+    exit
+}
+
+fn started(words: &[OsString]) -> u8 {
     if let Some(exit) = complete::asked(words) {
         return exit as u8;
     }
