@@ -32,8 +32,7 @@ def panel(epsilon: float, top: int) -> list[str]:
 
 def main() -> None:
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="What epsilon means" width="740" height="380" viewBox="0 0 740 380" '
-        'font-family="system-ui, \'Segoe UI\', \'DejaVu Sans\', sans-serif">',
+        '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="What epsilon means" width="740" height="380" viewBox="0 0 740 380" font-family="system-ui, sans-serif">',
         "<title>The probability of each answer to a noisy count, without you and with you</title>",
         f"<style>{STYLE}</style>",
         '<rect class="paper" width="740" height="380"/>',
