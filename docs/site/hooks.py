@@ -1,4 +1,5 @@
-"""What the site has beside the pages of docs/: pages of the project, the Python page, and a reference of the commands, made of the program's own help.
+"""What the site has beside the pages of docs/: pages of the project, the Python page, notebooks as they were last run, and a reference of the commands, made
+of the program's own help.
 
 A link to a file of the project that is no page of the site becomes the file's name: the site leads nowhere that it does not hold.
 """
@@ -6,6 +7,7 @@ A link to a file of the project that is no page of the site becomes the file's n
 from __future__ import annotations
 
 import html
+import json
 import os
 import posixpath
 import re
@@ -32,8 +34,9 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 def help_of(*words: str) -> str:
     program = os.environ["EQUIPOISE"]
-    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "100"})
-    return done.stdout
+    # The server is a program of its own, which says so where it is not built.
+    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=words != ("serve",), env={**os.environ, "COLUMNS": "100"})
+    return done.stdout or done.stderr
 
 
 def verbs() -> list[str]:
@@ -56,7 +59,35 @@ def reference() -> dict[str, str]:
     return pages
 
 
+def notebook(path: Path) -> str:
+    """A notebook as a page: its words, its code, and what it put out when it was last run."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(text)
+            continue
+        parts.append(f"```python\n{text}\n```")
+        parts += [shown for output in cell["outputs"] if (shown := shown_output(output))]
+    where = f"`docs/notebooks/{path.name}`, run by the tests of the project with `examples/salaries.csv` beside it."
+    return "\n\n".join([*parts, "---", where]) + "\n"
+
+
+def shown_output(output: dict) -> str:
+    data = output.get("data", {})
+    text = "".join(output.get("text", data.get("text/plain", "")))
+    if "image/png" in data:
+        return f'<img alt="{html.escape(text)}" src="data:image/png;base64,{"".join(data["image/png"]).strip()}">'
+    if "text/html" in data:
+        # Markdown ends a block of HTML at an empty line.
+        return "<div>\n" + re.sub(r"\n\s*\n", "\n", "".join(data["text/html"])) + "\n</div>"
+    return f"```text\n{text.rstrip()}\n```" if text.strip() else ""
+
+
 def on_files(files: Files, config: object) -> Files:
+    for path in sorted((ROOT / "docs/notebooks").glob("*.ipynb")):
+        files.remove(files.get_file_from_path(f"notebooks/{path.name}"))
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=notebook(path)))
     for place, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / place).read_text()))
     for page, text in reference().items():
@@ -67,6 +98,19 @@ def on_files(files: Files, config: object) -> Files:
         if re.match(r"decisions/\d", file.src_uri):
             file.inclusion = InclusionLevel.NOT_IN_NAV
     return files
+
+
+def formulas(markdown: str) -> str:
+    """Formulas as MathML, which browsers draw themselves."""
+    import latex2mathml.converter
+
+    def drawn(found: re.Match[str]) -> str:
+        display = "block" if found[1] else "inline"
+        made = latex2mathml.converter.convert((found[1] or found[2]).strip(), display=display)
+        return f"\n<div>{made}</div>\n" if found[1] else made
+
+    parts = re.split(r"(^```.*?^```$|`[^`\n]*`)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("`") else re.sub(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", drawn, part, flags=re.DOTALL) for part in parts)
 
 
 def on_page_markdown(markdown: str, page: object, config: object, files: Files) -> str:
@@ -81,11 +125,20 @@ def on_page_markdown(markdown: str, page: object, config: object, files: Files) 
             return found[0]
         place = posixpath.normpath(posixpath.join(posixpath.dirname(lies), target))
         page = PAGES.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
+        page = page and re.sub(r"\.ipynb$", ".md", page)
         if here.startswith("reference/"):
             return found[0]
         if page is None or files.get_file_from_path(page) is None:
             return words
         return f"[{words}]({posixpath.relpath(page, posixpath.dirname(here) or '.')}{anchor})"
 
+    if here.startswith("theory/"):
+        markdown = formulas(markdown)
     # What differs from run to run: the tests write it so.
     return LINK.sub(moved, markdown.replace("[..]", "…"))
+
+
+def on_post_page(output: str, page: object, config: object) -> str:
+    """What lets the search run without a server is on the site itself."""
+    up = "../" * page.file.dest_uri.count("/")
+    return output.replace("https://unpkg.com/iframe-worker/shim", f"{up}assets/iframe-worker.js")

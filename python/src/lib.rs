@@ -31,11 +31,15 @@ fn prepare(py: pyo3::Python<'_>) -> pyo3::PyResult<bool> {
     table::prepare(py)
 }
 
+/// The command line, as the executable of that name runs it: the words that were typed, and the helper that keeps sandboxes. Gives the exit code.
+#[pyo3::pyfunction]
+fn command_line(py: pyo3::Python<'_>, words: Vec<std::ffi::OsString>, keeper: std::path::PathBuf) -> u8 {
+    py.detach(|| equipoise_cli::run(words, Some(keeper)))
+}
+
 /// The compiled part of the package.
 #[pyo3::pymodule]
 mod _equipoise {
-    #[pymodule_export]
-    use crate::prepare;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::programs::{rehearse_program, run_program};
@@ -55,4 +59,6 @@ mod _equipoise {
         stated::Stated,
         table::{Arrow, File, cells, read, shown, write},
     };
+    #[pymodule_export]
+    use crate::{command_line, prepare};
 }

@@ -6,6 +6,8 @@ import doctest
 import importlib
 import pkgutil
 import pydoc
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,7 @@ import equipoise as eq
 MODULES = sorted(
     module.name for module in pkgutil.iter_modules(eq.__path__, "equipoise.") if module.name != "equipoise._equipoise"
 )
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
@@ -36,6 +39,38 @@ def test_example_scripts(path: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("*.png")), "an example draws a picture"
+
+
+# What pages take for granted that are about something else.
+GIVEN = {
+    "databases": """
+import sqlite3, pandas, equipoise as eq
+with sqlite3.connect("people.db") as database:
+    pandas.read_csv("salaries.csv").to_sql("salaries", database, index=False)
+database.close()
+""",
+    "sql": """
+import pandas, equipoise.dbapi
+df = pandas.read_csv("salaries.csv").rename(columns={"salary": "pay"})
+""",
+}
+PAGES = sorted(
+    path
+    for folder in (".", "tutorials", "how-to", "explanation", "theory")
+    for path in (DOCS / folder).glob("*.md")
+    # What `bench/run transcripts` writes, it has run.
+    if "```python\n" in path.read_text() and path.stem != "transcripts"
+)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_blocks_of_pages(path: Path, tmp_path: Path) -> None:
+    """The blocks of a page run one after the other, in a folder with the example file."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    shutil.copy(DOCS.parent / "examples" / "salaries.csv", tmp_path)
+    code = "\n".join([GIVEN.get(path.stem, ""), *(block for block in blocks if not block.startswith("%"))])
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 def test_everything_public_is_documented() -> None:

@@ -1,17 +1,16 @@
-//! `equipoise completions` and `equipoise man`, from the same description that parses what is typed.
+//! `equipoise completions` and `equipoise man`.
 
 use crate::{
     Exit,
     args::{Arguments, CompletionsOptions, ManOptions},
     ask::{internal, usage},
+    complete,
 };
 use clap::CommandFactory;
 use std::io::{self, Write};
 
 pub(crate) fn completions(options: &CompletionsOptions) -> Exit {
-    let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Arguments::command(), "equipoise", &mut script);
-    put(&script)
+    put(&complete::script(options.shell))
 }
 
 pub(crate) fn man(options: &ManOptions) -> Exit {
@@ -35,7 +34,7 @@ pub(crate) fn man(options: &ManOptions) -> Exit {
 }
 
 /// To the terminal; a closed pipe is no news.
-fn put(bytes: &[u8]) -> Exit {
+pub(crate) fn put(bytes: &[u8]) -> Exit {
     match io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             internal(format!("the output could not be written ({})", error.kind()))

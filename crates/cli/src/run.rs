@@ -12,7 +12,7 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use equipoise_engine::{BlockFormat, OpenOptions, books::ledger_path, csv::Header, on_disk};
-use equipoise_runner::{Isolation, Pace, Run, Sandbox, Settings, sandbox::Input};
+use equipoise_runner::{Isolation, Pace, Run, Settings, sandbox::Input};
 use equipoise_session::{
     ledger::{Balance, DataSet, Ledger},
     program,
@@ -199,7 +199,7 @@ fn answer(options: &RunOptions) -> Result<Exit, Exit> {
     let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?;
     let others = known.as_ref().map_or(Ok(Vec::new()), Ledger::data_sets).map_err(unopened)?;
     let said = settings(options, path, &others)?;
-    let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
+    let mut run = said.run(crate::sandbox().map_err(usage)?).map_err(usage)?;
     let request = request(options, &said, &run)?;
     let plan = VotePlan::new(&request, &facts).map_err(|error| unplanned(&error))?;
     run.sandbox.limits.answer = longest_answer(&plan);
@@ -257,7 +257,7 @@ pub(crate) fn simulate(options: &RunOptions, trials: usize, as_json: bool) -> Re
     let facts = public(&options.file, books.name.as_deref(), books.ledger.as_deref(), source.columns())?;
     let ledger = ledger_path(books.ledger.as_deref(), Some(&options.file));
     let said = settings(options, &ledger, &[])?;
-    let mut run = said.run(Sandbox::new().map_err(usage)?).map_err(usage)?;
+    let mut run = said.run(crate::sandbox().map_err(usage)?).map_err(usage)?;
     // Public rows have nothing to hide in the time of a block.
     run.pace = Pace::UpTo(run.pace.block_time());
     let request = request(options, &said, &run)?;

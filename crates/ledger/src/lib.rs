@@ -62,6 +62,12 @@
 
 #![forbid(unsafe_code)]
 
+// Limits hold because a file is known by its number on the disk, and the ledger is its owner's alone by mode 0600.
+#[cfg(not(unix))]
+compile_error!(
+    "equipoise keeps its ledger as unix does, and there is no build for this system; on Windows use WSL or a container"
+);
+
 mod act;
 mod balance;
 mod chain;

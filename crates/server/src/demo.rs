@@ -14,9 +14,9 @@ use crate::{
 use std::sync::Arc;
 
 /// The example data.
-const SALARIES: &str = include_str!("../../../examples/salaries.csv");
+const SALARIES: &str = include_str!("../demo/salaries.csv");
 /// An example of a program.
-const TYPICAL: &str = include_str!("../../../examples/programs/typical_salary.sh");
+const TYPICAL: &str = include_str!("../demo/typical_salary.sh");
 /// The members, each with its role.
 const MEMBERS: [(&str, Role); 3] = [("sam", Role::Steward), ("ana", Role::Analyst), ("rita", Role::Reviewer)];
 

@@ -1,4 +1,5 @@
-//! The `equipoise` command. This file owns the exit codes; each command has a file of its own.
+//! The `equipoise` command, for its executable and for Python's package, whose console script runs it too. This file owns the exit codes;
+//! each command has a file of its own.
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +26,7 @@ mod calibrate;
 mod check;
 mod choose;
 mod compare;
+mod complete;
 mod explain;
 mod graph;
 mod interrupt;
@@ -51,14 +53,27 @@ mod streams;
 
 use clap::Parser;
 use equipoise_core::wording::{self, Surface};
+#[cfg(target_os = "linux")]
+use equipoise_runner::{Refusal, Sandbox};
 use equipoise_session::{next::NextStep, plan::PlanError};
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, Signal};
 use std::{
-    env, fmt,
+    ffi::OsString,
+    fmt,
     io::{self, Write},
-    process::{self, ExitCode},
+    path::PathBuf,
+    process,
+    sync::OnceLock,
 };
+
+/// What was typed, the name of the program first, and who keeps sandboxes.
+struct Started {
+    words: Vec<OsString>,
+    keeper: Option<PathBuf>,
+}
+
+static STARTED: OnceLock<Started> = OnceLock::new();
 
 /// How a command ends. The numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +119,8 @@ fn tell(text: fmt::Arguments<'_>) {
 /// Were answers asked for as JSON? Then what is wrong is told so too.
 fn as_json() -> bool {
     // What follows -- belongs to another program.
-    env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json")
+    let words = STARTED.get().map(|started| started.words.as_slice()).unwrap_or_default();
+    words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 /// A text of the libraries, its options written as they are typed here.
@@ -160,11 +176,33 @@ fn told(line: &str, code: u8, fields: serde_json::Map<String, serde_json::Value>
     }
 }
 
-fn main() -> ExitCode {
-    // Sandboxes of programs are this executable, started again.
-    #[cfg(target_os = "linux")]
-    if let Some(code) = equipoise_runner::sandbox::take_part() {
-        return ExitCode::from(code);
+/// The sandbox of a program, kept by this executable, or by the helper that Python's package brings.
+#[cfg(target_os = "linux")]
+pub(crate) fn sandbox() -> Result<Sandbox, Refusal> {
+    match STARTED.get().and_then(|started| started.keeper.as_ref()) {
+        Some(keeper) => Sandbox::found_at(keeper),
+        None => Sandbox::new(),
+    }
+}
+
+/// Run the command that was typed, the name of the program first, and give its exit code. Once in a process: signals are held back from
+/// here on. Sandboxes are kept by this executable, whose `main` then begins with `take_part`, or by `keeper`.
+pub fn run(words: Vec<OsString>, keeper: Option<PathBuf>) -> u8 {
+    if STARTED.set(Started { words, keeper }).is_err() {
+        eprintln!("equipoise: the command line runs once in a process; start another one");
+        return Exit::Usage as u8;
+    }
+    let exit = started(&STARTED.get().expect("it was set").words);
+    // Inside of another program nobody else does.
+    if let Err(error) = io::stdout().lock().flush() {
+        not_written(&error);
+    }
+    exit
+}
+
+fn started(words: &[OsString]) -> u8 {
+    if let Some(exit) = complete::asked(words) {
+        return exit as u8;
     }
     // A file that may not grow is a disk that fails, not a death: how much is written can depend on private rows. Threads
     // inherit this; programs that are started do not.
@@ -174,20 +212,20 @@ fn main() -> ExitCode {
         growing.add(Signal::SIGXFSZ);
         if growing.thread_block().is_err() {
             eprintln!("equipoise: signals cannot be held back; nothing was done");
-            return ExitCode::FAILURE;
+            return Exit::Failed as u8;
         }
         if let Err(error) = interrupt::watch() {
             eprintln!("equipoise: Ctrl-C cannot be waited for ({}); nothing was done", error.kind());
-            return ExitCode::FAILURE;
+            return Exit::Failed as u8;
         }
     }
-    let arguments = match args::Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    match args::Arguments::try_parse_from(words) {
+        Ok(arguments) => obeyed(arguments.command) as u8,
         Err(error) if error.use_stderr() && as_json() => {
             let text = error.to_string();
             let said = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
             let said = said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-            return ExitCode::from(fail(&said.trim_start_matches("error: "), Exit::Usage as u8) as u8);
+            fail(&said.trim_start_matches("error: "), Exit::Usage as u8) as u8
         }
         Err(error) => {
             let text = error.to_string();
@@ -197,10 +235,13 @@ fn main() -> ExitCode {
                 error.exit()
             }
             eprintln!("{}", shown.trim_end());
-            return ExitCode::from(Exit::Usage as u8);
+            Exit::Usage as u8
         }
-    };
-    let exit = match arguments.command {
+    }
+}
+
+fn obeyed(command: args::Command) -> Exit {
+    match command {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
@@ -222,6 +263,5 @@ fn main() -> ExitCode {
         args::Command::Serve(options) => serve::run(&options),
         args::Command::Completions(options) => manual::completions(&options),
         args::Command::Man(options) => manual::man(&options),
-    };
-    ExitCode::from(exit as u8)
+    }
 }

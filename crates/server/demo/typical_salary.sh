@@ -1,0 +1,1 @@
+../../../examples/programs/typical_salary.sh
