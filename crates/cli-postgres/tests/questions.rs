@@ -193,3 +193,44 @@ fn what_fails_after_the_charge_is_one_fixed_line() {
     assert!(log.to_string().contains("lost") || log.to_string().contains("charge"), "{log}");
     assert!(Path::new(&asking.ledger()).exists());
 }
+
+#[test]
+fn a_view_is_extracted_to_a_file_and_what_fails_is_told_to_its_steward() {
+    let Some(asking) = asking() else { return };
+    let database = asking.database.address("t").display().to_string().replace("?table=t", "");
+    let extract = |query: &str| {
+        Command::new(env!("CARGO_BIN_EXE_equipoise-postgres"))
+            .args(["extract", &database, "--query", query, "--into", "rich.arrow", "--json"])
+            .current_dir(asking.folder.path())
+            .output()
+            .expect("the program runs")
+    };
+    let output = extract("SELECT salary, town, born, paid, extra, upper(town) AS loud FROM hr.rich; ");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!((&document["rows"], &document["left_out"][0]), (&1000.into(), &"extra".into()), "{document}");
+    assert_eq!(document["columns"][3]["type"], "decimal:2", "{document}");
+    assert!(!asking.ledger().exists(), "nothing was charged");
+    let median = asking.json("median rich.arrow salary --epsilon 10");
+    assert!(median["value"].as_f64().is_some_and(|value| (value - 2500.0).abs() < 60.0), "{median}");
+    for (query, said) in [
+        (
+            "SELECT 1 / (id - 7) AS x FROM hr.salaries",
+            "the query failed, and nothing was written: division by zero",
+        ),
+        ("SELECT nothing FROM hr.rich", "the query cannot be run: column \\\"nothing\\\" does not exist"),
+        ("SELECT id, id FROM hr.rich", "two columns are called 'id'"),
+        ("DELETE FROM hr.salaries RETURNING 1", "the query cannot be run"),
+    ] {
+        let output = extract(query);
+        let error = String::from_utf8(output.stderr).expect("text");
+        assert!(!output.status.success() && error.contains(said), "{query}: {error}");
+    }
+}
+
+/// Whoever looks at all columns of a file looks at those that are not read, too.
+#[test]
+fn a_table_with_columns_that_are_not_read_can_be_checked() {
+    let Some(asking) = asking() else { return };
+    let found = asking.json("check @hr.salaries");
+    assert!(found.to_string().contains("2000"), "{found}");
+}

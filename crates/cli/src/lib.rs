@@ -27,6 +27,7 @@ mod check;
 mod choose;
 mod compare;
 mod explain;
+mod extract;
 mod graph;
 mod hand_over;
 mod interrupt;
@@ -208,6 +209,7 @@ pub fn main() -> ExitCode {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
+        args::Command::Extract(options) => extract::run(&options),
         args::Command::Batch(options) => ask::batch(&options),
         args::Command::Sql(options) => sql::run(&options),
         args::Command::Monitor(options) => monitor::run(&options),

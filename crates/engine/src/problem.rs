@@ -64,6 +64,10 @@ pub enum Problem {
     },
     /// A table of a server.
     Server(ServerProblem),
+    /// Queries are for databases.
+    NoQueries,
+    /// A steward's query, with what the database says of it.
+    Query(String),
     /// It is not an Arrow file or stream that can be read.
     NotArrow,
     /// Its numbers have their bytes in the other order.
@@ -203,6 +207,13 @@ impl fmt::Display for OpenError {
                 "{file} cannot be opened for reading; if its last writer crashed, somebody who may write has to open it once with sqlite3"
             ),
             Problem::Server(problem) => problem.line(f, &file),
+            Problem::NoQueries => {
+                write!(
+                    f,
+                    "{file} takes no query; name a database, as in sqlite:FILE or postgres://HOST/DATABASE"
+                )
+            }
+            Problem::Query(said) => write!(f, "{file}: the query cannot be run: {}", wording::line(said)),
             Problem::NoTable { typed, known } => no_table(f, &file, typed.as_deref(), known),
             Problem::OtherByteOrder => {
                 write!(

@@ -9,7 +9,7 @@ use equipoise_engine::{
     remote::{FoundTable, ServerProblem, TableName},
 };
 use equipoise_session::file_id::FileId;
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Error, Row, types::Kind};
 
 /// The oldest server that is understood: since then every table has an access method by name.
 const OLDEST: i32 = 120_000;
@@ -55,6 +55,9 @@ const COLUMNS: &str = "WITH RECURSIVE typed(number, type, modifier) AS (
 const PARTS: &str = "WITH RECURSIVE parts(oid) AS (
         SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = $1
         UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN parts ON i.inhparent = parts.oid)";
+
+/// In a query of the steward's, names are looked up as they are in `psql`.
+pub(crate) const AS_TYPED: &str = "SET LOCAL search_path TO DEFAULT";
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +162,42 @@ pub(crate) async fn table(client: &Client, name: Option<&TableName>) -> Result<T
         place: (role.get::<_, i64>("cluster").cast_unsigned(), role.get("number")),
         parts: parts.iter().map(|part| (part.get("oid"), called(part))).collect(),
     })
+}
+
+/// What the columns of a query are, as the server describes it before it runs.
+pub(crate) async fn query(client: &Client, query: &str) -> Result<(Vec<Column>, bool), ServerProblem> {
+    let failed = |_: Error| ServerProblem::Failed;
+    let role = client.query_one(ROLE, &[]).await.map_err(failed)?;
+    if role.get::<_, Option<bool>>("superuser") != Some(false) {
+        return Err(ServerProblem::Superuser);
+    }
+    client.batch_execute(AS_TYPED).await.map_err(failed)?;
+    let encoding: String = role.get("encoding");
+    let as_stored = matches!(encoding.as_str(), "UTF8" | "SQL_ASCII");
+    // Whoever extracts may see every row, and so what the server says of the query.
+    let said = |error: Error| match error.as_db_error() {
+        Some(said) => ServerProblem::Query(said.message().to_string()),
+        None => ServerProblem::Failed,
+    };
+    let described = client.prepare(&format!("SELECT * FROM ({query}\n) AS extracted")).await.map_err(said)?;
+    let mut columns: Vec<Column> = Vec::new();
+    for column in described.columns() {
+        if columns.iter().any(|known| known.name == column.name()) {
+            return Err(ServerProblem::Query(format!("two columns are called '{}'", column.name())));
+        }
+        let type_ = column.type_();
+        let declared = Declared {
+            schema: type_.schema().to_string(),
+            name: type_.name().to_string(),
+            modifier: column.type_modifier(),
+            is_enum: matches!(type_.kind(), Kind::Enum(_)),
+            deterministic: true,
+            utf8: as_stored,
+        };
+        let (wire, meaning) = types::meaning(&declared);
+        columns.push(Column { name: column.name().to_string(), number: type_.oid(), wire, meaning });
+    }
+    Ok((columns, as_stored))
 }
 
 fn called(row: &Row) -> TableName {

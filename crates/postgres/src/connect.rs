@@ -1,7 +1,7 @@
 //! A session with a server: one transaction that reads and never writes, on a thread and a runtime of its own.
 
 use crate::{
-    catalogue::{self, Table},
+    catalogue::{self, Column, Table},
     settings::Settings,
 };
 use equipoise_engine::remote::{ServerProblem, TableName};
@@ -95,6 +95,13 @@ impl Session {
         let table =
             self.runtime.block_on(async { timeout(PATIENCE, catalogue::table(&self.client, name)).await });
         table.map_err(|_| ServerProblem::Unreachable)?
+    }
+
+    /// The columns of a query, and whether texts come as they are stored.
+    pub fn query(&self, query: &str) -> Result<(Vec<Column>, bool), ServerProblem> {
+        let columns =
+            self.runtime.block_on(async { timeout(PATIENCE, catalogue::query(&self.client, query)).await });
+        columns.map_err(|_| ServerProblem::Unreachable)?
     }
 
     /// Do this with the connection, however long it takes.

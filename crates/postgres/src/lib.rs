@@ -25,10 +25,10 @@ mod types;
 mod wire;
 
 use connect::Session;
-use equipoise_engine::remote::{self, FoundTable, PostgresAddress, ServerProblem, Tables};
+use equipoise_engine::remote::{self, FoundTable, PostgresAddress, Queried, ServerProblem, Tables};
 use equipoise_session::source::Source;
 use settings::Settings;
-use source::PostgresTable;
+use source::{Origin, Rows};
 
 /// Reads tables of Postgres wherever the engine meets their addresses.
 struct Postgres;
@@ -48,6 +48,14 @@ impl Tables for Postgres {
     fn open(&self, address: &PostgresAddress) -> Result<Box<dyn Source>, ServerProblem> {
         let settings = Settings::of(address)?;
         let table = connect::apart(|| Session::begin(&settings)?.table(address.table.as_ref()))?;
-        Ok(Box::new(PostgresTable::new(settings, table)))
+        let (columns, as_stored) = (table.columns.clone(), table.as_stored);
+        Ok(Box::new(Rows::new(settings, Origin::Table(table), columns, as_stored)))
+    }
+
+    fn query(&self, address: &PostgresAddress, query: &str) -> Result<Box<dyn Queried>, ServerProblem> {
+        let settings = Settings::of(address)?;
+        let query = query.trim().trim_end_matches(';').to_string();
+        let (columns, as_stored) = connect::apart(|| Session::begin(&settings)?.query(&query))?;
+        Ok(Box::new(Rows::new(settings, Origin::Query(query), columns, as_stored)))
     }
 }

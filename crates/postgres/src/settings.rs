@@ -147,8 +147,8 @@ fn service(
     let own = own.or_else(|| Some(home(variable)?.join(".pg_service.conf")));
     let system = variable("PGSYSCONFDIR").unwrap_or_else(|| "/etc/postgresql-common".to_string());
     let system = Path::new(&system).join("pg_service.conf");
-    let files = own.into_iter().chain([system]).filter_map(|file| fs::read_to_string(file).ok());
-    files.filter_map(|text| section(&text, name)).next().ok_or(ServerProblem::Service)
+    let mut files = own.into_iter().chain([system]).filter_map(|file| fs::read_to_string(file).ok());
+    files.find_map(|text| section(&text, name)).ok_or(ServerProblem::Service)
 }
 
 /// `[name]` and the lines `key=value` behind it.

@@ -8,7 +8,7 @@ use equipoise_engine::{
     open,
 };
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor};
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 use support::{Database, cluster};
 
 /// Everything in the schema `public` for the reader.
@@ -159,6 +159,55 @@ fn types_that_are_not_read_are_refused_by_name_for_free() {
     assert!(source.unreadable(1).is_some_and(|line| line.contains("what this role may not read")));
     assert_eq!(read(&database.address("piece"), &[(0, ColumnType::Integer)]), [["Some(5)"]]);
     assert_eq!(read(&database.address("piece"), &[]).len(), 1);
+}
+
+/// Every type that the server itself has, against the table of the documentation.
+#[test]
+fn the_table_of_types_in_the_documentation_is_that_of_the_program() {
+    let Some(database) = database("SELECT 1") else { return };
+    let own = "SELECT typname FROM pg_type WHERE typtype IN ('b', 'r') AND typcategory <> 'A' AND typname !~ '^(_|pg_|reg)'
+        AND typnamespace = 'pg_catalog'::regnamespace ORDER BY typname";
+    let all: Vec<String> = database.run(own).lines().map(str::to_string).collect();
+    let columns: Vec<String> = all.iter().map(|name| format!("\"{name}\" pg_catalog.\"{name}\"")).collect();
+    database.run(&format!("CREATE TABLE t ({}); GRANT SELECT ON t TO reader", columns.join(", ")));
+    let source = open(&[database.address("t")], &OpenOptions::default()).expect("a table");
+    let read: BTreeSet<String> = (0..all.len())
+        .filter(|place| source.unreadable(*place).is_none())
+        .map(|place| all[place].clone())
+        .collect();
+    let page = include_str!("../../../docs/databases.md");
+    let (_, table) = page.split_once("### Types of Postgres").expect("the table");
+    let rows = table
+        .lines()
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1)
+        .take_while(|line| line.starts_with('|'));
+    let (mut documented, mut refused) = (BTreeSet::new(), BTreeSet::new());
+    for row in rows {
+        let mut cells = row.split('|').skip(1).map(str::trim);
+        let (types, kind) = (cells.next().expect("types"), cells.next().expect("a kind"));
+        let names = types.split('`').skip(1).step_by(2).map(|name| name.trim_matches('"').to_string());
+        let names = names.filter(|name| !name.contains('('));
+        if kind == "not read" { refused.extend(names) } else { documented.extend(names) }
+    }
+    assert_eq!(documented, read);
+    assert!(refused.iter().all(|name| all.contains(name) && !read.contains(name)), "{refused:?} {all:?}");
+    let kinds = [
+        ("bool", "boolean"),
+        ("int8", "integer"),
+        ("numeric", "float"),
+        ("date", "date"),
+        ("timestamptz", "timestamp"),
+        ("uuid", "text"),
+    ];
+    for (name, kind) in kinds {
+        let place = all.iter().position(|known| known == name).expect("a type");
+        assert_eq!(
+            source.declared(place).map(|kind| format!("{kind:?}").to_lowercase()),
+            Some(kind.to_string()),
+            "{name}"
+        );
+    }
 }
 
 #[test]

@@ -62,7 +62,9 @@ impl PostgresAddress {
 
     /// The address that a path is, or `None` for everything else.
     pub fn of(path: &Path) -> Option<Result<Self, AddressProblem>> {
-        Some(scheme(path)?.ok_or(AddressProblem::Unreadable).and_then(read))
+        let rest = scheme(path)?.len();
+        let text = path.to_str().and_then(|text| text.get(rest..));
+        Some(text.ok_or(AddressProblem::Unreadable).and_then(read))
     }
 
     /// The whole of it, as it can be typed.
@@ -104,14 +106,13 @@ pub fn text(host: Option<&str>, port: Option<&str>, database: &str, table: Optio
     text
 }
 
-/// What stands behind the scheme; the outer option says whether there is one, the inner whether it is text.
-fn scheme(path: &Path) -> Option<Option<&str>> {
+/// The scheme that a path begins with.
+fn scheme(path: &Path) -> Option<&'static str> {
     let bytes = path.as_os_str().as_encoded_bytes();
     let begins = |scheme: &str| {
         bytes.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes()))
     };
-    let scheme = SCHEMES.into_iter().find(|scheme| begins(scheme))?;
-    Some(path.to_str().and_then(|text| text.get(scheme.len()..)))
+    SCHEMES.into_iter().find(|scheme| begins(scheme))
 }
 
 impl TableName {

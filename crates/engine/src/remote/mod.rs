@@ -19,6 +19,15 @@ pub trait Tables: Send + Sync {
 
     /// The table with its columns. No row is read.
     fn open(&self, address: &PostgresAddress) -> Result<Box<dyn Source>, ServerProblem>;
+
+    /// The rows of a query, for its steward alone: they go to a file, and no question is ever asked of them here.
+    fn query(&self, address: &PostgresAddress, query: &str) -> Result<Box<dyn Queried>, ServerProblem>;
+}
+
+/// Rows of a steward's query.
+pub trait Queried: Source {
+    /// Why the rows could not be read to their end, in the words of the database, which may quote rows.
+    fn failure(&self) -> Option<String>;
 }
 
 /// A table that an address leads to.
@@ -58,6 +67,12 @@ pub(crate) fn look_up(path: &Path) -> Option<Result<FoundTable, Problem>> {
 pub(crate) fn open(path: &Path) -> Option<Result<Box<dyn Source>, Problem>> {
     let address = PostgresAddress::of(path)?.map_err(ServerProblem::Address);
     Some(address.and_then(|address| tables()?.open(&address)).map_err(Problem::Server))
+}
+
+/// The rows of a query; `None` where a path is no address of a server.
+pub(crate) fn query(path: &Path, query: &str) -> Option<Result<Box<dyn Queried>, Problem>> {
+    let address = PostgresAddress::of(path)?.map_err(ServerProblem::Address);
+    Some(address.and_then(|address| tables()?.query(&address, query)).map_err(Problem::Server))
 }
 
 /// A path as it may be shown: an address without what may be a secret in it.

@@ -52,6 +52,8 @@ pub enum ServerProblem {
     Policies,
     /// One of its partitions is not read like a table.
     Partition(String),
+    /// A query of the steward's, with what the server says of it: whoever extracts may see every row.
+    Query(String),
     /// The server failed to answer a question about its catalogues.
     Failed,
 }
@@ -125,6 +127,7 @@ impl ServerProblem {
                 "{at}: its part '{}' is a foreign table, has row security or is stored in a way of its own; ask about the other parts",
                 wording::shown(name)
             ),
+            Self::Query(said) => write!(f, "{at}: the query cannot be run: {}", wording::line(said)),
             Self::Failed => write!(f, "{at}: the server could not say what the table is; try again later"),
         }
     }

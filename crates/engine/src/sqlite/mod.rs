@@ -6,9 +6,11 @@
 
 mod address;
 mod database;
+mod query;
 mod types;
 
 pub use address::{TableAddress, on_disk};
+pub(crate) use query::SqliteQuery;
 
 use crate::{
     columnar::{Described, RowBlock, Value},
@@ -17,7 +19,7 @@ use crate::{
 };
 use database::Table;
 use equipoise_session::source::{ColumnRead, ColumnType, Lost, Source, Visitor};
-use rusqlite::types::ValueRef;
+use rusqlite::{Row, types::ValueRef};
 
 /// A table whose columns have been looked up.
 pub(crate) struct Sqlite {
@@ -86,17 +88,7 @@ impl Sqlite {
         let mut left = database::most_rows(&self.address.file)?;
         while let Some(row) = rows.next().map_err(|_| Lost)? {
             left = left.checked_sub(1).ok_or(Lost)?;
-            for place in 0..wanted.len() {
-                block.put(
-                    place,
-                    &match row.get_ref(place).map_err(|_| Lost)? {
-                        ValueRef::Null => Value::Null,
-                        ValueRef::Integer(cell) => Value::Int(cell),
-                        ValueRef::Real(cell) => Value::Float(cell),
-                        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes),
-                    },
-                );
-            }
+            put(row, wanted.len(), &mut block)?;
             block.end_row(visitor);
         }
         block.hand_over(visitor);
@@ -111,4 +103,18 @@ impl Sqlite {
         let names = if names.is_empty() { "1".to_string() } else { names.join(", ") };
         format!("SELECT {names} FROM main.{} NOT INDEXED", quoted(&self.table.name))
     }
+}
+
+/// The cells of a row, whatever they hold.
+fn put(row: &Row<'_>, cells: usize, block: &mut RowBlock) -> Result<(), Lost> {
+    for place in 0..cells {
+        let cell = match row.get_ref(place).map_err(|_| Lost)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(cell) => Value::Int(cell),
+            ValueRef::Real(cell) => Value::Float(cell),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes),
+        };
+        block.put(place, &cell);
+    }
+    Ok(())
 }
