@@ -25,6 +25,7 @@ mod waiting;
 /// until numpy is there, something is left.
 #[pyo3::pyfunction]
 fn prepare(py: pyo3::Python<'_>) -> pyo3::PyResult<bool> {
+    equipoise_postgres::install();
     equipoise_core::prepare();
     equipoise_session::quiet::prepare();
     errors::prepare(py);

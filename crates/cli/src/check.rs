@@ -135,7 +135,7 @@ pub(crate) fn run(options: &CheckOptions) -> Exit {
 }
 
 /// The columns whose types were declared.
-fn declared(types: &Types, names: &[String]) -> Result<Vec<ColumnRead>, String> {
+pub(crate) fn declared(types: &Types, names: &[String]) -> Result<Vec<ColumnRead>, String> {
     let one = |(name, word): (String, String)| {
         let column = columns::place(names, &name).map_err(|error| format!("--type: {error}"))?;
         let kind = ColumnType::named(&word).ok_or_else(|| {

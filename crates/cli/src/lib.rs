@@ -28,7 +28,9 @@ mod choose;
 mod compare;
 mod complete;
 mod explain;
+mod extract;
 mod graph;
+mod hand_over;
 mod interrupt;
 mod manual;
 mod monitor;
@@ -59,11 +61,12 @@ use equipoise_session::{next::NextStep, plan::PlanError};
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, Signal};
 use std::{
+    env,
     ffi::OsString,
     fmt,
     io::{self, Write},
     path::PathBuf,
-    process,
+    process::{self, ExitCode},
     sync::OnceLock,
 };
 
@@ -185,6 +188,16 @@ pub(crate) fn sandbox() -> Result<Sandbox, Refusal> {
     }
 }
 
+/// The whole program, of an executable.
+pub fn main() -> ExitCode {
+    // Sandboxes of programs are this executable, started again.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = equipoise_runner::sandbox::take_part() {
+        return ExitCode::from(code);
+    }
+    ExitCode::from(run(env::args_os().collect(), None))
+}
+
 /// Run the command that was typed, the name of the program first, and give its exit code. Once in a process: signals are held back from
 /// here on. Sandboxes are kept by this executable, whose `main` then begins with `take_part`, or by `keeper`.
 pub fn run(words: Vec<OsString>, keeper: Option<PathBuf>) -> u8 {
@@ -204,6 +217,7 @@ fn started(words: &[OsString]) -> u8 {
     if let Some(exit) = complete::asked(words) {
         return exit as u8;
     }
+    hand_over::to_postgres(&words[1..]);
     // A file that may not grow is a disk that fails, not a death: how much is written can depend on private rows. Threads
     // inherit this; programs that are started do not.
     #[cfg(target_os = "linux")]
@@ -245,6 +259,7 @@ fn obeyed(command: args::Command) -> Exit {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
         args::Command::Check(options) => check::run(&options),
+        args::Command::Extract(options) => extract::run(&options),
         args::Command::Batch(options) => ask::batch(&options),
         args::Command::Sql(options) => sql::run(&options),
         args::Command::Monitor(options) => monitor::run(&options),

@@ -12,6 +12,7 @@ use equipoise_engine::{
     books::{Account, Asked},
     csv::Header,
     expand, is_pattern,
+    remote::PostgresAddress,
 };
 use equipoise_session::{
     monitor::{LONGEST_LINE, Monitor, MonitorPlan, MonitorRequest, Watched},
@@ -52,7 +53,7 @@ fn watch(options: &MonitorOptions) -> Result<Exit, Exit> {
     if options.file == Path::new(STANDARD_INPUT) {
         return Err(usage("a monitor reads its rows again and again, which a pipe cannot give; name a file"));
     }
-    if TableAddress::of(&options.file).is_some() {
+    if TableAddress::of(&options.file).is_some() || PostgresAddress::is(&options.file) {
         return Err(usage(
             "a monitor watches files, whose rows stand still; write the table to a file first",
         ));

@@ -75,7 +75,7 @@ fn empty_arrow_stream(names: &[String], kinds: &[ColumnType]) -> Vec<u8> {
 /// The digits of the largest decimals that there are.
 const PRECISION: u8 = 38;
 
-fn data_type(kind: ColumnType) -> DataType {
+pub(crate) fn data_type(kind: ColumnType) -> DataType {
     match kind {
         ColumnType::Float => DataType::Float64,
         ColumnType::Integer => DataType::Int64,
@@ -89,7 +89,7 @@ fn data_type(kind: ColumnType) -> DataType {
     }
 }
 
-fn array(kind: ColumnType, cells: &Cells<'_>) -> Result<ArrayRef, ArrowError> {
+pub(crate) fn array(kind: ColumnType, cells: &Cells<'_>) -> Result<ArrayRef, ArrowError> {
     Ok(match *cells {
         Cells::Floats(floats) => {
             Arc::new(floats.iter().map(|&float| (!float.is_nan()).then_some(float)).collect::<Float64Array>())

@@ -7,7 +7,8 @@
 //! standard input, the first bytes decide, but only where they are public: without a header line they belong to
 //! somebody's record, so that nothing is guessed from them and the data is CSV.
 //!
-//! A SQLite file has tables, so it is named by an address: `sqlite:people.db?table=salaries`.
+//! A SQLite file has tables, so it is named by an address: `sqlite:people.db?table=salaries`; a table of a server by
+//! `postgres://host/db?table=hr.salaries`, where who reads such tables is at hand ([`crate::remote`]).
 //!
 //! # Several files
 //!
@@ -21,10 +22,11 @@ use crate::{
     many::Many,
     parquet::Parquet,
     problem::{OpenError, Problem},
+    remote::{self, PostgresAddress},
     sqlite::{Sqlite, TableAddress, on_disk},
     stream::{Origin, Packing, Stream},
 };
-use equipoise_session::source::Source;
+use equipoise_session::{file_id::FileId, source::Source};
 use std::{
     fs,
     io::{self, Cursor, Read},
@@ -79,7 +81,7 @@ pub fn content(files: &[PathBuf]) -> io::Result<Box<dyn Read>> {
 /// The files on the disk behind these paths: of a table its database, and what was written to it last where that lies beside it.
 fn disk_files(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for path in paths {
+    for path in paths.iter().filter(|path| !PostgresAddress::is(path)) {
         files.push(on_disk(path).into_owned());
         if TableAddress::of(path).is_some() {
             // The log lies beside the file itself, not beside a link to it.
@@ -97,9 +99,18 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(disk_files(&expand(path)?))
 }
 
+/// Which files or tables a path stands for, whatever they are called; those that are not there are left out.
+pub fn ids_of(path: &Path) -> Vec<FileId> {
+    if let Some(found) = remote::look_up(path) {
+        return found.map(|found| found.ids.into_iter().map(|(_, id)| id).collect()).unwrap_or_default();
+    }
+    let files = expand(path).unwrap_or_default();
+    files.iter().filter_map(|file| FileId::at(&on_disk(file)).ok()).collect()
+}
+
 /// Whether a path is a pattern: it has the signs of one and is no file by that name.
 pub fn is_pattern(path: &Path) -> bool {
-    if TableAddress::of(path).is_some() {
+    if TableAddress::of(path).is_some() || PostgresAddress::is(path) {
         return false;
     }
     path.to_str().is_some_and(|text| text.contains(['*', '?', '['])) && fs::symlink_metadata(path).is_err()
@@ -117,7 +128,7 @@ pub fn expand(path: &Path) -> Result<Vec<PathBuf>, Problem> {
         }
         return if files.is_empty() { Err(Problem::NothingFits) } else { Ok(files) };
     }
-    if TableAddress::of(path).is_none() && path.is_dir() {
+    if TableAddress::of(path).is_none() && !PostgresAddress::is(path) && path.is_dir() {
         let mut files = Vec::new();
         files_below(path, &mut files)?;
         return if files.is_empty() { Err(Problem::NoData) } else { Ok(files) };
@@ -192,6 +203,12 @@ pub(crate) fn open_file(path: &Path, options: &OpenOptions) -> Result<Box<dyn So
 }
 
 fn file(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>, Problem> {
+    if PostgresAddress::is(path) {
+        schema_only(options)?;
+    }
+    if let Some(opened) = remote::open(path) {
+        return opened;
+    }
     if let Some(address) = TableAddress::of(path) {
         schema_only(options)?;
         return Ok(Box::new(Sqlite::open(address)?));

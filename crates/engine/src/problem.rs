@@ -1,6 +1,9 @@
 //! What can be wrong with data before the charge: one line for each problem.
 
-use crate::limits::{DEEPEST, LONGEST_NAMES, MOST_FIELDS};
+use crate::{
+    limits::{DEEPEST, LONGEST_NAMES, MOST_FIELDS},
+    remote::{self, ServerProblem},
+};
 use equipoise_core::wording;
 use std::{fmt, io, path::PathBuf};
 
@@ -59,6 +62,12 @@ pub enum Problem {
         /// The tables that there are.
         known: Vec<String>,
     },
+    /// A table of a server.
+    Server(ServerProblem),
+    /// Queries are for databases.
+    NoQueries,
+    /// A steward's query, with what the database says of it.
+    Query(String),
     /// It is not an Arrow file or stream that can be read.
     NotArrow,
     /// Its numbers have their bytes in the other order.
@@ -154,7 +163,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = match &self.path {
             Some(path) => {
-                format!("'{}'", wording::visible(&path.to_string_lossy()))
+                format!("'{}'", remote::visible(path))
             }
             None => "the data".to_string(),
         };
@@ -197,6 +206,14 @@ impl fmt::Display for OpenError {
                 f,
                 "{file} cannot be opened for reading; if its last writer crashed, somebody who may write has to open it once with sqlite3"
             ),
+            Problem::Server(problem) => problem.line(f, &file),
+            Problem::NoQueries => {
+                write!(
+                    f,
+                    "{file} takes no query; name a database, as in sqlite:FILE or postgres://HOST/DATABASE"
+                )
+            }
+            Problem::Query(said) => write!(f, "{file}: the query cannot be run: {}", wording::line(said)),
             Problem::NoTable { typed, known } => no_table(f, &file, typed.as_deref(), known),
             Problem::OtherByteOrder => {
                 write!(

@@ -87,7 +87,8 @@ struct Options {
         conflicts_with = "demo"
     )]
     directory: PathBuf,
-    /// A folder below which data may be registered; can be given several times
+    /// A folder below which data may be registered, or a database whose tables may be, as in postgres://ROLE@HOST/DATABASE; can be
+    /// given several times
     #[arg(long, value_name = "DIR", conflicts_with = "demo")]
     data: Vec<PathBuf>,
     /// A folder of programs, of which stewards may allow some to run on blocks of the data; can be given several times
@@ -136,6 +137,7 @@ fn main() -> ExitCode {
     if let Some(code) = equipoise_runner::sandbox::take_part() {
         return ExitCode::from(code);
     }
+    equipoise_postgres::install();
     let done = match Arguments::parse().command {
         Command::Serve(options) => run(&options),
         Command::Ledger(books) => keep(&books),

@@ -1,7 +1,7 @@
 //! Monitors that members have: each in a file of its own, taken up again when somebody asks, few of them in memory at once.
 
 use crate::{problem::Problem, state::State, store::DataSource};
-use equipoise_engine::{OpenOptions as Reading, csv::Header};
+use equipoise_engine::{OpenOptions as Reading, TableAddress, csv::Header, remote::PostgresAddress};
 use equipoise_session::{
     monitor::{AskError, Monitor, MonitorPlan, MonitorRequest, OpenError, Watched},
     session,
@@ -226,6 +226,11 @@ pub fn request(written: &Value, member: &str) -> MonitorRequest {
 
 /// The plan of a monitor of this data. Reads the header or schema, and no row.
 pub fn plan(state: &State, data: &DataSource, request: &MonitorRequest) -> Result<MonitorPlan, Problem> {
+    if TableAddress::of(&data.path).is_some() || PostgresAddress::is(&data.path) {
+        return Err(Problem::wrong(
+            "a monitor watches files, whose rows stand still; this data is a table of a database",
+        ));
+    }
     let source = state.open_data(data)?;
     let facts = session::facts(Some(&state.ledger()?), &data.name, source.columns())?;
     Ok(MonitorPlan::new(request, &facts)?)

@@ -12,9 +12,8 @@ use crate::{
     sink::Sink,
     store::{DataSource, Role, Store},
 };
-use equipoise_engine::{OpenOptions, csv::Header, expand};
+use equipoise_engine::{OpenOptions, TableAddress, csv::Header, expand, ids_of, remote::PostgresAddress};
 use equipoise_session::{
-    file_id::FileId,
     ledger::{Act, Expected, Ledger, SharedLedger, seconds_now},
     session::{self, Session},
     source::Source,
@@ -30,7 +29,7 @@ use std::{
 pub struct Settings {
     /// Its directory: ledger and members. Only its owner reads it.
     pub directory: PathBuf,
-    /// The folders below which data may be registered.
+    /// The folders below which data may be registered, and the databases whose tables may be.
     pub data: Vec<PathBuf>,
     /// How browsers reach it, such as `https://answers.example.org`; requests from pages elsewhere are refused.
     pub origins: Vec<String>,
@@ -200,13 +199,27 @@ impl State {
 
     /// Tell the ledger which files the data is, so that they are recognised elsewhere.
     pub fn expect(&self, ledger: &Ledger, data: &DataSource) {
-        let files = expand(&data.path).unwrap_or_default();
-        let files = files.iter().filter_map(|file| FileId::at(file).ok()).collect();
+        let files = self.allowed_path(&data.path).map(|path| ids_of(&path)).unwrap_or_default();
         ledger.expect(&data.name, Expected { files, apart: Vec::new() });
     }
 
-    /// The real path of data, where it lies below a folder that the server was given and outside of its own.
+    /// The real path of data, where it lies below a folder that the server was given and outside of its own; of a table, its database does
+    /// or is one that the server was given.
     pub fn allowed_path(&self, path: &Path) -> Result<PathBuf, Problem> {
+        if let Some(address) = PostgresAddress::of(path) {
+            return address.ok().and_then(|address| self.allowed_table(&address)).ok_or_else(|| {
+                Problem::wrong(
+                    "there is no such table of the databases that the server was started with (--data)",
+                )
+            });
+        }
+        if let Some(TableAddress { file, table }) = TableAddress::of(path) {
+            let file = self.allowed_path(&file)?;
+            let address = file.to_str().zip(table).map(|(file, table)| TableAddress::text(file, &table));
+            return address
+                .map(PathBuf::from)
+                .ok_or_else(|| Problem::wrong("name a table of the database, as in sqlite:FILE?table=NAME"));
+        }
         let refused = || {
             Problem::wrong(
                 "there is no such file below the folders that the server was started with (--data)",
@@ -222,6 +235,19 @@ impl State {
         let is_below = |folder: &Path| folder.canonicalize().is_ok_and(|folder| real.starts_with(folder));
         let allowed = self.settings.data.iter().any(|folder| is_below(folder));
         if allowed && !is_below(&self.settings.directory) { Ok(real) } else { Err(refused()) }
+    }
+
+    /// The address of a table as whoever started the server reaches its database: which role asks, and over which line, is theirs to say.
+    fn allowed_table(&self, asked: &PostgresAddress) -> Option<PathBuf> {
+        let table = asked.table.as_ref()?;
+        let is_it = |given: &PostgresAddress| {
+            let same = |key: &str| given.settings.get(key) == asked.settings.get(key);
+            ["host", "port", "dbname", "service"].iter().all(|key| same(key))
+                && asked.settings.keys().all(|key| same(key))
+        };
+        let given = self.settings.data.iter().filter_map(|given| PostgresAddress::of(given)?.ok());
+        let given = given.filter(is_it).next()?;
+        Some(PathBuf::from(PostgresAddress { table: Some(table.clone()), ..given }.typed()))
     }
 
     /// Make a member with a link to sign in, on behalf of whoever runs the program.

@@ -176,7 +176,7 @@ class ThresholdMonitor:
 
     def _watch_file(self, rows: FileTable, words: dict[str, Any], charged: _books.Charged, state: Any) -> None:
         words.update(rows.reading)
-        if rows.path.startswith("sqlite:"):
+        if rows.path.lower().startswith(("sqlite:", "postgres://", "postgresql://")):
             raise RequestError("a monitor watches files, whose rows stand still; write the table to a file first")
         pattern = any(sign in rows.path for sign in "*?[") and not os.path.exists(rows.path)
         if pattern and (state is None or fnmatch.fnmatch(os.path.abspath(state), os.path.abspath(rows.path))):

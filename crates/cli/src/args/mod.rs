@@ -47,6 +47,11 @@ pub(crate) enum Command {
         after_help = "Example:\n  equipoise check salaries.csv\n\nIt reads private rows and is free; do not pass its output on."
     )]
     Check(CheckOptions),
+    /// A table, a view or a query of a database, written to an Arrow file for its owner alone: then ask about that
+    #[command(
+        after_help = "Examples:\n  equipoise extract postgres://reader@db/staff --query 'SELECT * FROM hr.now_employed' --into people.arrow\n  equipoise extract sqlite:people.db --query 'SELECT salary, town FROM rich' --into rich.arrow\n  equipoise extract people.csv --type born=date --into people.arrow\n\nIt reads private rows and is free; questions about the file are charged. A new extract takes the place of the old one,\nwith its name and budget."
+    )]
+    Extract(ExtractOptions),
     /// Any program, run on blocks of the records in a sandbox, and one private answer from all of theirs
     #[cfg(target_os = "linux")]
     #[command(after_help = crate::run::EXAMPLES)]

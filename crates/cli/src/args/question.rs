@@ -176,6 +176,25 @@ pub(crate) enum SimulateCommand {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ExtractOptions {
+    /// A database (sqlite:FILE, postgres://ROLE@HOST/DATABASE) with --query, or any data
+    pub file: PathBuf,
+    /// What is read, in the SQL of the database
+    #[arg(long, value_name = "SQL")]
+    pub query: Option<String>,
+    /// The Arrow file to write; it is replaced where it is there
+    #[arg(long, value_name = "FILE.arrow")]
+    pub into: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub types: Types,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct CheckOptions {
     /// The data file
     pub file: PathBuf,

@@ -5,7 +5,7 @@ use super::{
     near::{self, Members},
     shown,
 };
-use crate::{STANDARD_INPUT, TableAddress};
+use crate::{STANDARD_INPUT, TableAddress, remote::PostgresAddress};
 use equipoise_session::ledger::{Elsewhere, Expected, Fault, FingerprintError, Ledger, LedgerError};
 use std::path::{Path, PathBuf};
 
@@ -183,9 +183,7 @@ fn refusal(asked: &Asked<'_>, covering: &Covering, charged: &Path) -> String {
         "name that ledger with `ledger`".to_string()
     } else if covering.several {
         "ask of those, or name that ledger with `ledger`".to_string()
-    } else if let (false, Some(TableAddress { table: Some(table), .. })) =
-        (covering.present, TableAddress::of(Path::new(&covering.name)))
-    {
+    } else if let (false, Some(table)) = (covering.present, table_of(&covering.name)) {
         format!("give the table its name '{}' back", shown(Path::new(&table)))
     } else if !covering.present {
         let place = folder(&covering.ledger).join(&covering.name);
@@ -197,4 +195,12 @@ fn refusal(asked: &Asked<'_>, covering: &Covering, charged: &Path) -> String {
     };
     let who = if here { "the ledger writes" } else { "both ledgers write" };
     format!("{covering}; {next}, or say `apart` to count it apart, which {who} down")
+}
+
+/// The table that a name of a data set has in it, where it is one.
+fn table_of(name: &str) -> Option<String> {
+    match PostgresAddress::of(Path::new(name)) {
+        Some(address) => Some(address.ok()?.table?.typed()),
+        None => TableAddress::of(Path::new(name))?.table,
+    }
 }

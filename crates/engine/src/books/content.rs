@@ -1,16 +1,17 @@
 //! All bytes of data, one file after another: what a steward's ledger takes a fingerprint of.
 
 use super::no_file;
-use crate::{OpenError, STANDARD_INPUT, TableAddress, files_of, sqlite};
+use crate::{OpenError, STANDARD_INPUT, TableAddress, files_of, remote::PostgresAddress, sqlite};
 use std::{
     fs::{self, File},
     io::{self, Cursor, Read},
     path::{Path, PathBuf},
 };
 
-/// All bytes of the data, or one line that says why there are none; standard input has none that could be read again.
+/// All bytes of the data, or one line that says why there are none; standard input has none that could be read again, and a table of a
+/// server is known by its number there.
 pub fn content_of(data: &Path) -> Result<Option<impl Read>, String> {
-    if data == Path::new(STANDARD_INPUT) {
+    if data == Path::new(STANDARD_INPUT) || PostgresAddress::is(data) {
         return Ok(None);
     }
     let failed = |problem| OpenError { path: Some(data.to_path_buf()), problem }.to_string();

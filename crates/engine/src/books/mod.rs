@@ -9,25 +9,43 @@ pub use account::{Account, Asked};
 pub use content::content_of;
 pub use near::Covering;
 
-use crate::{OpenError, STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk, sqlite};
+use crate::{
+    OpenError, STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk,
+    remote::{self, FoundTable, PostgresAddress},
+    sqlite,
+};
 use equipoise_core::wording;
-use equipoise_session::ledger::{Fault, Ledger, LedgerError, utc};
+use equipoise_session::ledger::{Fault, Guarded, Ledger, LedgerError, utc};
 use near::Members;
 use std::{
-    fmt, io,
+    env, fmt,
+    fs::DirBuilder,
+    io,
+    os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
 };
 
 /// The name of a ledger that nobody named.
 const FILE_NAME: &str = "equipoise.ledger";
 
-/// The ledger that was named, or the one beside the data, or the one in this folder.
+/// The ledger that was named, or the one beside the data, or the one in this folder. A table of a server lies beside nothing: it has
+/// the ledger of whoever asks, wherever they ask from.
 pub fn ledger_path(named: Option<&Path>, data: Option<&Path>) -> PathBuf {
     match (named, data) {
         (Some(path), _) => path.to_path_buf(),
+        (None, Some(data)) if PostgresAddress::is(data) => users_folder().join(FILE_NAME),
         (None, Some(data)) => home(data).join(FILE_NAME),
         (None, None) => PathBuf::from(FILE_NAME),
     }
+}
+
+/// Where programs keep what they have to remember of their user; the folder is made where there is none. This folder where nobody is at home.
+fn users_folder() -> PathBuf {
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local").join("state")));
+    let Some(folder) = state.map(|state| state.join("equipoise")) else { return PathBuf::from(".") };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    if made.is_ok() { folder } else { PathBuf::from(".") }
 }
 
 /// When a file was changed or put into its place last, as ledgers write times: what was told before is about other rows. Nothing for what is
@@ -56,7 +74,7 @@ fn placed(_: &std::fs::Metadata) -> u64 {
 }
 
 fn shown(path: &Path) -> String {
-    wording::visible_name(&path.to_string_lossy())
+    wording::visible_name(&remote::shown(path))
 }
 
 /// The name under which a ledger knows this data, or one of its files, or what they are part of: their rows are private. It is
@@ -139,11 +157,39 @@ pub fn data_name(data: &Path, given: Option<&str>, ledger: &Path) -> Result<Stri
         (false, Some(_)) => {
             Err("`name` is for standard input alone; a file goes by its path, so leave it out".to_string())
         }
-        (false, None) => match TableAddress::of(data) {
-            Some(address) => table_name(&address, data, ledger),
-            None => path_name(data, ledger).map_err(|error| no_file(data, &error)),
+        (false, None) => match (remote::look_up(data), TableAddress::of(data)) {
+            (Some(found), _) => {
+                let failed = |problem| OpenError { path: Some(data.to_path_buf()), problem }.to_string();
+                remote_name(found.map_err(failed)?, ledger)
+            }
+            (None, Some(address)) => table_name(&address, data, ledger),
+            (None, None) => path_name(data, ledger).map_err(|error| no_file(data, &error)),
         },
     }
+}
+
+/// The address of a table of a server without a user. A server has many names: where the ledger knows the same table of the same database
+/// already, that is its name, however it is reached now.
+fn remote_name(found: FoundTable, ledger: &Path) -> Result<String, String> {
+    let known = match Ledger::open_read_only(ledger) {
+        Ok(opened) => opened.guarded().map_err(|error| LookupError::Ledger(error).to_string())?,
+        Err(LedgerError { fault: Fault::Missing, .. }) => return Ok(found.name),
+        Err(error) => return Err(LookupError::Ledger(error).to_string()),
+    };
+    let is_it = |known: &Guarded| {
+        is_called(&known.name, &found) && known.files.iter().any(|file| file.is(&found.ids[0].1))
+    };
+    // The spelling that was typed, where that is known too: it may be another server now.
+    if known.iter().any(|known| known.name == found.name) {
+        return Ok(found.name);
+    }
+    Ok(known.into_iter().find(is_it).map_or(found.name, |known| known.name))
+}
+
+/// Is this name that of the table, whatever the host is called?
+fn is_called(name: &str, found: &FoundTable) -> bool {
+    let Some(Ok(named)) = PostgresAddress::of(Path::new(name)) else { return false };
+    named.table.as_ref() == Some(&found.table.1) && named.settings.get("dbname") == Some(&found.table.0)
 }
 
 /// The address of a table by the path of its database and the name that it has there: in any other case it is the same table.

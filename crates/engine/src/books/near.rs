@@ -4,8 +4,12 @@
 //! really is. A file is the same by its number on the disk and when it was made: a hard link, a link and one that was moved within
 //! the disk are recognised, where a ledger near them knows the file. A copy is not, nor a ledger in a folder that is not above.
 
-use super::{FILE_NAME, folder, shown};
-use crate::{STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk, sqlite};
+use super::{FILE_NAME, folder, is_called, ledger_path, shown};
+use crate::{
+    STANDARD_INPUT, TableAddress, expand, is_pattern, on_disk,
+    remote::{self, FoundTable, PostgresAddress},
+    sqlite,
+};
 use equipoise_session::{
     file_id::FileId,
     ledger::{Fault, Guarded, Ledger, LedgerError},
@@ -29,6 +33,8 @@ pub(super) struct Members {
     folders: BTreeSet<PathBuf>,
     /// Of a table: its name and all names of tables in its database.
     table: Option<(String, Vec<String>)>,
+    /// Of a table of a server: what it is called there.
+    remote: Option<FoundTable>,
     /// What a folder that was typed really is: looked up once for all of its files.
     real: BTreeMap<PathBuf, PathBuf>,
 }
@@ -39,6 +45,10 @@ impl Members {
         let mut members = Self::default();
         if data == Path::new(STANDARD_INPUT) {
             members.standard_input();
+            return members;
+        }
+        if let Some(found) = remote::look_up(data) {
+            members.on_a_server(data, found.ok());
             return members;
         }
         members.table = TableAddress::of(data).and_then(|address| sqlite::spelled(&address).ok());
@@ -72,6 +82,18 @@ impl Members {
         }
         self.homes.entry(home).or_insert_with(|| file.clone());
         self.files.push((file, id));
+    }
+
+    /// A table of a server lies in no folder: its ledgers are looked for from here, and where its user keeps one.
+    fn on_a_server(&mut self, data: &Path, found: Option<FoundTable>) {
+        self.beside.insert(folder(&ledger_path(None, Some(data))));
+        self.folders.extend(self.beside.iter().cloned());
+        if let Ok(here) = env::current_dir() {
+            self.folders.extend(here.ancestors().map(Path::to_path_buf));
+        }
+        let ids = found.iter().flat_map(|found| &found.ids);
+        self.files = ids.map(|(address, id)| (PathBuf::from(address), *id)).collect();
+        self.remote = found;
     }
 
     /// What is redirected from a file is that file; of a pipe nothing is known. Without a name it is looked for from here.
@@ -180,9 +202,10 @@ impl fmt::Display for Covering {
         let [member, name, ledger] = [self.member.as_path(), Path::new(&self.name), &self.ledger].map(shown);
         let counted = if self.limited { "limited" } else { "counted" };
         if self.several {
+            let parts = if PostgresAddress::is(Path::new(&self.name)) { "tables" } else { "files" };
             write!(
                 f,
-                "'{member}' is one of the files of '{name}', which is {counted} in the ledger '{ledger}'"
+                "'{member}' is one of the {parts} of '{name}', which is {counted} in the ledger '{ledger}'"
             )
         } else {
             write!(f, "'{member}' is {counted} in the ledger '{ledger}' as '{name}'")
@@ -204,6 +227,13 @@ pub(super) fn coverings(
     let covering = |Guarded { name, limited, files }: Guarded| {
         if members.is_beside(&name) {
             return None;
+        }
+        if PostgresAddress::is(Path::new(&name)) {
+            let member = members.find(&files)?.to_path_buf();
+            let present = members.remote.as_ref().is_some_and(|found| is_called(&name, found));
+            let several = !present && files.len() > 1;
+            let ledger = ledger.to_path_buf();
+            return Some(Covering { member, name, ledger, limited, present, several });
         }
         let (now, several) = lead_to(&home, &name);
         let present = members.find(&now).filter(|_| !members.has_lost(&name));

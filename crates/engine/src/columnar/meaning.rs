@@ -7,7 +7,7 @@ use equipoise_session::source::ColumnType;
 
 /// What one column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub enum Meaning {
     /// Cells that can be read, and the kind that fits them best, if one does.
     Readable(Option<ColumnType>),
     /// Cells that can be read as texts and as nothing else.
@@ -76,7 +76,7 @@ pub(crate) fn declared(data_type: &DataType) -> Meaning {
 
 /// Decimals of so many digits in all, so many of them after the point. 64 bits hold any 18 digits. Where more are declared,
 /// six after the point are kept at most, which leaves numbers up to nine million million in range.
-pub(crate) fn decimal(precision: u8, scale: i8) -> ColumnType {
+pub fn decimal(precision: u8, scale: i8) -> ColumnType {
     const FITTING: u8 = 18;
     const KEPT: u8 = 6;
     match u8::try_from(scale) {
@@ -88,7 +88,9 @@ pub(crate) fn decimal(precision: u8, scale: i8) -> ColumnType {
 
 /// The columns of a file with a schema: their names, and what each is.
 pub(crate) struct Described {
+    /// The names.
     pub columns: Vec<String>,
+    /// What each is, in the same order.
     pub meanings: Vec<Meaning>,
 }
 
@@ -111,7 +113,7 @@ impl Described {
 }
 
 /// Why a column cannot be read.
-pub(crate) fn unreadable_line(name: &str, what: &str) -> String {
+pub fn unreadable_line(name: &str, what: &str) -> String {
     let name = wording::shown(name);
     format!(
         "the column '{name}' holds {what}, which cannot be asked about; store them as numbers or texts first"

@@ -17,8 +17,11 @@ mod batch;
 mod meaning;
 pub mod memory;
 mod plain;
+mod rows;
 mod value;
 
 pub(crate) use batch::Columns;
-pub(crate) use meaning::{Described, Meaning, TOO_WIDE, decimal as decimal_kind, declared, without_text};
-pub(crate) use value::Value;
+pub(crate) use meaning::{Described, TOO_WIDE, declared, without_text};
+pub use meaning::{Meaning, decimal as decimal_kind, unreadable_line};
+pub use rows::{LONGEST_TEXT, RowBlock};
+pub use value::Value;

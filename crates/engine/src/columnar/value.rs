@@ -17,13 +17,18 @@ use std::fmt::Write;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
+    /// Nothing.
     Null,
+    /// Yes or no.
     Bool(bool),
+    /// A whole number.
     Int(i64),
     /// Beyond 63 bits, perhaps.
     Unsigned(u64),
+    /// A float of 32 bits.
     Single(f32),
+    /// A float of 64 bits.
     Float(f64),
     /// Whole multiples of 10^-scale.
     Decimal(i128, i8),
@@ -36,6 +41,7 @@ pub(crate) enum Value<'a> {
     /// Nanoseconds since 1970: a moment is the microsecond in which it lies, but its text keeps all digits, because
     /// two people whose ids differ in the last one are two people.
     Fine(i64),
+    /// Bytes, which are text if they are UTF-8.
     Bytes(&'a [u8]),
     /// Bytes of a fixed length, which are seldom text.
     Fixed(&'a [u8]),

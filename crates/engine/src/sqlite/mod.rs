@@ -6,27 +6,20 @@
 
 mod address;
 mod database;
+mod query;
 mod types;
 
 pub use address::{TableAddress, on_disk};
+pub(crate) use query::SqliteQuery;
 
 use crate::{
-    columnar::{Described, Value},
-    csv::LONGEST_LINE,
+    columnar::{Described, RowBlock, Value},
     problem::Problem,
     threads,
 };
 use database::Table;
-use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Source, Visitor};
+use equipoise_session::source::{ColumnRead, ColumnType, Lost, Source, Visitor};
 use rusqlite::{Row, types::ValueRef};
-use std::ops::Range;
-
-/// So many rows are handed over at once, or so many bytes of texts.
-const ROWS_AT_ONCE: usize = 4096;
-const BYTES_AT_ONCE: usize = 1 << 24;
-
-/// A longer text is null, as a CSV line is that is longer.
-const LONGEST_TEXT: usize = LONGEST_LINE;
 
 /// A table whose columns have been looked up.
 pub(crate) struct Sqlite {
@@ -91,14 +84,12 @@ impl Sqlite {
         }
         let mut query = snapshot.prepare(&self.select(wanted)).map_err(|_| Lost)?;
         let mut rows = query.query([]).map_err(|_| Lost)?;
-        let mut block = Block::new(wanted);
+        let mut block = RowBlock::new(wanted);
         let mut left = database::most_rows(&self.address.file)?;
         while let Some(row) = rows.next().map_err(|_| Lost)? {
             left = left.checked_sub(1).ok_or(Lost)?;
-            block.push(row)?;
-            if block.rows == ROWS_AT_ONCE || block.bytes >= BYTES_AT_ONCE {
-                block.hand_over(visitor);
-            }
+            put(row, wanted.len(), &mut block)?;
+            block.end_row(visitor);
         }
         block.hand_over(visitor);
         Ok(())
@@ -114,92 +105,16 @@ impl Sqlite {
     }
 }
 
-/// Some rows, column by column.
-struct Block {
-    rows: usize,
-    /// Of all texts.
-    bytes: usize,
-    cells: Vec<Column>,
-}
-
-struct Column {
-    kind: ColumnType,
-    floats: Vec<f64>,
-    integers: Vec<Option<i64>>,
-    written: String,
-    ranges: Vec<Option<Range<usize>>>,
-}
-
-impl Block {
-    fn new(wanted: &[ColumnRead]) -> Self {
-        let column = |wanted: &ColumnRead| Column {
-            kind: wanted.kind,
-            floats: Vec::new(),
-            integers: Vec::new(),
-            written: String::new(),
-            ranges: Vec::new(),
+/// The cells of a row, whatever they hold.
+fn put(row: &Row<'_>, cells: usize, block: &mut RowBlock) -> Result<(), Lost> {
+    for place in 0..cells {
+        let cell = match row.get_ref(place).map_err(|_| Lost)? {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(cell) => Value::Int(cell),
+            ValueRef::Real(cell) => Value::Float(cell),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes),
         };
-        Self { rows: 0, bytes: 0, cells: wanted.iter().map(column).collect() }
+        block.put(place, &cell);
     }
-
-    fn push(&mut self, row: &Row<'_>) -> Result<(), Lost> {
-        for (place, column) in self.cells.iter_mut().enumerate() {
-            let cell = match row.get_ref(place).map_err(|_| Lost)? {
-                ValueRef::Null => Value::Null,
-                ValueRef::Integer(cell) => Value::Int(cell),
-                ValueRef::Real(cell) => Value::Float(cell),
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() > LONGEST_TEXT => Value::Null,
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Bytes(bytes),
-            };
-            let before = column.written.len();
-            column.push(&cell);
-            self.bytes += column.written.len() - before;
-        }
-        self.rows += 1;
-        Ok(())
-    }
-
-    fn hand_over(&mut self, visitor: &mut dyn Visitor) {
-        if self.rows > 0 {
-            let texts: Vec<Vec<Option<&str>>> = self.cells.iter().map(Column::texts).collect();
-            let cells: Vec<Cells<'_>> = self
-                .cells
-                .iter()
-                .zip(&texts)
-                .map(|(column, texts)| match column.kind {
-                    ColumnType::Float => Cells::Floats(&column.floats),
-                    ColumnType::Text => Cells::Texts(texts),
-                    _ => Cells::Integers(&column.integers),
-                })
-                .collect();
-            visitor.batch(Batch { rows: self.rows, cells: &cells });
-        }
-        (self.rows, self.bytes) = (0, 0);
-        self.cells.iter_mut().for_each(Column::clear);
-    }
-}
-
-impl Column {
-    fn push(&mut self, cell: &Value<'_>) {
-        match self.kind {
-            ColumnType::Float => self.floats.push(cell.float()),
-            ColumnType::Text => {
-                let begin = self.written.len();
-                let some = cell.write(&mut self.written);
-                self.ranges.push(some.then_some(begin..self.written.len()));
-            }
-            kind => self.integers.push(cell.whole(kind)),
-        }
-    }
-
-    fn texts(&self) -> Vec<Option<&str>> {
-        self.ranges.iter().map(|range| range.clone().map(|range| &self.written[range])).collect()
-    }
-
-    fn clear(&mut self) {
-        self.floats.clear();
-        self.integers.clear();
-        self.written.clear();
-        self.ranges.clear();
-    }
+    Ok(())
 }

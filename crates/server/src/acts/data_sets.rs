@@ -15,7 +15,10 @@ use equipoise_core::{
     ratio::Ratio,
     wording,
 };
-use equipoise_engine::books::{Account, content_of};
+use equipoise_engine::{
+    books::{Account, content_of},
+    remote::{PostgresAddress, shown},
+};
 use equipoise_session::{
     ledger::{Accountant, Balance, DataSet, Event, Expected, Ledger, Limit, seconds_now, utc},
     release::{Remaining, Spent},
@@ -135,7 +138,7 @@ pub(super) fn document(state: &State, caller: &Caller, data: &DataSource) -> Res
         "yours": own_account(&balance),
     });
     if authorise(caller, Act::SeeInside).is_ok() {
-        document["path"] = data.path.to_string_lossy().into();
+        document["path"] = shown(&data.path).into();
         document["delimiter"] = json!(data.delimiter);
         document["header"] = json!(data.header);
         document["grants"] = json!(data.grants);
@@ -272,7 +275,10 @@ pub fn register(
     if let Some(text) = &said.delimiter {
         delimiter(text)?;
     }
-    let path = state.allowed_path(std::path::Path::new(&said.path))?;
+    let typed = std::path::Path::new(&said.path);
+    let allowed = state.allowed_path(typed)?;
+    // As whom a database is asked is for whoever starts the server to say, tomorrow too.
+    let path = if PostgresAddress::is(typed) { typed.to_path_buf() } else { allowed.clone() };
     let data = DataSource {
         id: id.to_string(),
         name: name.clone(),
@@ -298,8 +304,7 @@ pub fn register(
         adjacency: adjacency(said, before.as_ref())?,
     };
     state.expect(&ledger, &data);
-    let path = data.path.clone();
-    let mut content = content_of(&path).map_err(Problem::wrong)?;
+    let mut content = content_of(&allowed).map_err(Problem::wrong)?;
     let registration =
         ledger.register(&data_set, content.as_mut().map(|content| content as &mut dyn Read))?;
     drop(ledger);
@@ -319,7 +324,8 @@ fn elsewhere(state: &State, data: &DataSource) -> Vec<String> {
         name: data.name.clone(),
         expected: Expected::default(),
     };
-    let known = account.known_elsewhere(&data.path).unwrap_or_default();
+    let Ok(path) = state.allowed_path(&data.path) else { return Vec::new() };
+    let known = account.known_elsewhere(&path).unwrap_or_default();
     known.iter().map(ToString::to_string).collect()
 }
 

@@ -1,0 +1,51 @@
+//! The program becomes the one that reads tables of Postgres where a word has the address of one, or says how to build it.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+
+#[test]
+fn tables_of_postgres_are_left_to_the_program_that_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    // Away from the folder in which everything is built: the other program may be there.
+    let program = folder.path().join("equipoise");
+    fs::copy(env!("CARGO_BIN_EXE_equipoise"), &program).unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        let output = command
+            .args(words)
+            .env("PATH", &elsewhere)
+            .env("HOME", folder.path())
+            .env_remove("XDG_STATE_HOME")
+            .current_dir(&elsewhere)
+            .output();
+        let output = output.unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let count = ["count", "postgres://ann@h/d?table=t", "--epsilon", "1"];
+    let (code, _, said) = run(&count);
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(
+        said,
+        "equipoise: 'postgres://h/d?table=public.t': tables of Postgres are read by 'equipoise-postgres', which is not installed \
+         beside this program or on PATH; build it with 'cargo install --path crates/cli-postgres' in the source of equipoise\n"
+    );
+    let secret = ["count", "postgres://ann:secret@h/d?table=t", "--epsilon", "1"];
+    let (code, _, said) = run(&secret);
+    assert!(
+        code == Some(2) && said.contains("an address takes no password") && !said.contains("secret"),
+        "{said}"
+    );
+    let other = elsewhere.join("equipoise-postgres");
+    fs::write(&other, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let sql = "SELECT COUNT(*) FROM 'PostgreSQL://h/d?table=t'";
+    for words in [&count[..], &["sql", sql]] {
+        let (code, said, _) = run(words);
+        assert_eq!((code, said.trim_end()), (Some(7), &*words.join(" ")));
+    }
+    // Everything else is answered here.
+    assert_eq!(run(&["calibrate", "--help"]).0, Some(0));
+    assert!(!Path::new(&elsewhere.join("equipoise.ledger")).exists());
+}
