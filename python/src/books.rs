@@ -54,7 +54,11 @@ impl Books {
     }
 
     /// Pay for a plan; an answer that was given before as JSON.
-    fn charge(&self, planned: &Planned, request_id: Option<&str>) -> PyResult<Result<Box<Charged>, String>> {
+    pub fn charge(
+        &self,
+        planned: &Planned,
+        request_id: Option<&str>,
+    ) -> PyResult<Result<Box<Charged>, String>> {
         waiting::unless_stopped()?;
         let paid = self.session()?.charge(planned.plan.clone(), request_id);
         Ok(match paid.map_err(|error| errors::pay(&error))? {
@@ -110,7 +114,10 @@ impl Books {
         })
     }
 
-    /// Understand a question about a data set with these columns, and what they hold by their types. Free.
+    /// Understand a question about a data set with these columns, and what they hold by their types. Free. Where its rows lie in an engine
+    /// elsewhere, what that is called.
+    #[pyo3(signature = (data, columns, request, kinds, engine=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn plan(
         &self,
         py: Python<'_>,
@@ -118,6 +125,7 @@ impl Books {
         columns: Vec<String>,
         request: &str,
         kinds: Vec<Option<String>>,
+        engine: Option<&str>,
     ) -> PyResult<Planned> {
         let words = Words::read(request)?;
         py.detach(|| {
@@ -130,6 +138,10 @@ impl Books {
                 Words::Question(request) => Plan::new(request, &facts)
                     .map_err(|error| errors::plan_but(&error, Plan::mended(request, &facts, &error)))?,
                 Words::Batch(batch) => Plan::batch(batch, &facts).map_err(errors::plan)?,
+            };
+            let plan = match engine {
+                Some(engine) => plan.counted_elsewhere(engine).map_err(errors::plan)?,
+                None => plan,
             };
             Ok(Planned { plan, columns })
         })
@@ -328,6 +340,12 @@ impl Planned {
     #[getter]
     fn summary(&self) -> String {
         self.plan.summary().to_text()
+    }
+
+    /// The rows that an engine elsewhere has to make for it, as JSON.
+    #[getter]
+    fn rows_elsewhere(&self) -> String {
+        self.plan.rows_elsewhere().to_string()
     }
 
     /// What of its promise protects little, one line each.

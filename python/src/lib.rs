@@ -9,6 +9,7 @@ mod around;
 mod blocks;
 mod books;
 mod catalog;
+mod elsewhere;
 mod errors;
 mod graph;
 mod monitor;
@@ -53,6 +54,7 @@ mod _equipoise {
             answer_words, audit, audits, calibrate, cautions, explain, in_python, limits_words, mechanisms,
             next_call, picture, short_words, table_words, visible,
         },
+        elsewhere::release_elsewhere,
         graph::Graph,
         monitor::{FileWatch, Holdout, Threshold, Watch},
         robust::{Cut, Distinct, PointCounts, Squares, choose_robust},

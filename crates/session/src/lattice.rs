@@ -200,6 +200,53 @@ impl AnswerLattice {
         Ok(Self { range, lattice: Lattice::Grid(grid) })
     }
 
+    /// The rows themselves as places, in the order of this lattice: every float, infinite ones too, or every whole number. What counts rows
+    /// elsewhere knows these two maps and no other.
+    pub fn of_rows(&self) -> Self {
+        match self.lattice {
+            Lattice::Wholes { kind, .. } => {
+                Self { range: Range::WHOLE, lattice: Lattice::Wholes { kind, step: 1 } }
+            }
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => {
+                // The bits of an infinite float are next to those of the largest.
+                let range = Range::new(FLOATS.lo() - 1, FLOATS.hi() + 1).expect("in order");
+                Self { range, lattice: Lattice::Floats }
+            }
+        }
+    }
+
+    /// The place of a row that is given by its own place ([`of_rows`](Self::of_rows)). A larger row never has a smaller one.
+    pub fn place_of_row(&self, row: i64) -> i64 {
+        match self.lattice {
+            Lattice::Wholes { .. } => self.whole_place(row),
+            Lattice::Floats | Lattice::Digits(_) | Lattice::Grid(_) => {
+                let size = f64::from_bits(row.unsigned_abs());
+                let number = if row < 0 { -size } else { size };
+                self.place(number, Adjacency::AddRemove).expect("a number")
+            }
+        }
+    }
+
+    /// The first and the last row at a place, by their own places; the last lies before the first where no row can have this place.
+    pub fn rows_at(&self, place: i64) -> (i64, i64) {
+        let all = self.of_rows().range;
+        // Places rise with rows: the first row at a place or beyond is found by halves.
+        let first = |place: i64| {
+            let (mut low, mut high) = (all.lo(), all.hi());
+            while low < high {
+                // Rounded down, so that one end always moves.
+                let middle = (low & high) + ((low ^ high) >> 1);
+                if self.place_of_row(middle) < place {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        };
+        (first(place), if place < self.range.hi() { first(place + 1) - 1 } else { all.hi() })
+    }
+
     /// The lattice as places.
     pub fn range(&self) -> Range {
         self.range

@@ -12,6 +12,8 @@ Statistics        count, share, sum, mean, variance, std, median, quantile, iqr,
                   on numpy, pandas, Polars, pyarrow, lists, anything that speaks Arrow, and files by their path
 Several at once   batch([{"statistic": "count"}, ..], data, epsilon=...): one scan, one charge; sql(query, people=data)
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
+In an engine      Session(table) for an Ibis table, a Spark DataFrame, a DuckDB relation, a Polars LazyFrame, read where it lies; elsewhere(table,
+                  deadline=...)
 Behind a server   connect(url, token=...)["name"] goes where a table goes; no row comes here
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
 Your own analysis noise, choose, stable, propose_test_release, smooth, bounded_local_sensitivity, shifted_inverse, black_box: a value
@@ -33,6 +35,7 @@ from . import _statistics
 from ._books import spent
 from ._around import Robust
 from ._batch import batch
+from ._elsewhere import elsewhere
 from ._errors import (
     BudgetError,
     DataError,
@@ -107,6 +110,7 @@ __all__ = [
     "choose",
     "choose_robust",
     "connect",
+    "elsewhere",
     "graph",
     "mechanisms",
     "noise",

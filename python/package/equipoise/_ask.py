@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _books, _equipoise
 from ._data import FileTable, Table, is_path, table
+from ._elsewhere import ElsewhereTable, elsewhere, is_elsewhere
 from ._errors import RequestError
 from ._quiet import recorded
 from ._release import Release, warn, warned
@@ -43,7 +44,7 @@ class Question:
         words = request(statistic, column, keywords) if words is None else words
         self._types: dict[str, str] | None = words.get("types")
         self._fractions = tuple(part.strip() for part in str(words.get("fraction") or "").split(",") if part.strip())
-        self.table: Table | FileTable = table(data)
+        self.table: Table | FileTable | ElsewhereTable = elsewhere_or_here(data)
         if not several and "column" not in words and statistic != "count" and len(self.table.names) == 1:
             words["column"] = self.table.names[0]
         self._named = not (books is None and ledger is None and not is_path(data))
@@ -62,7 +63,8 @@ class Question:
             # Before anything is planned: what an earlier version answered is given again under stricter rules too.
             self._before = books.answered(name, self._words, request_id)
         if self._before is None:
-            self.planned = books.plan(name, self.table.names, self._words, self.table.kinds())
+            engine = self.table.engine.called if isinstance(self.table, ElsewhereTable) else None
+            self.planned = books.plan(name, self.table.names, self._words, self.table.kinds(), engine)
 
     def _too_few(self) -> tuple[str, str | None, str | None, str | None] | None:
         """What earlier counts tell of this question, where it, or some of it, would be refused. Which rows a count was about is known
@@ -97,11 +99,16 @@ class Question:
             raise RequestError(*few)
         # Before the charge: who makes errors of warnings does not pay for one.
         before = warn(self.planned.warnings)
-        source = self.table.source(self.planned.wanted, self._types)
-        text = recorded(lambda came: self.books.release(self.planned, source, self.table.rows, request_id, came))
+        text = self._answered(request_id)
         if self._told is not None and len(text) < MOST_KEPT:
             self._told.appendleft(text)
         return warned(Release._of_json(text, self._fractions), before)
+
+    def _answered(self, request_id: str | None) -> str:
+        if isinstance(self.table, ElsewhereTable):
+            return self.table.release(self.books, self.planned, request_id)
+        source, rows = self.table.source(self.planned.wanted, self._types), self.table.rows
+        return recorded(lambda came: self.books.release(self.planned, source, rows, request_id, came))
 
     def simulate(self, trials: int) -> tuple[list[Any], list[dict[str, Any] | None], list[dict[str, Any]]]:
         """Outcomes of many trials on public data, their error bars, and what each number came to; nothing is charged."""
@@ -109,6 +116,13 @@ class Question:
         values, errors, text = _equipoise.simulate(self.planned, source, self.table.rows, trials)
         series: list[dict[str, Any]] = json.loads(text)
         return values, errors, series
+
+
+def elsewhere_or_here(data: Any) -> Table | FileTable | ElsewhereTable:
+    """Any kind of data of a question: read where it lies if that is an engine, else here."""
+    if is_elsewhere(data):
+        return data if isinstance(data, ElsewhereTable) else elsewhere(data)
+    return table(data)
 
 
 def request(statistic: str, column: str | None, keywords: dict[str, Any]) -> dict[str, Any]:

@@ -120,10 +120,10 @@ def _in_memory(data: Any) -> Table:
             raise DataError("the columns differ in length; give columns of one table")
         return Table(list(data), columns, lengths.pop() if lengths else 0)
     root = type(data).__module__.partition(".")[0]
-    if speaks_arrow(data) and root not in ("pandas", "polars", "pyarrow"):
+    if speaks_arrow(data) and root not in ("pandas", "polars", "pyarrow", "ibis", "pyspark"):
         return _of_query(data)
-    if root == "polars" and not hasattr(data, "__len__"):
-        raise DataError("a LazyFrame is a query that has not run; give what its collect() gives")
+    if root in ("polars", "pyspark", "ibis") and _is_lazy(data):
+        raise DataError("the table is a query that has not run, and this needs its rows here; give what its collect() or to_pyarrow() gives")
     frame = _frame(data)
     if frame is not None:
         return frame
@@ -131,6 +131,12 @@ def _in_memory(data: Any) -> Table:
     if dimensions != 1:
         raise DataError(f"the array has {dimensions} dimensions; give one column, such as data[:, 0]")
     return Table(["value"], [data], length_of(data))
+
+
+def _is_lazy(data: Any) -> bool:
+    from ._elsewhere import is_elsewhere
+
+    return is_elsewhere(data)
 
 
 def _of_query(data: Any) -> Table:

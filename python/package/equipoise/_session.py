@@ -11,9 +11,10 @@ from decimal import ROUND_FLOOR
 from typing import Any
 
 from . import _books, _equipoise
-from ._ask import Question, one_of
+from ._ask import Question, elsewhere_or_here, one_of
 from ._batch import Questions, document
-from ._data import FileTable, table
+from ._data import FileTable, Table, table
+from ._elsewhere import ElsewhereTable, is_elsewhere
 from ._errors import RequestError
 from ._methods import GroupStatistics, Statistics
 from ._release import Release
@@ -53,7 +54,8 @@ class Session(Statistics):
     """Data with a budget: questions are planned for free and paid for when released.
 
     ``data``
-        A table or a column of any kind, the path of a file, or the result of a query that speaks Arrow.
+        A table or a column of any kind, the path of a file, the result of a query that speaks Arrow, or a table that is read where
+        it lies: an Ibis table, a Spark DataFrame, a DuckDB relation, a Polars LazyFrame (:func:`equipoise.elsewhere`).
     ``budget``
         Epsilon, or a pair (epsilon, delta): what all answers together may cost. Without one, what is spent is counted.
     ``privacy_unit``, ``unit``
@@ -108,9 +110,11 @@ class Session(Statistics):
                 raise RequestError("budget, unit and how data is read are the server's to say; leave them out")
             self.name = self._remote.name
             return
-        self._table = table(data, delimiter=delimiter, header=header)
-        #: What was released about these rows, the latest first; of a file the ledger knows.
-        self._told: deque[str] | None = None if isinstance(self._table, FileTable) else deque(maxlen=200)
+        self._table: Table | FileTable | ElsewhereTable = (
+            elsewhere_or_here(data) if is_elsewhere(data) else table(data, delimiter=delimiter, header=header)
+        )
+        #: What was released about these rows, the latest first; of a file the ledger knows, and rows elsewhere may change.
+        self._told: deque[str] | None = deque(maxlen=200) if isinstance(self._table, Table) else None
         self._unit, self._adjacency, self._analyst = privacy_unit, adjacency, analyst
         file = self._table.path if isinstance(self._table, FileTable) else None
         self._charged: _books.Charged | None = None

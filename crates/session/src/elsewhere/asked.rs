@@ -69,9 +69,10 @@ impl<'e> Elsewhere<'e> {
         self.groups_of().find(keys, slice::from_ref(ask)).remove(0).remove(0)
     }
 
-    /// How many rows lie below a place, and how many at it.
-    pub(super) fn ties(&self, need: &Need, places: &Places, place: i64) -> (u64, u64) {
-        self.groups_of().ties(&self.key, need, places, place)
+    /// How many rows lie below a place, and how many at it, of so many.
+    pub(super) fn ties(&self, need: &Need, places: &Places, place: i64, rows: u64) -> (u64, u64) {
+        let keys = slice::from_ref(&self.key);
+        self.groups_of().ties(keys, need, places, &[Tied { group: 0, place, rows }])[0]
     }
 
     /// How many records of this group have each text of a column.
@@ -187,6 +188,14 @@ impl GroupFacts for GroupsElsewhere<'_> {
     }
 }
 
+/// Rows of a group that share a place, of so many.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Tied {
+    pub group: usize,
+    pub place: i64,
+    pub rows: u64,
+}
+
 /// The counts of one thing in one group, by bracket and bucket.
 pub(super) type Buckets = BTreeMap<(usize, i64), u64>;
 
@@ -281,20 +290,38 @@ impl GroupsElsewhere<'_> {
         })
     }
 
-    /// How many rows of a group lie below a place, and how many at it.
-    fn ties(&self, key: &Vec<u8>, need: &Need, places: &Places, place: i64) -> (u64, u64) {
-        let brackets = super::windows::around(places.range(), place);
-        let at = brackets.len() - 1;
-        let counting = Counting::Places { column: column_of(need), places: places.clone(), brackets };
-        let keys = slice::from_ref(key);
+    /// How many rows of groups lie below places, and how many at them.
+    pub(super) fn ties(
+        &self,
+        keys: &[Vec<u8>],
+        need: &Need,
+        places: &Places,
+        wanted: &[Tied],
+    ) -> Vec<(u64, u64)> {
+        // Which of the wanted ties a bracket is about, and on which side of the place.
+        let mut about: Vec<(usize, usize)> = Vec::new();
+        let mut brackets = Vec::new();
+        for (at, tied) in wanted.iter().enumerate() {
+            for (side, bracket) in (0..).zip(super::windows::around(places, tied.place, Some(tied.group))) {
+                about.extend(bracket.iter().map(|_| (at, side)));
+                brackets.extend(bracket);
+            }
+        }
+        if brackets.is_empty() {
+            return Vec::new();
+        }
+        let counting = Counting::Places { column: column_of(need), places: places.of_rows(), brackets };
         let pass = self.pass_of(keys, vec![counting]);
         self.run(&pass, |found| {
-            let buckets = &self.by_group(&pass, keys, found)?.counts[0][0];
-            let of = |is_at: bool| {
-                let some = buckets.iter().filter(|((bracket, _), _)| (*bracket == at) == is_at);
-                some.map(|(_, count)| count).sum()
-            };
-            Some((of(false), of(true)))
+            let found = self.by_group(&pass, keys, found)?.counts;
+            let mut sides = vec![[0; 3]; wanted.len()];
+            for (&(bracket, _), count) in found.iter().flat_map(|counts| &counts[0]) {
+                let (at, side) = about[bracket];
+                sides[at][side] += count;
+            }
+            // Rows above are counted to be held against all of them.
+            let add_up = sides.iter().zip(wanted).all(|(sides, tied)| sides.iter().sum::<u64>() == tied.rows);
+            add_up.then(|| sides.iter().map(|[below, equal, _]| (*below, *equal)).collect())
         })
     }
 
@@ -358,8 +385,8 @@ fn first_counting(ask: &Ask) -> Counting {
         Ask::Count(need, Nulls::LeftOut) => Counting::Values { columns: columns_of(need) },
         Ask::Windows(need, places, _) => Counting::Places {
             column: column_of(need),
-            places: places.clone(),
-            brackets: vec![super::windows::whole(places.range())],
+            places: places.of_rows(),
+            brackets: vec![super::windows::whole(places.of_rows().range())],
         },
         Ask::Cells(need, of, lattice) => {
             Counting::Cells { columns: columns_of(need), of: *of, shift: lattice.shift }

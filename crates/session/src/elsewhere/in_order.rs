@@ -82,7 +82,7 @@ impl InOrder for Looked<'_, '_> {
         if let Some(ties) = self.windows.borrow().iter().find_map(|window| told(window, place)) {
             return ties;
         }
-        let find = || self.rows.ties(&self.need, &self.places, place);
+        let find = || self.rows.ties(&self.need, &self.places, place, self.count);
         *self.ties.borrow_mut().entry(place).or_insert_with(find)
     }
 

@@ -19,11 +19,12 @@
 //! # Which rows
 //!
 //! What counts as a row is the engine's to apply before any pass: the filter, computed columns, and the bound on people's rows, by the order of
-//! `rows::rank` under the key that [`Engine::begin`] is given.
+//! `rows::rank` under the key that [`Engine::begin`] is given. [`Plan::rows_elsewhere`](crate::plan::Plan::rows_elsewhere) says which of these there are.
 
 mod asked;
 mod in_order;
 mod pass;
+mod rows;
 mod windows;
 
 pub use pass::{BucketCount, GroupSums, Pass, PassResult};
@@ -46,5 +47,7 @@ pub trait Engine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineFailure;
 
+#[cfg(test)]
+mod engine_tests;
 #[cfg(test)]
 mod tests;

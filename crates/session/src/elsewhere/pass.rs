@@ -35,7 +35,8 @@ pub(crate) enum Counting {
     Records,
     /// Records with a value in each of these columns.
     Values { columns: Vec<ColumnRead> },
-    /// Rows between two places, by `(place - low) >> shift`.
+    /// Rows between two places, by `(place >> shift) - (low >> shift)`. The places are those of rows themselves: the ordinals of floats, or whole
+    /// numbers as they are ([`AnswerLattice::of_rows`](crate::lattice::AnswerLattice::of_rows)).
     Places { column: ColumnRead, places: Places, brackets: Vec<Bracket> },
     /// Records with a value in each of these columns, by the cell of one of them: the ordinal of its number without the last bits.
     Cells { columns: Vec<ColumnRead>, of: usize, shift: u32 },
@@ -56,14 +57,15 @@ pub(crate) struct Bracket {
 }
 
 impl Bracket {
-    /// The least place of a bucket.
+    /// The least place of a bucket. That of the first may lie before the bracket, where there are no rows of it.
     pub fn first_of(&self, bucket: i64) -> i64 {
-        self.low.wrapping_add_unsigned(bucket.cast_unsigned() << self.shift)
+        (self.low >> self.shift).wrapping_add(bucket) << self.shift
     }
 
     /// Is there such a bucket?
     pub fn has(&self, bucket: i64) -> bool {
-        bucket.cast_unsigned() <= self.high.abs_diff(self.low) >> self.shift
+        let last = (self.high >> self.shift).wrapping_sub(self.low >> self.shift);
+        bucket.cast_unsigned() <= last.cast_unsigned()
     }
 }
 

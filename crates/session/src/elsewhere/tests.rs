@@ -16,7 +16,7 @@ use crate::{
     request::Request,
     rows::{ScanKeys, cells::CellLattice},
     session::{Paid, Session},
-    source::{Batch, Cells, ColumnRead, Visitor},
+    source::{Batch, Cells, ColumnRead, Source, Visitor},
     statistic::Statistic,
     unanswered::Unanswered,
 };
@@ -33,7 +33,7 @@ enum Cell {
 }
 
 /// Records that count, in parts: an engine that knows nothing but records and passes.
-struct Scattered {
+pub(super) struct Scattered {
     reads: Vec<ColumnRead>,
     parts: Vec<Vec<Vec<Cell>>>,
     /// How many passes there were, and the most counts that one gave back.
@@ -58,7 +58,7 @@ impl Visitor for Collect<'_> {
 }
 
 impl Scattered {
-    fn of(plan: &Plan, memory: &Memory, many: usize) -> Self {
+    pub fn of(plan: &Plan, memory: &dyn Source, many: usize) -> Self {
         let mut reads: Vec<ColumnRead> =
             plan.needs().iter().flat_map(|need| need.all_wanted().collect::<Vec<_>>()).collect();
         reads.sort_unstable();
@@ -74,7 +74,7 @@ impl Scattered {
 
     /// Pass and counts as another process would see them.
     #[expect(clippy::unnecessary_wraps, reason = "what an engine answers")]
-    fn pass(&self, pass: &Pass) -> Result<PassResult, EngineFailure> {
+    pub fn pass(&self, pass: &Pass) -> Result<PassResult, EngineFailure> {
         let sent: Pass = serde_json::from_value(pass.to_json()).expect("a pass can be read again");
         assert_eq!(sent, *pass);
         let counted = self.parts.iter().map(|records| self.count(&sent, records));
@@ -192,10 +192,10 @@ impl Scattered {
 
 fn bucket(bracket: &Bracket, place: i64) -> Option<i64> {
     let inside = (bracket.low..=bracket.high).contains(&place);
-    inside.then(|| (place.abs_diff(bracket.low) >> bracket.shift).cast_signed())
+    inside.then(|| (place >> bracket.shift).wrapping_sub(bracket.low >> bracket.shift))
 }
 
-fn hands() -> ScanKeys {
+pub(super) fn hands() -> ScanKeys {
     ScanKeys::new(1, &mut FixedWords(11))
 }
 
@@ -310,7 +310,7 @@ fn plan(question: &str, adjacency: &str) -> Result<Plan, String> {
     Plan::new(&request, &facts()).map_err(|error| error.to_string())
 }
 
-fn here(plan: &Plan, memory: &Memory, seed: u64) -> Vec<Answer> {
+pub(super) fn here(plan: &Plan, memory: &dyn Source, seed: u64) -> Vec<Answer> {
     let gathered = ScanResult::scan(memory, plan.rows(), &plan.needs(), &hands()).expect("memory");
     plan.answers(&gathered, &mut FixedWords(seed))
 }
@@ -388,8 +388,8 @@ fn passes_are_few_and_what_they_give_back_is_small() {
     let memory = rows(5000);
     let engine = Scattered::of(&plan, &memory, 4);
     assert!(here(&plan, &memory, 5) == elsewhere(&plan, &engine, 5));
-    // The counts of rows, the first bits, the other bits in two steps, and the rows between.
-    assert!(engine.passes.get() <= 6, "{}", engine.passes.get());
+    // The counts of rows, the first bits, the other bits in three steps, the rows between, and ties that reach beyond them.
+    assert!(engine.passes.get() <= 7, "{}", engine.passes.get());
     assert!(engine.last.get() <= 2 * 89 + 1, "{}", engine.last.get());
     assert!(engine.most.get() <= 3 << 16);
     // For each of many groups as many passes as for one.
@@ -398,7 +398,7 @@ fn passes_are_few_and_what_they_give_back_is_small() {
     let grouped = self::plan(grouped, "add-remove").unwrap();
     let engine = Scattered::of(&grouped, &memory, 4);
     elsewhere(&grouped, &engine, 5);
-    assert!(engine.passes.get() <= 6, "{}", engine.passes.get());
+    assert!(engine.passes.get() <= 7, "{}", engine.passes.get());
 }
 
 /// A row that is counted twice, lost, or told twice: asked again once, then lost. Never another answer.

@@ -2,7 +2,7 @@
 //! groups together; then the rows between. The same steps as `equipoise_core::stability::streamed`, with counts that somebody else makes.
 
 use super::{
-    asked::{Buckets, GroupsElsewhere},
+    asked::{Buckets, GroupsElsewhere, Tied},
     pass::{Bracket, Counting, column_of},
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     row_facts::{Around, places::Places},
 };
 use equipoise_core::stability::{Range, Reach, Window, selection::WindowParts};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many bits of places are found in a pass.
 const STEP: u32 = 16;
@@ -21,12 +21,17 @@ pub(super) fn whole(range: Range) -> Bracket {
     Bracket { group: None, low: range.lo(), high: range.hi(), shift: bits.saturating_sub(STEP) }
 }
 
-/// All places below one, and that one, last.
-pub(super) fn around(range: Range, place: i64) -> Vec<Bracket> {
-    let one = Bracket { group: None, low: place, high: place, shift: 0 };
-    let below =
-        (range.lo() < place).then(|| Bracket { low: range.lo(), high: place - 1, shift: 63, ..one.clone() });
-    below.into_iter().chain([one]).collect()
+/// All rows below a place, all at it and all above it, where there can be such.
+pub(super) fn around(places: &Places, place: i64, group: Option<usize>) -> [Option<Bracket>; 3] {
+    let all = places.of_rows().range();
+    let (first, last) = places.space.rows_at(place);
+    // Where no row can be at the place, the last lies before the first.
+    let bracket = |low, high| (low <= high).then_some(Bracket { group, low, high, shift: 63 });
+    [
+        first.checked_sub(1).and_then(|high| bracket(all.lo(), high)),
+        bracket(first, last),
+        last.checked_add(1).and_then(|low| bracket(low, all.hi())),
+    ]
 }
 
 /// One window of one group, as far as it is known.
@@ -91,7 +96,8 @@ impl WindowSearch {
         wanted: &[Around],
         counts: impl Fn(usize) -> &'c Buckets,
     ) -> Vec<Vec<Window>> {
-        let range = places.range();
+        let of_rows = places.of_rows();
+        let range = of_rows.range();
         let begin = |group: usize| {
             let counts = counts(group);
             wanted.iter().map(move |&around| Self::begin(group, around, range, counts))
@@ -100,7 +106,7 @@ impl WindowSearch {
         let count = |brackets: Vec<Bracket>, check: &dyn Fn(&[Bracket], &[Buckets]) -> bool| {
             let counting = Counting::Places {
                 column: column_of(need),
-                places: places.clone(),
+                places: of_rows.clone(),
                 brackets: brackets.clone(),
             };
             let pass = groups.pass_of(keys, vec![counting]);
@@ -155,9 +161,34 @@ impl WindowSearch {
                 search.between = rows.map(|(bucket, count)| (bracket.first_of(bucket), count)).collect();
             }
         }
+        Self::rounded(groups, keys, need, places, searches.into_iter().map(|search| search.window(range)))
+    }
+
+    /// Windows of rows as windows of places: each row is taken to its place, which keeps their order. How many rows share the place of a target
+    /// that reaches an end of its window is counted, for all of them together.
+    fn rounded(
+        groups: &GroupsElsewhere<'_>,
+        keys: &[Vec<u8>],
+        need: &Need,
+        places: &Places,
+        found: impl Iterator<Item = (usize, Window)>,
+    ) -> Vec<Vec<Window>> {
+        let found: Vec<(usize, Window)> = found.collect();
+        let place = |row: i64| places.space.place_of_row(row);
+        let mut unknown: BTreeSet<Tied> = BTreeSet::new();
+        for (group, window) in &found {
+            let _ = window.mapped(places.range(), place, |target| {
+                unknown.insert(Tied { group: *group, place: target, rows: window.rows() });
+                // Any numbers that can be true.
+                (window.rank() - 1, 1)
+            });
+        }
+        let wanted: Vec<Tied> = unknown.into_iter().collect();
+        let ties = groups.ties(keys, need, places, &wanted);
+        let tied = |group, place| ties[wanted.partition_point(|one| (one.group, one.place) < (group, place))];
         let mut windows: Vec<Vec<Window>> = vec![Vec::new(); keys.len()];
-        for search in searches {
-            windows[search.group].push(search.window(range));
+        for (group, window) in found {
+            windows[group].push(window.mapped(places.range(), place, |target| tied(group, target)));
         }
         windows
     }
@@ -188,13 +219,14 @@ impl WindowSearch {
         Some((Bracket { group: Some(self.group), low, high, shift: 0 }, between))
     }
 
-    fn window(self, range: Range) -> Window {
+    /// The group, and the window of its rows.
+    fn window(self, range: Range) -> (usize, Window) {
         let Around { reach, .. } = self.around;
-        let Self { rows, rank, first, last, found: [low, middle, high], between, .. } = self;
+        let Self { group, rows, rank, first, last, found: [low, middle, high], between, .. } = self;
         let mut parts =
             WindowParts { range, reach, rank, rows, below: first - 1, values: Vec::new(), less: 0, equal: 0 };
         if rows == 0 {
-            return Window::from_parts(parts);
+            return (group, Window::from_parts(parts));
         }
         (parts.less, parts.equal) = (middle.less, middle.equal);
         let many = |count: u64| usize::try_from(count).expect("a window in memory");
@@ -204,7 +236,7 @@ impl WindowSearch {
             parts.values.resize(parts.values.len() + many(count), place);
         }
         parts.values.resize(many(last + 1 - first), high.low);
-        Window::from_parts(parts)
+        (group, Window::from_parts(parts))
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Plan {
     /// The unit in which it is charged.
     charged_for: Unit,
     rows: Rows,
+    /// What is not checked and goes with every answer.
+    stated: Vec<String>,
 }
 impl Plan {
     /// Understand a request.
@@ -151,7 +153,14 @@ impl Plan {
             charged_in,
             charged_for,
             rows,
+            stated: Vec::new(),
         }
+    }
+
+    /// The same with something that is not checked and goes with every answer.
+    pub(crate) fn stating(mut self, clause: String) -> Self {
+        self.stated.push(clause);
+        self
     }
 
     /// What was said, as one text: what is charged, hashed and kept.
@@ -299,7 +308,7 @@ impl Plan {
             mechanism: self.mechanism(),
             aggregator: None,
             blocks: None,
-            stated: Vec::new(),
+            stated: self.stated.clone(),
             guarantee: self.promise(),
             error,
             expected: words,

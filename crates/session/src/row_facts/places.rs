@@ -18,6 +18,11 @@ impl Places {
         self.space.range()
     }
 
+    /// The rows themselves as places, in the same order: what engines elsewhere count.
+    pub fn of_rows(&self) -> Self {
+        Self { space: self.space.of_rows(), adjacency: self.adjacency }
+    }
+
     /// The place of a row that has no value; nothing if it is dropped.
     pub fn of_nothing(&self) -> Option<i64> {
         self.space.null_place(self.adjacency)

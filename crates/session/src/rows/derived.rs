@@ -223,6 +223,11 @@ impl Derived {
         }
     }
 
+    /// Is any column computed?
+    pub fn computes(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
     /// The columns that hold one value for each person, behind those that are computed.
     pub fn per_unit(&self) -> &PerUnit {
         &self.per_unit

@@ -118,6 +118,11 @@ impl Rows {
         Self { derived: Arc::new(derived), ..self }
     }
 
+    /// Which records count, where some do not.
+    pub fn filter(&self) -> Option<&Filter> {
+        self.filter.as_ref()
+    }
+
     /// The columns that are computed.
     pub fn derived(&self) -> &Derived {
         &self.derived

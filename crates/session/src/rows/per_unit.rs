@@ -115,6 +115,12 @@ impl PerUnit {
         self.columns.get(wanted.column.checked_sub(self.before)?)
     }
 
+    /// How a column of people is made, and of which cells.
+    pub fn made_of(&self, wanted: ColumnRead) -> (Fold, Option<ColumnRead>) {
+        let column = self.column(wanted).expect("a column of people");
+        (column.fold, column.of)
+    }
+
     /// The cells of rows that wanted cells are made of.
     pub fn of_rows(&self, wanted: ColumnRead) -> Option<ColumnRead> {
         match self.column(wanted) {
