@@ -85,9 +85,10 @@ TASKS = [
             "equipoise mean penguins.csv body_mass_g --epsilon 0.1",
             "equipoise count penguins.csv --epsilon 1",
             "equipoise summary penguins.csv body_mass_g --epsilon 1",
-            "equipoise summary penguins.csv body_mass_g --epsilon 1 --no-quantiles",
+            "equipoise summary penguins.csv body_mass_g --epsilon 0.1",
         ),
-        "The count that was released is known afterwards: what needs more rows than there are is not charged, and the plan names what can be answered.",
+        "A summary of few rows has all of its parts at epsilon 1. The count that was released is known afterwards: what needs more rows than there are is not"
+        " charged, and the error names what would be answered.",
     ),
     Task(
         "A column of text asked for a number",

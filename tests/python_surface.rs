@@ -78,8 +78,12 @@ fn signature(statistic: Statistic, first: &str, left_out: &[Argument], books: &s
     for argument in asked(statistic) {
         writeln!(text, "    {}: {},", argument.keyword(), annotation(argument)).unwrap();
     }
-    // Quantiles may stand behind the column, as on the command line.
-    let swapped = if statistic.takes(Argument::Fraction) { " | Number | Sequence[Number]" } else { "" };
+    // Quantiles, and how many values, may stand behind the column, as on the command line.
+    let swapped = match statistic {
+        _ if statistic.takes(Argument::Fraction) => " | Number | Sequence[Number]",
+        Statistic::Top => " | Number",
+        _ => "",
+    };
     writeln!(text, "    column: str{swapped} | None = None,").unwrap();
     // A second column stands behind the first.
     text.push_str(if statistic.takes(Argument::Y) {

@@ -9,7 +9,7 @@ use equipoise_core::{
 };
 use equipoise_session::{
     audits as session_audits,
-    bar::{ErrorBar, rounded},
+    bar::{self, ErrorBar, rounded},
     caution, meaning,
     next::NextStep,
     release::{Promise, Release},
@@ -100,6 +100,22 @@ pub fn answer_words(value: &str, error: &str) -> PyResult<(String, String)> {
     let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
     let words = error.as_ref().map_or(String::new(), |error| error.words(&value));
     Ok((rounded(&value, error.as_ref()), words))
+}
+
+/// About how many rows there are, as a clause behind a bar, and between which quantiles of them an answer in ranks lies.
+#[pyfunction]
+pub fn rows_words(statistic: &str, rows: i64, value: &str, error: &str) -> PyResult<String> {
+    let value: Value = serde_json::from_str(value).map_err(errors::request)?;
+    let error: Option<ErrorBar> = serde_json::from_str(error).map_err(errors::request)?;
+    Ok(error.map_or(String::new(), |error| bar::rows_words(statistic, rows, &error, &value)))
+}
+
+/// What ranks mean in a table of groups, given as pairs of a number of rows and a bar.
+#[pyfunction]
+pub fn table_ranks_words(statistic: &str, bars: &str) -> PyResult<Option<String>> {
+    let bars: Vec<(Option<i64>, ErrorBar)> = serde_json::from_str(bars).map_err(errors::request)?;
+    let bars: Vec<(Option<i64>, &ErrorBar)> = bars.iter().map(|(rows, error)| (*rows, error)).collect();
+    Ok(bar::table_ranks_words(statistic, &bars))
 }
 
 /// A question that would do after a refusal, as it is typed in Python.

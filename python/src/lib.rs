@@ -52,7 +52,7 @@ mod _equipoise {
         books::{Account, Books, Planned, known_as, simulate},
         catalog::{
             answer_words, audit, audits, calibrate, cautions, explain, in_python, limits_words, mechanisms,
-            next_call, picture, short_words, table_words, visible,
+            next_call, picture, rows_words, short_words, table_ranks_words, table_words, visible,
         },
         elsewhere::release_elsewhere,
         graph::Graph,

@@ -135,6 +135,29 @@ def test_columns_and_quantiles_in_either_order() -> None:
         eq.mean(TABLE, 7, epsilon=1)  # type: ignore[arg-type]
 
 
+def test_columns_and_numbers_of_values_in_either_order() -> None:
+    table = {"town": ["Ayr"] * 900 + ["Bern"] * 600 + ["Cork"] * 90}
+    for release in (eq.top(table, "town", 2, epsilon=10, delta=1e-6), eq.top(table, 2, "town", epsilon=10, delta=1e-6)):
+        # Both lead by hundreds of rows: refused with a chance below 1e-100.
+        assert sorted(release.value) == ["Ayr", "Bern"]
+
+
+def test_bins_are_shown_from_the_lowest_on() -> None:
+    release = eq.histogram([100.0, 700.0, 12_000.0] * 300, bins=3, range=(0, 15_000), epsilon=1)
+    shown = repr(release)
+    places = [shown.index(f"  {key}") for key in ("below 0", "0 .. 5000", "5000 .. 10000", "10000 .. 15000", "above 15000")]
+    assert places == sorted(places), shown
+
+
+def test_ranks_are_told_in_plain_words() -> None:
+    pay = {"pay": [float(row) for row in range(5000)], "town": ["Ayr", "Bern"] * 2500}
+    assert " % quantile" in repr(eq.median(pay, "pay", epsilon=2)), "between which quantiles"
+    groups = eq.median(pay, "pay", group_by="town", keys=["Ayr", "Bern"], epsilon=2)
+    assert "rows of its group lie between an answer and the true one" in repr(groups)
+    several = eq.quantile(pay, "pay", [0.2, 0.5, 0.8], epsilon=5)
+    assert "as the others tell, the 0.5 quantile lies between" in repr(several)
+
+
 def test_names_of_the_command_line_and_the_older_ones() -> None:
     people = {"who": [str(place // 2) for place in builtins.range(2000)], "day": ["2020-01-01"] * 2000}
     for words in ({"unit": "who"}, {"privacy_unit": "who"}):

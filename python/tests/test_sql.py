@@ -28,7 +28,12 @@ def test_every_kind_of_table_has_the_same_rows(kind):
     assert rows.release.guarantee["epsilon"] == "100"
     assert list(rows.to_pandas().columns) == ["town", "n", "pay"]
     assert rows.to_dict()["release"]["statistic"] == "batch"
-    assert "Ayr" in repr(rows) and "Ayr" in rows._repr_html_()
+    shown = repr(rows)
+    assert "Ayr" in shown and "Ayr" in rows._repr_html_()
+    # A table with bars, what they are about, price and receipt.
+    assert " to " in shown and "epsilon=100" in shown and rows.release.receipt["id"][:8] in shown, shown
+    assert "error: each holds on its own (95 % confidence)" in shown and "pay: rows are limited to" in shown, shown
+    assert rows.svg().svg.startswith("<svg") and "epsilon 100" in rows.explain()
 
 
 def test_a_file_is_a_table_and_its_ledger_is_charged_once(tmp_path):
@@ -114,3 +119,9 @@ def test_a_cursor_gives_rows_one_by_one():
     assert cursor.fetchone()[0] == "Ayr"
     assert [row[0] for row in cursor] == ["Bern"]
     assert cursor.fetchall() == [] and cursor.fetchone() is None
+
+
+def test_a_refusal_has_a_call_that_would_do():
+    rows = eq.sql("SELECT MEDIAN(pay) FROM people", people={"pay": [float(row) for row in range(300)]}, epsilon=0.01)
+    assert rows[0] == (None,)
+    assert rows.release.next_step is not None and "eq.median(data, 'pay'" in repr(rows), repr(rows)

@@ -51,5 +51,7 @@ def test_rows_of_a_query_show_their_bars_and_what_they_are_about() -> None:
     )
     page = rows._repr_html_()
     assert "m: rows are limited to 0 to 2000" in page and "privacy: epsilon 4, delta 0.000001 for one row" in page and " to " in page
-    assert len(repr(rows)) < 200 and "rows of town, n, m: (Ayr, " in repr(rows)
+    shown = repr(rows)
+    assert shown.startswith("<query, 2 rows (epsilon=4, delta=0.000001") and "m: rows are limited to 0 to 2000" in shown, shown
+    assert all(len(line) < 120 for line in shown.splitlines()) and "\n  Ayr   " in shown, shown
     assert rows.to_polars().shape == rows.to_pandas().shape == (2, 3) and rows.to_arrow().num_rows == 2

@@ -188,13 +188,15 @@ pub(crate) fn answer(
 
 /// Show a release with the next step after a refusal, or the rows that a query makes of it.
 fn shown(release: Release, asked: &Asked<'_>, fractions: &[Vec<String>]) -> Exit {
-    if let Some(query) = asked.query {
-        let exit = show::rows(query, &release, asked.showing.json);
-        drawn(&release, asked.showing, fractions);
-        return exit;
-    }
     let step = release.next_step.clone().filter(|_| !asked.showing.json);
-    let exit = shown_as(release, asked.showing, fractions);
+    let exit = match asked.query {
+        Some(query) => {
+            let exit = show::rows(query, &release, asked.showing.json);
+            drawn(&release, asked.showing, fractions);
+            exit
+        }
+        None => shown_as(release, asked.showing, fractions),
+    };
     if let Some(step) = step {
         println!("  next       {}", command(&step, asked.file, asked.books));
         println!("             {}, for {}", step.why, show::amount(&step.charge));

@@ -120,7 +120,7 @@ fn what_is_wrong_has_a_place_and_costs_nothing() {
         ("SELECT COUNT(*) FROM data.csv WHERE town > 3 + 'x'", "line 1, column 37: "),
         (
             "SELECT town, COUNT(*) FROM data.csv GROUP BY town",
-            "finding keys needs a delta above 0; give --delta 1e-6",
+            "line 1, column 46: finding keys needs a delta above 0; give --delta 1e-6",
         ),
         ("SELECT \u{1b}[31m FROM data.csv", "line 1, column 8: the character \\u{1b} is not expected here"),
     ] {

@@ -165,7 +165,10 @@ pub fn outcome(release: &Release) -> String {
                 error.as_ref().map_or(String::new(), |error| format!(" ({})", error.short_words(value)));
             let population = |error: &ErrorBar| error.conditions().contains(&Condition::Population);
             let of = if error.as_ref().is_some_and(population) { ", of the population" } else { "" };
-            format!("{}{short}{of}", rounded(value, error.as_ref()))
+            // A number is not read without what its values were limited to.
+            let limits = error.as_ref().and_then(ErrorBar::limits_words);
+            let limits = limits.map_or(String::new(), |limits| format!(", {limits}"));
+            format!("{}{short}{limits}{of}", rounded(value, error.as_ref()))
         }
     }
 }

@@ -291,6 +291,8 @@ fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
     let summary = plan.summary();
     let about = |(part, answer): (&Part, Answer)| answer.on(plan.about_people(part).as_ref());
     let mut answers: Vec<Answer> = plan.parts().iter().zip(answers).map(about).collect();
+    // Of what is paid for: how long it takes tells no more than the answers do.
+    let next_step = plan.instead(&answers).or_else(|| plan.of_all_rows());
     let whole = if plan.is_batch() {
         let items: Vec<BatchAnswer> =
             plan.parts().iter().zip(answers).map(|(part, answer)| item(part, answer)).collect();
@@ -302,12 +304,9 @@ fn release(plan: &Plan, answers: Vec<Answer>, charge: &Charge) -> Release {
         };
         Release { answers: Some(items), ..Release::of(&summary, answer, charge) }
     } else {
-        let answer = answers.remove(0);
-        // Of what is paid for: how long it takes tells no more than the answer does.
-        let next_step = plan.instead(&answer).or_else(|| plan.of_all_rows());
-        Release { next_step, ..Release::of(&summary, answer, charge) }
+        Release::of(&summary, answers.remove(0), charge)
     };
-    Release { warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
+    Release { next_step, warnings: caution::of_release(&whole, plan.stated_rows()), ..whole }
 }
 
 /// One answer of a batch.

@@ -95,6 +95,8 @@ fn rewrite(clauses: &Clauses<'_>, range: &Range<usize>, tables: &[String]) -> Re
     let mut rewritten = Rewritten::default();
     let tokens = &clauses.tokens[..range.end];
     let mut place = range.start;
+    // The parentheses behind which one is added to the number of a day.
+    let mut one_more: Vec<usize> = Vec::new();
     while let Some(token) = tokens.get(place) {
         let next = tokens.get(place + 1);
         let called = next.is_some_and(|next| next.is_sign("("));
@@ -121,6 +123,11 @@ fn rewrite(clauses: &Clauses<'_>, range: &Range<usize>, tables: &[String]) -> Re
                         .wrong(place + 2, "EXTRACT takes a part of a day")
                         .hint("write EXTRACT(YEAR FROM x), or MONTH, DAY, HOUR, DAYOFWEEK"));
                 };
+                if part == "weekday" {
+                    // GoogleSQL numbers days from 1 for Sunday, `weekday` from 0.
+                    rewritten.push("(", at);
+                    one_more.extend(clauses.closing(place + 1, range.end));
+                }
                 rewritten.push(part, at);
                 rewritten.push("(", at);
                 place += 3;
@@ -166,7 +173,12 @@ fn rewrite(clauses: &Clauses<'_>, range: &Range<usize>, tables: &[String]) -> Re
             Kind::Sign(sign @ ("=>" | "." | "[" | "]" | ";")) => {
                 return Err(clauses.wrong(place, format!("'{sign}' is not expected here")));
             }
-            Kind::Sign(sign) => rewritten.push(sign, at),
+            Kind::Sign(sign) => {
+                rewritten.push(sign, at);
+                if one_more.contains(&place) {
+                    rewritten.push("+ 1 )", at);
+                }
+            }
         }
         place += 1;
     }

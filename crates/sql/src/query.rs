@@ -198,7 +198,9 @@ impl Query {
         } else if is(Argument::GroupBy) {
             self.keys.first().map(|key| key.at)
         } else if Self::is_of_options(name) {
-            self.options_at
+            // Keys that are found take a delta, also where no clause has one.
+            let key = self.keys.first().filter(|_| is(Argument::Delta)).map(|key| key.at);
+            self.options_at.or(key)
         } else {
             of_aggregate
         };

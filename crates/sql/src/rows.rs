@@ -163,12 +163,15 @@ impl Query {
         };
         let refused = answers.iter().enumerate().filter(|(_, answer)| answer.outcome == Outcome::Refused);
         let of_all = refused.filter_map(|(number, answer)| Some((number, answer.advice.clone()?)));
+        // One line for each aggregate: how many rows each group has is not what tells them apart.
+        let mut told: Vec<usize> = Vec::new();
         let mut all: Vec<String> = Vec::new();
         for (number, advice) in shown.iter().flat_map(of_row).chain(of_all) {
             let advice = words::in_query(&advice, self.is_of_people(Some(number)));
-            if !all.contains(&advice) {
+            if !told.contains(&number) && !all.contains(&advice) {
                 all.push(advice);
             }
+            told.push(number);
         }
         all
     }

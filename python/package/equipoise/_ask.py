@@ -152,14 +152,16 @@ ALIASES = {"unit": "privacy_unit", "type": "types"}
 
 
 def _in_order(column: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The column and the keywords under one name each. ``quantile(data, "x", [0.1, 0.9])`` is as good as the other way round."""
+    """The column and the keywords under one name each. ``quantile(data, "x", [0.1, 0.9])`` and ``top(data, "x", 5)`` are as good as the
+    other way round."""
     keywords = dict(keywords)
     for name, old in ALIASES.items():
         said = keywords.pop(name, None)
         keywords[old] = one_of(name, said, old, keywords.get(old))
-    fraction = keywords.get("q")
-    if isinstance(fraction, str) and column is not None and not _is_fraction(fraction) and _is_fraction(column):
-        keywords["q"], column = column, fraction
+    number = "k" if "k" in keywords else "q"
+    said = keywords.get(number)
+    if isinstance(said, str) and column is not None and not _is_fraction(said) and _is_fraction(column):
+        keywords[number], column = column, said
     elif column is not None and not isinstance(column, str):
         raise RequestError("column is the name of a column, a text")
     return column, keywords

@@ -160,7 +160,10 @@ def library(name: str, wanted: str) -> Any:
 
 
 def by_key(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Groups in the order of their keys: empty ones first, numbers as numbers, texts by their letters."""
+    """Groups in the order of their keys: empty ones first, numbers as numbers, texts by their letters. Bins and points are released from
+    the lowest on, which their texts do not tell, and stay so."""
+    if any(_is_bin(group["key"]) for group in groups):
+        return groups
 
     def place(part: Any) -> tuple[int, float, str]:
         if part is None:
@@ -174,3 +177,17 @@ def by_key(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     order: Callable[[dict[str, Any]], Any] = lambda group: [place(part) for part in _key(group["key"])]
     return sorted(groups, key=order)
+
+
+def _is_bin(key: Any) -> bool:
+    """Is it the text of a bin, or of a point of a distribution function? Of a group's bins, the last of its keys.
+
+    >>> _is_bin("0 .. 500"), _is_bin(["Ayr", "below 0"]), _is_bin("up to 9"), _is_bin("Below Hill"), _is_bin(None)
+    (True, True, True, False, False)
+    """
+    own = key[-1] if isinstance(key, list) and key else key
+    if not isinstance(own, str):
+        return False
+    word, _, rest = own.partition(" ")
+    number = rest.removeprefix("to ") if word == "up" else rest
+    return " .. " in own or (word in ("below", "above", "at", "just", "up") and number[:1] in "-0123456789" and number != "")

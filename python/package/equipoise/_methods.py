@@ -524,7 +524,7 @@ class Statistics:
     def top(
         self,
         k: Number,
-        column: str | None = None,
+        column: str | Number | None = None,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,
@@ -1030,7 +1030,7 @@ class GroupStatistics:
     def top(
         self,
         k: Number,
-        column: str | None = None,
+        column: str | Number | None = None,
         *,
         epsilon: Number | None = None,
         delta: Number | None = None,

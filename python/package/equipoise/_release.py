@@ -270,12 +270,7 @@ class Release:
         return hash(json.dumps(self._parts, sort_keys=True))
 
     def __repr__(self) -> str:
-        promise = self._parts["guarantee"]
-        privacy = f"epsilon={short(promise['epsilon'])}"
-        if promise["delta"] != "0":
-            privacy += f", delta={short(promise['delta'])}"
-        receipt = str((self._parts.get("receipt") or {}).get("id", ""))[:8]
-        where = f"{privacy}, {promise['adjacency']}, {self.mechanism}" + (f", receipt {receipt}" if receipt else "")
+        where = self._price()
         if self.refused:
             step = self.next_step
             then = f"; next: {step['call']}" if step else ""
@@ -289,6 +284,15 @@ class Release:
             return visible(f"<{self._asked()}: {_shown(self.value)}{self._stated()} ({where})>")
         value, bar = self._words()
         return visible(f"<{self._asked()}: {value}; {bar} ({where})>")
+
+    def _price(self) -> str:
+        """What was promised and charged, in short."""
+        promise = self._parts["guarantee"]
+        privacy = f"epsilon={short(promise['epsilon'])}"
+        if promise["delta"] != "0":
+            privacy += f", delta={short(promise['delta'])}"
+        receipt = str((self._parts.get("receipt") or {}).get("id", ""))[:8]
+        return f"{privacy}, {promise['adjacency']}, {self.mechanism}" + (f", receipt {receipt}" if receipt else "")
 
     def _stated(self) -> str:
         """What the caller stated, where no bar says it: the promise rests on it."""
@@ -334,11 +338,17 @@ class Release:
             words = _equipoise.table_words(json.dumps(bars))
             lines = [] if words is None else [f"error: {words[0]}", *(f"about: {line}" for line in words[1])]
             found.extend(f"{name}: {line}" if name else line for line in lines)
-        return found
+        bars_of_rows = [(group.get("rows"), group["error"]) for group in groups if group.get("error") is not None]
+        ranks = _equipoise.table_ranks_words(self.statistic, json.dumps(bars_of_rows))
+        return found + ([] if ranks is None else [f"ranks: {ranks}"])
 
     def _words(self) -> tuple[str, str]:
         """The value in as many digits as its bar justifies, and the bar with all that it is about, as the command line says them."""
-        return _equipoise.answer_words(json.dumps(self._parts.get("value")), json.dumps(self._parts.get("error")))
+        value, error = json.dumps(self._parts.get("value")), json.dumps(self._parts.get("error"))
+        shown, bar = _equipoise.answer_words(value, error)
+        if self.rows is not None:
+            bar += _equipoise.rows_words(self.statistic, self.rows, value, error)
+        return shown, bar
 
     def _cells(self, most: int) -> list[tuple[str, str, str]]:
         """The first groups by key: the key, the answer, and its error in short."""

@@ -13,7 +13,7 @@ from ._ask import request
 from ._data import FileTable, is_path, table
 from ._errors import RequestError
 from ._quiet import recorded
-from ._release import Release, warn, warned
+from ._release import Release, _below, warn, warned
 from ._remote import RemoteData, RemoteStatement
 from ._wording import in_python, short, visible
 
@@ -66,8 +66,8 @@ class Rows(Sequence[tuple[Any, ...]]):
 
     @property
     def errors(self) -> list[list[dict[str, Any] | None]]:
-        """The error bar of each value, in the shape of the rows; ``None`` for keys, for what was computed of several values, and for
-        what was refused."""
+        """The error bar of each value, in the shape of the rows; ``None`` for keys, for what was refused, and for what was computed of
+        answers without one."""
         errors: list[list[dict[str, Any] | None]] = self._parts["errors"]
         return errors
 
@@ -106,10 +106,31 @@ class Rows(Sequence[tuple[Any, ...]]):
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return (tuple(row) for row in self._parts["rows"])
 
+    def plot(self, ax: Any = None) -> Any:
+        """The answers with their error bars, as :meth:`Release.plot` draws them."""
+        return self.release.plot(ax)
+
+    def svg(self) -> Any:
+        """The picture that the command line draws, as SVG, which notebooks show."""
+        return self.release.svg()
+
+    def explain(self) -> str:
+        """A paragraph about the release that the rows come from, for a paper or a privacy board."""
+        return self.release.explain()
+
     def __repr__(self) -> str:
-        cells = [[self._words(value, error)[0] for value, error in zip(row, errors)] for row, errors in zip(self[:3], self.errors)]
-        shown = ", ".join(f"({', '.join(row)})" for row in cells) + (", .." if len(self) > 3 else "")
-        return visible(f"<{len(self)} rows of {', '.join(self.columns)}: {shown}>")
+        many = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        lines = [[value + (f" ({bar})" if bar else "") for value, bar in row] for row in self._shown(_FEW)]
+        table = [[name for name in self.columns], *lines]
+        widths = [min(max(map(len, column)), _WIDEST) for column in zip(*table)]
+        below = ["  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in table]
+        below += [f"  … {len(self) - _FEW} more; rows.to_pandas() has all"] if len(self) > _FEW else []
+        below += [f"  {line}" for line in self._below_rows()]
+        return _below(f"<query, {many} ({self.release._price()})", below)
+
+    def _shown(self, most: int) -> list[list[tuple[str, str]]]:
+        """The first rows in words: each value in as many digits as its bar justifies, and the bar."""
+        return [[self._words(value, error) for value, error in zip(row, errors)] for row, errors in zip(self[:most], self.errors)]
 
     def _repr_html_(self) -> str:
         left = "style='text-align:left'"
@@ -121,26 +142,36 @@ class Rows(Sequence[tuple[Any, ...]]):
         promise, receipt = self.release.guarantee, self.release.receipt
         delta = "" if promise["delta"] == "0" else f", delta {short(promise['delta'])}"
         below = [f"… {len(self) - _SCREENFUL} more; rows.to_pandas() has all"] if len(self) > _SCREENFUL else []
-        below += self._about()
-        below += [f"advice: {line}" for line in self.advice]
+        below += self._below_rows()
         unit = f"for one {promise['unit']} ({promise['adjacency']})"
         below.append(f"privacy: epsilon {short(promise['epsilon'])}{delta} {unit}; receipt {str(receipt.get('id', ''))[:12]}")
         lines = "".join(f"<div {left}>{html.escape(line)}</div>" for line in below)
         return visible(f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{lines}</div>")
 
     def _about(self) -> list[str]:
-        """What the bars of each column are about: a range that values were limited to is part of the answer."""
-        found: list[str] = []
+        """How the bars hold, and what those of each column are about: a range that values were limited to is part of the answer."""
+        holds: list[str] = []
+        about: list[str] = []
         for name, errors in zip(self.columns, zip(*self.errors)):
             words = _equipoise.table_words(json.dumps([error for error in errors if error is not None]))
-            found += [] if words is None else [f"{name}: {line}" for line in (words[0], *words[1])]
-        return found
+            if words is not None:
+                holds.append(f"{name}: {words[0]}")
+                about += [f"{name}: {line}" for line in words[1]]
+        # Said once where all columns say the same.
+        same = {line.split(": ", 1)[1] for line in holds}
+        return ([f"error: {line}" for line in same] if len(same) == 1 else holds) + about
+
+    def _below_rows(self) -> list[str]:
+        """What stands below the rows: the bars, and after a refusal what to do."""
+        step = self.release.next_step
+        return [*self._about(), *(f"advice: {line}" for line in self.advice), *([f"next: {step['call']}"] if step else [])]
 
     @staticmethod
     def _words(value: Any, error: dict[str, Any] | None) -> tuple[str, str]:
         """A value in as many digits as its bar justifies, and the bar in short."""
         if value is None or error is None:
-            return ("null" if value is None else str(value)), ""
+            # No bar says how many digits mean something.
+            return "null" if value is None else f"{value:.7g}" if isinstance(value, float) else str(value), ""
         return _equipoise.short_words(json.dumps(value), json.dumps(error))
 
     def _cell(self, value: Any, error: dict[str, Any] | None) -> str:
@@ -148,8 +179,8 @@ class Rows(Sequence[tuple[Any, ...]]):
         return html.escape(shown) + (f" <span style='opacity:.65'>({html.escape(bar)})</span>" if bar else "")
 
 
-#: So many rows are shown in a notebook.
-_SCREENFUL = 100
+#: So many rows are shown in a line of code, and in a notebook; a cell beyond this width moves what is behind it.
+_FEW, _SCREENFUL, _WIDEST = 10, 100, 40
 
 
 def sql(

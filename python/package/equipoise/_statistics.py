@@ -1853,7 +1853,7 @@ def select(
 def top(
     data: Any,
     k: Number,
-    column: str | None = None,
+    column: str | Number | None = None,
     *,
     epsilon: Number | None = None,
     delta: Number | None = None,

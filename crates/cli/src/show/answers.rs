@@ -11,7 +11,7 @@ use super::{
 };
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Condition, ErrorBar, PERCENT, Ranks, SHARE, rounded, with_signs},
+    bar::{Condition, ErrorBar, PERCENT, SHARE, rounded, rows_words, table_ranks_words, with_signs},
     release::{Outcome, Release},
     statistic::Statistic,
 };
@@ -104,12 +104,15 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
                 println!("  about      {words}");
             }
         }
+        if let Some(words) = ranks(shown.statistic, groups) {
+            println!("  ranks      {words}");
+        }
         if let Some(confidence) = groups.iter().find_map(|group| Some(summary::error(group)?.confidence())) {
             let answers = groups.iter().flat_map(|group| group.answers.iter().flatten());
             let rounded = rounding(answers.filter_map(|item| item.error.as_ref()));
             println!(
-                "  error      with each answer; each holds on its own, and the quantiles of a group all at once ({} \
-                 confidence){rounded}; --json has all digits",
+                "  error      each holds on its own, and the quantiles of a group all at once ({} confidence){rounded}; --json has \
+                 all digits",
                 percent(confidence)
             );
             if let Some(words) = summary::common_limits(groups) {
@@ -129,8 +132,16 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
         };
         match (item.outcome, &item.error) {
             (Outcome::Released, error) => {
-                let error =
-                    error.as_ref().map_or_else(|| NO_BAR.to_string(), |error| error.words(&item.value));
+                let rows = || item.rows.or_else(|| counted(shown.answers.unwrap_or_default()));
+                let error = error.as_ref().map_or_else(
+                    || NO_BAR.to_string(),
+                    |error| match rows().filter(|_| error.in_ranks().is_some()) {
+                        Some(rows) => {
+                            error.words(&item.value) + &rows_words(&item.statistic, rows, error, &item.value)
+                        }
+                        None => error.words(&item.value),
+                    },
+                );
                 println!("  {name:<34} {}", rounded(&item.value, item.error.as_ref()));
                 println!("    error    {error}");
             }
@@ -143,7 +154,8 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
         println!("  about      {words}");
     }
     if let Some(error) = shown.error {
-        let rows = shown.rows.map_or(String::new(), |rows| rows_words(shown.statistic, rows, error));
+        let rows =
+            shown.rows.map_or(String::new(), |rows| rows_words(shown.statistic, rows, error, shown.value));
         let words = error.words(shown.value);
         let words = if percents.is_some() { with_signs(&words) } else { words };
         println!("  error      {words}{rows}");
@@ -151,6 +163,17 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
     if let Some(advice) = shown.advice {
         println!("  advice     {}", typed(advice));
     }
+}
+
+/// What ranks mean in a table of groups.
+fn ranks(statistic: &str, groups: &[Group]) -> Option<String> {
+    let bars = groups.iter().filter_map(|group| Some((group.rows, group.error.as_ref()?)));
+    table_ranks_words(statistic, &bars.collect::<Vec<_>>())
+}
+
+/// How many rows a summary counted.
+fn counted(answers: &[BatchAnswer]) -> Option<i64> {
+    answers.iter().find(|item| item.statistic == Statistic::Count.name()).and_then(|item| item.value.as_i64())
 }
 
 /// Why a coefficient of a regression has none.
@@ -169,35 +192,6 @@ fn ranges(answers: &[BatchAnswer], rows: Option<i64>) -> Option<String> {
     let each: Vec<String> = each.collect();
     let rows = rows.map_or(String::new(), |rows| format!("; about {rows} rows"));
     Some(format!("the bars hold at once, of rows limited to {}{rows}", each.join(", ")))
-}
-
-/// About how many rows there are, and between which quantiles of them an answer lies that may be so many ranks off.
-fn rows_words(statistic: &str, rows: i64, error: &ErrorBar) -> String {
-    let rows = rows.max(0);
-    let of_people = error.conditions().iter().any(|condition| matches!(condition, Condition::PerUnit { .. }));
-    let Some(Ranks::One(rank)) = error.in_ranks().filter(|_| rows > 0) else {
-        return format!("; about {rows} {}", if of_people { "people" } else { "rows" });
-    };
-    let share = 100.0 * *rank as f64 / rows as f64;
-    // Two digits, rounded so that more is said and not less.
-    let digits = match share {
-        10.0.. => 0,
-        1.0.. => 1,
-        _ => percent::DIGITS,
-    };
-    let power = 10f64.powi(i32::try_from(digits).unwrap_or(0));
-    let share = (share * power).ceil() / power;
-    let so = match Statistic::named(statistic) {
-        Some(Statistic::Median) if share < 50.0 => {
-            format!("between the {:.digits$} % and the {:.digits$} % quantile", 50.0 - share, 50.0 + share)
-        }
-        Some(Statistic::Min) if share < 100.0 => format!("not above the {share:.digits$} % quantile"),
-        Some(Statistic::Max) if share < 100.0 => {
-            format!("not below the {:.digits$} % quantile", 100.0 - share)
-        }
-        _ => format!("{share:.digits$} % of them at most"),
-    };
-    format!("; about {rows} rows, so {so}")
 }
 
 /// What was done to the rows of all groups before they were ranked, where they are rounded: the cells of a table have no room

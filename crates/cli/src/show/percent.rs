@@ -7,9 +7,6 @@ use equipoise_session::{
 };
 use serde_json::Value;
 
-/// How many digits a share below one percent has behind the point.
-pub(super) const DIGITS: usize = 2;
-
 /// The answer to a question for a share, and those of its groups, times a hundred.
 pub(super) struct Percents {
     value: Value,

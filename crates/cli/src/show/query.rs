@@ -1,14 +1,18 @@
 //! The rows of a query in a table that fits the terminal, or as one JSON object.
 
-use super::{paid, percent, printable, warn};
+use super::{
+    grid::{shortened, width},
+    paid, percent, printable, warn,
+};
 use crate::{Exit, typed};
-use comfy_table::{ContentArrangement, Table, presets::NOTHING};
+use comfy_table::{Table, presets::NOTHING};
 use equipoise_session::{
     bar::{ErrorBar, rounded},
     release::{Outcome, Release},
 };
 use equipoise_sql_front::{Cell, Query, Rows};
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 /// How many rows a table shows.
 const LONGEST_TABLE: usize = 10_000;
@@ -28,7 +32,7 @@ pub(crate) fn rows(query: &Query, release: &Release, as_json: bool) -> Exit {
     }
     warn(&release.warnings);
     if !rows.rows.is_empty() {
-        println!("{}", table(&rows));
+        println!("{}", fitted(&rows));
     }
     if rows.rows.len() > LONGEST_TABLE {
         println!("  and {} more rows, which --json shows", rows.rows.len() - LONGEST_TABLE);
@@ -57,13 +61,32 @@ fn below(rows: &Rows) {
     }
 }
 
+/// The rows as a table where it fits the terminal, or 80 columns where there is none; else a block of lines for each row.
+fn fitted(rows: &Rows) -> String {
+    let table = table(rows).to_string();
+    let widest = table.lines().map(|line| line.trim_end().width()).max().unwrap_or(0);
+    if widest <= width() { table } else { blocks(rows, width()) }
+}
+
+/// Each row as lines, one for a column.
+fn blocks(rows: &Rows, width: usize) -> String {
+    // Half of the width is for names.
+    let names: Vec<String> =
+        rows.columns.iter().map(|column| shortened(&printable(&column.name), width / 2)).collect();
+    let widest = names.iter().map(|name| name.width()).max().unwrap_or(0);
+    let line = |(name, cell): (&String, &Cell)| {
+        let error = Some(error(cell)).filter(|error| !error.is_empty());
+        let error = error.map_or(String::new(), |error| format!("  {error}"));
+        format!("   {name}{}  {}{error}", " ".repeat(widest - name.width()), answer(cell))
+    };
+    let block = |row: &Vec<Cell>| names.iter().zip(row).map(line).collect::<Vec<_>>().join("\n");
+    rows.rows.iter().take(LONGEST_TABLE).map(block).collect::<Vec<_>>().join("\n\n")
+}
+
 /// A column for each column, and one for the error bars of each aggregate.
 fn table(rows: &Rows) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
-    if let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size() {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    }
     let has_bar = |place: usize| {
         rows.columns[place].statistic.is_some() || rows.rows.iter().any(|row| row[place].error.is_some())
     };

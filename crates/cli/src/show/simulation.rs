@@ -1,7 +1,7 @@
 //! What many trials came to, in words: a few lines for one number or text, a table for several.
 
 use super::{printable, question, value};
-use comfy_table::{Table, presets::NOTHING};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets::NOTHING};
 use equipoise_session::{
     bar::{ErrorBar, rounded},
     plan::{Part, Plan},
@@ -155,7 +155,8 @@ fn half_within(series: &Series, truth: f64) -> Option<String> {
 /// Several numbers and texts, a line each.
 fn table(series: &[&Series], trials: usize) {
     let mut table = Table::new();
-    table.load_style(NOTHING);
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(super::grid::width()).unwrap_or(u16::MAX));
     let texts_only = series[0].frequent;
     let drawn = series.iter().any(|series| series.all_rows.is_some());
     let mut header = if texts_only {
@@ -197,6 +198,10 @@ fn table(series: &[&Series], trials: usize) {
             cells.push(share(series.held_plainly, series.moved.len()));
         }
         table.add_row(cells);
+    }
+    // What a line is about is not broken, and numbers rather than words are.
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
     }
     println!("{table}");
     if series.len() > MOST {

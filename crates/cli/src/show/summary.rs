@@ -1,12 +1,10 @@
-//! The summaries of groups as cells of a table: each answer above its error, in five digits.
+//! The summaries of groups as cells of a table: each answer above its error, in as many digits as that justifies.
 
-use super::value;
 use equipoise_session::{
     answer::{BatchAnswer, Group},
-    bar::{Between, ErrorBar, Ranks},
+    bar::{ErrorBar, rounded},
     release::Outcome,
 };
-use serde_json::Value;
 
 /// What the quantiles of a summary are called.
 const QUANTILES: [&str; 5] = ["0.05", "0.25", "0.5", "0.75", "0.95"];
@@ -69,12 +67,12 @@ pub(super) fn cells(answers: &[BatchAnswer], own: bool) -> Vec<String> {
 fn one(item: &BatchAnswer, own: bool) -> String {
     let limits = item.error.as_ref().and_then(ErrorBar::limits_words).filter(|_| own);
     let limits = limits.map_or(String::new(), |limits| format!(", {limits}"));
-    match (item.outcome, item.error.as_ref().and_then(ErrorBar::ends)) {
+    match (item.outcome, &item.error) {
         (Outcome::Refused, _) => "refused".to_string(),
-        (Outcome::Released, Some(ends)) => {
-            format!("{}\n{}{limits}", short(&item.value, f64::round), between(ends))
+        (Outcome::Released, Some(error)) => {
+            format!("{}\n{}{limits}", rounded(&item.value, Some(error)), error.short_words(&item.value))
         }
-        (Outcome::Released, None) => short(&item.value, f64::round),
+        (Outcome::Released, None) => rounded(&item.value, None),
     }
 }
 
@@ -89,60 +87,15 @@ fn quantiles(item: &BatchAnswer) -> Vec<String> {
             return "too few rows".to_string();
         };
         let error = error.at(place);
-        let within = match (error.ends(), error.in_ranks()) {
-            (Some(ends), _) => between(ends),
-            (None, Some(Ranks::One(rank))) => format!("{rank} ranks"),
-            (None, _) => String::new(),
-        };
-        format!("{}\n{within}", short(&told, f64::round))
+        format!("{}\n{}", rounded(&told, Some(&error)), error.short_words(&told))
     };
     (0..QUANTILES.len()).map(cell).collect()
-}
-
-/// Both ends, rounded outwards.
-fn between(Between { low, high }: &Between) -> String {
-    format!("{} to {}", short(low, f64::floor), short(high, f64::ceil))
-}
-
-/// A number in five digits, or in as many as it has before the point; anything else as it is.
-fn short(shown: &Value, round: fn(f64) -> f64) -> String {
-    let number = shown.as_f64().filter(|number| number.fract() != 0.0 || number.abs() >= 1e15);
-    let Some(number) = number.filter(|number| number.abs() > 1e-300) else { return value(shown) };
-    #[expect(clippy::cast_possible_truncation, reason = "between -300 and 308")]
-    let before = number.abs().log10().floor() as i32;
-    if !(-4..15).contains(&before) {
-        return format!("{:.4}e{before}", round(number / 10f64.powi(before) * 1e4) / 1e4);
-    }
-    let digits = usize::try_from(4 - before).unwrap_or(0);
-    let scale = 10f64.powi(4 - before).max(1.0);
-    let text = format!("{:.digits$}", round(number * scale) / scale);
-    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn five_digits_and_ends_outwards() {
-        for (number, said) in [
-            (json!(12_345.678), "12346"),
-            (json!(1_234_567.8), "1234568"),
-            (json!(1.234_56), "1.2346"),
-            (json!(-0.012_345_67), "-0.012346"),
-            (json!(40.0), "40"),
-            (json!(1000), "1000"),
-            (json!(1e300), "1.0000e300"),
-            (json!(-4.447_006_655e190), "-4.4470e190"),
-            (json!(5e-324), "5e-324"),
-            (json!(0.0), "0"),
-            (json!("12.50"), "12.50"),
-        ] {
-            assert_eq!(short(&number, f64::round), said);
-        }
-        assert_eq!(between(&Between { low: json!(1.234_56), high: json!(1.234_51) }), "1.2345 to 1.2346");
-    }
+    use serde_json::{Value, json};
 
     #[test]
     fn answers_stand_above_their_errors() {
@@ -162,8 +115,11 @@ mod tests {
         let few = "too few rows";
         assert_eq!(
             cells(&answers, false),
-            ["1000\n990 to 1010", few, "2\n9 ranks", "3\n9 ranks", "4\n9 ranks", few]
+            ["1000\n990 to 1010", few, "2\nwithin 9 ranks", "3\nwithin 9 ranks", "4\nwithin 9 ranks", few]
         );
+        // No more digits than the bar justifies.
+        let wide = json!({ "confidence": 0.95, "kind": "noise", "low": 2701.25, "high": 5260.75 });
+        assert_eq!(cells(&[item("mean", json!(3980.512_345), wide)], false), ["3980\n2700 to 5270"]);
         answers[1] = item("quantiles", list, ends);
         assert_eq!(cells(&answers, false)[1..3], [few, "2\n1 to 3"]);
         answers[1].outcome = Outcome::Refused;

@@ -43,11 +43,13 @@ type Bound = Result<Step, ExpressionError>;
 pub(super) struct Binder<'l> {
     lookup: &'l dyn Fn(&str) -> Option<Known>,
     reads: Vec<(usize, Type)>,
+    /// What was read when the same expression was bound before.
+    before: Vec<(usize, Type)>,
 }
 
 impl<'l> Binder<'l> {
-    pub fn new(lookup: &'l dyn Fn(&str) -> Option<Known>) -> Self {
-        Self { lookup, reads: Vec::new() }
+    pub fn new(lookup: &'l dyn Fn(&str) -> Option<Known>, before: Vec<(usize, Type)>) -> Self {
+        Self { lookup, reads: Vec::new(), before }
     }
 
     pub fn into_reads(self) -> Vec<(usize, Type)> {
@@ -198,7 +200,10 @@ impl<'l> Binder<'l> {
             Node::And(parts) => boolean(What::And(self.conditions(parts)?)),
             Node::Or(parts) => boolean(What::Or(self.conditions(parts)?)),
             Node::Not(one) => boolean(What::Not(Box::new(self.bind(one, Type::Boolean)?))),
-            Node::IsNull(one) => boolean(What::IsNull(Box::new(self.natural(one, Type::Text)?))),
+            Node::IsNull(one) => {
+                let elsewhere = self.read_elsewhere(one)?;
+                boolean(What::IsNull(Box::new(self.natural(one, elsewhere)?)))
+            }
             Node::In(one, list) => self.within(one, list),
             Node::Between(one, low, high) => self.between(one, low, high),
             Node::Like(one, pattern) => boolean(What::Like(self.text(one)?, pattern.as_str().into())),
@@ -233,6 +238,17 @@ impl<'l> Binder<'l> {
             self.reads.len() - 1
         });
         Ok(Step::new(kind, What::Input(input)))
+    }
+
+    /// What a column is read as elsewhere in the expression, so that a field that is no number is null everywhere or nowhere.
+    fn read_elsewhere(&self, expression: &Expression) -> Result<Type, ExpressionError> {
+        let Node::Column(name) = &expression.node else { return Ok(Type::Text) };
+        if self.truth(name).is_some() {
+            return Ok(Type::Text);
+        }
+        let place = self.column(name, expression.at)?.place;
+        let read = self.before.iter().find(|&&(other, kind)| other == place && kind != Type::Text);
+        Ok(read.map_or(Type::Text, |&(_, kind)| kind))
     }
 
     fn conditions(&mut self, parts: &[Expression]) -> Result<Vec<Step>, ExpressionError> {

@@ -44,9 +44,7 @@ impl Program {
         lookup: &dyn Fn(&str) -> Option<Known>,
         wanted: Option<Type>,
     ) -> Result<Self, ExpressionError> {
-        let mut binder = Binder::new(lookup);
-        let root = binder.natural(expression, wanted.unwrap_or(Type::Text))?;
-        Ok(Self { root, reads: binder.into_reads() })
+        Self::bound(lookup, |binder| binder.natural(expression, wanted.unwrap_or(Type::Text)))
     }
 
     /// The same for a condition: a yes or no.
@@ -54,8 +52,18 @@ impl Program {
         expression: &Expression,
         lookup: &dyn Fn(&str) -> Option<Known>,
     ) -> Result<Self, ExpressionError> {
-        let mut binder = Binder::new(lookup);
-        let root = binder.bind(expression, Type::Boolean)?;
+        Self::bound(lookup, |binder| binder.bind(expression, Type::Boolean))
+    }
+
+    /// Bound twice: whether a column of no declared type is null depends on what it is read as in the rest of the expression.
+    fn bound(
+        lookup: &dyn Fn(&str) -> Option<Known>,
+        root: impl Fn(&mut Binder<'_>) -> Result<Step, ExpressionError>,
+    ) -> Result<Self, ExpressionError> {
+        let mut first = Binder::new(lookup, Vec::new());
+        root(&mut first)?;
+        let mut binder = Binder::new(lookup, first.into_reads());
+        let root = root(&mut binder)?;
         Ok(Self { root, reads: binder.into_reads() })
     }
 

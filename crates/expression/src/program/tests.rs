@@ -588,3 +588,18 @@ proptest! {
         }
     }
 }
+
+/// `NA` is no number: where a column of no declared type is compared with numbers, it is null in all of the expression.
+#[test]
+fn a_column_is_null_as_what_it_is_read_as_elsewhere() {
+    let record = |real: f64, text: &str| Record { real, whole: None, text: Some(text.into()) };
+    let records = [record(90.0, "90"), record(5.0, "5"), record(f64::NAN, "NA")];
+    let program = bound("case when u > 60 then 'late' when u is null then 'none' else 'fine' end")
+        .expect("an expression");
+    assert_eq!(program.reads(), [(6, Type::Float)]);
+    let shown = shown_values(&program, &records, false);
+    assert!(shown[0].contains("late") && shown[1].contains("fine") && shown[2].contains("none"), "{shown:?}");
+    // Alone, it is about fields that are empty.
+    assert_eq!(bound("u is null").expect("an expression").reads(), [(6, Type::Text)]);
+    assert_eq!(bound("u is null or lower(u) = 'x'").expect("an expression").reads(), [(6, Type::Text)]);
+}

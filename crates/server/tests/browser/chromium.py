@@ -97,7 +97,16 @@ class Chromium:
         self._what = "a page to load"
         while "Page.loadEventFired" not in self._waiting:
             self._receive()
+        self._settled()
         self._waiting.clear()
+
+    def _settled(self):
+        """Until the page that is there now is loaded: what was heard may have been of the one before."""
+        end = time.monotonic() + 30
+        while not self.run("document.readyState === 'complete' && performance.timing.loadEventEnd > 0"):
+            if time.monotonic() > end:
+                raise AssertionError(f"{self.where()} is not loaded")
+            time.sleep(0.02)
 
     def open(self, address):
         """Go there, and wait until it is loaded."""
@@ -149,6 +158,7 @@ class Chromium:
             if time.monotonic() > end:
                 raise AssertionError(f"never true on {self.where()}: {script}\n{self.text()}")
             time.sleep(0.05)
+        self._settled()
 
     def without_script(self, off):
         """Let pages run scripts, or not."""

@@ -6,6 +6,7 @@
 
 mod digits;
 mod flat;
+mod near;
 mod shares;
 mod words;
 
@@ -13,6 +14,7 @@ use crate::statistic::Fold;
 pub(crate) use digits::at_most;
 pub use digits::rounded;
 use flat::Flat;
+pub use near::{rows_words, table_ranks_words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use shares::{PERCENT, SHARE, hundredfold, hundredfold_bar, with_signs};

@@ -21,20 +21,9 @@ const LEAST_POWER: i64 = -4;
 const MARGIN: (u64, u64) = (9, 10);
 
 impl Plan {
-    /// A question that would do where this one was refused, as far as the answer tells.
-    pub(crate) fn instead(&self, answer: &Answer) -> Option<NextStep> {
-        if self.batch {
-            return None;
-        }
-        let part = &self.parts[0];
-        let rows = refused_rows(answer);
-        if rows.is_none() && answer.outcome() == Outcome::Released {
-            return None;
-        }
-        // Where the column holds texts, more epsilon helps nobody.
-        let more = || rows.and_then(|rows| with_more_epsilon(part, rows));
-        let other = || by_other_means(part, answer).filter(|_| answer.outcome() == Outcome::Refused);
-        if is_doubted(answer) { other() } else { more().or_else(other) }
+    /// A question that would do where this one was refused, as far as the answer tells; of several, where the first of them was.
+    pub(crate) fn instead(&self, answers: &[Answer]) -> Option<NextStep> {
+        self.parts.iter().zip(answers).find_map(|(part, answer)| instead(part, answer))
     }
 
     /// The same summary without quantiles, for the same epsilon.
@@ -61,6 +50,11 @@ impl Plan {
         {
             return planned(histogram_of(request, column, epsilon));
         }
+        let unnamed = |argument: Argument| error.argument().is_some_and(|own| own.name == argument.name());
+        if unnamed(Argument::Column) && request.column.is_none() && request.group_by.is_empty() {
+            let named = |column: &String| Request { column: Some(column.clone()), ..request.clone() };
+            return facts.columns.iter().find_map(|column| planned(named(column)));
+        }
         error.fixes().into_iter().find_map(|(argument, value)| {
             let mut mended = request.clone();
             match argument.value() {
@@ -70,6 +64,18 @@ impl Plan {
             planned(mended)
         })
     }
+}
+
+fn instead(part: &Part, answer: &Answer) -> Option<NextStep> {
+    let rows = refused_rows(answer);
+    let (doubted, refused) = (is_doubted(answer), answer.outcome() == Outcome::Refused);
+    if rows.is_none() && !refused && !doubted {
+        return None;
+    }
+    // Where the column holds texts, more epsilon helps nobody.
+    let more = || rows.filter(|_| !doubted).and_then(|rows| with_more_epsilon(part, rows));
+    let other = || by_other_means(part, answer).filter(|_| refused || doubted);
+    more().or_else(other).or_else(|| plainer(part).filter(|_| refused))
 }
 
 /// About how many rows there are where an answer was refused for having too few: of groups, what half of the refused ones have.
@@ -115,7 +121,10 @@ fn with_more_epsilon(part: &Part, rows: u64) -> Option<NextStep> {
 
 /// Did hardly any row have a value?
 fn is_doubted(answer: &Answer) -> bool {
-    answer.advice.as_ref().is_some_and(|advice| advice.contains(DOUBT))
+    let parts = answer.several.iter().flatten().filter_map(|named| named.answer.advice.as_ref());
+    let groups = answer.groups.iter().flatten().filter_map(|group| group.advice.as_ref());
+    let mut advice = answer.advice.iter().chain(parts).chain(groups);
+    advice.any(|advice| advice.contains(DOUBT))
 }
 
 /// What takes texts as they are, about the same rows.
@@ -152,6 +161,11 @@ fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
             };
             priced(request, part, "it names a value that nearly most rows have".to_string())
         }
+        (Statistic::Top, _) => {
+            let (column, epsilon) = (request.column.as_ref()?, request.epsilon.as_ref()?);
+            let request = histogram_of(request, column, epsilon);
+            priced(request, part, "it counts each value that enough rows have".to_string())
+        }
         (Statistic::Correlation, _) => {
             let request = Request { statistic: Statistic::Covariance.name().to_string(), ..request.clone() };
             priced(request, part, "it takes no spread, only rows".to_string())
@@ -162,6 +176,34 @@ fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
         }
         _ => None,
     }
+}
+
+/// A question that fewer rows answer: about all groups together, or how many rows there are, which is never refused.
+fn plainer(part: &Part) -> Option<NextStep> {
+    let request = &part.request;
+    let own_keys = matches!(Statistic::named(&request.statistic)?, Statistic::Histogram | Statistic::Ecdf);
+    if !request.group_by.is_empty() && !own_keys {
+        let whole =
+            Request { group_by: Vec::new(), keys: Vec::new(), max_groups_per_unit: None, ..request.clone() };
+        let why = || "it is about the rows of all groups together".to_string();
+        let without_delta = Request { delta: None, ..whole.clone() };
+        return priced(without_delta, part, why()).or_else(|| priced(whole, part, why()));
+    }
+    let count = Request {
+        filter: request.filter.clone(),
+        epsilon: request.epsilon.clone(),
+        unit: request.unit.clone(),
+        adjacency: request.adjacency.clone(),
+        types: request.types.clone(),
+        delimiter: request.delimiter.clone(),
+        header: request.header,
+        ..Request::new(Statistic::Count.name())
+    };
+    priced(
+        count,
+        part,
+        "it is never refused, and what takes more rows than it finds is then told for free".to_string(),
+    )
 }
 
 fn priced(request: Request, part: &Part, why: String) -> Option<NextStep> {
@@ -178,7 +220,18 @@ impl PlanError {
             let value = value.filter(|value| !value.contains(|c: char| c.is_ascii_uppercase()))?;
             Some((Argument::named(option.name)?, value.to_string()))
         });
-        meant.into_iter().chain(hinted).collect()
+        meant.into_iter().chain(hinted).chain(self.example()).collect()
+    }
+
+    /// The example that its hint gives of a number whose meaning hangs on no column: `such as 1 or 0.5`.
+    fn example(&self) -> Option<(Argument, String)> {
+        let free =
+            [Argument::Epsilon, Argument::Delta, Argument::Confidence, Argument::Fraction, Argument::K];
+        let argument =
+            free.into_iter().find(|one| self.argument().is_some_and(|own| own.name == one.name()))?;
+        let (_, example) = self.next_step()?.split_once("such as ")?;
+        let value = example.split(' ').next()?.trim_end_matches([',', ';', '.']);
+        Some((argument, value.to_string()))
     }
 }
 
@@ -207,13 +260,14 @@ mod tests {
         {
             let plan = Plan::new(&asked(statistic, epsilon), &facts()).unwrap();
             assert!(plan.parts[0].rows_needed().unwrap() > 2000, "{statistic}");
-            let step = plan.instead(&refused(2000)).unwrap_or_else(|| panic!("{statistic}"));
+            let step = plan.instead(&[refused(2000)]).unwrap_or_else(|| panic!("{statistic}"));
             let better = Plan::new(&step.request, &facts()).unwrap();
             assert!(better.parts[0].rows_needed().unwrap() <= 1800, "{statistic}: {step:?}");
             assert_eq!(step.charge, Spent::from(better.charge()));
-            assert!(plan.instead(&refused(1)).is_none(), "{statistic}: nothing helps a single row");
+            let step = plan.instead(&[refused(1)]).unwrap_or_else(|| panic!("{statistic}"));
+            assert_eq!(step.request.statistic, "count", "{statistic}: nothing else helps a single row");
             let answered = Answer::released(json!(1), crate::bar::ErrorBar::exact()).with_rows(Some(2000));
-            assert_eq!(plan.instead(&answered), None, "{statistic}");
+            assert_eq!(plan.instead(&[answered]), None, "{statistic}");
         }
     }
 
@@ -221,7 +275,7 @@ mod tests {
     fn a_column_of_texts_is_counted_and_no_epsilon_is_advised() {
         let plan = Plan::new(&asked("mean", "0.5"), &facts()).unwrap();
         let texts = Answer::refused(format!("too few rows (about 9 of about 5000 have a value: {DOUBT})"));
-        let step = plan.instead(&texts.with_rows(Some(9))).unwrap();
+        let step = plan.instead(&[texts.with_rows(Some(9))]).unwrap();
         assert_eq!(
             (step.request.statistic.as_str(), step.request.group_by),
             ("histogram", vec!["salary".to_string()])
@@ -232,18 +286,47 @@ mod tests {
     #[test]
     fn other_means_are_named_where_rows_do_not_tell() {
         let mode = Request { delta: Some("1e-6".into()), ..asked("mode", "1") };
-        let step = Plan::new(&mode, &facts()).unwrap().instead(&Answer::refused("no value leads")).unwrap();
+        let step = Plan::new(&mode, &facts()).unwrap().instead(&[Answer::refused("no value leads")]).unwrap();
         assert_eq!(
             (step.request.statistic.as_str(), step.request.delta.as_deref()),
             ("select", Some("1e-6"))
         );
         let stable =
             Request { delta: Some("1e-6".into()), mechanism: Some("stable".into()), ..asked("median", "1") };
-        let step = Plan::new(&stable, &facts()).unwrap().instead(&Answer::refused("too few")).unwrap();
+        let step = Plan::new(&stable, &facts()).unwrap().instead(&[Answer::refused("too few")]).unwrap();
         assert_eq!(
             (step.request.mechanism, step.request.delta, step.charge.delta.as_str()),
             (None, None, "0")
         );
+    }
+
+    #[test]
+    fn whatever_was_refused_has_a_next_step() {
+        let step = |request: &Request| {
+            let plan = Plan::new(request, &facts()).unwrap();
+            plan.instead(&[Answer::refused("none found")]).unwrap().request
+        };
+        let groups =
+            Request { group_by: vec!["town".into()], delta: Some("1e-6".into()), ..asked("mean", "1") };
+        assert_eq!(step(&groups), asked("mean", "1"));
+        let share = Request { column: Some("salary > 5".into()), ..asked("share", "1") };
+        let filtered = Request { filter: Some("salary > 1".into()), ..share };
+        assert_eq!(step(&filtered).filter.as_deref(), Some("salary > 1"));
+        assert_eq!(step(&filtered).statistic, "count");
+        let top = Request { k: Some("3".into()), delta: Some("1e-6".into()), ..asked("top", "1") };
+        assert_eq!(step(&top).statistic, "histogram");
+        // A summary that counted no row of a column of texts.
+        let texts = Answer::refused(format!("too few rows (about 3 of about 900 have a value: {DOUBT})"));
+        let part = |statistic, answer| crate::answer::Named {
+            statistic,
+            column: None,
+            mechanism: "laplace",
+            answer,
+        };
+        let count = Answer::released(json!(3), crate::bar::ErrorBar::exact()).with_rows(Some(3));
+        let summary = Answer::summary(vec![part("count", count), part("mean", texts.with_rows(Some(3)))]);
+        let plan = Plan::new(&asked("summary", "1"), &facts()).unwrap();
+        assert_eq!(plan.instead(&[summary]).unwrap().request.statistic, "histogram");
     }
 
     #[test]
@@ -259,6 +342,11 @@ mod tests {
         let no_epsilon = Request { epsilon: None, ..asked("median", "1") };
         assert_eq!(mended(no_epsilon), Some(asked("median", "1")));
         assert_eq!(mended(asked("median", "1e-9")).unwrap().epsilon.as_deref(), Some("0.0002"));
+        assert_eq!(mended(asked("median", "-1")), Some(asked("median", "1")));
+        let unnamed = Request { column: None, ..asked("median", "1") };
+        assert_eq!(mended(unnamed), Some(asked("median", "1")), "the first column");
+        let beyond = Request { fraction: Some("1.5".into()), ..asked("quantile", "1") };
+        assert_eq!(mended(beyond).unwrap().fraction.as_deref(), Some("0.9"));
         // Placeholders are not values, and a mechanism that would fail for another reason is not advised.
         assert_eq!(mended(Request { range: Some("9,1".into()), ..asked("median", "1") }), None);
         assert_eq!(mended(Request { mechanism: Some("smoth".into()), ..asked("median", "1") }), None);

@@ -71,12 +71,15 @@ impl Plan {
         let part = self.parts.first().filter(|part| !self.batch && part.fold().is_none())?;
         self.rows_per_unit()?;
         let statistic = Statistic::named(&part.request.statistic)?;
-        if !statistic.takes(Argument::PerUnit) || statistic == Statistic::Count {
+        if !statistic.takes(Argument::PerUnit) {
             return None;
         }
         let request = Request { per_unit: Some(true), max_rows_per_unit: None, ..part.request.clone() };
         let plan = Self::new(&request, &part.facts).ok()?;
-        let why = "all rows of each person take part, made one value first".to_string();
-        Some(NextStep { why, request, charge: Spent::from(plan.charge()) })
+        let why = match statistic {
+            Statistic::Count => "all rows of each person are counted",
+            _ => "all rows of each person take part, made one value first",
+        };
+        Some(NextStep { why: why.to_string(), request, charge: Spent::from(plan.charge()) })
     }
 }

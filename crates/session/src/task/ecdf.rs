@@ -14,6 +14,7 @@
 //! 3. For k points there are 2k such sums, and each fails with a 2k-th of what all may fail with.
 //! 4. Shares grow from point to point, so that where all bars hold, the lower end of an earlier one and the upper end of a later one hold too.
 
+use super::guard::DOUBT;
 use super::{
     Answering, Expected,
     count::{whole_noise, within},
@@ -158,8 +159,10 @@ impl Answering for Ecdf {
 
     fn expected(&self) -> Expected {
         let most = self.within.iter().copied().fold(0.0, f64::max);
+        let enough = (100.0 * most).ceil();
         let words = format!(
-            "each share is off by at most {most:.1} over a noisy number of rows, all points at once; rows without a number take no part; refused when \
+            "each share is off by at most {most:.1} over a noisy number of rows, all points at once, so that about {enough:.0} rows are enough \
+             for ±1 %; rows without a number take no part; refused when \
              the noisy number of rows is below 1"
         );
         Expected { error: None, words }
@@ -173,9 +176,9 @@ impl Answering for Ecdf {
             .collect();
         let all = noisy.iter().fold(0, |sum: i64, count| sum.saturating_add(*count));
         if all < 1 {
-            return Answer::refused(
-                "too few rows: a noisy count of them found none; raise epsilon, or bring more rows",
-            );
+            return Answer::refused(format!(
+                "too few rows: a noisy count of them found none: {DOUBT}; raise epsilon, or bring more rows"
+            ));
         }
         let group = |(label, [low, share, high]): (String, [f64; 3])| {
             let bar = ErrorBar::noise(self.confidence, low.min(share), high.max(share))

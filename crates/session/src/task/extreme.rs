@@ -12,6 +12,7 @@
 //! and at least the one that so many rows lie above; how many depends on epsilon and on how many answers are possible. The least value
 //! is the largest one of the mirror image.
 
+use super::guard::DOUBT;
 use super::{
     Answering, Expected,
     count::{whole_noise, within},
@@ -182,8 +183,11 @@ impl Answering for Extreme {
             Answer::released(self.space.value(self.mirrored(place)), self.bar())
         } else {
             let (beyond, needed) = (self.beyond, self.needed());
+            // As few as there may be none.
+            let none = u64::try_from(counted).unwrap_or(0) <= u64::try_from(self.rows_within).unwrap_or(0);
+            let doubt = if none { format!(" ({DOUBT})") } else { String::new() };
             Answer::refused(format!(
-                "too few rows: {beyond} rows may lie beyond the answer, which takes at least {needed} rows; raise epsilon, or declare `range` \
+                "too few rows{doubt}: {beyond} rows may lie beyond the answer, which takes at least {needed} rows; raise epsilon, or declare `range` \
                  and `resolution`"
             ))
         };

@@ -17,6 +17,7 @@ mod pooled;
 
 pub(crate) use pooled::Pooled;
 
+use super::guard::DOUBT;
 use super::{
     Answering, Expected,
     bar::Bar,
@@ -66,6 +67,8 @@ fn enough_rows(over_rows: f64, wanted: f64) -> String {
 
 /// What is said of rows that are neither among those counted as yes nor among those counted as no.
 const UNKNOWN: &str = "rows of which it is unknown take no part";
+/// What is said where the search bounds the rows outside by no fewer than there are.
+const MANY_OUTSIDE: &str = "any number of the rows may lie outside, as far as noise tells";
 /// What the answer is where it is a part of one, which people read in percent.
 const SHARE: &str = "share";
 
@@ -324,10 +327,12 @@ impl Moments {
         match &self.range {
             RangeBy::Declared(..) if is_sum || told >= 1 => None,
             RangeBy::Declared(..) if !self.divisor.is_noisy() => Some("there are no rows".to_string()),
-            RangeBy::Declared(..) => Some(
-                "too few rows: a noisy count of them found none; raise epsilon, or bring more rows"
-                    .to_string(),
-            ),
+            RangeBy::Declared(..) => {
+                let doubt = if self.is_share() { String::new() } else { format!(": {DOUBT}") };
+                Some(format!(
+                    "too few rows: a noisy count of them found none{doubt}; raise epsilon, or bring more rows"
+                ))
+            }
             RangeBy::Searched(searched)
                 if counted.is_some_and(|rows| rows < searched.needed)
                     || (!is_sum && !shared && told < searched.told) =>
@@ -347,14 +352,20 @@ impl Moments {
 
     /// A sum of a whole type is a value of that type: where sums are exact, all of its digits are.
     fn released_sum(&self, measured: &Measured) -> Answer {
+        // Counts, and sums of what is never below zero, are not below it either.
+        let from_zero = self.statistic == Statistic::Count || measured.clip.low >= 0.0;
         let bar = measured.sum();
+        let bar = if from_zero { bar.between(0.0, f64::INFINITY) } else { bar };
         let kind = self.sum_kind();
         if !kind.is_whole() {
             return self.released(bar, measured);
         }
         let answer = self.released(bar, measured);
         let [low, value, high] = if self.exact.is_some() && !self.has_two_sides() {
-            let at = |moved: i64| kind.value(measured.noisy.saturating_add(moved));
+            // As with other bars, the upper end stays as far above what was moved up.
+            let least = if from_zero { 0 } else { i64::MIN };
+            let noisy = measured.noisy.max(least);
+            let at = |moved: i64| kind.value(noisy.saturating_add(moved).max(least));
             let within = self.largest().within;
             [at(-within), at(0), at(within)]
         } else {
@@ -397,7 +408,10 @@ impl Moments {
         };
         let unknown = self.is_share().then(|| Condition::Given(UNKNOWN.to_string()));
         let error = ErrorBar::noise(self.confidence, bar.low, bar.high).on(limited);
-        let error = error.on(measured.outside.map(Condition::Outside)).on(divided).on(unknown);
+        let searched = matches!(self.range, RangeBy::Searched(_)) && self.kind != ColumnType::Boolean;
+        let unbounded = (searched && measured.outside.is_none())
+            .then(|| Condition::Given(self.of_whom(MANY_OUTSIDE.to_string())));
+        let error = error.on(measured.outside.map(Condition::Outside)).on(divided).on(unknown).on(unbounded);
         let error = error.on(self.population.as_ref().map(|_| Condition::Population));
         Answer::number(bar.value, error)
     }
@@ -538,7 +552,11 @@ impl Answering for Moments {
                 let whose = if self.is_root() && self.predicted().is_none() { "its square is " } else { "" };
                 let rows = if self.is_share() { UNKNOWN } else { "rows beyond the range are moved into it" };
                 let enough = match self.moment {
-                    Moment::Mean if !per_row.is_empty() && !self.is_share() => {
+                    Moment::Mean if !per_row.is_empty() && self.is_share() => {
+                        let rows = (100.0 * share * farthest).ceil();
+                        format!(", so that about {rows:.0} rows are enough for ±1 %")
+                    }
+                    Moment::Mean if !per_row.is_empty() => {
                         enough_rows(share * farthest, (clip.high - clip.low) / 100.0)
                     }
                     _ => String::new(),
@@ -554,9 +572,16 @@ impl Answering for Moments {
                 let noise = if self.is_root() { "the noise of its square" } else { "the noise" };
                 let shares = searched.stages.iter().map(|stage| self.noise_parts(&stage.sums));
                 let most = shares.fold(0.0, f64::max);
+                let enough = match self.moment {
+                    Moment::Mean => {
+                        let rows = (50.0 * self.noise_parts(self.largest())).ceil();
+                        format!(", so that about {rows:.0} rows are enough for a hundredth of its width")
+                    }
+                    _ => String::new(),
+                };
                 format!(
                     "a range is searched privately and released with the answer; {noise} is at most {:.3} times {of}{per_row} \
-                     ({most:.3} with few rows); refused where noisy counts tell of fewer than about {} rows",
+                     ({most:.3} with few rows){enough}; refused where noisy counts tell of fewer than about {} rows",
                     self.noise_parts(self.largest()),
                     searched.enough(self.moment == Moment::Sum)
                 )

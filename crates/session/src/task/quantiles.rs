@@ -52,6 +52,8 @@ pub(crate) struct Quantiles {
     population: Option<Population>,
     /// What becomes of rows beyond a declared range, as a clause.
     limited: Option<Condition>,
+    /// Where a list was asked for: at which fractions, so that answers tell of each other.
+    listed: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +129,14 @@ impl ManyQuantiles {
 impl Quantiles {
     pub fn plan(said: &ResolvedRequest) -> Result<Self, PlanError> {
         let (fractions, shape) = fractions(said)?;
-        Self::of(said, &fractions, shape)
+        let listed = match shape {
+            // A population adds to the ranks, and an interval is bought for what this tells.
+            Shape::List if !said.population() && !said.interval() => {
+                fractions.iter().map(Ratio::to_f64).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Self { listed, ..Self::of(said, &fractions, shape)? })
     }
 
     /// What a summary tells of the shape of a column.
@@ -232,7 +241,8 @@ impl Quantiles {
             let ends = range.replacen(',', " to ", 1);
             Condition::Given(format!("rows beyond {ends} count as the nearest end"))
         });
-        Ok(Self { need, adjacency, space, kind, shape, confidence, likely, population, limited })
+        let listed = Vec::new();
+        Ok(Self { need, adjacency, space, kind, shape, confidence, likely, population, limited, listed })
     }
 
     pub fn need(&self) -> Need {
@@ -403,7 +413,10 @@ impl Quantiles {
                         None => enough.clone(),
                     };
                     let error = error.map_ends(|ends| left_out(ends, &narrow));
-                    Answer::released(left_out(self.value(&places), &enough), error)
+                    let value = left_out(self.value(&places), &enough);
+                    let between =
+                        between::others(&self.listed, &off[..self.listed.len()], counted.known(), &value);
+                    Answer::released(value, error.on(between))
                 } else {
                     let (error, rows) = first_told(rank_errors, needed, self.shape);
                     let seen = guard.seen(&counted, self.without_a_value(gathered), coins);
@@ -590,6 +603,8 @@ fn largest(errors: &[u64]) -> u64 {
     errors.iter().copied().max().unwrap_or_default()
 }
 
+#[path = "quantiles_between.rs"]
+mod between;
 #[path = "quantiles_facts.rs"]
 mod facts;
 #[path = "quantiles_plan.rs"]

@@ -38,8 +38,6 @@ const SPLITS: [Split; 4] = [
 const ENOUGH: f64 = 55.0;
 /// The same by the number that the sums tell, which is off by less than 10 nearly always.
 const TOLD: f64 = 70.0;
-/// How many rows may lie outside is told where it is at most one in so many.
-const TOLD_OUTSIDE: i64 = 5;
 /// A range that is searched, or one for each of two columns, and the sums over it.
 #[derive(Clone, Debug)]
 pub(super) struct Searched<S = Sums> {
@@ -99,9 +97,8 @@ impl<S> Searched<S> {
             search.outside(found, &failure).filter(|_| ends.iter().all(|end| end.abs() < f64::MAX))
         };
         let outside: Option<u64> = found.iter().map(outside_of).sum();
-        // Where most rows may lie outside it says nothing.
-        let outside = outside
-            .filter(|&outside| i64::try_from(outside).is_ok_and(|outside| outside <= rows / TOLD_OUTSIDE));
+        // Where all rows may lie outside it says nothing.
+        let outside = outside.filter(|&outside| i64::try_from(outside).is_ok_and(|outside| outside < rows));
         FoundRanges { clips: found.iter().map(|found| found.clip).collect(), outside, stage, rows }
     }
 }
