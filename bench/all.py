@@ -59,6 +59,13 @@ def sql(found: dict) -> Iterator[Row]:
         yield Row("sql", f"{what}: memory", "duckdb", ours["megabytes"], theirs["megabytes"], "MB")
 
 
+def speed(found: dict) -> Iterator[Row]:
+    for question in found["questions"]:
+        if question["theirs"]:
+            what = f"{question['question']}, {found['rows']:,} rows"
+            yield Row("speed", what, question["yardstick"], 1e3 * question["ours"], 1e3 * question["theirs"], "CPU ms")
+
+
 def python(found: dict) -> Iterator[Row]:
     yield Row("python", "median of 10,000,000 doubles", "numpy", found["median_cpu_ms"], found["numpy_median_cpu_ms"], "CPU ms")
 
@@ -142,6 +149,7 @@ def benches(program: str) -> dict[str, Bench]:
     return {
         "files": Bench([here, "src/files.py", program, "--json"], ["--rows", "200000"], files),
         "sql": Bench([here, "src/sql.py", program, "--json"], ["--rows", "200000", "--rounds", "1"], sql),
+        "speed": Bench([here, "speed.py", program, "--json"], ["--rows", "100000", "--rounds", "1"], speed),
         "python": Bench([here, "python.py"], [], python),
         "median": Bench([run, "median", "--json"], None, median),
         "csv": Bench([run, "csv", "--json"], None, csv),
