@@ -18,17 +18,13 @@ pub(crate) fn run(options: &ExtractOptions) -> Exit {
 }
 
 fn written(options: &ExtractOptions) -> Result<Exit, Exit> {
-    match &options.query {
-        Some(query) => {
-            let rows = open_query(&options.file, query).map_err(usage)?;
-            into_file(&*rows, options, &|| rows.failure())
-        }
-        None => {
-            let header = options.reading.no_header.then_some(false);
-            let rows = open(&options.file, options.reading.delimiter.as_deref(), header)?;
-            into_file(&*rows, options, &|| None)
-        }
+    if let Some(query) = &options.query {
+        let rows = open_query(&options.file, query).map_err(usage)?;
+        return into_file(&*rows, options, &|| rows.failure());
     }
+    let header = options.reading.no_header.then_some(false);
+    let rows = open(&options.file, options.reading.delimiter.as_deref(), header)?;
+    into_file(&*rows, options, &|| None)
 }
 
 fn into_file(

@@ -171,7 +171,10 @@ fn a_query_is_extracted_to_a_file_and_asked_about_there() {
             "SELECT abs(-9223372036854775807 - 1) AS x FROM rich",
             "the query failed, and nothing was written: integer overflow",
         ),
-        ("SELECT nothing FROM rich", "the query cannot be run: no such column: nothing"),
+        (
+            "SELECT missing FROM rich",
+            "the query cannot be run: no such column: missing in SELECT missing FROM rich",
+        ),
         ("DELETE FROM towns", "the query cannot be run"),
     ] {
         let output =

@@ -207,12 +207,7 @@ impl fmt::Display for OpenError {
                 "{file} cannot be opened for reading; if its last writer crashed, somebody who may write has to open it once with sqlite3"
             ),
             Problem::Server(problem) => problem.line(f, &file),
-            Problem::NoQueries => {
-                write!(
-                    f,
-                    "{file} takes no query; name a database, as in sqlite:FILE or postgres://HOST/DATABASE"
-                )
-            }
+            Problem::NoQueries => f.write_str(&no_queries(&file)),
             Problem::Query(said) => write!(f, "{file}: the query cannot be run: {}", wording::line(said)),
             Problem::NoTable { typed, known } => no_table(f, &file, typed.as_deref(), known),
             Problem::OtherByteOrder => {
@@ -245,14 +240,7 @@ impl fmt::Display for OpenError {
                 "{file} has no data in it; files end in .csv, .tsv (or these with .gz or .zst), .parquet or .arrow"
             ),
             Problem::OtherColumns { column, missing, first } => {
-                let (column, first) = (wording::shown(column), first.to_string_lossy());
-                let first = wording::visible(&first);
-                let verb = if *missing { "lacks" } else { "has" };
-                let other = if *missing { "has" } else { "lacks" };
-                write!(
-                    f,
-                    "{file} {verb} the column '{column}' that '{first}' {other}; all files must have the same"
-                )
+                f.write_str(&other_columns(&file, column, *missing, &remote::visible(first)))
             }
             Problem::Delimiter(delimiter) => {
                 let delimiter = wording::shown(&delimiter.to_string());
@@ -263,6 +251,16 @@ impl fmt::Display for OpenError {
             }
         }
     }
+}
+
+fn other_columns(file: &str, column: &str, missing: bool, first: &str) -> String {
+    let (verb, other) = if missing { ("lacks", "has") } else { ("has", "lacks") };
+    let column = wording::shown(column);
+    format!("{file} {verb} the column '{column}' that '{first}' {other}; all files must have the same")
+}
+
+fn no_queries(file: &str) -> String {
+    format!("{file} takes no query; name a database, as in sqlite:FILE or postgres://HOST/DATABASE")
 }
 
 /// Which table was meant? Views are left out: one row can make a view fail for all others.

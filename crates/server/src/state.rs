@@ -245,8 +245,8 @@ impl State {
             ["host", "port", "dbname", "service"].iter().all(|key| same(key))
                 && asked.settings.keys().all(|key| same(key))
         };
-        let given = self.settings.data.iter().filter_map(|given| PostgresAddress::of(given)?.ok());
-        let given = given.filter(is_it).next()?;
+        let mut given = self.settings.data.iter().filter_map(|given| PostgresAddress::of(given)?.ok());
+        let given = given.find(is_it)?;
         Some(PathBuf::from(PostgresAddress { table: Some(table.clone()), ..given }.typed()))
     }
 

@@ -62,6 +62,10 @@ impl SqliteQuery {
 /// The file with the query as a view. Nothing is written to the file.
 fn viewed(file: &Path, query: &str) -> Result<Connection, Problem> {
     let opened = database::open(file)?;
+    // By itself first: what is wrong is told in the words of whoever typed it.
+    if let Err(error) = opened.prepare(query) {
+        return Err(Problem::Query(error.to_string()));
+    }
     // The view lies in memory; the file was opened for reading only.
     let made = opened
         .execute_batch("PRAGMA query_only = OFF")

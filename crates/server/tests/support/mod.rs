@@ -77,12 +77,19 @@ fn rows() -> String {
 impl Server {
     /// With data `pay`, a limit of 5, a steward, two analysts of whom the first may ask, a reviewer and an operator.
     pub fn new() -> Self {
+        Self::with(Vec::new())
+    }
+
+    /// The same, started with these databases too.
+    pub fn with(databases: Vec<PathBuf>) -> Self {
         let folder = TempDir::new().unwrap();
         for part in ["data", "programs"] {
             std::fs::create_dir(folder.path().join(part)).unwrap();
         }
         std::fs::write(folder.path().join("data/pay.csv"), rows()).unwrap();
-        let state = State::open(settings(&folder)).unwrap();
+        let mut settings = settings(&folder);
+        settings.data.extend(databases);
+        let state = State::open(settings).unwrap();
         let mut tokens = Vec::new();
         for (name, role) in [
             ("sam", Role::Steward),
