@@ -117,7 +117,6 @@ impl Books {
     /// Understand a question about a data set with these columns, and what they hold by their types. Free. Where its rows lie in an engine
     /// elsewhere, what that is called.
     #[pyo3(signature = (data, columns, request, kinds, engine=None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords on the other side")]
     fn plan(
         &self,
         py: Python<'_>,

@@ -121,7 +121,7 @@ def main() -> None:
     for line in sys.stdin:
         try:
             found = server.answer(line)
-        except Exception:
+        except Exception:  # noqa: BLE001
             traceback.print_exc()
             found = json.dumps({"failed": traceback.format_exc()[-600:]})
         out.write(found.replace("\n", " ") + "\n")

@@ -13,6 +13,7 @@ import resource
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import equipoise as eq
@@ -43,16 +44,16 @@ def _spark_cpu() -> float:
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                words = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+                words = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
             parents[int(name)], times[int(name)] = int(words[1]), (int(words[11]) + int(words[12])) / ticks
-    for process in times:
+    for process, used in times.items():
         at = process
         while at not in (0, 1) and at in parents:
             at = parents[at]
             if at == os.getpid():
-                total += times[process]
+                total += used
                 break
     return total
 
@@ -92,16 +93,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for rows in (int(float(word)) for word in sys.argv[2:]):
             data, median, grouped = table(sys.argv[1], rows, folder)
-            session = eq.Session(data)
-            session.count(epsilon=1).release()
-            questions = {
-                "median": lambda: session.median("pay", epsilon=1).release(),
+            eq.count(data, epsilon=1)
+            questions: dict[str, Any] = {
+                "median": lambda data=data: eq.median(data, "pay", epsilon=1),
                 "the engine's own median": median,
-                "count by found town": lambda: session.group_by("town").count(epsilon=1, delta=1e-6).release(),
+                "count by found town": lambda data=data: eq.count(data, group_by="town", epsilon=1, delta=1e-6),
                 "the engine's own group-by": grouped,
-                "median by found town": lambda: session.group_by("town").median("pay", epsilon=4, delta=1e-6).release(),
-                "mean": lambda: session.mean("pay", epsilon=1).release(),
-                "median, 2 rows a person": lambda: session.median("pay", epsilon=1, unit="person", max_rows_per_unit=2).release(),
+                "median by found town": lambda data=data: eq.median(data, "pay", group_by="town", epsilon=4, delta=1e-6),
+                "mean": lambda data=data: eq.mean(data, "pay", epsilon=1),
+                "median, 2 rows a person": lambda data=data: eq.median(data, "pay", epsilon=1, unit="person", max_rows_per_unit=2),
             }
             for name, ask in questions.items():
                 came.clear()
@@ -109,7 +109,8 @@ def main() -> None:
                 ask()
                 seconds, worked = time.monotonic() - began, cpu() - used
                 back, size = sum(one[0] for one in came), sum(one[1] for one in came)
-                print(f"| {rows:.0e} | {name} | {len(came) or ''} | {seconds:.1f} | {worked / rows * 1e9:.0f} | {back or ''} | {size // 1024 or ''} |", flush=True)
+                cells = [f"{rows:.0e}", name, len(came) or "", f"{seconds:.1f}", f"{worked / rows * 1e9:.0f}", back or "", size // 1024 or ""]
+                print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
 if __name__ == "__main__":

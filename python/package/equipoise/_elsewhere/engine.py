@@ -90,8 +90,8 @@ class Engine:
         return value >> bits
 
     def as_it_is(self, column: Any) -> Any:
-        """A column of floats of which the engine presumes nothing. DuckDB believes the least and largest value that a Parquet file states of a column, which leave
-        out what is not a number, and then takes no row for one: what becomes of a row would depend on others."""
+        """A column of floats of which the engine presumes nothing. DuckDB believes the least and largest value that a Parquet file states of a
+        column, which leave out what is not a number, and then takes no row for one: what becomes of a row would depend on others."""
         return ibis().array([column])[0] if self.name == "duckdb" else column
 
     def byte_length(self, text: Any) -> Any:

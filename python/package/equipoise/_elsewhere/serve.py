@@ -19,7 +19,6 @@ from typing import Any, TextIO
 from .._errors import DataError, EquipoiseError, RequestError
 from .cells import ibis
 from .passes import Passes
-from .rows import Rows
 from .table import ElsewhereTable, elsewhere
 
 
