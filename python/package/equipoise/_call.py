@@ -18,6 +18,7 @@ from ._quiet import hush, is_interrupt, recorded, settle
 from ._refute import Refutation, refute
 from ._release import Release, warn, warned
 from ._remote import check_own
+from ._session import Session
 from ._subsample import _confidence, _function
 from ._wording import decimal
 
@@ -35,6 +36,8 @@ class Call:
         self.data = said["data"]
         self._planned: _equipoise.Stated | None = None
         check_own(self.data)
+        if isinstance(self.data, Session):
+            raise RequestError("a session keeps its rows to itself; give the rows as data=, with the ledger= and name= that the session has")
         person = one_of("unit", said["unit"], "privacy_unit", said["privacy_unit"])
         self.request_id = said["request_id"]
         self.words = {

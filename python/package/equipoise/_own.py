@@ -64,7 +64,8 @@ def noise(
         The rows that functions are run on, and whose budget is charged: a path is charged to the ledger beside it, rows in memory to
         ``ledger`` under ``name``, or without one to this process (:func:`spent`).
     ``privacy_unit``, ``unit``
-        States that everything is meant for all rows of one person, whom this column names.
+        States that everything is meant for all rows of one person, whom this column names. Data that is registered for people takes nothing
+        less.
     ``rate``
         As :func:`sampled`.
     ``made_up``

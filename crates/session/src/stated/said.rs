@@ -92,7 +92,16 @@ pub(super) fn finite(value: f64) -> Option<Ratio> {
 fn unit(request: &StatedRequest, facts: &DataFacts) -> Result<Unit, PlanError> {
     let registered = facts.registered.as_ref().map(|(unit, _)| unit.clone());
     match (&request.unit, registered) {
-        (None, registered) => Ok(registered.unwrap_or_default()),
+        // A statement that was meant of one row is none about a person, and nobody else can tell which was meant.
+        (None, Some(Unit::Column(name))) => {
+            let (data, name) = (wording::shown(&facts.name), wording::shown(&name));
+            let problem = format!(
+                "'{data}' is registered for one {name}: what is stated must hold for all rows of one"
+            );
+            Err(PlanError::about(Argument::Unit, problem)
+                .hint(format!("say that it does with `unit={name}`")))
+        }
+        (None, _) => Ok(Unit::default()),
         (Some(name), None) => Ok(Unit::Column(name.clone())),
         (Some(name), Some(unit)) if unit == Unit::Column(name.clone()) => Ok(unit),
         (Some(_), Some(unit)) => Err(PlanError::about(

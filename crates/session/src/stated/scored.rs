@@ -137,7 +137,10 @@ impl ScoredPlan {
             statistic: "choose".into(),
             epsilon: request.epsilon.clone(),
             adjacency: request.adjacency.clone(),
-            unit: request.unit.clone(),
+            unit: match &unit {
+                Unit::Column(name) => Some(name.clone()),
+                Unit::Row => None,
+            },
             confidence: request.confidence.clone(),
             mechanism: request.mechanism.clone(),
             noise: request.noise.clone(),

@@ -255,6 +255,22 @@ fn black_boxes_are_run_on_subsets_behind_the_charge() {
     );
 }
 
+/// What was meant of one row is not promised to one person: whoever asks says that it holds for all rows of one.
+#[test]
+fn of_a_data_set_for_people_it_is_said_that_the_statement_is_about_people() {
+    let mut session = session();
+    let people = StatedRequest { unit: text("id"), sensitivity: text("1"), ..asked("noise") };
+    release(&mut session, &people, Some(&number(1.0))).unwrap();
+    let unsaid = StatedRequest { unit: None, ..people.clone() };
+    let error = plan(&session, &unsaid).unwrap_err().to_string();
+    assert!(
+        error.contains("is registered for one id: what is stated must hold for all rows of one"),
+        "{error}"
+    );
+    let again = release(&mut session, &people, Some(&number(1.0))).unwrap();
+    assert_eq!(again.stated[1], "all of it for all rows of one id, as stated by the caller");
+}
+
 /// Samples and subsets are of rows: with a unit, what they promise would be for less than it says.
 #[test]
 fn samples_and_subsets_protect_single_rows_only() {
