@@ -281,7 +281,8 @@ fn locks_of_the_process_are_known_to_survive_forks() {
             found.insert(path);
         }
     }
-    let known: BTreeSet<String> = [&inside[..], &prepared, &handed_in].concat().into_iter().map(str::to_string).collect();
+    let known: BTreeSet<String> =
+        [&inside[..], &prepared, &handed_in].concat().into_iter().map(str::to_string).collect();
     assert_eq!(
         found, known,
         "take it inside `equipoise_entropy::fork`, or make it in `prepare`, and list it here"
