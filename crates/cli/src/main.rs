@@ -25,6 +25,7 @@ mod calibrate;
 mod check;
 mod choose;
 mod compare;
+mod elsewhere;
 mod explain;
 mod graph;
 mod interrupt;
