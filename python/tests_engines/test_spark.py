@@ -173,6 +173,7 @@ def test_executors_that_are_killed_change_no_answer(spark: Any, file: Path, monk
             killer.join()
         if time.monotonic() - began > 2 * DEADLINE:
             outcomes["hung"] += 1
+        print(f"run {runs}: {dict(outcomes)}, executors killed {killed}, {time.monotonic() - began:.0f} s", flush=True)
     print(f"\nruns {runs} of {RUNS}, executors killed {killed}, right {outcomes['right']}, lost {outcomes['lost']}, wrong {outcomes['wrong']}, hung {outcomes['hung']}")
     assert outcomes["wrong"] == 0 and outcomes["hung"] == 0
     assert outcomes["right"] > 0 and killed > 0
