@@ -3,7 +3,7 @@
 use crate::{
     Exit,
     args::{BatchOptions, Books, QuestionCommand, Showing},
-    fail,
+    elsewhere, fail,
     interrupt::{Stage, reached},
     plot, progress, show, sql, unplanned, unplanned_with,
 };
@@ -21,7 +21,7 @@ use equipoise_session::{
     plan::{DataFacts, Plan, PlanError},
     release::Release,
     request::Request,
-    session::{self, Paid, Session},
+    session::{self, Charged, Paid, Session},
     source::Source,
     unanswered::Unanswered,
 };
@@ -118,8 +118,8 @@ pub(crate) fn answer(
 ) -> Result<Exit, Exit> {
     reached(Stage::Planning);
     let &Asked { file, books, showing, questions, .. } = asked;
-    let source = open(file, words.delimiter, words.header)?;
-    let account = account(file, books)?;
+    let mut rows = Rows::open(file, words)?;
+    let account = rows.account(file, books)?;
     let (path, name) = (&account.ledger, &account.name);
     if let Some(picture) = &showing.plot {
         plot::check(picture, &[file, path, questions.unwrap_or(file)]).map_err(usage)?;
@@ -136,9 +136,8 @@ pub(crate) fn answer(
             return Ok(shown(release, asked, &words.fractions));
         }
     }
-    let facts = session::facts(known.as_ref(), name, source.columns()).map_err(unopened)?.typed_by(&*source);
-    let plan = plan(&facts)?;
-    plan.readable_in(&*source).map_err(|error| unplanned(&error))?;
+    let facts = session::facts(known.as_ref(), name, rows.columns()).map_err(unopened)?;
+    let plan = rows.taken(plan(&rows.typed(facts))?)?;
     let few = match (&known, books::changed_at(file), showing.anyway) {
         (Some(known), Some(changed), false) => {
             let counts = EarlierCounts::of(known, name, books.analyst.as_deref(), &changed);
@@ -179,11 +178,72 @@ pub(crate) fn answer(
         Paid::Replayed(release) => *release,
         Paid::Charged(charged) => {
             reached(Stage::Charged);
-            progress::spinning("reading", || session.run(*charged, &*source)).map_err(internal)?
+            progress::spinning("reading", || rows.answer(&mut session, *charged)).map_err(internal)?
         }
     };
     reached(Stage::Recorded);
     Ok(shown(release, asked, &words.fractions))
+}
+
+/// Rows that are read here, or counted where they lie.
+enum Rows {
+    Here(Box<dyn Source>),
+    Elsewhere(Box<elsewhere::Table>),
+}
+
+impl Rows {
+    fn open(file: &Path, words: &Words<'_>) -> Result<Self, Exit> {
+        if elsewhere::is_address(file) {
+            return elsewhere::Table::open(file).map(Box::new).map(Self::Elsewhere);
+        }
+        open(file, words.delimiter, words.header).map(Self::Here)
+    }
+
+    fn account(&self, file: &Path, books: &Books) -> Result<Account, Exit> {
+        match self {
+            Self::Here(_) => account(file, books),
+            Self::Elsewhere(_) => elsewhere::account(file, books),
+        }
+    }
+
+    fn columns(&self) -> &[String] {
+        match self {
+            Self::Here(source) => source.columns(),
+            Self::Elsewhere(table) => &table.columns,
+        }
+    }
+
+    fn typed(&self, facts: DataFacts) -> DataFacts {
+        match self {
+            Self::Here(source) => facts.typed_by(&**source),
+            Self::Elsewhere(table) => DataFacts { kinds: table.kinds.clone(), ..facts },
+        }
+    }
+
+    /// The plan, where these rows can be asked so: by their schema alone.
+    fn taken(&mut self, plan: Plan) -> Result<Plan, Exit> {
+        match self {
+            Self::Here(source) => {
+                plan.readable_in(&**source).map_err(|error| unplanned(&error))?;
+                Ok(plan)
+            }
+            Self::Elsewhere(table) => {
+                let plan = plan.counted_elsewhere(&table.engine).map_err(|error| unplanned(&error))?;
+                table.take(&plan)?;
+                Ok(plan)
+            }
+        }
+    }
+
+    fn answer(&mut self, session: &mut Session, charged: Charged) -> Result<Release, Unanswered> {
+        match self {
+            Self::Here(source) => session.run(charged, &**source),
+            Self::Elsewhere(table) => {
+                let held = session.answer_elsewhere(charged, &mut **table)?;
+                session.record(held)
+            }
+        }
+    }
 }
 
 /// Show a release with the next step after a refusal, or the rows that a query makes of it.

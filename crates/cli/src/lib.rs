@@ -27,6 +27,7 @@ mod check;
 mod choose;
 mod compare;
 mod complete;
+mod elsewhere;
 mod explain;
 mod extract;
 mod graph;

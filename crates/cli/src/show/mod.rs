@@ -79,6 +79,7 @@ pub(crate) fn plan(
         }
     }
     composed(&summary.guarantee);
+    given(&summary.stated);
     rows_line(plan.rows_words(), plan.request().filter.as_deref());
     println!("  privacy    {guarantee}; {}", plan.mechanism());
     println!("  charge     {}", amount(charge));
@@ -110,9 +111,7 @@ pub(crate) fn summary(summary: &PlanSummary, balance: Option<&Balance>, as_json:
     let asked = question(&summary.statistic, summary.column.as_deref(), &summary.group_by);
     println!("{asked} (planned; nothing was read or charged)");
     println!("  expect     {}{sure}", typed(&summary.expected));
-    for clause in &summary.stated {
-        println!("  given      {}", printable(clause));
-    }
+    given(&summary.stated);
     rows_line(summary.rows.clone(), summary.filter.as_deref());
     promised(&summary.guarantee, &summary.mechanism);
     println!("  charge     {}", amount(&summary.charge));
@@ -203,6 +202,7 @@ fn paid(release: &Release) {
         (Some(made), Some(drawn)) => Some(format!("{made}; of other questions {drawn}")),
         (made, drawn) => made.or(drawn),
     };
+    given(&release.stated);
     rows_line(drawn.or_else(|| promise.values_words()), release.filter.as_deref());
     promised(promise, &release.mechanism);
     let left = release
@@ -223,6 +223,13 @@ fn composed(promise: &Promise) {
             printable(accountant),
             promise.delta
         );
+    }
+}
+
+/// What is not checked, and answered for by whoever asks.
+fn given(stated: &[String]) {
+    for clause in stated {
+        println!("  given      {}", printable(clause));
     }
 }
 
