@@ -120,6 +120,8 @@ def _in_memory(data: Any) -> Table:
             raise DataError("the columns differ in length; give columns of one table")
         return Table(list(data), columns, lengths.pop() if lengths else 0)
     root = type(data).__module__.partition(".")[0]
+    if root == "adbc_driver_manager" and hasattr(data, "fetch_arrow"):
+        return _of_query(_of_cursor(data))
     if speaks_arrow(data) and root not in ("pandas", "polars", "pyarrow"):
         return _of_query(data)
     if root == "polars" and not hasattr(data, "__len__"):
@@ -131,6 +133,14 @@ def _in_memory(data: Any) -> Table:
     if dimensions != 1:
         raise DataError(f"the array has {dimensions} dimensions; give one column, such as data[:, 0]")
     return Table(["value"], [data], length_of(data))
+
+
+def _of_cursor(cursor: Any) -> Any:
+    """What a cursor of ADBC executed, which can be taken once. SQLite declares no types for results: its driver takes them from rows."""
+    vendor = str(cursor.connection.adbc_get_info().get("vendor_name", ""))
+    if vendor.lower() == "sqlite":
+        raise DataError("the ADBC driver of SQLite takes types from rows; name the table, as in 'sqlite:people.db?table=salaries'")
+    return cursor.fetch_arrow()
 
 
 def _of_query(data: Any) -> Table:
