@@ -46,3 +46,31 @@ def test_what_is_no_table_costs_nothing(database: Path) -> None:
         eq.median(f"sqlite:{database}?table=salaries", "town", epsilon=1)
     with closing(sqlite3.connect(database.parent / "equipoise.ledger")) as ledger:
         assert ledger.execute("SELECT count(*) FROM entries WHERE kind = 'charge'").fetchone() == (0,)
+
+
+def test_a_cursor_of_adbc_has_the_types_of_its_schema() -> None:
+    dbapi = pytest.importorskip("adbc_driver_duckdb.dbapi")
+    with closing(dbapi.connect()) as opened, closing(opened.cursor()) as cursor:
+        cursor.execute("SELECT range::DOUBLE AS x, CASE WHEN range % 2 = 0 THEN 'Ayr' END AS town, NULL::INTEGER AS n FROM range(2000)")
+        # All cells of n are missing; it is a column of integers all the same.
+        data = eq.Session(cursor, budget=100)
+        assert abs(data.median("x", epsilon=10).release().value - 999.5) < 60
+        assert data.count(where="n is not null", epsilon=10).release().value < 20
+        with pytest.raises(eq.RequestError, match="holds text"):
+            data.median("town", epsilon=1).release()
+
+
+def test_a_cursor_that_takes_types_from_rows_is_refused() -> None:
+    dbapi = pytest.importorskip("adbc_driver_sqlite.dbapi")
+    with closing(dbapi.connect()) as opened, closing(opened.cursor()) as cursor:
+        cursor.execute("SELECT 1 AS x")
+        with pytest.raises(eq.DataError, match="takes types from rows; name the table"):
+            eq.median(cursor, "x", epsilon=1)
+
+
+def test_frames_of_connectorx_have_the_types_of_the_database(database: Path) -> None:
+    connectorx = pytest.importorskip("connectorx")
+    for kind in ("pandas", "arrow", "polars"):
+        frame = connectorx.read_sql(f"sqlite://{database}", "SELECT salary, town FROM Salaries", return_type=kind)
+        frame = frame.read_all() if hasattr(frame, "read_all") else frame
+        assert abs(eq.median(frame, "salary", epsilon=10).value - 1999.5) < 60, kind

@@ -120,6 +120,8 @@ def _in_memory(data: Any) -> Table:
             raise DataError("the columns differ in length; give columns of one table")
         return Table(list(data), columns, lengths.pop() if lengths else 0)
     root = type(data).__module__.partition(".")[0]
+    if root == "adbc_driver_manager" and hasattr(data, "fetch_arrow"):
+        return _of_query(_of_cursor(data))
     if speaks_arrow(data) and root not in ("pandas", "polars", "pyarrow", "ibis", "pyspark"):
         return _of_query(data)
     if root in ("polars", "pyspark", "ibis") and _is_lazy(data):
@@ -137,6 +139,14 @@ def _is_lazy(data: Any) -> bool:
     from ._elsewhere import is_elsewhere
 
     return is_elsewhere(data)
+
+
+def _of_cursor(cursor: Any) -> Any:
+    """What a cursor of ADBC executed, which can be taken once. SQLite declares no types for results: its driver takes them from rows."""
+    vendor = str(cursor.connection.adbc_get_info().get("vendor_name", ""))
+    if vendor.lower() == "sqlite":
+        raise DataError("the ADBC driver of SQLite takes types from rows; name the table, as in 'sqlite:people.db?table=salaries'")
+    return cursor.fetch_arrow()
 
 
 def _of_query(data: Any) -> Table:
