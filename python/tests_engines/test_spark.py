@@ -30,7 +30,7 @@ from equipoise._elsewhere.passes import Passes
 os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
 RUNS = int(os.environ.get("EQUIPOISE_KILLS", "10"))
 #: On a machine that is busy fewer runs are made, and how many is printed.
-SECONDS = float(os.environ.get("EQUIPOISE_KILLS_SECONDS", "100"))
+SECONDS = float(os.environ.get("EQUIPOISE_KILLS_SECONDS", "60"))
 ROWS = 20_000
 DEADLINE = 90.0
 
