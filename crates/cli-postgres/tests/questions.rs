@@ -97,6 +97,11 @@ fn questions_about_a_table_are_those_about_a_file() {
     // Nobody's role is in the ledger, in no form.
     let ledger = std::fs::read(asking.ledger()).expect("the user's ledger");
     assert!(!ledger.windows(7).any(|bytes| bytes == b"reader@"), "the role is in the ledger");
+    let log = String::from_utf8(asking.run("budget log @hr.salaries").stdout).expect("text");
+    assert!(
+        log.contains("is one table, known by its number on the server") && !log.contains("disk"),
+        "{log}"
+    );
     let shown = String::from_utf8(asking.run("budget show @hr.salaries").stdout).expect("text");
     assert!(shown.contains("hr.salaries") && !shown.contains("reader"), "{shown}");
 }

@@ -60,6 +60,11 @@ pub fn happened(event: &Event) -> String {
                 .to_string()
         }
         Event::Recorded { .. } => "answer recorded".to_string(),
+        // What lies on no disk is a table of a server, and its partitions.
+        Event::Files { files } if files.iter().all(|id| id.words()[0] == 0) => match files.len() {
+            1 => "is one table, known by its number on the server".to_string(),
+            count => format!("is {count} tables of one, known by their numbers on the server"),
+        },
         Event::Files { files } => match files.len() {
             1 => "is one file, known by its place on the disk".to_string(),
             count => format!("is {count} files, known by their places on the disk"),
