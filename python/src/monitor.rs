@@ -123,7 +123,7 @@ impl Threshold {
         let held = table::floats(values)?;
         let Column::Floats(values) = held.column()? else { return Err(errors::data("give numbers")) };
         py.detach(|| {
-            let steps = self.calibrated.steps_of_floats(&values);
+            let steps = self.calibrated.steps_of_floats(values);
             let mut state = self.running.lock()?;
             let (questions, coins) = &mut *state;
             let batch = questions.ask_all(&steps, coins);

@@ -208,8 +208,9 @@ pub fn run(words: Vec<OsString>, keeper: Option<PathBuf>) -> u8 {
     }
     let exit = started(&STARTED.get().expect("it was set").words);
     // Inside of another program nobody else does.
-    if let Err(error) = io::stdout().lock().flush() {
-        not_written(&error);
+    match io::stdout().lock().flush() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => not_written(&error),
+        _ => {}
     }
     exit
 }

@@ -119,7 +119,7 @@ mod tests {
         );
         // No more digits than the bar justifies.
         let wide = json!({ "confidence": 0.95, "kind": "noise", "low": 2701.25, "high": 5260.75 });
-        assert_eq!(cells(&[item("mean", json!(3980.512_345), wide)], false), ["3980\n2700 to 5270"]);
+        assert_eq!(cells(&[item("mean", json!(3980.5123), wide)], false), ["3980\n2700 to 5270"]);
         answers[1] = item("quantiles", list, ends);
         assert_eq!(cells(&answers, false)[1..3], [few, "2\n1 to 3"]);
         answers[1].outcome = Outcome::Refused;

@@ -52,14 +52,13 @@ pub fn table_ranks_words(statistic: &str, groups: &[(Option<i64>, &ErrorBar)]) -
     let most = groups.iter().filter_map(|(_, error)| rank(error)).max()?;
     let rows = groups.iter().filter_map(|(rows, error)| Some(((*rows)?, rank(error)?, *error)));
     let fewest = rows.filter(|(rows, ..)| *rows > 0).min_by_key(|(rows, ..)| *rows);
-    let of_fewest = fewest.map(|(rows, rank, error)| match error.in_ranks() {
-        Some(Ranks::One(_)) => {
+    let of_fewest = fewest.map(|(rows, rank, error)| {
+        if let Some(Ranks::One(_)) = error.in_ranks() {
             format!(
                 "; of the about {rows} rows of the smallest group that is {}",
                 place_words(statistic, rank, rows)
             )
-        }
-        _ => {
+        } else {
             let (share, digits) = percentage(rank, rows);
             format!("; of the about {rows} rows of the smallest group that is {share:.digits$} % at most")
         }

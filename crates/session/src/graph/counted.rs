@@ -135,6 +135,6 @@ pub(super) fn whole(text: &str, most: u64) -> Result<u64, PlanError> {
 }
 
 fn no_bound() -> PlanError {
-    PlanError::about(Argument::Adjacency, "max_degree is for histograms, and for nodes that are protected")
+    PlanError::about(Argument::Adjacency, "`max_degree` is for histograms, and for nodes that are protected")
         .hint("leave it out, or use `adjacency=node`")
 }
