@@ -4,6 +4,7 @@ word for what fails after it. That answers are those of rows here is in `engine_
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -292,3 +293,15 @@ def test_threads_ask_side_by_side() -> None:
         thread.join()
     assert found == [ROWS] * 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_block_of_the_page_runs(tmp_path: Path) -> None:
+    """The first block of docs/scale.md, about a file of DuckDB's that is there."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scale.md").read_text()
+    block = re.search(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    assert block is not None
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as con:
+        con.execute("CREATE TABLE salaries AS SELECT i AS person, 'town ' || (i % 3) AS town, 1000.0 + i AS salary FROM range(6000) t(i)")
+    code = f"import os; os.chdir({str(tmp_path)!r})\n{block[1]}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr

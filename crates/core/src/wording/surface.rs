@@ -71,6 +71,8 @@ pub const OPTIONS: &[OptionName] = &[
     OptionName { name: "unit", flag: "unit", keyword: "privacy_unit", form: Form::Text },
     words("max_rows_per_unit", "max-rows-per-unit", Form::Number),
     words("max_degree", "max-degree", Form::Number),
+    same("columns", Form::Text),
+    same("nodes", Form::Number),
     words("max_groups_per_unit", "max-groups-per-unit", Form::Number),
     words("per_unit", "per-unit", Form::Yes),
     same("epsilon", Form::Number),

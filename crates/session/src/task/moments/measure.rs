@@ -83,7 +83,7 @@ impl Moments {
                 RangeBy::Searched(searched) if self.tells_empty && shared.is_none() => {
                     let of = |nulls| gathered.count(&self.need, nulls);
                     let without = searched.count.noisy(of(Nulls::Counted) - of(Nulls::LeftOut), coins);
-                    guard::with_a_value(about.unwrap_or_default(), without)
+                    guard::with_a_value(about.unwrap_or_default(), without, searched.count.within())
                 }
                 _ => String::new(),
             };
