@@ -124,4 +124,6 @@ def test_a_cursor_gives_rows_one_by_one():
 def test_a_refusal_has_a_call_that_would_do():
     rows = eq.sql("SELECT MEDIAN(pay) FROM people", people={"pay": [float(row) for row in range(300)]}, epsilon=0.01)
     assert rows[0] == (None,)
-    assert rows.release.next_step is not None and "eq.median(data, 'pay'" in repr(rows), repr(rows)
+    # Which one depends on the noise of a count: with more epsilon, or the count alone where it found no rows.
+    assert rows.release.next_step is not None, repr(rows)
+    assert "next: eq.median(data, 'pay'" in repr(rows) or "next: eq.count(data" in repr(rows), repr(rows)

@@ -45,6 +45,7 @@ __all__ = [
     "prepare",
     "read",
     "rehearse_program",
+    "release_elsewhere",
     "rows_words",
     "run_program",
     "short_words",
