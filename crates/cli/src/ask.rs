@@ -248,7 +248,9 @@ impl Rows {
 
 /// Show a release with the next step after a refusal, or the rows that a query makes of it.
 fn shown(release: Release, asked: &Asked<'_>, fractions: &[Vec<String>]) -> Exit {
-    let step = release.next_step.clone().filter(|_| !asked.showing.json);
+    // What a query was refused for groups that it does not show is no news.
+    let is_shown = || asked.query.is_none_or(|query| !query.rows(&release).advice.is_empty());
+    let step = release.next_step.clone().filter(|_| !asked.showing.json && is_shown());
     let exit = match asked.query {
         Some(query) => {
             let exit = show::rows(query, &release, asked.showing.json);

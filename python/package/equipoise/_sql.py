@@ -164,7 +164,7 @@ class Rows(Sequence[tuple[Any, ...]]):
     def _below_rows(self) -> list[str]:
         """What stands below the rows: the bars, and after a refusal what to do."""
         step = self.release.next_step
-        return [*self._about(), *(f"advice: {line}" for line in self.advice), *([f"next: {step['call']}"] if step else [])]
+        return [*self._about(), *(f"advice: {line}" for line in self.advice), *([f"next: {step['call']}"] if step and self.advice else [])]
 
     @staticmethod
     def _words(value: Any, error: dict[str, Any] | None) -> tuple[str, str]:
