@@ -2,7 +2,7 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | may this release still run? | [`Filter`], global; [`PerRecord`], for each record |
+//! | may this release still run? | [`Filter`] |
 //! | how much has been lost by now? | [`Odometer`], readable at any time |
 //! | what will this fixed list of releases cost? | [`Plan`], under every accountant |
 //!
