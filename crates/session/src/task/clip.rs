@@ -190,7 +190,7 @@ impl Search {
         };
         let unit = finite(high - low);
         if unit * 2f64.powi(NEAR / 2) < SMALL {
-            return self.some(speck_rungs(unit).into_iter());
+            return self.some(speck_rungs(unit, slope).into_iter());
         }
         let price = |rung: i32| slope * std::f64::consts::LN_2 / 2.0 * f64::from(rung);
         // Half powers of two as far as most ranges go, then ever more octaves at a time to the end of the floats: what the farthest end
@@ -225,37 +225,47 @@ const NEAR: i32 = 48;
 /// both sides of zero, any number between is as good a median, and most floats between are specks.
 const SMALL: f64 = 1024.0;
 
-/// Reaches from a speck: a few of its own size, for columns that hold nothing else, and then those that zero has.
-fn speck_rungs(unit: f64) -> Vec<Rung> {
+/// Reaches from a speck: a few of its own size, for columns that hold nothing else, and then those that zero has. The search knows
+/// that there are many rows, so that an end that lies twice as far costs what it costs from any other median, a third of it below
+/// one and half of it from a million on: where it costs less, every tenth end of a column around zero lies eight times too far.
+fn speck_rungs(unit: f64, slope: f64) -> Vec<Rung> {
     const OWN: i32 = 12;
     const PRICE: f64 = 0.5;
-    let own = (0..=OWN).map(|rung| unit * 4f64.powi(rung));
-    let between = [-512, -256, -128, -64, -32, -16].map(|octave| 2f64.powi(octave));
+    let own = (0..=OWN).map(|rung| (unit * 4f64.powi(rung), PRICE));
+    let between = [-512, -256, -128, -64, -32, -16].map(|octave| (2f64.powi(octave), PRICE / 5.0));
+    let doubled = slope * std::f64::consts::LN_2;
+    let whole = ZERO_OCTAVES.clone().chain(FAR_OCTAVES).map(|octave| {
+        let part = if octave <= 0 {
+            1.0 / 3.0
+        } else if octave <= 20 {
+            1.0
+        } else {
+            0.5
+        };
+        (finite(2f64.powi(octave)), doubled * part)
+    });
     let mut rungs = vec![Rung { reach: 0.0, price: 0.0 }];
-    for (reach, more) in own.map(|reach| (reach, PRICE)).chain(between.map(|reach| (reach, PRICE / 5.0))) {
+    for (reach, more) in own.chain(between).chain(whole) {
         let last = rungs[rungs.len() - 1];
         if reach > last.reach {
             rungs.push(Rung { reach, price: last.price + more });
         }
     }
-    let last = rungs[rungs.len() - 1];
-    rungs.extend(
-        zero_rungs()
-            .filter(|rung| rung.reach > last.reach)
-            .map(|rung| Rung { price: last.price + PRICE / 5.0 + rung.price, ..rung }),
-    );
     rungs
 }
+
+/// Powers of two that a range may end at where its start has no size of its own, and the last ones.
+const ZERO_OCTAVES: std::ops::RangeInclusive<i32> = -10..=64;
+const FAR_OCTAVES: [i32; 4] = [128, 256, 512, 1024];
 
 /// Reaches from zero: a thousandth, and twice as far each time. The first thousand times cost little, because most columns are
 /// larger than one; each later doubling costs a factor of 2.3, so that an end is seldom much too far, and its root from a million
 /// on, so that large numbers are found with few rows too.
 fn zero_rungs() -> impl Iterator<Item = Rung> {
-    const FIRST: i32 = -10;
-    let octaves = (FIRST..=64).chain([128, 256, 512, 1024]);
-    octaves.enumerate().map(|(rung, octave)| {
-        let doublings = f64::from(i32::try_from(rung).expect("a few") + FIRST);
-        let small = f64::from((octave - FIRST).min(-FIRST)) / 10.0;
+    let first = *ZERO_OCTAVES.start();
+    ZERO_OCTAVES.clone().chain(FAR_OCTAVES).enumerate().map(move |(rung, octave)| {
+        let doublings = f64::from(i32::try_from(rung).expect("a few") + first);
+        let small = f64::from((octave - first).min(-first)) / 10.0;
         let large = doublings.clamp(0.0, 20.0) * 0.85;
         let larger = (doublings - 20.0).max(0.0) * 0.425;
         Rung { reach: finite(2f64.powi(octave)), price: small + large + larger }
