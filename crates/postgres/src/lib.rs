@@ -1,4 +1,4 @@
-//! Tables of Postgres as rows.
+//! Tables of Postgres as rows, and ledgers in Postgres (`ledger`).
 //!
 //! A table is read as it lies, in one `REPEATABLE READ READ ONLY` transaction and from its first row to its last. Only columns are left to
 //! the server to choose: no filter, no cast, no join and no view, because what it does with them, how long it takes and whether it fails may
@@ -18,7 +18,10 @@
 
 mod catalogue;
 mod connect;
+mod ledger;
+mod line;
 mod password;
+mod schema;
 mod settings;
 mod source;
 mod types;
@@ -36,6 +39,7 @@ struct Postgres;
 /// From now on, in this process.
 pub fn install() {
     remote::install(&Postgres);
+    equipoise_session::ledger::install(&ledger::Postgres);
 }
 
 impl Tables for Postgres {
