@@ -31,6 +31,7 @@ use connect::Session;
 use equipoise_engine::remote::{self, FoundTable, PostgresAddress, Queried, ServerProblem, Tables};
 use equipoise_session::source::Source;
 use settings::Settings;
+use std::path::Path;
 use source::{Origin, Rows};
 
 /// Reads tables of Postgres wherever the engine meets their addresses.
@@ -40,6 +41,17 @@ struct Postgres;
 pub fn install() {
     remote::install(&Postgres);
     equipoise_session::ledger::install(&ledger::Postgres);
+}
+
+/// Use this password for the server, database and role that an address names, in this process alone; an address itself has none.
+pub fn hand_password(address: &Path, password: String) -> Result<(), String> {
+    let address = PostgresAddress::of(address).and_then(Result::ok).unwrap_or_default();
+    let settings = Settings::of(&address).map_err(|problem| problem.what())?;
+    if password::hand(&settings, password) {
+        Ok(())
+    } else {
+        Err("a password is for a role; name it in the address".to_string())
+    }
 }
 
 impl Tables for Postgres {

@@ -25,7 +25,7 @@ CREATE TRIGGER entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON equipoise.ent
   FOR EACH STATEMENT EXECUTE FUNCTION equipoise.entries_stay()"#;
 
 /// Columns, indexes, triggers and what else decides what the tables hold, one line each.
-const DESCRIBED: &str = r"SELECT line FROM (
+const DESCRIBED: &str = r#"SELECT line FROM (
   SELECT 'table ' || relname || ' ' || relkind::text || relpersistence::text || relrowsecurity::text || relhasrules::text AS line
     FROM pg_catalog.pg_class WHERE relnamespace = 'equipoise'::regnamespace AND relkind NOT IN ('i', 't')
   UNION ALL
@@ -42,10 +42,32 @@ const DESCRIBED: &str = r"SELECT line FROM (
   SELECT 'trigger ' || c.relname || '.' || t.tgname || ' ' || t.tgenabled::text || t.tgtype || ' ' || p.prosrc
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
     WHERE c.relnamespace = 'equipoise'::regnamespace
-) AS described ORDER BY line COLLATE pg_catalog.\"C\"";
+) AS described ORDER BY line COLLATE pg_catalog."C""#;
 
 /// What that says of tables that were just made.
-const AS_MADE: &[&str] = &[];
+const AS_MADE: &[&str] = &[
+    "column entries.analyst texttruefalseC",
+    "column entries.body texttruefalseC",
+    "column entries.data_set texttruefalseC",
+    "column entries.hash texttruefalseC",
+    "column entries.id texttruefalseC",
+    "column entries.kind texttruefalseC",
+    "column entries.number biginttruefalse",
+    "column entries.request_id textfalsefalseC",
+    "column entries.time texttruefalseC",
+    "column secret.secret byteatruefalse",
+    "column versions.version biginttruefalse",
+    "index CREATE INDEX entries_by_analyst ON entries USING btree (kind, data_set, analyst, number)truetrue",
+    "index CREATE INDEX entries_by_data_set ON entries USING btree (kind, data_set, number)truetrue",
+    "index CREATE UNIQUE INDEX charges_by_request ON entries USING btree (analyst, request_id) WHERE (request_id IS NOT NULL)truetrue",
+    "index CREATE UNIQUE INDEX entries_by_id ON entries USING btree (id, kind)truetrue",
+    "index CREATE UNIQUE INDEX entries_pkey ON entries USING btree (number)truetrue",
+    "index CREATE UNIQUE INDEX versions_pkey ON versions USING btree (version)truetrue",
+    "table entries rpfalsefalse",
+    "table secret rpfalsefalse",
+    "table versions rpfalsefalse",
+    "trigger entries.entries_stay O58  BEGIN RAISE EXCEPTION 'entries are never changed or deleted'; END ",
+];
 
 /// Make the tables as the role of the line, and let another role in.
 pub(crate) fn make(line: &Line, role: &str) -> Result<(), Fault> {
