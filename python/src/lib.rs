@@ -9,6 +9,7 @@ mod around;
 mod blocks;
 mod books;
 mod catalog;
+mod databases;
 mod elsewhere;
 mod errors;
 mod graph;
@@ -54,6 +55,7 @@ mod _equipoise {
             answer_words, audit, audits, calibrate, cautions, explain, in_python, limits_words, mechanisms,
             next_call, picture, rows_words, short_words, table_ranks_words, table_words, visible,
         },
+        databases::{extract, extract_rows, hand_password},
         elsewhere::release_elsewhere,
         graph::Graph,
         monitor::{FileWatch, Holdout, Threshold, Watch},

@@ -74,3 +74,50 @@ def test_frames_of_connectorx_have_the_types_of_the_database(database: Path) -> 
         frame = connectorx.read_sql(f"sqlite://{database}", "SELECT salary, town FROM Salaries", return_type=kind)
         frame = frame.read_all() if hasattr(frame, "read_all") else frame
         assert abs(eq.median(frame, "salary", epsilon=10).value - 1999.5) < 60, kind
+
+
+def test_an_engine_for_a_file_is_an_address(database: Path, tmp_path: Path) -> None:
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    engine = sqlalchemy.create_engine(f"sqlite:///{database}")
+    assert eq.table(engine, "Salaries") == f"sqlite:{database}?table=Salaries"
+    assert abs(eq.median(eq.table(engine, "salaries"), "salary", epsilon=10).value - 1999.5) < 60
+    done = eq.extract(engine, query="SELECT salary, town FROM rich", into=tmp_path / "rich.arrow", types={"town": "text"})
+    assert (done["rows"], done["left_out"]) == (2000, [])
+    for other, said in [
+        (sqlalchemy.create_engine("sqlite://"), "in memory"),
+        (sqlalchemy.create_engine(f"sqlite:///file:{database}?mode=ro&uri=true"), "in memory or an address"),
+        (sqlalchemy.create_engine(f"sqlite:///{database}", poolclass=sqlalchemy.pool.StaticPool, creator=lambda: None), "creator"),
+    ]:
+        with pytest.raises(eq.RequestError, match=said):
+            eq.table(other, "salaries")
+    with pytest.raises(eq.RequestError, match="give query="):
+        eq.extract(engine, into=tmp_path / "x.arrow")
+    with pytest.raises(eq.RequestError, match="no such column: nowhere"):
+        eq.extract(engine, query="SELECT nowhere FROM Salaries", into=tmp_path / "x.arrow")
+
+
+def test_files_of_duckdb_are_extracted(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    file = tmp_path / "people.duckdb"
+    with duckdb.connect(str(file)) as opened:
+        opened.execute("CREATE TABLE people AS SELECT range::DOUBLE AS x, DATE '2020-01-01' + range::INTEGER AS born, [1] AS odd FROM range(1000)")
+        opened.execute("CREATE VIEW failing AS SELECT x, CAST('no number' AS INTEGER) + x AS y FROM people")
+    done = eq.extract(f"duckdb:{file}", query="SELECT * FROM people", into=tmp_path / "people.arrow")
+    assert done == {
+        "into": str(tmp_path / "people.arrow"),
+        "rows": 1000,
+        "columns": {"x": "number", "born": "date"},
+        "left_out": ["odd"],
+    }
+    assert (tmp_path / "people.arrow").stat().st_mode & 0o777 == 0o600
+    assert abs(eq.median(tmp_path / "people.arrow", "x", epsilon=10).value - 500) < 60
+    assert eq.extract(f"duckdb:{file}?table=people", into=tmp_path / "again.arrow")["rows"] == 1000
+    for address, query, said in [
+        (f"duckdb:{file}", "SELECT * FROM failing", "the query failed, and nothing was written"),
+        (f"duckdb:{file}", "SELECT nowhere FROM people", "nowhere"),
+        (f"duckdb:{file}", None, "which rows"),
+        (f"duckdb:{tmp_path}/none.duckdb", "SELECT 1", "no such file"),
+    ]:
+        with pytest.raises(eq.EquipoiseError, match=said):
+            eq.extract(address, query=query, into=tmp_path / "none.arrow")
+    assert not (tmp_path / "none.arrow").exists()

@@ -60,3 +60,58 @@ def test_what_is_no_table_costs_nothing(database: str) -> None:
         eq.mode(f"{database}?table=hr.salaries", "extra", epsilon=1, delta=1e-6)
     with pytest.raises(eq.RequestError, match="a monitor watches files"):
         eq.ThresholdMonitor(f"{database}?table=hr.salaries", epsilon=1, delta=1e-6, budget_per_unit=2)
+
+
+def test_a_ledger_in_a_database_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from equipoise.__main__ import main
+
+    cluster = postgres.cluster(durable=True)
+    database = cluster.database("books", "CREATE ROLE asking LOGIN;")
+    steward, asking = (database.replace("reader@", f"{role}@") for role in ("boss", "asking"))
+    people = tmp_path / "people.csv"
+    people.write_text("salary\n" + "\n".join(map(str, range(1000))))
+    with pytest.raises(eq.LedgerFileError, match="no ledger that this role may know of"):
+        eq.count(people, epsilon=1, ledger=asking)
+    monkeypatch.setattr("sys.argv", ["equipoise", "budget", "init", "--ledger", steward, "--role", "asking"])
+    assert main() == 0
+    first = eq.count(people, epsilon=0.5, ledger=asking, request_id="monday")
+    again = eq.count(people, epsilon=0.5, ledger=asking, request_id="monday")
+    assert first.receipt == again.receipt and abs(first.value - 1000) < 60
+    session = eq.Session({"x": list(range(1000))}, ledger=asking, name="numbers")
+    assert abs(session.median("x", epsilon=5).release().value - 500) < 60
+    with pytest.raises(eq.LedgerFileError) as caught:
+        eq.count(people, epsilon=1, ledger=asking.replace("asking@", "nobody_like_this@"))
+    assert "nobody_like_this" not in str(caught.value)
+
+
+def test_an_engine_of_sqlalchemy_is_an_address(database: str, at_home: Path) -> None:
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    pytest.importorskip("pg8000")
+    cluster = postgres.cluster()
+    cluster.run("people", "DO $$ BEGIN CREATE ROLE locked LOGIN PASSWORD 'se:cr/et@'; EXCEPTION WHEN duplicate_object THEN NULL; END $$;"
+                "GRANT USAGE ON SCHEMA hr TO locked; GRANT SELECT ON hr.salaries TO locked;")
+    url = sqlalchemy.URL.create("postgresql+pg8000", "locked", "se:cr/et@", "127.0.0.1", cluster.port, "people")
+    engine = sqlalchemy.create_engine(url)
+    table = eq.table(engine, "salaries", schema="hr")
+    assert "cr/et" not in table and "cr%2Fet" not in table
+    assert abs(eq.median(table, "salary", epsilon=10).value - 2000.5) < 60
+    # One budget, however the table is named.
+    with pytest.raises(eq.RequestError, match="type 'jsonb'"):
+        eq.mode(table, "extra", epsilon=1, delta=1e-6)
+    done = eq.extract(engine, query="SELECT town, salary * 2 AS double FROM hr.rich ORDER BY 2", into=at_home / "rich.arrow")
+    assert (done["rows"], done["columns"]) == (2000, {"town": "text", "double": "number"})
+    assert (at_home / "rich.arrow").stat().st_mode & 0o777 == 0o600
+    assert abs(eq.median(at_home / "rich.arrow", "double", epsilon=10).value - 4001) < 120
+    hooked = sqlalchemy.create_engine(url)
+    sqlalchemy.event.listen(hooked, "do_connect", lambda *_: None)
+    for other, said in [
+        (hooked, "do_connect hook"),
+        (sqlalchemy.create_engine(url, creator=lambda: None), "a creator or a pool of its own"),
+        (sqlalchemy.create_engine(url, connect_args={"host": "elsewhere"}), r"connect_args \(host\)"),
+        (sqlalchemy.create_engine(url.update_query_dict({"options": "-c x"})), "says 'options'"),
+        ("postgresql://locked@h/d", "takes an engine"),
+    ]:
+        with pytest.raises(eq.RequestError, match=said) as caught:
+            eq.table(other, "salaries", schema="hr")
+        assert "cr/et" not in str(caught.value) and "elsewhere'" not in str(caught.value)
+    eq.table(sqlalchemy.create_engine(url, connect_args={"timeout": 5}), "salaries", schema="hr")

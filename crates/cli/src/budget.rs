@@ -2,7 +2,7 @@
 
 use crate::{
     Exit,
-    args::{BooksOptions, BudgetCommand, LimitOptions, ShowOptions, VerifyOptions},
+    args::{BooksOptions, BudgetCommand, InitOptions, LimitOptions, ShowOptions, VerifyOptions},
     ask::{internal, ledger, open, unopened, usage},
     fail,
     pages::{Listed, Pages},
@@ -41,8 +41,19 @@ pub(crate) fn run(command: &BudgetCommand) -> Exit {
         BudgetCommand::Log(options) => log(options),
         BudgetCommand::Verify(options) => verify(options).map(done),
         BudgetCommand::Export(options) => export(options),
+        BudgetCommand::Init(options) => init(options).map(done),
     };
     outcome.unwrap_or_else(|exit| exit)
+}
+
+/// A ledger in a database, and who may charge it.
+fn init(options: &InitOptions) -> Result<(), Exit> {
+    Ledger::make_on_server(&options.ledger, &options.role).map_err(unopened)?;
+    println!(
+        "made; charge it as {} with --ledger, for which its address names that role",
+        printable(&options.role)
+    );
+    Ok(())
 }
 
 /// The ledger for looking, and the name of the file if one was given.

@@ -28,6 +28,25 @@ pub(crate) fn is_address(file: &Path) -> bool {
     file.to_str().is_some_and(|text| text.starts_with("duckdb:") || text.starts_with("spark:"))
 }
 
+/// What the Python package makes of one extract.
+pub(crate) fn extracted(asked: &Value) -> Result<Value, Exit> {
+    let started = python()
+        .args(["-m", "equipoise._databases"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = started.map_err(|_| usage(MISSING))?;
+    // Where it ended already, so does what it says.
+    let _ = writeln!(child.stdin.take().expect("piped"), "{asked}");
+    let said = child.wait_with_output().map_err(|_| usage(MISSING))?;
+    serde_json::from_slice(&said.stdout).map_err(|_| usage(MISSING))
+}
+
+fn python() -> Command {
+    Command::new(env::var_os("EQUIPOISE_PYTHON").unwrap_or_else(|| "python3".into()))
+}
+
 /// Where a question about such a table is charged: in the ledger that was named, under the address.
 pub(crate) fn account(address: &Path, books: &Books) -> Result<Account, Exit> {
     let Some(ledger) = books.ledger.clone() else {
@@ -55,8 +74,7 @@ const MISSING: &str = "tables in an engine are read by the Python package, which
 impl Table {
     /// Start the program, and read what the schema says.
     pub fn open(address: &Path) -> Result<Self, Exit> {
-        let python = env::var_os("EQUIPOISE_PYTHON").unwrap_or_else(|| "python3".into());
-        let started = Command::new(python)
+        let started = python()
             .args(["-m", "equipoise._elsewhere.serve"])
             .arg(address)
             .stdin(Stdio::piped())

@@ -15,10 +15,11 @@ const WITH_POSTGRES: &str = "equipoise-postgres";
 /// How addresses of such tables begin.
 const SCHEMES: [&[u8]; 2] = [b"postgres://", b"postgresql://"];
 
-/// Become the program that reads tables of Postgres where a word has the address of one. Where there is none, whoever opens the address
+/// Become the program that reads tables of Postgres, and keeps ledgers there, where a word has the address of one. Where there is none, whoever opens the address
 /// says how to get it.
 pub(crate) fn to_postgres(words: &[OsString]) {
-    if remote::installed() || !words.iter().any(|word| has_an_address(word)) {
+    let ledger = env::var_os("EQUIPOISE_LEDGER");
+    if remote::installed() || !words.iter().chain(&ledger).any(|word| has_an_address(word)) {
         return;
     }
     if let Some(program) = find(WITH_POSTGRES) {

@@ -12,7 +12,7 @@ use crate::{
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
-use equipoise_session::source::{Batch, ColumnRead, Source, Visitor};
+use equipoise_session::source::{Batch, ColumnRead, ColumnType, Source, Visitor};
 use std::{
     fmt,
     fs::{self, File},
@@ -55,6 +55,17 @@ impl fmt::Display for NotExtracted {
 }
 
 impl std::error::Error for NotExtracted {}
+
+/// The columns that are written, as what was said of them or as their types say, texts where nothing is known; and those that cannot be read.
+pub fn extracted(source: &dyn Source, said: &[ColumnRead]) -> (Vec<ColumnRead>, Vec<usize>) {
+    let kind = |column: usize| {
+        let said = said.iter().find(|read| read.column == column).map(|read| read.kind);
+        said.or_else(|| source.declared(column)).unwrap_or(ColumnType::Text)
+    };
+    let (unread, read): (Vec<usize>, Vec<usize>) =
+        (0..source.columns().len()).partition(|column| source.unreadable(*column).is_some());
+    (read.into_iter().map(|column| ColumnRead { column, kind: kind(column) }).collect(), unread)
+}
 
 /// Write these columns of all rows to a file that only its owner may read; how many rows there were.
 pub fn extract(source: &dyn Source, wanted: &[ColumnRead], into: &Path) -> Result<u64, NotExtracted> {

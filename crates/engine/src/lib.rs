@@ -36,7 +36,7 @@ pub mod reading {
 }
 pub use edges::{EdgeRow, read_edges};
 pub use equipoise_session::field::{boolean, calendar, decimal, number};
-pub use extract::{NotExtracted, extract, open_query};
+pub use extract::{NotExtracted, extract, extracted, open_query};
 pub use open::{OpenOptions, STANDARD_INPUT, content, expand, files_of, ids_of, is_pattern, open};
 pub use problem::{HeaderProblem, OpenError, Problem};
 pub use sqlite::{TableAddress, on_disk};

@@ -32,14 +32,14 @@ impl Ledger {
             check_name(ANALYST, name)?;
         }
         check_name("act", act.what)?;
-        self.write(|transaction, coins| {
+        self.write(|entries, coins| {
             if let Some(name) = act.data_set
-                && registry::find(transaction, name)?.is_none()
+                && registry::find(entries, name)?.is_none()
             {
                 let unknown = DataSetError::Unregistered { name: name.to_string() };
                 return Err(Stop::Refused(unknown.into()));
             }
-            store::raise(transaction, store::WITH_ACTS)?;
+            entries.raise(store::WITH_ACTS)?;
             let link = Link {
                 kind: kind::ACT,
                 id: &store::fresh_id(coins),
@@ -48,7 +48,7 @@ impl Ledger {
                 request_id: None,
                 body: entry::act_body(act.by, act.what),
             };
-            chain::append(transaction, link)?;
+            chain::append(entries, link)?;
             Ok(())
         })
     }

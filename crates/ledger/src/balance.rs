@@ -4,16 +4,16 @@ use super::{
     Fallible, Ledger,
     chain::{self, Link},
     cost::Cost,
+    entries::{Entries, values},
     entry::{self, Event, kind},
     entry_of,
-    error::{DataSetError, LedgerError, RegisterError},
+    error::{DataSetError, Fault, LedgerError, RegisterError},
     latest,
     limit::{AtOrder, Limit},
     registry::{ANALYST, check_name, find},
     reregistration, store,
 };
 use equipoise_core::loss::Approx;
-use rusqlite::Connection;
 
 /// What was spent from one budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,32 +124,31 @@ impl Ledger {
     /// Each cost that was charged to a data set for the unit and adjacency in force, by everybody or by one analyst, and how
     /// often.
     pub fn charges(&self, data_set: &str, analyst: Option<&str>) -> Result<Charges, LedgerError> {
-        self.read_whole(|connection| {
-            charges(connection, data_set, analyst, &reregistration::in_force(connection, data_set)?)
+        self.read_whole(|entries| {
+            charges(entries, data_set, analyst, &reregistration::in_force(entries, data_set)?)
         })
     }
 
     /// Were more than so many charges made for the unit and adjacency in force? Stops counting there.
     pub fn has_more_charges(&self, data_set: &str, than: u32) -> Result<bool, LedgerError> {
-        self.read_whole(|connection| {
-            let scope = reregistration::in_force(connection, data_set)?;
+        self.read_whole(|entries| {
+            let scope = reregistration::in_force(entries, data_set)?;
             let sql = format!(
-                "SELECT count(*) FROM (SELECT 1 FROM entries WHERE kind = ?1 AND data_set = ?2 {scope} LIMIT ?3)"
+                "SELECT count(*) FROM (SELECT 1 FROM entries WHERE kind = ?1 AND data_set = ?2 {scope} LIMIT ?3) AS counted"
             );
-            let count: i64 = connection
-                .query_row(&sql, rusqlite::params![kind::CHARGE, data_set, i64::from(than) + 1], |row| row.get(0))?;
-            Ok(count > i64::from(than))
+            let most = i64::from(than) + 1;
+            Ok(entries.number(&sql, values![kind::CHARGE, data_set, most])? == most)
         })
     }
 
     /// What was spent on a data set for the unit and adjacency in force, and by this analyst. A name that was never used has spent nothing.
     pub fn balance(&self, data_set: &str, analyst: Option<&str>) -> Result<Balance, LedgerError> {
-        self.read(|connection| balance(connection, data_set, analyst))
+        self.read(|entries| balance(entries, data_set, analyst))
     }
 
     /// Everybody who asked, was shown an answer or has a limit on a data set, in order.
     pub fn analysts(&self, data_set: &str) -> Result<Vec<String>, LedgerError> {
-        self.read(|connection| analysts(connection, data_set))
+        self.read(|entries| analysts(entries, data_set))
     }
 
     /// Allow so much in total from now on, what was already spent included; `None` lifts the limit. A limit
@@ -179,39 +178,37 @@ impl Ledger {
             // What was spent at its order is the sum over every charge.
             self.read_whole(|_| Ok(()))?;
         }
-        self.write(|transaction, coins| {
-            if find(transaction, data_set)?.is_none() {
+        self.write(|entries, coins| {
+            if find(entries, data_set)?.is_none() {
                 return Err(DataSetError::Unregistered { name: data_set.to_string() }.into());
             }
             if by.is_some() {
-                store::raise(transaction, store::WITH_COUNTED)?;
+                entries.raise(store::WITH_COUNTED)?;
             }
             let (id, body) = (store::fresh_id(coins), entry::limit_body(limit.as_ref(), by));
             let link = Link { kind: kind::LIMIT, id: &id, data_set, analyst, request_id: None, body };
-            chain::append(transaction, link)?;
-            Ok(balance(transaction, data_set, analyst)?)
+            chain::append(entries, link)?;
+            Ok(balance(entries, data_set, analyst)?)
         })
     }
 }
 
-pub(super) fn balance(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Balance> {
+pub(super) fn balance(entries: &dyn Entries, data_set: &str, analyst: Option<&str>) -> Fallible<Balance> {
     Ok(Balance {
-        data_set: account(connection, data_set, None)?,
-        analyst: analyst.map(|name| account(connection, data_set, Some(name))).transpose()?,
+        data_set: account(entries, data_set, None)?,
+        analyst: analyst.map(|name| account(entries, data_set, Some(name))).transpose()?,
     })
 }
 
-pub(super) fn analysts(connection: &Connection, data_set: &str) -> Fallible<Vec<String>> {
+pub(super) fn analysts(entries: &dyn Entries, data_set: &str) -> Fallible<Vec<String>> {
     let sql = "SELECT DISTINCT analyst FROM entries \
                WHERE kind IN ('charge', 'limit', 'seen') AND data_set = ?1 AND analyst <> '' ORDER BY analyst";
-    let mut statement = connection.prepare(sql)?;
-    let names = statement.query_map([data_set], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
+    entries.texts(sql, values![data_set])
 }
 
 /// What the last entry within a scope that counts for this account says was spent.
 pub(super) fn spent(
-    connection: &Connection,
+    entries: &dyn Entries,
     data_set: &str,
     analyst: Option<&str>,
     scope: &str,
@@ -219,13 +216,13 @@ pub(super) fn spent(
     // A charge counts for everybody together and for its analyst; the others for the one account that they name.
     let own = Some(analyst.unwrap_or_default());
     let rows = [(kind::CHARGE, analyst), (kind::GAP, own), (kind::SEEN, own)]
-        .map(|(kind, analyst)| latest(connection, kind, data_set, analyst, scope));
+        .map(|(kind, analyst)| latest(entries, kind, data_set, analyst, scope));
     let mut last = None;
     for row in rows {
         last = [last, row?].into_iter().flatten().max_by_key(|row| row.number);
     }
     let Some(row) = last else { return Ok(Cost::nothing()) };
-    let damaged = || super::Error::damaged(row.number.unsigned_abs(), "it has no sum of its analyst");
+    let damaged = || Fault::damaged(row.number.unsigned_abs(), "it has no sum of its analyst");
     match entry_of(&row)?.event {
         Event::Charged { spent_by_analyst, .. } if analyst.is_some() => spent_by_analyst.ok_or_else(damaged),
         Event::Gap { spent, .. } | Event::Seen { spent, .. } | Event::Charged { spent, .. } => Ok(spent),
@@ -233,17 +230,17 @@ pub(super) fn spent(
     }
 }
 
-pub(super) fn account(connection: &Connection, data_set: &str, analyst: Option<&str>) -> Fallible<Account> {
-    let scope = reregistration::in_force(connection, data_set)?;
-    let spent = spent(connection, data_set, analyst, &scope)?;
+pub(super) fn account(entries: &dyn Entries, data_set: &str, analyst: Option<&str>) -> Fallible<Account> {
+    let scope = reregistration::in_force(entries, data_set)?;
+    let spent = spent(entries, data_set, analyst, &scope)?;
     // A limit for everybody names no analyst.
-    let limit = limit(connection, data_set, analyst.unwrap_or_default())?;
-    Account { spent, ..Account::new() }.under(limit, || charges(connection, data_set, analyst, &scope))
+    let limit = limit(entries, data_set, analyst.unwrap_or_default())?;
+    Account { spent, ..Account::new() }.under(limit, || charges(entries, data_set, analyst, &scope))
 }
 
 /// The limit in force of an analyst, or of everybody.
-pub(super) fn limit(connection: &Connection, data_set: &str, analyst: &str) -> Fallible<Option<Limit>> {
-    match latest(connection, kind::LIMIT, data_set, Some(analyst), "")? {
+pub(super) fn limit(entries: &dyn Entries, data_set: &str, analyst: &str) -> Fallible<Option<Limit>> {
+    match latest(entries, kind::LIMIT, data_set, Some(analyst), "")? {
         None => Ok(None),
         Some(row) => match entry_of(&row)?.event {
             Event::Limited { limit, .. } => Ok(limit),
@@ -252,28 +249,27 @@ pub(super) fn limit(connection: &Connection, data_set: &str, analyst: &str) -> F
     }
 }
 
-/// SQLite groups equal costs, so that a year of equal questions is one line.
+/// Equal costs are counted where they lie, so that a year of equal questions is one line.
 pub(super) fn charges(
-    connection: &Connection,
+    entries: &dyn Entries,
     data_set: &str,
     analyst: Option<&str>,
     scope: &str,
 ) -> Fallible<Charges> {
     let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "" };
+    let cost = entries.field("cost");
     let sql = format!(
-        "SELECT json_extract(body, '$.cost') AS cost, count(*), min(number) FROM entries \
+        "SELECT {cost}, count(*), min(number) FROM entries \
          WHERE data_set = ?2 AND ((kind = ?1 {narrower}) OR (kind IN (?4, ?5) AND analyst = ?3)) {scope} \
-         GROUP BY cost ORDER BY min(number)"
+         GROUP BY {cost} ORDER BY min(number)"
     );
-    let mut statement = connection.prepare(&sql)?;
     let analyst = analyst.unwrap_or_default();
-    let mut rows = statement.query([kind::CHARGE, data_set, analyst, kind::GAP, kind::SEEN])?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (text, count, first): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    for (text, count, first) in
+        entries.numbered(&sql, values![kind::CHARGE, data_set, analyst, kind::GAP, kind::SEEN])?
+    {
         let cost = serde_json::from_str(&text).ok().and_then(|value| Cost::from_json(&value));
-        let cost =
-            cost.ok_or_else(|| super::Error::damaged(first.unsigned_abs(), "its cost cannot be read"))?;
+        let cost = cost.ok_or_else(|| Fault::damaged(first.unsigned_abs(), "its cost cannot be read"))?;
         found.push((cost, count.unsigned_abs()));
     }
     Ok(found)

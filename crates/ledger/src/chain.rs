@@ -6,10 +6,9 @@
 
 use super::{
     Fallible, clock,
+    entries::{Entries, values},
     entry::Row,
-    store::{ROW, row},
 };
-use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 use std::{fmt, fmt::Write, str::FromStr};
 
@@ -73,13 +72,13 @@ pub(super) struct Link<'a> {
 }
 
 /// Put an entry at the end. Only inside a transaction that excludes other writers.
-pub(super) fn append(connection: &Connection, link: Link<'_>) -> Fallible<Row> {
-    append_at(connection, link, clock::now())
+pub(super) fn append(entries: &dyn Entries, link: Link<'_>) -> Fallible<Row> {
+    append_at(entries, link, clock::at(entries.now()?))
 }
 
 /// The same with a time that was fixed before.
-pub(super) fn append_at(connection: &Connection, link: Link<'_>, time: String) -> Fallible<Row> {
-    let (last, before) = last(connection)?.unwrap_or((0, BEGINNING.to_string()));
+pub(super) fn append_at(entries: &dyn Entries, link: Link<'_>, time: String) -> Fallible<Row> {
+    let (last, before) = last(entries)?.unwrap_or((0, BEGINNING.to_string()));
     let mut row = Row {
         number: last + 1,
         kind: link.kind.to_string(),
@@ -92,46 +91,40 @@ pub(super) fn append_at(connection: &Connection, link: Link<'_>, time: String) -
         hash: String::new(),
     };
     row.hash = hash(&before, &row);
-    connection.execute(
-        &format!("INSERT INTO entries ({ROW}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
-        params![
-            row.number,
-            row.kind,
-            row.id,
-            row.time,
-            row.data_set,
-            row.analyst,
-            row.request_id,
-            row.body,
-            row.hash
-        ],
-    )?;
+    entries.append(&row)?;
     Ok(row)
 }
 
 /// The number of the last entry and its hash. What it says may be a long answer and is not read.
-pub(super) fn last(connection: &Connection) -> Fallible<Option<(i64, String)>> {
-    let sql = "SELECT number, hash FROM entries ORDER BY number DESC LIMIT 1";
-    Ok(connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+pub(super) fn last(entries: &dyn Entries) -> Fallible<Option<(i64, String)>> {
+    let sql = "SELECT hash, number, number FROM entries ORDER BY number DESC LIMIT 1";
+    Ok(entries.numbered(sql, &[])?.pop().map(|(hash, number, _)| (number, hash)))
 }
 
 /// The first entry.
-pub(super) fn first(connection: &Connection) -> Fallible<Option<Row>> {
-    let sql = format!("SELECT {ROW} FROM entries ORDER BY number LIMIT 1");
-    Ok(connection.query_row(&sql, [], row).optional()?)
+pub(super) fn first(entries: &dyn Entries) -> Fallible<Option<Row>> {
+    entries.one("number IS NOT NULL ORDER BY number", &[])
 }
 
+/// So many entries are read at a time: each may be followed by questions about others.
+const AT_A_TIME: i64 = 64;
+
 /// Every entry in order, with whether its hash follows from the one before.
-pub(super) fn walk(connection: &Connection, mut each: impl FnMut(Row, bool) -> Fallible<()>) -> Fallible<()> {
-    let mut statement = connection.prepare(&format!("SELECT {ROW} FROM entries ORDER BY number"))?;
-    let mut before = BEGINNING.to_string();
-    for found in statement.query_map([], row)? {
-        let found = found?;
-        let good = hash(&before, &found) == found.hash;
-        before.clone_from(&found.hash);
-        each(found, good)?;
+pub(super) fn walk(entries: &dyn Entries, mut each: impl FnMut(Row, bool) -> Fallible<()>) -> Fallible<()> {
+    let (mut before, mut from) = (BEGINNING.to_string(), i64::MIN);
+    loop {
+        let page = entries.all("number >= ?1 ORDER BY number LIMIT ?2", values![from, AT_A_TIME])?;
+        let Some(next) = page.last().map(|row| row.number.checked_add(1)) else { return Ok(()) };
+        for found in page {
+            let good = hash(&before, &found) == found.hash;
+            before.clone_from(&found.hash);
+            each(found, good)?;
+        }
+        match next {
+            Some(next) => from = next,
+            None => return Ok(()),
+        }
     }
-    Ok(())
 }
 
 /// The hash of a row after this one. Lengths stand before texts, so that no two rows read the same.

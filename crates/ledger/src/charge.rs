@@ -7,15 +7,15 @@ use super::{
     clock,
     cost::Cost,
     entry::{self, ChargeBody, Event, Row, kind},
+    entries::{Entries, values},
     entry_of,
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
     files, forget,
     registry::{self, ANALYST, DataSet, check_name},
     request_equality::same,
     reregistration,
-    store::{self, ROW},
+    store,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 /// What is to be paid for.
@@ -129,26 +129,26 @@ impl Ledger {
             return Err(ChargeError::TooMuch { requested: request.cost.approx.clone() });
         }
         let cost = request.cost.written_up();
-        let ledger = self.path().is_some().then(|| self.id().to_string());
+        let ledger = self.lasting_id();
         // An answer that is given again is charged nowhere.
         let (analyst, request_id) = (request.analyst.as_deref(), request.request_id.as_deref());
-        let again = self.read(|connection| earlier(connection, analyst, request_id))?.is_some();
+        let again = self.read(|entries| earlier(entries, analyst, request_id))?.is_some();
         let apart = if again { Vec::new() } else { self.said_elsewhere(request)? };
         let name = &request.data_set.name;
         let known = self.shared.expected(name).map_or(Vec::new(), |expected| expected.files);
-        self.write(|transaction, coins| {
-            if let Some(earlier) = earlier(transaction, analyst, request_id)? {
-                let recorded = replay(transaction, name, &request.request, &earlier, ledger)?;
+        self.write(|entries, coins| {
+            if let Some(earlier) = earlier(entries, analyst, request_id)? {
+                let recorded = replay(entries, name, &request.request, &earlier, ledger)?;
                 return Ok(Charging::Replay(recorded));
             }
-            admit(transaction, &request.data_set, || store::fresh_id(coins))?;
-            named_where_needed(transaction, request)?;
-            files::note(transaction, coins, name, &known)?;
+            admit(entries, &request.data_set, || store::fresh_id(coins))?;
+            named_where_needed(entries, request)?;
+            files::note(entries, coins, name, &known)?;
             for apart in &apart {
-                files::enter(transaction, &store::fresh_id(coins), name, request.analyst.as_deref(), apart)?;
+                files::enter(entries, &store::fresh_id(coins), name, request.analyst.as_deref(), apart)?;
             }
             let id = store::fresh_id(coins);
-            Ok(Charging::Granted(enter(transaction, id, request, cost)?))
+            Ok(Charging::Granted(enter(entries, id, request, cost)?))
         })
     }
 
@@ -161,10 +161,10 @@ impl Ledger {
         request_id: &str,
         request: &str,
     ) -> Result<Option<Recorded>, ChargeError> {
-        let ledger = self.path().is_some().then(|| self.id().to_string());
-        let found = self.read(|connection| {
-            let Some(before) = earlier(connection, analyst, Some(request_id))? else { return Ok(Ok(None)) };
-            match replay(connection, data_set, request, &before, ledger) {
+        let ledger = self.lasting_id();
+        let found = self.read(|entries| {
+            let Some(before) = earlier(entries, analyst, Some(request_id))? else { return Ok(Ok(None)) };
+            match replay(entries, data_set, request, &before, ledger) {
                 Ok(recorded) => Ok(Ok(Some(recorded))),
                 Err(Stop::Refused(error)) => Ok(Err(error)),
                 Err(Stop::Failed(error)) => Err(error),
@@ -184,21 +184,21 @@ impl Ledger {
 
     /// The charge with this id, as it was granted.
     fn taken_up(&self, id: &str, request: &ChargeRequest) -> Result<Charge, LedgerError> {
-        self.read(|connection| {
-            let Some(row) = by_id(connection, kind::CHARGE, id)? else {
-                return Err(Fault::NotItsCharge.into());
+        self.read(|entries| {
+            let Some(row) = by_id(entries, kind::CHARGE, id)? else {
+                return Err(Fault::NotItsCharge);
             };
             let Event::Charged { cost, .. } = entry_of(&row)?.event else {
                 unreachable!("a row of this kind reads as such an event")
             };
-            let balance = balance::balance(connection, &request.data_set.name, request.analyst.as_deref())?;
+            let balance = balance::balance(entries, &request.data_set.name, request.analyst.as_deref())?;
             Ok(Charge { id: row.id, hash: row.hash, time: row.time, cost, balance })
         })
     }
 
     /// Keep the answer to a charge, before anybody sees it. The receipt completes the release.
     pub fn record(&mut self, charge: &Charge, release: &str) -> Result<Receipt, LedgerError> {
-        self.record_with(charge, release, clock::now)
+        self.record_with(charge, release, None)
     }
 
     /// The same at a time that was fixed when it was charged: so many seconds later. That time is written down, whatever the clock
@@ -210,24 +210,24 @@ impl Ledger {
         seconds: u64,
     ) -> Result<Receipt, LedgerError> {
         let time = charge.time_after(seconds);
-        self.record_with(charge, release, || time)
+        self.record_with(charge, release, Some(time))
     }
 
     fn record_with(
         &mut self,
         charge: &Charge,
         release: &str,
-        time: impl FnOnce() -> String,
+        time: Option<String>,
     ) -> Result<Receipt, LedgerError> {
-        let ledger = self.path().is_some().then(|| self.id().to_string());
+        let ledger = self.lasting_id();
         let forgets = self.forgets();
-        self.write(|transaction, _| {
-            let paid = by_id(transaction, kind::CHARGE, &charge.id)?;
+        self.write(|entries, _| {
+            let paid = by_id(entries, kind::CHARGE, &charge.id)?;
             let Some(paid) = paid.filter(|paid| paid.hash == charge.hash) else {
-                return Err(Stop::Failed(Fault::NotItsCharge.into()));
+                return Err(Stop::Failed(Fault::NotItsCharge));
             };
-            if by_id(transaction, kind::RECORD, &charge.id)?.is_some() {
-                return Err(Stop::Failed(Fault::AlreadyRecorded.into()));
+            if by_id(entries, kind::RECORD, &charge.id)?.is_some() {
+                return Err(Stop::Failed(Fault::AlreadyRecorded));
             }
             let analyst = (!paid.analyst.is_empty()).then_some(paid.analyst.as_str());
             let link = Link {
@@ -238,9 +238,12 @@ impl Ledger {
                 request_id: None,
                 body: entry::record_body(release),
             };
-            let row = chain::append_at(transaction, link, time())?;
+            let row = match time {
+                Some(time) => chain::append_at(entries, link, time)?,
+                None => chain::append(entries, link)?,
+            };
             if forgets {
-                forget::after(transaction, &paid)?;
+                forget::after(entries, &paid)?;
             }
             Ok(receipt(row, ledger))
         })
@@ -260,24 +263,23 @@ fn check_names(request: &ChargeRequest) -> Result<(), DataSetError> {
 impl Ledger {
     /// Did this analyst charge something under this request id?
     pub fn is_used(&self, analyst: &str, request_id: &str) -> Result<bool, LedgerError> {
-        self.read(|connection| Ok(earlier(connection, Some(analyst), Some(request_id))?.is_some()))
+        self.read(|entries| Ok(earlier(entries, Some(analyst), Some(request_id))?.is_some()))
     }
 }
 
 /// The charge that this analyst made under the same request id.
 fn earlier(
-    connection: &Connection,
+    entries: &dyn Entries,
     analyst: Option<&str>,
     request_id: Option<&str>,
 ) -> Fallible<Option<Row>> {
     let Some(request_id) = request_id else { return Ok(None) };
     let analyst = analyst.unwrap_or_default();
-    let sql = format!("SELECT {ROW} FROM entries WHERE analyst = ?1 AND request_id = ?2");
-    Ok(connection.query_row(&sql, params![analyst, request_id], store::row).optional()?)
+    entries.one("analyst = ?1 AND request_id = ?2", values![analyst, request_id])
 }
 
 fn replay(
-    connection: &Connection,
+    entries: &dyn Entries,
     data_set: &str,
     request: &str,
     earlier: &Row,
@@ -285,18 +287,18 @@ fn replay(
 ) -> Result<Recorded, Stop<ChargeError>> {
     let Event::Charged { request: before, request_id, .. } = entry_of(earlier)?.event else {
         return Err(
-            super::Error::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
+            Fault::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
         );
     };
     if !same(&before, request) || earlier.data_set != data_set {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::RequestIdTaken { request_id }));
     }
-    if !reregistration::is_in_force(connection, &earlier.data_set, earlier.number)? {
+    if !reregistration::is_in_force(entries, &earlier.data_set, earlier.number)? {
         let request_id = request_id.unwrap_or_default();
         return Err(Stop::Refused(ChargeError::BeforeAnew { request_id }));
     }
-    let Some(row) = by_id(connection, kind::RECORD, &earlier.id)? else {
+    let Some(row) = by_id(entries, kind::RECORD, &earlier.id)? else {
         let (id, time) = (earlier.id.clone(), earlier.time.clone());
         return Err(Stop::Refused(ChargeError::Lost { id, time }));
     };
@@ -305,36 +307,36 @@ fn replay(
 
 /// The data set is what the request takes it for; a ledger without limits takes in new names.
 fn admit(
-    connection: &Connection,
+    entries: &dyn Entries,
     data_set: &DataSet,
     fresh_id: impl FnOnce() -> String,
 ) -> Result<(), Stop<ChargeError>> {
-    if registry::check::<ChargeError>(connection, data_set)?.is_some() {
+    if registry::check::<ChargeError>(entries, data_set)?.is_some() {
         return Ok(());
     }
-    if registry::any_limit(connection)? {
+    if registry::any_limit(entries)? {
         return Err(DataSetError::Unregistered { name: data_set.name.clone() }.into());
     }
-    Ok(registry::enter(connection, &fresh_id(), data_set, None)?)
+    Ok(registry::enter(entries, &fresh_id(), data_set, None)?)
 }
 
 /// Where analysts have limits, somebody asks: else who has used one up would go on by saying nothing.
-fn named_where_needed(connection: &Connection, request: &ChargeRequest) -> Result<(), Stop<ChargeError>> {
+fn named_where_needed(entries: &dyn Entries, request: &ChargeRequest) -> Result<(), Stop<ChargeError>> {
     let name = &request.data_set.name;
     let needed = request.analyst.is_none()
-        && files::limited_analysts(connection, name)?.iter().any(|analyst| !analyst.is_empty());
+        && files::limited_analysts(entries, name)?.iter().any(|analyst| !analyst.is_empty());
     if needed { Err(Stop::Refused(ChargeError::Nameless { name: name.clone() })) } else { Ok(()) }
 }
 
 /// Check the limits and write the charge with its sums.
 fn enter(
-    connection: &Connection,
+    entries: &dyn Entries,
     id: String,
     request: &ChargeRequest,
     cost: Cost,
 ) -> Result<Charge, Stop<ChargeError>> {
     let (name, analyst) = (&request.data_set.name, request.analyst.as_deref());
-    let mut balance = balance::balance(connection, name, analyst)?;
+    let mut balance = balance::balance(entries, name, analyst)?;
     let over = |account: &Account, analyst: Option<&str>| {
         Stop::Refused(ChargeError::OverBudget(Box::new(OverBudget {
             data_set: name.clone(),
@@ -364,14 +366,13 @@ fn enter(
         request_id: request.request_id.as_deref(),
         body: body.text(),
     };
-    let row = chain::append(connection, link)?;
+    let row = chain::append(entries, link)?;
     Ok(Charge { id, hash: row.hash, time: row.time, cost, balance })
 }
 
 /// The row of a kind with this id.
-pub(super) fn by_id(connection: &Connection, kind: &str, id: &str) -> Fallible<Option<Row>> {
-    let sql = format!("SELECT {ROW} FROM entries WHERE id = ?1 AND kind = ?2");
-    Ok(connection.query_row(&sql, [id, kind], store::row).optional()?)
+pub(super) fn by_id(entries: &dyn Entries, kind: &str, id: &str) -> Fallible<Option<Row>> {
+    entries.one("id = ?1 AND kind = ?2", values![id, kind])
 }
 
 /// What a record holds.

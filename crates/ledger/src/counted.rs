@@ -21,6 +21,7 @@ use super::{
     chain::{self, Link},
     charge::by_id,
     cost::Cost,
+    entries::{Entries, values},
     entry::{self, kind},
     entry_of,
     error::{ChargeError, DataSetError, Fault, OverBudget, RegisterError},
@@ -31,7 +32,6 @@ use super::{
 use crate::entry::Event;
 use equipoise_core::loss::Approx;
 use equipoise_entropy::OsCoins;
-use rusqlite::{Connection, params};
 
 impl Ledger {
     /// This file is an older copy that was put back: from here on every limit counts as spent, or as much more as the bound says that was
@@ -41,18 +41,18 @@ impl Ledger {
         check_name(ANALYST, by)?;
         self.read_whole(|_| Ok(()))?;
         let bound = bound.map(|bound| Cost::from(bound.clone()).written_up());
-        self.write(|transaction, coins| {
-            store::raise(transaction, store::WITH_COUNTED)?;
+        self.write(|entries, coins| {
+            entries.raise(store::WITH_COUNTED)?;
             let id = store::fresh_id(coins);
             let body = entry::restored_body(by, bound.as_ref());
             let link =
                 Link { kind: kind::RESTORED, id: &id, data_set: "", analyst: None, request_id: None, body };
-            chain::append(transaction, link)?;
-            for name in registry::names(transaction)? {
-                let mut analysts = balance::analysts(transaction, &name)?;
+            chain::append(entries, link)?;
+            for name in registry::names(entries)? {
+                let mut analysts = balance::analysts(entries, &name)?;
                 analysts.insert(0, String::new());
                 for analyst in analysts {
-                    fill(transaction, coins, &name, &analyst, bound.as_ref())?;
+                    fill(entries, coins, &name, &analyst, bound.as_ref())?;
                 }
             }
             Ok(())
@@ -64,48 +64,48 @@ impl Ledger {
     pub fn see(&mut self, data_set: &str, analyst: &str, answer: &str) -> Result<bool, ChargeError> {
         check_name(ANALYST, analyst)?;
         self.read_whole(|_| Ok(()))?;
-        self.write(|transaction, coins| {
-            let row = by_id(transaction, kind::CHARGE, answer)?.filter(|row| row.data_set == data_set);
-            let recorded = by_id(transaction, kind::RECORD, answer)?.is_some();
+        self.write(|entries, coins| {
+            let row = by_id(entries, kind::CHARGE, answer)?.filter(|row| row.data_set == data_set);
+            let recorded = by_id(entries, kind::RECORD, answer)?.is_some();
             let Some(row) = row.filter(|_| recorded) else {
-                return Err(Stop::Failed(Fault::NotItsCharge.into()));
+                return Err(Stop::Failed(Fault::NotItsCharge));
             };
-            if !reregistration::is_in_force(transaction, data_set, row.number)? {
-                return Err(Stop::Failed(Fault::NotItsCharge.into()));
+            if !reregistration::is_in_force(entries, data_set, row.number)? {
+                return Err(Stop::Failed(Fault::NotItsCharge));
             }
-            if row.analyst == analyst || has_seen(transaction, data_set, analyst, answer)? {
+            if row.analyst == analyst || has_seen(entries, data_set, analyst, answer)? {
                 return Ok(false);
             }
             let Event::Charged { cost, .. } = entry_of(&row)?.event else {
                 unreachable!("a row of this kind reads as such an event")
             };
-            let account = balance::account(transaction, data_set, Some(analyst))?;
+            let account = balance::account(entries, data_set, Some(analyst))?;
             let after = account.after(&cost).map_err(|()| over(data_set, analyst, &account, &cost))?;
-            store::raise(transaction, store::WITH_COUNTED)?;
+            entries.raise(store::WITH_COUNTED)?;
             let body = entry::seen_body(answer, &cost, &after.spent);
             let id = store::fresh_id(coins);
             let link =
                 Link { kind: kind::SEEN, id: &id, data_set, analyst: Some(analyst), request_id: None, body };
-            chain::append(transaction, link)?;
+            chain::append(entries, link)?;
             Ok(true)
         })
     }
 
     /// Was this answer, which another paid for, shown to this analyst?
     pub fn has_seen(&self, data_set: &str, analyst: &str, answer: &str) -> Result<bool, super::LedgerError> {
-        self.read(|connection| has_seen(connection, data_set, analyst, answer))
+        self.read(|entries| has_seen(entries, data_set, analyst, answer))
     }
 }
 
 /// Count an account as spent up to its limit, or as so much more than it says.
 fn fill(
-    connection: &Connection,
+    entries: &dyn Entries,
     coins: &mut OsCoins,
     data_set: &str,
     analyst: &str,
     bound: Option<&Cost>,
 ) -> Result<(), Stop<RegisterError>> {
-    let account = balance::account(connection, data_set, (!analyst.is_empty()).then_some(analyst))?;
+    let account = balance::account(entries, data_set, (!analyst.is_empty()).then_some(analyst))?;
     let cost = match (bound, &account.limit) {
         (Some(bound), _) => bound.clone(),
         (None, None) => return Ok(()),
@@ -123,7 +123,7 @@ fn fill(
     let body = entry::gap_body(&cost, &spent);
     let analyst = (!analyst.is_empty()).then_some(analyst);
     let link = Link { kind: kind::GAP, id: &id, data_set, analyst, request_id: None, body };
-    chain::append(connection, link)?;
+    chain::append(entries, link)?;
     Ok(())
 }
 
@@ -139,19 +139,21 @@ fn over(data_set: &str, analyst: &str, account: &Account, cost: &Cost) -> Stop<C
 }
 
 pub(super) fn has_seen(
-    connection: &Connection,
+    entries: &dyn Entries,
     data_set: &str,
     analyst: &str,
     answer: &str,
 ) -> Fallible<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 \
-               AND json_extract(body, '$.answer') = ?4)";
-    Ok(connection.query_row(sql, params![kind::SEEN, data_set, analyst, answer], |row| row.get(0))?)
+    let condition =
+        format!("kind = ?1 AND data_set = ?2 AND analyst = ?3 AND {} = ?4", entries.field("answer"));
+    // The id of a charge has no character that JSON writes otherwise.
+    entries.any(&condition, values![kind::SEEN, data_set, analyst, &format!("\"{answer}\"")])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rusqlite::{Connection, params};
     use crate::{
         ChargeRequest, VerifyError,
         limit::Accountant,
@@ -266,7 +268,7 @@ mod tests {
             let sql = "UPDATE entries SET body = replace(body, ?1, ?2) WHERE kind IN ('gap', 'seen')";
             raw.execute(sql, [from, to]).unwrap();
             rehash(&raw);
-            raw.execute_batch(store::SCHEMA[7]).unwrap();
+            raw.execute_batch(crate::sqlite::SCHEMA[7]).unwrap();
             drop(raw);
             let found = Ledger::open_read_only(&copy).unwrap().verify(None);
             let is_unchanged = to.is_empty();

@@ -130,15 +130,24 @@ pub enum Event {
 
 /// A row of the table as it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub struct Row {
+    /// Its place, counted from one.
     pub number: i64,
+    /// Which event it is.
     pub kind: String,
+    /// Its id.
     pub id: String,
+    /// When it was made.
     pub time: String,
+    /// The data set, or nothing.
     pub data_set: String,
+    /// Who asked or whom it is about, or nothing.
     pub analyst: String,
+    /// The id that came with a request.
     pub request_id: Option<String>,
+    /// What it says, as JSON.
     pub body: String,
+    /// The hash of all of this and of what stands before it.
     pub hash: String,
 }
 
@@ -274,7 +283,7 @@ pub(super) fn record_body(release: &str) -> String {
 
 impl Row {
     /// The entry that the row stands for, or what is wrong with the row.
-    pub fn entry(&self) -> Result<Entry, String> {
+    pub(super) fn entry(&self) -> Result<Entry, String> {
         let body: Value = serde_json::from_str(&self.body).map_err(|_| "its body is not JSON".to_string())?;
         let event =
             self.event(&body).ok_or_else(|| format!("its body is not that of the kind '{}'", self.kind))?;
@@ -365,13 +374,13 @@ impl Row {
     }
 
     /// The fingerprint of a registration. It never leaves the ledger.
-    pub fn fingerprint(&self) -> Option<String> {
+    pub(super) fn fingerprint(&self) -> Option<String> {
         let body: Value = serde_json::from_str(&self.body).ok()?;
         body.get("fingerprint")?.as_str().map(str::to_string)
     }
 
     /// What the first entry says about the layout and the secret.
-    pub fn created(&self) -> Option<(i64, String)> {
+    pub(super) fn created(&self) -> Option<(i64, String)> {
         let body: Value = serde_json::from_str(&self.body).ok()?;
         Some((body.get("version")?.as_i64()?, body.get("secret")?.as_str()?.to_string()))
     }

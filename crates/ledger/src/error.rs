@@ -18,7 +18,7 @@ use std::{
 /// The ledger itself cannot be used. What was being written is not in it, unless the fault is [`Fault::Unfinished`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerError {
-    /// The file, or `None` for a ledger in memory.
+    /// The file, or the address of a server without a role; `None` for a ledger in memory.
     pub path: Option<PathBuf>,
     /// What is wrong with it.
     pub fault: Fault,
@@ -68,20 +68,51 @@ pub enum Fault {
     NotItsCharge,
     /// The answer to this charge was already recorded.
     AlreadyRecorded,
+    /// This program was built without what keeps ledgers on servers.
+    NotBuilt,
+    /// What stands between this program and a server.
+    Server {
+        /// In our words, with the next step.
+        what: String,
+    },
+    /// No server answers there.
+    Unreachable,
+    /// The line to the server broke before anything was kept.
+    Gone,
+    /// The database has no ledger.
+    NotBegun,
+    /// The database has one already.
+    Begun,
+    /// A server that could forget what it said it has.
+    Forgetful {
+        /// The setting, as in `fsync=off`.
+        setting: String,
+    },
+    /// The role may change or delete entries.
+    MayChange,
     /// What the operating system or SQLite said.
     Io {
         /// In its words.
         reason: String,
     },
-    /// The disk failed at the very end of a transaction. It may have all of it: SQLite takes it back, but where the machine
-    /// stops right then, the next process finds it whole.
+    /// The disk, or the line to a server, failed at the very end of a transaction. It may have all of it: SQLite takes it back, but where
+    /// the machine stops right then, the next process finds it whole; a server that does not come back says nothing.
     Unfinished {
-        /// In the words of SQLite.
+        /// In the words of SQLite, or ours.
         reason: String,
     },
 }
 
 impl Fault {
+    /// What is written contradicts itself, there.
+    pub fn damaged(entry: u64, what: impl Into<String>) -> Self {
+        Self::Damaged { entry, what: what.into() }
+    }
+
+    pub(super) fn at(self, place: Option<&Path>) -> LedgerError {
+        LedgerError { path: place.map(PathBuf::from), fault: self }
+    }
+
     /// What is wrong, without a next step and whatever was being done.
     pub fn what(&self) -> String {
         let words = match self {
@@ -107,6 +138,16 @@ impl Fault {
             Self::Forgets => "it keeps sums only, not every charge",
             Self::NotItsCharge => "the charge is not one of this ledger",
             Self::AlreadyRecorded => "the answer to this charge was already recorded",
+            Self::NotBuilt => "a ledger on a server is kept by 'equipoise-postgres', which is not installed beside this program or on PATH",
+            Self::Server { what } => return what.clone(),
+            Self::Unreachable => "no server answers there",
+            Self::Gone => "the server went away before anything was written",
+            Self::NotBegun => "the database has no ledger that this role may know of",
+            Self::Begun => "the database has a ledger already, left as it is",
+            Self::Forgetful { setting } => {
+                return format!("its server has {setting} and could forget charges");
+            }
+            Self::MayChange => "the role may change or delete entries",
             Self::Io { reason } | Self::Unfinished { reason } => return reason.clone(),
         };
         words.to_string()
@@ -133,7 +174,14 @@ impl Fault {
             Self::Unfinished { .. } => {
                 "whether it was written is not known, 'equipoise budget log' shows what is there"
             }
-            Self::AlreadyRecorded | Self::Io { .. } => return None,
+            Self::NotBuilt => "build it with 'cargo install --path crates/cli-postgres' in the source of equipoise",
+            Self::Unreachable => "check host, port and that it is started",
+            Self::Gone => "try again",
+            Self::NotBegun => "its steward makes one with 'equipoise budget init', which also lets roles in",
+            Self::Begun => "let another role in as docs/databases.md says",
+            Self::Forgetful { .. } => "have it set to on",
+            Self::MayChange => "charge as the role that 'equipoise budget init' let in, which may only add",
+            Self::Server { .. } | Self::AlreadyRecorded | Self::Io { .. } => return None,
         })
     }
 }
@@ -149,6 +197,13 @@ impl LedgerError {
             | Fault::ReadOnly
             | Fault::NoAccess
             | Fault::TwoNames
+            | Fault::NotBuilt
+            | Fault::Server { .. }
+            | Fault::Unreachable
+            | Fault::NotBegun
+            | Fault::Begun
+            | Fault::Forgetful { .. }
+            | Fault::MayChange
             | Fault::NoSharedMemory => 2,
             _ => 1,
         }

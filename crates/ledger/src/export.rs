@@ -4,19 +4,18 @@ use super::{
     Ledger, chain,
     charge::{self, Recorded},
     cost::Cost,
+    entries::{Value, values},
     entry::{Entry, Event, kind},
     entry_of,
-    error::LedgerError,
+    error::{Fault, LedgerError},
     registry::DataSet,
     reregistration,
-    store::{self, ROW},
 };
 use equipoise_core::{
     loss::{Amount, Approx},
     ratio::Ratio,
 };
-use rusqlite::params;
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 use std::ops::ControlFlow;
 
 /// Takes a piece of text, and says whether more is wanted.
@@ -31,7 +30,11 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let last = self.read_whole(chain::last)?.map_or(0, |(number, _)| number);
         let range = (i64::MIN, last);
-        self.pages("(?1 IS NULL OR data_set = ?1) AND ?2 IS NULL", [data_set, None], range, each).map(|_| ())
+        let found = match &data_set {
+            Some(data_set) => self.pages("data_set = ?1", &[data_set], range, each),
+            None => self.pages("1 = 1", &[], range, each),
+        };
+        found.map(|_| ())
     }
 
     /// Every entry after a number, the same way.
@@ -42,7 +45,7 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let last = self.read_whole(chain::last)?.map_or(0, |(number, _)| number);
         let range = (i64::try_from(number).unwrap_or(i64::MAX), last);
-        self.pages("?1 IS NULL AND ?2 IS NULL", [None, None], range, each).map(|_| ())
+        self.pages("1 = 1", &[], range, each).map(|_| ())
     }
 
     /// Entries after a number and up to another, some at a time: however long each takes, forks and other threads come in between. Entries are
@@ -50,33 +53,24 @@ impl Ledger {
     fn pages(
         &self,
         condition: &str,
-        parameters: [Option<&str>; 2],
+        parameters: &[&str],
         (mut after, last): (i64, i64),
         each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, LedgerError> {
-        let sql = format!(
-            "SELECT {ROW} FROM entries WHERE {condition} AND number > ?3 AND number <= ?4 ORDER BY number"
-        );
+        let (from, to) = (parameters.len() + 1, parameters.len() + 2);
+        let condition = format!("{condition} AND number > ?{from} AND number <= ?{to} ORDER BY number LIMIT {AT_A_TIME}");
         loop {
-            let page = self.read_whole(|connection| {
-                let mut statement = connection.prepare(&sql)?;
-                let mut rows = statement.query(params![parameters[0], parameters[1], after, last])?;
-                let (mut page, mut bytes) = (Vec::new(), 0);
-                while bytes < PAGE
-                    && let Some(row) = rows.next()?
-                {
-                    let row = store::row(row)?;
-                    after = row.number;
-                    bytes += row.body.len() + 1;
-                    page.push(row);
-                }
-                Ok(page)
+            let page = self.read_whole(|entries| {
+                let named = parameters.iter().copied().map(Value::from);
+                let parameters: Vec<Value> = named.chain([after, last].map(Value::from)).collect();
+                entries.all(&condition, &parameters)
             })?;
+            after = page.last().map_or(after, |row| row.number);
             if page.is_empty() {
                 return Ok(ControlFlow::Continue(()));
             }
             for row in page {
-                let entry = entry_of(&row).map_err(|error| error.at(self.path()))?;
+                let entry = entry_of(&row).map_err(|error| error.at(self.shared.place()))?;
                 if each(&entry).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -91,17 +85,14 @@ impl Ledger {
         analyst: Option<&str>,
         most: u32,
     ) -> Result<Vec<Recorded>, LedgerError> {
-        let ledger = self.path().is_some().then(|| self.id().to_string());
-        let sql = format!(
-            "SELECT {ROW} FROM entries INDEXED BY entries_by_analyst \
-             WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 AND length(body) < ?4 ORDER BY number DESC LIMIT ?5"
-        );
-        self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
+        let ledger = self.lasting_id();
+        let condition =
+            "kind = ?1 AND data_set = ?2 AND analyst = ?3 AND length(body) < ?4 ORDER BY number DESC LIMIT ?5";
+        self.read(|entries| {
             let analyst = analyst.unwrap_or_default();
             let rows =
-                statement.query_map(params![kind::RECORD, data_set, analyst, SHORT, most], store::row)?;
-            rows.map(|row| charge::recorded(row?, ledger.clone())).collect()
+                entries.all(condition, values![kind::RECORD, data_set, analyst, SHORT, i64::from(most)])?;
+            rows.into_iter().map(|row| charge::recorded(row, ledger.clone())).collect()
         })
     }
 
@@ -112,18 +103,13 @@ impl Ledger {
         analyst: &str,
         most: u32,
     ) -> Result<Vec<Recorded>, LedgerError> {
-        let ledger = self.path().is_some().then(|| self.id().to_string());
-        let sql = format!(
-            "SELECT {ROW} FROM entries INDEXED BY entries_by_analyst \
-             WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 ORDER BY number DESC LIMIT ?4"
-        );
-        self.read(|connection| {
-            let mut statement = connection.prepare(&sql)?;
-            let rows = statement.query_map(params![kind::SEEN, data_set, analyst, most], store::row)?;
+        let ledger = self.lasting_id();
+        let condition = "kind = ?1 AND data_set = ?2 AND analyst = ?3 ORDER BY number DESC LIMIT ?4";
+        self.read(|entries| {
             let mut found = Vec::new();
-            for row in rows {
-                let Event::Seen { answer, .. } = entry_of(&row?)?.event else { continue };
-                if let Some(record) = charge::by_id(connection, kind::RECORD, &answer)? {
+            for row in entries.all(condition, values![kind::SEEN, data_set, analyst, i64::from(most)])? {
+                let Event::Seen { answer, .. } = entry_of(&row)?.event else { continue };
+                if let Some(record) = charge::by_id(entries, kind::RECORD, &answer)? {
                     found.push(charge::recorded(record, ledger.clone())?);
                 }
             }
@@ -133,34 +119,30 @@ impl Ledger {
 
     /// How many characters the longest name of an analyst has.
     pub fn longest_analyst(&self) -> Result<usize, LedgerError> {
-        let sql = "SELECT coalesce(max(length(analyst)), 0) FROM entries INDEXED BY entries_by_analyst \
+        let sql = "SELECT coalesce(max(length(analyst)), 0) FROM entries \
                    WHERE kind IN ('charge', 'limit', 'seen')";
-        let longest: i64 = self.read(|connection| Ok(connection.query_row(sql, [], |row| row.get(0))?))?;
+        let longest = self.read(|entries| entries.number(sql, &[]))?;
         Ok(usize::try_from(longest).unwrap_or(0))
     }
 
     /// Is there an entry with this hash?
     pub fn has_hash(&self, hash: &str) -> Result<bool, LedgerError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE hash = ?1 COLLATE NOCASE)";
-        self.read(|connection| Ok(connection.query_row(sql, [hash], |row| row.get(0))?))
+        self.read(|entries| entries.any("hash = ?1", values![&hash.to_ascii_lowercase()]))
     }
 
     /// The ids of charges that begin so; two where there are several.
     pub fn beginning_with(&self, beginning: &str) -> Result<Vec<String>, LedgerError> {
-        let sql = "SELECT id FROM entries WHERE id >= ?1 AND id < ?1 || char(1114111) AND kind = ?2 LIMIT 2";
-        self.read(|connection| {
-            let mut statement = connection.prepare(sql)?;
-            let ids = statement.query_map([beginning, kind::CHARGE], |row| row.get(0))?;
-            Ok(ids.collect::<Result<_, _>>()?)
-        })
+        let sql = "SELECT id FROM entries WHERE id >= ?1 AND id < ?2 AND kind = ?3 LIMIT 2";
+        let end = format!("{beginning}\u{10ffff}");
+        self.read(|entries| entries.texts(sql, values![beginning, &end, kind::CHARGE]))
     }
 
     /// The charge with this id, and its answer unless that was lost.
     pub fn find(&self, id: &str) -> Result<Option<(Entry, Option<Recorded>)>, LedgerError> {
-        let ledger = self.path().is_some().then(|| self.id().to_string());
-        self.read(|connection| {
-            let Some(row) = charge::by_id(connection, kind::CHARGE, id)? else { return Ok(None) };
-            let record = charge::by_id(connection, kind::RECORD, id)?;
+        let ledger = self.lasting_id();
+        self.read(|entries| {
+            let Some(row) = charge::by_id(entries, kind::CHARGE, id)? else { return Ok(None) };
+            let record = charge::by_id(entries, kind::RECORD, id)?;
             let record = record.map(|row| charge::recorded(row, ledger)).transpose()?;
             Ok(Some((entry_of(&row)?, record)))
         })
@@ -174,10 +156,10 @@ impl Ledger {
     /// mechanism. Where charges have a delta, the events hold outside of it: add `event_delta` to the delta
     /// that is computed from them. A charge without a known rho is an `UnsupportedDpEvent`.
     pub fn export(&self, out: Pieces<'_>) -> Result<(), LedgerError> {
-        let (last, accounts) = self.read_whole(|connection| {
+        let (last, accounts) = self.read_whole(|entries| {
             let last =
-                chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
-            Ok((last, reregistration::accounts(connection)?))
+                chain::last(entries)?.ok_or_else(|| Fault::damaged(0, "it has no entries"))?;
+            Ok((last, reregistration::accounts(entries)?))
         })?;
         exported(self, &last, &accounts, out).map(|_| ())
     }
@@ -186,8 +168,8 @@ impl Ledger {
 /// Releases of one number are shorter than this, in characters.
 const SHORT: i64 = 1 << 14;
 
-/// So many bytes of entries are read at a time, or one entry.
-const PAGE: usize = 1 << 20;
+/// So many entries are read at a time.
+const AT_A_TIME: usize = 64;
 
 /// Go on with a piece, or stop where no more is wanted.
 macro_rules! put {
@@ -274,8 +256,8 @@ fn each_charge(
     let counted = format!("(kind = ?1 OR (kind = '{}' AND analyst = ''))", kind::GAP);
     let condition = format!("{counted} AND data_set = ?2 {}", account.condition);
     let mut first = true;
-    let parameters = [Some(kind::CHARGE), Some(account.data_set.name.as_str())];
-    ledger.pages(&condition, parameters, (i64::MIN, last), &mut |entry| {
+    let parameters = [kind::CHARGE, account.data_set.name.as_str()];
+    ledger.pages(&condition, &parameters, (i64::MIN, last), &mut |entry| {
         let (cost, question) = match &entry.event {
             Event::Charged { cost, question, .. } => (cost, question.as_str()),
             Event::Gap { cost, .. } => (cost, "entries that are missing"),
@@ -286,7 +268,7 @@ fn each_charge(
 }
 
 /// A charge in exact numbers.
-fn exact(entry: &Entry, cost: &Cost, question: &str) -> Value {
+fn exact(entry: &Entry, cost: &Cost, question: &str) -> Json {
     let mut exact = json!({ "epsilon": cost.approx.eps.to_exact(), "delta": cost.approx.delta.to_exact() });
     if let Some(loss) = &cost.zcdp {
         exact["rho"] = loss.rho.to_exact().into();
@@ -304,7 +286,7 @@ fn exact(entry: &Entry, cost: &Cost, question: &str) -> Value {
 const MODULE: &str = "dp_accounting.dp_event";
 
 /// An event with the names that `dp_accounting` gives to modules, classes and fields.
-fn event(class: &str, fields: &[(&str, Value)]) -> Value {
+fn event(class: &str, fields: &[(&str, Json)]) -> Json {
     let mut event = json!({ "module_name": MODULE, "class_name": class });
     for (name, value) in fields {
         event[*name] = value.clone();

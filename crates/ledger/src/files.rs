@@ -16,15 +16,14 @@ use super::{
     chain::{self, Head, Link},
     charge::{self, ChargeRequest},
     cost::Cost,
+    entries::{Entries, values},
     entry::{self, Event, kind},
     entry_of,
     error::{ChargeError, Fault, LedgerError},
-    registry,
-    store::{self, ROW},
+    registry, store,
 };
 use crate::file_id::FileId;
 use equipoise_entropy::OsCoins;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::{collections::BTreeSet, path::PathBuf};
 
 /// Of more files than these it is not kept which the others are; their names still tell.
@@ -94,37 +93,36 @@ impl Ledger {
 
     /// Every data set, and by which files it can be recognised.
     pub fn guarded(&self) -> Result<Vec<Guarded>, LedgerError> {
-        self.read(|connection| {
+        self.read(|entries| {
             let guarded = |name: String| {
-                let limited = !limited_analysts(connection, &name)?.is_empty();
-                Ok(Guarded { limited, files: every_file(connection, &name)?, name })
+                let limited = !limited_analysts(entries, &name)?.is_empty();
+                Ok(Guarded { limited, files: every_file(entries, &name)?, name })
             };
-            registry::names(connection)?.into_iter().map(guarded).collect()
+            registry::names(entries)?.into_iter().map(guarded).collect()
         })
     }
 
     /// Does this ledger have that entry? Then it has all that a ledger with that head has.
     pub fn contains(&self, head: &Head) -> Result<bool, LedgerError> {
         let number = i64::try_from(head.entries).unwrap_or(i64::MAX);
-        self.read(|connection| {
-            let sql = "SELECT hash FROM entries WHERE number = ?1";
-            let hash: Option<String> = connection.query_row(sql, [number], |row| row.get(0)).optional()?;
-            Ok(self.id() == head.ledger && hash.as_ref() == Some(&head.hash))
+        self.read(|entries| {
+            let has = entries.any("number = ?1 AND hash = ?2", values![number, &head.hash])?;
+            Ok(has && self.id() == head.ledger)
         })
     }
 
     /// May the monitor that this charge paid for go on in this file? The first file that asks is the one.
     pub fn adopt(&mut self, charge: &str, file: FileId) -> Result<bool, LedgerError> {
-        let known = self.read(|connection| adopted(connection, charge))?;
+        let known = self.read(|entries| adopted(entries, charge))?;
         if let Some(known) = known {
             return Ok(known.is(&file));
         }
-        self.write(|transaction, _| {
-            if let Some(known) = adopted(transaction, charge)? {
+        self.write(|entries, _| {
+            if let Some(known) = adopted(entries, charge)? {
                 return Ok(known.is(&file));
             }
-            let Some(paid) = charge::by_id(transaction, kind::CHARGE, charge)? else {
-                return Err(Stop::Failed(Fault::NotItsCharge.into()));
+            let Some(paid) = charge::by_id(entries, kind::CHARGE, charge)? else {
+                return Err(Stop::Failed(Fault::NotItsCharge));
             };
             let analyst = (!paid.analyst.is_empty()).then_some(paid.analyst.as_str());
             let body = entry::files_body(&[file]);
@@ -136,8 +134,8 @@ impl Ledger {
                 request_id: None,
                 body,
             };
-            chain::append(transaction, link)?;
-            store::raise(transaction, store::WITH_FILES)?;
+            chain::append(entries, link)?;
+            entries.raise(store::WITH_FILES)?;
             Ok(true)
         })
     }
@@ -148,15 +146,15 @@ impl Ledger {
         let here = Apart {
             charged: Charged::There,
             ledger: self.id().to_string(),
-            path: self.path().map_or(String::new(), |path| path.to_string_lossy().into_owned()),
+            path: self.shared.place().map_or(String::new(), |place| place.to_string_lossy().into_owned()),
             data_set: request.data_set.name.clone(),
             cost: request.cost.written_up(),
         };
         let analyst = request.analyst.as_deref();
         let say = |Elsewhere { ledger, data_set }: &Elsewhere| {
             let mut other = Self::open(ledger)?;
-            other.write(|transaction, coins| {
-                enter(transaction, &store::fresh_id(coins), data_set, analyst, &here)
+            other.write(|entries, coins| {
+                enter(entries, &store::fresh_id(coins), data_set, analyst, &here)
                     .map_err(Stop::<LedgerError>::Failed)
             })?;
             let (ledger, path) = (other.id().to_string(), ledger.to_string_lossy().into_owned());
@@ -167,13 +165,11 @@ impl Ledger {
 }
 
 /// Who has a limit of their own in force on a data set; the empty name stands for everybody.
-pub(super) fn limited_analysts(connection: &Connection, name: &str) -> Fallible<Vec<String>> {
+pub(super) fn limited_analysts(entries: &dyn Entries, name: &str) -> Fallible<Vec<String>> {
     let sql = "SELECT DISTINCT analyst FROM entries WHERE kind = ?1 AND data_set = ?2 ORDER BY analyst";
-    let mut statement = connection.prepare(sql)?;
-    let analysts = statement.query_map([kind::LIMIT, name], |row| row.get(0))?;
-    let mut found: Vec<String> = analysts.collect::<Result<_, _>>()?;
+    let mut found = entries.texts(sql, values![kind::LIMIT, name])?;
     let mut failed = None;
-    found.retain(|analyst| match super::balance::limit(connection, name, analyst) {
+    found.retain(|analyst| match super::balance::limit(entries, name, analyst) {
         Ok(limit) => limit.is_some(),
         Err(error) => {
             failed = Some(error);
@@ -185,12 +181,12 @@ pub(super) fn limited_analysts(connection: &Connection, name: &str) -> Fallible<
 
 /// Keep which files a data set is, as far as that is not kept yet.
 pub(super) fn note(
-    connection: &Connection,
+    entries: &dyn Entries,
     coins: &mut OsCoins,
     data_set: &str,
     files: &[FileId],
 ) -> Fallible<()> {
-    let known = if files.is_empty() { Vec::new() } else { every_file(connection, data_set)? };
+    let known = if files.is_empty() { Vec::new() } else { every_file(entries, data_set)? };
     let mut known: BTreeSet<[u64; 3]> = known.iter().map(FileId::identity).collect();
     let room = MOST_FILES.saturating_sub(known.len());
     let new: Vec<FileId> =
@@ -198,30 +194,28 @@ pub(super) fn note(
     for part in new.chunks(FILES_OF_AN_ENTRY) {
         let (id, body) = (store::fresh_id(coins), entry::files_body(part));
         let link = Link { kind: kind::FILES, id: &id, data_set, analyst: None, request_id: None, body };
-        chain::append(connection, link)?;
+        chain::append(entries, link)?;
     }
-    if new.is_empty() { Ok(()) } else { store::raise(connection, store::WITH_FILES) }
+    if new.is_empty() { Ok(()) } else { entries.raise(store::WITH_FILES) }
 }
 
 /// Keep that something is counted apart.
 pub(super) fn enter(
-    connection: &Connection,
+    entries: &dyn Entries,
     id: &str,
     data_set: &str,
     analyst: Option<&str>,
     apart: &Apart,
 ) -> Fallible<()> {
     let body = entry::apart_body(apart);
-    chain::append(connection, Link { kind: kind::APART, id, data_set, analyst, request_id: None, body })?;
-    store::raise(connection, store::WITH_FILES)
+    chain::append(entries, Link { kind: kind::APART, id, data_set, analyst, request_id: None, body })?;
+    entries.raise(store::WITH_FILES)
 }
 
-fn every_file(connection: &Connection, name: &str) -> Fallible<Vec<FileId>> {
-    let sql = format!("SELECT {ROW} FROM entries WHERE kind = ?1 AND data_set = ?2 ORDER BY number");
-    let mut statement = connection.prepare(&sql)?;
+fn every_file(entries: &dyn Entries, name: &str) -> Fallible<Vec<FileId>> {
     let mut found: Vec<FileId> = Vec::new();
-    for row in statement.query_map(params![kind::FILES, name], store::row)? {
-        if let Event::Files { files } = entry_of(&row?)?.event {
+    for row in entries.all("kind = ?1 AND data_set = ?2 ORDER BY number", values![kind::FILES, name])? {
+        if let Event::Files { files } = entry_of(&row)?.event {
             found.extend(files);
         }
     }
@@ -230,8 +224,8 @@ fn every_file(connection: &Connection, name: &str) -> Fallible<Vec<FileId>> {
     Ok(found)
 }
 
-fn adopted(connection: &Connection, charge: &str) -> Fallible<Option<FileId>> {
-    let Some(row) = charge::by_id(connection, kind::ADOPT, charge)? else { return Ok(None) };
+fn adopted(entries: &dyn Entries, charge: &str) -> Fallible<Option<FileId>> {
+    let Some(row) = charge::by_id(entries, kind::ADOPT, charge)? else { return Ok(None) };
     match entry_of(&row)?.event {
         Event::Adopted { file } => Ok(Some(file)),
         _ => unreachable!("a row of this kind reads as such an event"),

@@ -1,5 +1,6 @@
 //! Which files a data set is, what is counted apart, and who must be named.
 
+use rusqlite::Connection;
 use super::{
     tests::{granted, limited, logged, loss, on_disk, request, salaries},
     *,

@@ -4,10 +4,9 @@
 //! set, is stored in the ledger and never shown: who knows it without the secret learns nothing, and who has
 //! the secret has the ledger, which only its owner reads.
 
-use super::{Fallible, chain::hex};
+use super::chain::hex;
 use equipoise_core::{coins::Words, stop};
 use hmac::{Hmac, KeyInit, Mac};
-use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 
@@ -25,10 +24,6 @@ pub(super) fn seal(secret: &[u8]) -> [u8; 32] {
     let mut state = Sha256::new_with_prefix(b"equipoise ledger secret 1");
     state.update(secret);
     state.finalize().into()
-}
-
-pub(super) fn secret(connection: &Connection) -> Fallible<Vec<u8>> {
-    Ok(connection.query_row("SELECT secret FROM secret", [], |row| row.get(0))?)
 }
 
 /// The fingerprint of everything that the reader has.

@@ -14,39 +14,31 @@
 use super::{
     Fallible,
     charge::by_id,
+    entries::{Entries, values},
     entry::{Row, kind},
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 /// This charge was just recorded: it is forgotten where a later one is there, and so is the one before it.
-pub(super) fn after(connection: &Connection, paid: &Row) -> Fallible<()> {
+pub(super) fn after(entries: &dyn Entries, paid: &Row) -> Fallible<()> {
     let neighbour = |order: &str| {
-        let sql = format!(
-            "SELECT id, request_id IS NULL FROM entries \
-             WHERE kind = ?1 AND data_set = ?2 AND analyst = ?3 AND number {order} LIMIT 1"
-        );
-        let found = params![kind::CHARGE, paid.data_set, paid.analyst, paid.number];
-        connection
-            .query_row(&sql, found, |row| Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?)))
-            .optional()
+        let condition = format!("kind = ?1 AND data_set = ?2 AND analyst = ?3 AND number {order}");
+        entries.one(&condition, values![kind::CHARGE, &paid.data_set, &paid.analyst, paid.number])
     };
     if paid.request_id.is_none() && neighbour("> ?4 ORDER BY number")?.is_some() {
-        drop_charge(connection, &paid.id)?;
+        drop_charge(entries, &paid.id)?;
     }
-    if let Some((id, true)) = neighbour("< ?4 ORDER BY number DESC")?
-        && by_id(connection, kind::RECORD, &id)?.is_some()
+    if let Some(before) = neighbour("< ?4 ORDER BY number DESC")?
+        && before.request_id.is_none()
+        && by_id(entries, kind::RECORD, &before.id)?.is_some()
     {
-        drop_charge(connection, &id)?;
+        drop_charge(entries, &before.id)?;
     }
     Ok(())
 }
 
-fn drop_charge(connection: &Connection, id: &str) -> Fallible<()> {
-    connection.execute(
-        "DELETE FROM entries WHERE id = ?1 AND kind IN (?2, ?3)",
-        [id, kind::CHARGE, kind::RECORD],
-    )?;
-    Ok(())
+fn drop_charge(entries: &dyn Entries, id: &str) -> Fallible<()> {
+    let sql = "DELETE FROM entries WHERE id = ?1 AND kind IN (?2, ?3)";
+    entries.rows(sql, values![id, kind::CHARGE, kind::RECORD]).map(|_| ())
 }
 
 #[cfg(test)]
@@ -58,11 +50,7 @@ mod tests {
     use crate::{Accountant, ChargeRequest, Limit};
 
     fn entries(ledger: &Ledger) -> i64 {
-        ledger
-            .read(
-                |connection| Ok(connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0))?),
-            )
-            .unwrap()
+        ledger.read(|entries| entries.number("SELECT count(*) FROM entries", &[])).unwrap()
     }
 
     fn spent(ledger: &Ledger) -> String {

@@ -13,15 +13,14 @@
 //! A fork that goes unseen (a bare `clone` system call) ends in [`Fault::Forked`].
 
 use super::{
-    Error, Fallible,
+    Fallible,
     chain::{self, Head},
+    entries::{Entries, Held, Kept, Outcome, Store},
     error::Fault,
     files::Expected,
-    registry,
-    store::{self, Kept},
+    registry, store,
 };
 use equipoise_entropy::fork;
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use std::{
     collections::HashMap,
     mem,
@@ -35,13 +34,18 @@ use std::{
 /// How long other processes are waited for.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
+/// A server that went away is waited for so long by who had a line to it.
+const RETURN: Duration = Duration::from_secs(20);
+
 /// Everybody's part of a ledger that is open in this process.
 pub(super) struct Shared {
     slot: Mutex<Option<Open>>,
     pub id: String,
-    pub path: Option<PathBuf>,
-    /// Device and inode.
-    pub file: Option<(u64, u64)>,
+    /// Its file, or the address of its server as messages show it; nothing in memory.
+    place: Option<PathBuf>,
+    /// What a connection comes from after a fork, and after a server went away; nothing in memory.
+    store: Option<Box<dyn Store>>,
+    is_file: bool,
     pub kept: Kept,
     /// What is known of data sets that are about to be charged, by name. Locked inside only.
     expected: Mutex<HashMap<String, Expected>>,
@@ -49,19 +53,26 @@ pub(super) struct Shared {
     told: Mutex<Option<Tell>>,
 }
 
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Write,
+    Read,
+}
+
 /// Is told of a head.
 type Tell = Box<dyn Fn(&Head) + Send + Sync>;
 
-pub(super) struct Open {
-    pub connection: Connection,
+struct Open {
+    held: Box<dyn Held>,
     process: u32,
     /// How many forks had been seen.
     forks: u64,
 }
 
 impl Open {
-    pub fn new(connection: Connection) -> Self {
-        Self { connection, process: process::id(), forks: fork::count() }
+    fn new(held: Box<dyn Held>) -> Self {
+        Self { held, process: process::id(), forks: fork::count() }
     }
 
     fn is_ours(&self) -> bool {
@@ -69,7 +80,7 @@ impl Open {
     }
 }
 
-/// Files that are to be closed before a fork. Locked inside only.
+/// Files, and lines to servers, that are to be closed before a fork. Locked inside only.
 static FILES: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -87,24 +98,49 @@ fn close_files() {
 }
 
 impl Shared {
-    pub fn new(
-        open: Open,
+    pub fn in_file(
+        held: Box<dyn Held>,
         id: String,
-        path: Option<PathBuf>,
-        file: Option<(u64, u64)>,
+        path: PathBuf,
+        store: Box<dyn Store>,
         kept: Kept,
     ) -> Arc<Self> {
-        let on_disk = path.is_some();
+        Self::new(held, id, Some((path, store)), true, kept)
+    }
+
+    pub fn on_server(
+        held: Box<dyn Held>,
+        id: String,
+        place: PathBuf,
+        store: Box<dyn Store>,
+        kept: Kept,
+    ) -> Arc<Self> {
+        Self::new(held, id, Some((place, store)), false, kept)
+    }
+
+    pub fn in_memory(held: Box<dyn Held>, id: String, kept: Kept) -> Arc<Self> {
+        Self::new(held, id, None, false, kept)
+    }
+
+    fn new(
+        held: Box<dyn Held>,
+        id: String,
+        place: Option<(PathBuf, Box<dyn Store>)>,
+        is_file: bool,
+        kept: Kept,
+    ) -> Arc<Self> {
+        let (place, store) = place.unzip();
         let shared = Arc::new(Self {
-            slot: Mutex::new(Some(open)),
+            slot: Mutex::new(Some(Open::new(held))),
             id,
-            path,
-            file,
+            place,
+            store,
+            is_file,
             kept,
             expected: Mutex::default(),
             told: Mutex::default(),
         });
-        if on_disk {
+        if shared.place.is_some() {
             fork::before_each(close_files);
             let _inside = fork::enter();
             let mut files = locked(&FILES);
@@ -114,21 +150,47 @@ impl Shared {
         shared
     }
 
-    /// Run this inside a transaction. Where another process has the ledger this waits for a minute, and lets forks by.
+    /// Run this inside a transaction, and `after` it before anybody else has a turn. Where another process has the ledger this waits for a
+    /// minute, and lets forks by.
     pub fn with<T>(
         &self,
-        behaviour: TransactionBehavior,
-        work: impl FnOnce(Transaction<'_>) -> T,
+        turn: Turn,
+        work: impl FnOnce(&dyn Entries) -> (Outcome, T),
+        after: impl FnOnce(&T),
     ) -> Fallible<T> {
+        let (mut work, mut done) = (Some(work), None);
         let began = Instant::now();
         loop {
             let inside = fork::enter();
             let mut slot = locked(&self.slot);
-            let connection = self.connected(&mut slot)?;
-            match begun(connection, behaviour) {
-                Ok(transaction) => return Ok(work(transaction)),
-                Err(error) if is_busy(&error) && began.elapsed() < PATIENCE => {}
-                Err(error) => return Err(error.into()),
+            let outcome = self.connected(&mut slot).and_then(|held| {
+                let mut once = |entries: &dyn Entries| {
+                    let Some(work) = work.take() else { return Outcome::Leave };
+                    let (outcome, value) = work(entries);
+                    done = Some(value);
+                    outcome
+                };
+                match turn {
+                    Turn::Write => held.write(&mut once),
+                    Turn::Read => held.read(&mut |entries| {
+                        once(entries);
+                    }),
+                }
+            });
+            // What a broken line was asked for last is not known; another one begins anew.
+            if slot.as_ref().is_some_and(|open| open.held.is_broken()) {
+                drop(slot.take());
+            }
+            match outcome {
+                Ok(()) => {
+                    let done = done.expect("a transaction that ends well has run its work");
+                    after(&done);
+                    return Ok(done);
+                }
+                Err(fault) if work.is_none() => return Err(fault),
+                Err(Fault::Busy) if began.elapsed() < PATIENCE => {}
+                Err(Fault::Gone | Fault::Unreachable) if began.elapsed() < RETURN => {}
+                Err(fault) => return Err(fault),
             }
             // Outside, so that a fork that waits comes in between.
             drop(slot);
@@ -155,53 +217,55 @@ impl Shared {
     }
 
     /// The head that a transaction makes, where somebody is to be told.
-    pub fn head_to_tell(&self, connection: &Connection) -> Fallible<Option<Head>> {
+    pub fn head_to_tell(&self, entries: &dyn Entries) -> Fallible<Option<Head>> {
         if locked(&self.told).is_none() {
             return Ok(None);
         }
-        let last = chain::last(connection)?;
+        let last = chain::last(entries)?;
         Ok(last.map(|(number, hash)| Head { ledger: self.id.clone(), entries: number.unsigned_abs(), hash }))
     }
 
     /// Tell of a head that is durable.
-    pub fn tell(&self, head: Option<Head>) {
+    pub fn tell(&self, head: Option<&Head>) {
         if let (Some(tell), Some(head)) = (&*locked(&self.told), head) {
-            tell(&head);
+            tell(head);
         }
     }
 
-    /// The connection, opened again where a fork closed it.
-    fn connected<'a>(&self, slot: &'a mut Option<Open>) -> Fallible<&'a mut Connection> {
+    /// The connection, opened again where a fork closed it or its server went away.
+    fn connected<'a>(&self, slot: &'a mut Option<Open>) -> Fallible<&'a mut dyn Held> {
         if let Some(open) = slot.as_mut()
             && !open.is_ours()
         {
             let seen = open.forks != fork::count();
-            if !seen || self.kept != Kept::Counted || registry::any_limit(&open.connection)? {
-                return Err(Fault::Forked.into());
+            if !seen || self.kept != Kept::Counted || any_limit(&mut *open.held)? {
+                return Err(Fault::Forked);
             }
             (open.process, open.forks) = (process::id(), fork::count());
         }
         if slot.is_none() {
             *slot = Some(Open::new(self.again()?));
         }
-        Ok(&mut slot.as_mut().expect("just filled").connection)
+        Ok(&mut *slot.as_mut().expect("just filled").held)
     }
 
-    /// The same file once more.
-    fn again(&self) -> Fallible<Connection> {
-        let path = self.path.as_deref().ok_or(Fault::Forked)?;
-        if !store::identity(path).is_ok_and(|now| Some(now) == self.file) {
-            return Err(Fault::Replaced.into());
+    /// The same ledger once more.
+    fn again(&self) -> Fallible<Box<dyn Held>> {
+        let mut held = self.store.as_ref().ok_or(Fault::Forked)?.connect(self.kept)?;
+        if id_of(&mut *held)? != self.id {
+            return Err(Fault::Replaced);
         }
-        let connection = store::connect_again(path, self.kept)?;
-        if store::id_of(&connection)? != self.id {
-            return Err(Fault::Replaced.into());
-        }
-        Ok(connection)
+        Ok(held)
     }
 
-    pub fn at(&self) -> Option<&Path> {
-        self.path.as_deref()
+    /// Where it is, as messages show it; nothing in memory.
+    pub fn place(&self) -> Option<&Path> {
+        self.place.as_deref()
+    }
+
+    /// Its file.
+    pub fn file(&self) -> Option<&Path> {
+        self.place().filter(|_| self.is_file)
     }
 
     #[cfg(test)]
@@ -216,23 +280,25 @@ impl Drop for Shared {
         let slot = self.slot.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = slot.take()
             && !open.is_ours()
-            && self.path.is_some()
+            && self.place.is_some()
         {
-            // Closing it would let go of locks that its own process still relies on.
+            // Closing it would let go of locks that its own process still relies on, or take leave of a server in its name.
             mem::forget(open);
         }
     }
 }
 
-/// A transaction that has begun to read, so that nobody is waited for in the middle of it.
-fn begun(connection: &Connection, behaviour: TransactionBehavior) -> rusqlite::Result<Transaction<'_>> {
-    let transaction = Transaction::new_unchecked(connection, behaviour)?;
-    transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-    Ok(transaction)
+/// The id of a ledger, by a connection of its own.
+pub(super) fn id_of(held: &mut dyn Held) -> Fallible<String> {
+    let mut found = Err(Fault::Gone);
+    held.read(&mut |entries| found = store::id_of(entries))?;
+    found
 }
 
-pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+fn any_limit(held: &mut dyn Held) -> Fallible<bool> {
+    let mut found = Ok(true);
+    held.read(&mut |entries| found = registry::any_limit(entries))?;
+    found
 }
 
 /// Try to open, again and again while the file is busy, and let forks by.
@@ -241,7 +307,7 @@ pub(super) fn opening<T>(mut open: impl FnMut() -> Fallible<T>) -> Fallible<T> {
     loop {
         let inside = fork::enter();
         match open() {
-            Err(Error::Sql(error)) if is_busy(&error) && began.elapsed() < PATIENCE => {}
+            Err(Fault::Busy) if began.elapsed() < PATIENCE => {}
             outcome => return outcome,
         }
         drop(inside);

@@ -1,7 +1,7 @@
 //! The ledger: what was spent on each data set, durable, exact, and chained by hash.
 //!
 //! Without a limit it is an odometer: it records and shows. With a limit it is a filter: what does not fit is
-//! refused. One SQLite file with one table that only grows; any number of processes may use it at once.
+//! refused. One table that only grows, in a file of SQLite or on a server; any number of processes may use it at once.
 //!
 //! # Guarantee
 //!
@@ -76,6 +76,7 @@ mod clock;
 mod compare_accountants;
 mod cost;
 mod counted;
+mod entries;
 mod entry;
 mod error;
 mod export;
@@ -88,6 +89,7 @@ mod limit;
 mod registry;
 mod request_equality;
 mod reregistration;
+mod sqlite;
 mod store;
 mod verify;
 mod witness;
@@ -99,7 +101,8 @@ pub use charge::{Charge, ChargeRequest, Charging, Receipt, Recorded};
 pub use clock::{after as utc_after, at as utc, seconds_now, seconds_of as utc_seconds};
 pub use compare_accountants::{Line, Standing};
 pub use cost::Cost;
-pub use entry::{Entry, Event};
+pub use entries::{Entries, Held, Kept, Outcome, ROW, Store, Value};
+pub use entry::{Entry, Event, Row};
 pub use error::{
     ChargeError, DataSetError, Fault, FingerprintError, LedgerError, OverBudget, RegisterError,
     SpentForOthers, path_shown,
@@ -109,16 +112,14 @@ pub use files::{Apart, Charged, Elsewhere, Expected, Guarded, MOST_FILES};
 pub use limit::{Accountant, AtOrder, Limit};
 pub use registry::{DataSet, Registration, check_analyst};
 pub use reregistration::Earlier;
+pub use store::{NEWEST, Servers, install, is_address, on_servers};
 pub use verify::{Verified, VerifyError};
 pub use witness::Witnessed;
 
 use equipoise_entropy::OsCoins;
+use entries::values;
 use hold::Shared;
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 /// A ledger, open in this process.
 pub struct Ledger {
@@ -133,9 +134,14 @@ impl Ledger {
         &self.shared.id
     }
 
-    /// Its file; `None` in memory.
+    /// Its file; `None` in memory and on a server.
     pub fn path(&self) -> Option<&Path> {
-        self.shared.at()
+        self.shared.file()
+    }
+
+    /// The id for receipts; `None` for one that ends with its process.
+    fn lasting_id(&self) -> Option<String> {
+        self.shared.place().is_some().then(|| self.id().to_string())
     }
 
     /// The same ledger for other threads.
@@ -151,31 +157,24 @@ pub struct SharedLedger(Arc<Shared>);
 impl SharedLedger {
     /// The ledger for one thread. Threads take turns, one transaction each.
     pub fn take(&self) -> Result<Ledger, LedgerError> {
-        let coins = store::coins().map_err(|error| error.at(self.0.at()))?;
+        let coins = store::coins().map_err(|fault| fault.at(self.0.place()))?;
         Ok(Ledger { shared: self.0.clone(), coins })
     }
 }
 
-/// What went wrong inside, before it is known in which file.
-#[derive(Debug)]
-enum Error {
-    Sql(rusqlite::Error),
-    Fault(Fault),
-}
-
-type Fallible<T> = Result<T, Error>;
+type Fallible<T> = Result<T, Fault>;
 
 /// Why a transaction does not commit.
 enum Stop<E> {
     /// What was asked for is not granted.
     Refused(E),
     /// The ledger failed.
-    Failed(Error),
+    Failed(Fault),
 }
 
-impl<E> From<Error> for Stop<E> {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
+impl<E> From<Fault> for Stop<E> {
+    fn from(fault: Fault) -> Self {
+        Self::Failed(fault)
     }
 }
 
@@ -185,67 +184,21 @@ impl<E: From<DataSetError>> From<DataSetError> for Stop<E> {
     }
 }
 
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl Error {
-    /// SQLite could not make or use a file beside the ledger.
-    fn is_about_the_folder(&self) -> bool {
-        let Self::Sql(error) = self else { return false };
-        matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
-    }
-
-    fn damaged(entry: u64, what: impl Into<String>) -> Self {
-        Self::Fault(Fault::Damaged { entry, what: what.into() })
-    }
-
-    fn at(self, path: Option<&Path>) -> LedgerError {
-        let fault = match self {
-            Self::Fault(fault) => fault,
-            Self::Sql(error) => match error.sqlite_error_code() {
-                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Busy,
-                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Fault::ReadOnly,
-                Some(ErrorCode::CannotOpen) => Fault::NoAccess,
-                Some(ErrorCode::DiskFull) => Fault::Full,
-                Some(ErrorCode::NotADatabase) => Fault::NotALedger,
-                Some(ErrorCode::DatabaseCorrupt) => {
-                    Fault::Damaged { entry: 0, what: "SQLite cannot read it".to_string() }
-                }
-                _ => Fault::Io { reason: store::reason(&error) },
-            },
-        };
-        LedgerError { path: path.map(PathBuf::from), fault }
-    }
-}
-
 /// The last row of a kind for a data set, and for one analyst if one is named, within a scope of entries.
 fn latest(
-    connection: &Connection,
+    entries: &dyn Entries,
     kind: &str,
     data_set: &str,
     analyst: Option<&str>,
     scope: &str,
 ) -> Fallible<Option<entry::Row>> {
     let narrower = if analyst.is_some() { "AND analyst = ?3" } else { "AND ?3 = ''" };
-    let sql = format!(
-        "SELECT {} FROM entries WHERE kind = ?1 AND data_set = ?2 {narrower} {scope} ORDER BY number DESC LIMIT 1",
-        store::ROW
-    );
-    let parameters = [kind, data_set, analyst.unwrap_or_default()];
-    Ok(connection.query_row(&sql, parameters, store::row).optional()?)
+    let condition = format!("kind = ?1 AND data_set = ?2 {narrower} {scope} ORDER BY number DESC");
+    entries.one(&condition, values![kind, data_set, analyst.unwrap_or_default()])
 }
 
 fn entry_of(row: &entry::Row) -> Fallible<Entry> {
-    row.entry().map_err(|what| Error::damaged(row.number.unsigned_abs(), what))
+    row.entry().map_err(|what| Fault::damaged(row.number.unsigned_abs(), what))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{
     Fallible, Ledger, Stop,
     chain::{self, Link},
+    entries::{Entries, values},
     entry::{self, Row, kind},
     error::{DataSetError, FingerprintError, LedgerError, RegisterError},
     files, fingerprint, reregistration, store,
@@ -11,7 +12,6 @@ use equipoise_core::{
     adjacency::{Adjacency, Unit},
     wording,
 };
-use rusqlite::{Connection, OptionalExtension};
 use std::io::Read;
 
 /// The longest name of a data set, an analyst or a request, in characters.
@@ -61,18 +61,18 @@ impl Ledger {
         check_name("data set", &data_set.name)?;
         let fingerprint = content.map(|content| self.fingerprint(content)).transpose()?;
         let files_known = self.shared.expected(&data_set.name).map_or(Vec::new(), |expected| expected.files);
-        self.write(|transaction, coins| {
-            let new = check(transaction, data_set)?.is_none();
-            let earlier = registrations(transaction)?;
+        self.write(|entries, coins| {
+            let new = check(entries, data_set)?.is_none();
+            let earlier = registrations(entries)?;
             let same = |row: &&Row| row.fingerprint().is_some() && row.fingerprint() == fingerprint;
             let mut same_content: Vec<String> =
                 earlier.iter().filter(same).map(|row| row.data_set.clone()).collect();
             // Content is entered once under each name.
             let known = same_content.contains(&data_set.name);
             if new || (fingerprint.is_some() && !known) {
-                enter(transaction, &store::fresh_id(coins), data_set, fingerprint.as_deref())?;
+                enter(entries, &store::fresh_id(coins), data_set, fingerprint.as_deref())?;
             }
-            files::note(transaction, coins, &data_set.name, &files_known)?;
+            files::note(entries, coins, &data_set.name, &files_known)?;
             same_content.retain(|name| *name != data_set.name);
             same_content.sort();
             Ok(Registration { new, same_content })
@@ -82,8 +82,8 @@ impl Ledger {
     /// The names under which this content is registered. It is for the steward, never for an analyst.
     pub fn same_content(&self, content: &mut dyn Read) -> Result<Vec<String>, FingerprintError> {
         let fingerprint = Some(self.fingerprint(content)?);
-        let mut names: Vec<String> = self.read(|connection| {
-            let rows = registrations(connection)?;
+        let mut names: Vec<String> = self.read(|entries| {
+            let rows = registrations(entries)?;
             Ok(rows
                 .into_iter()
                 .filter(|row| row.fingerprint() == fingerprint)
@@ -96,15 +96,15 @@ impl Ledger {
 
     /// What is registered under a name.
     pub fn data_set(&self, name: &str) -> Result<Option<DataSet>, LedgerError> {
-        self.read(|connection| find(connection, name))
+        self.read(|entries| find(entries, name))
     }
 
     /// Every registered data set, in the order of registration.
     pub fn data_sets(&self) -> Result<Vec<DataSet>, LedgerError> {
-        self.read(|connection| {
+        self.read(|entries| {
             let mut found: Vec<DataSet> = Vec::new();
-            for name in names(connection)? {
-                found.extend(find(connection, &name)?);
+            for name in names(entries)? {
+                found.extend(find(entries, &name)?);
             }
             Ok(found)
         })
@@ -113,9 +113,9 @@ impl Ledger {
     /// Other names under which the same content was registered when it was last looked at: what is spent on them adds up on the same
     /// people. For the steward, never for an analyst.
     pub fn same_content_as(&self, name: &str) -> Result<Vec<String>, LedgerError> {
-        self.read(|connection| {
+        self.read(|entries| {
             let mut latest = std::collections::BTreeMap::new();
-            for row in registrations(connection)? {
+            for row in registrations(entries)? {
                 if let Some(fingerprint) = row.fingerprint() {
                     latest.insert(row.data_set, fingerprint);
                 }
@@ -127,7 +127,7 @@ impl Ledger {
 
     /// The fingerprint of content. It is kept in files that only their owner reads, and never shown.
     pub fn fingerprint(&self, content: &mut dyn Read) -> Result<String, FingerprintError> {
-        let secret = self.read(fingerprint::secret)?;
+        let secret = self.read(|entries| entries.secret())?;
         fingerprint::of(&secret, content).map_err(|error| FingerprintError::Content(error.kind()))
     }
 }
@@ -149,10 +149,10 @@ pub(super) fn check_name(what: &'static str, name: &str) -> Result<(), DataSetEr
 
 /// What is registered, if it agrees with what is asked for.
 pub(super) fn check<E: From<DataSetError>>(
-    connection: &Connection,
+    entries: &dyn Entries,
     wanted: &DataSet,
 ) -> Result<Option<DataSet>, Stop<E>> {
-    let Some(registered) = find(connection, &wanted.name)? else { return Ok(None) };
+    let Some(registered) = find(entries, &wanted.name)? else { return Ok(None) };
     let name = wanted.name.clone();
     if registered.unit != wanted.unit {
         let (registered, requested) = (registered.unit, wanted.unit.clone());
@@ -166,24 +166,21 @@ pub(super) fn check<E: From<DataSetError>>(
 }
 
 /// The names of all data sets, in the order of registration.
-pub(super) fn names(connection: &Connection) -> Fallible<Vec<String>> {
+pub(super) fn names(entries: &dyn Entries) -> Fallible<Vec<String>> {
     let sql = "SELECT data_set FROM entries WHERE kind = ?1 GROUP BY data_set ORDER BY min(number)";
-    let mut statement = connection.prepare(sql)?;
-    let names = statement.query_map([kind::REGISTER], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
+    entries.texts(sql, values![kind::REGISTER])
 }
 
-pub(super) fn any_limit(connection: &Connection) -> Fallible<bool> {
-    let sql = "SELECT 1 FROM entries WHERE kind = ?1 LIMIT 1";
-    Ok(connection.query_row(sql, [kind::LIMIT], |_| Ok(())).optional()?.is_some())
+pub(super) fn any_limit(entries: &dyn Entries) -> Fallible<bool> {
+    entries.any("kind = ?1", values![kind::LIMIT])
 }
 
-pub(super) fn find(connection: &Connection, name: &str) -> Fallible<Option<DataSet>> {
-    reregistration::current(connection, name)
+pub(super) fn find(entries: &dyn Entries, name: &str) -> Fallible<Option<DataSet>> {
+    reregistration::current(entries, name)
 }
 
 pub(super) fn enter(
-    connection: &Connection,
+    entries: &dyn Entries,
     id: &str,
     data_set: &DataSet,
     fingerprint: Option<&str>,
@@ -191,12 +188,9 @@ pub(super) fn enter(
     let body = entry::register_body(&data_set.unit, data_set.adjacency, fingerprint);
     let link =
         Link { kind: kind::REGISTER, id, data_set: &data_set.name, analyst: None, request_id: None, body };
-    chain::append(connection, link).map(|_| ())
+    chain::append(entries, link).map(|_| ())
 }
 
-fn registrations(connection: &Connection) -> Fallible<Vec<Row>> {
-    let sql = format!("SELECT {} FROM entries WHERE kind = ?1 ORDER BY number", store::ROW);
-    let mut statement = connection.prepare(&sql)?;
-    let rows = statement.query_map([kind::REGISTER], store::row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+fn registrations(entries: &dyn Entries) -> Fallible<Vec<Row>> {
+    entries.all("kind = ?1 ORDER BY number", values![kind::REGISTER])
 }

@@ -20,13 +20,13 @@ use super::{
     balance::account,
     chain::{self, Link},
     cost::Cost,
+    entries::{Entries, values},
     entry::{self, Entry, Event, Row, kind},
     entry_of,
     error::{DataSetError, LedgerError, RegisterError, SpentForOthers},
     registry::{self, DataSet, check_name},
-    store::{self, ROW},
+    store,
 };
-use rusqlite::Connection;
 
 /// What was spent on a data set for a unit or an adjacency that is no longer in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +59,8 @@ impl Ledger {
         knowing: bool,
     ) -> Result<Option<Earlier>, RegisterError> {
         check_name("data set", &data_set.name)?;
-        self.write(|transaction, coins| {
-            let eras = eras(transaction, &data_set.name)?;
+        self.write(|entries, coins| {
+            let eras = eras(entries, &data_set.name)?;
             let Some(last) = eras.last() else {
                 return Err(DataSetError::Unregistered { name: data_set.name.clone() }.into());
             };
@@ -68,8 +68,8 @@ impl Ledger {
                 return Ok(None);
             }
             let (registered, spent) =
-                (last.data_set.clone(), account(transaction, &data_set.name, None)?.spent);
-            let charges = count(transaction, &data_set.name, &scope(&eras, &registered))?;
+                (last.data_set.clone(), account(entries, &data_set.name, None)?.spent);
+            let charges = count(entries, &data_set.name, &scope(&eras, &registered))?;
             if charges > 0 && !knowing {
                 let requested = data_set.clone();
                 let found = SpentForOthers { registered, requested, spent: spent.approx };
@@ -79,58 +79,56 @@ impl Ledger {
             let (id, name) = (store::fresh_id(coins), data_set.name.as_str());
             let link =
                 Link { kind: kind::ANEW, id: &id, data_set: name, analyst: None, request_id: None, body };
-            let row = chain::append(transaction, link)?;
-            store::raise(transaction, store::WITH_ANEW)?;
+            let row = chain::append(entries, link)?;
+            entries.raise(store::WITH_ANEW)?;
             Ok(Some(Earlier { data_set: registered, spent, charges, until: row.time }))
         })
     }
 
     /// What was spent on a data set, or on all of them, for units and adjacencies that are not in force any more.
     pub fn earlier(&self, data_set: Option<&str>) -> Result<Vec<Earlier>, LedgerError> {
-        self.read(|connection| earlier(connection, data_set))
+        self.read(|entries| earlier(entries, data_set))
     }
 
     /// Does this charge count for the unit and adjacency that are in force?
     pub fn counts(&self, charge: &Entry) -> Result<bool, LedgerError> {
         let Some(name) = &charge.data_set else { return Ok(false) };
-        self.read(|connection| {
-            is_in_force(connection, name, i64::try_from(charge.number).unwrap_or(i64::MAX))
+        self.read(|entries| {
+            is_in_force(entries, name, i64::try_from(charge.number).unwrap_or(i64::MAX))
         })
     }
 }
 
-pub(super) fn earlier(connection: &Connection, data_set: Option<&str>) -> Fallible<Vec<Earlier>> {
+pub(super) fn earlier(entries: &dyn Entries, data_set: Option<&str>) -> Fallible<Vec<Earlier>> {
     let mut found = Vec::new();
-    for name in changed(connection)?.iter().filter(|name| data_set.is_none_or(|only| only == *name)) {
-        found.extend(out_of_force(connection, name)?);
+    for name in changed(entries)?.iter().filter(|name| data_set.is_none_or(|only| only == *name)) {
+        found.extend(out_of_force(entries, name)?);
     }
     Ok(found)
 }
 
 /// Is what was charged there part of the account in force?
-pub(super) fn is_in_force(connection: &Connection, name: &str, number: i64) -> Fallible<bool> {
-    let eras = eras(connection, name)?;
+pub(super) fn is_in_force(entries: &dyn Entries, name: &str, number: i64) -> Fallible<bool> {
+    let eras = eras(entries, name)?;
     let at = eras.iter().rev().find(|era| era.from < number);
     Ok(at.zip(eras.last()).is_some_and(|(at, last)| at.data_set == last.data_set))
 }
 
 /// Which entries count for what is in force, as a condition to append; empty where all of them do.
-pub(super) fn in_force(connection: &Connection, name: &str) -> Fallible<String> {
-    let eras = eras(connection, name)?;
+pub(super) fn in_force(entries: &dyn Entries, name: &str) -> Fallible<String> {
+    let eras = eras(entries, name)?;
     Ok(eras.last().map_or(String::new(), |last| scope(&eras, &last.data_set)))
 }
 
 /// What is registered under a name.
-pub(super) fn current(connection: &Connection, name: &str) -> Fallible<Option<DataSet>> {
-    Ok(eras(connection, name)?.pop().map(|era| era.data_set))
+pub(super) fn current(entries: &dyn Entries, name: &str) -> Fallible<Option<DataSet>> {
+    Ok(eras(entries, name)?.pop().map(|era| era.data_set))
 }
 
-fn eras(connection: &Connection, name: &str) -> Fallible<Vec<Era>> {
-    let sql = format!("SELECT {ROW} FROM entries WHERE kind IN (?1, ?2) AND data_set = ?3 ORDER BY number");
-    let mut statement = connection.prepare(&sql)?;
+fn eras(entries: &dyn Entries, name: &str) -> Fallible<Vec<Era>> {
     let mut eras: Vec<Era> = Vec::new();
-    for row in statement.query_map([kind::REGISTER, kind::ANEW, name], store::row)? {
-        let row = row?;
+    let condition = "kind IN (?1, ?2) AND data_set = ?3 ORDER BY number";
+    for row in entries.all(condition, values![kind::REGISTER, kind::ANEW, name])? {
         if eras.is_empty() || row.kind == kind::ANEW {
             eras.push(Era { from: row.number, time: row.time.clone(), data_set: facts(&row)? });
         }
@@ -156,10 +154,10 @@ pub(super) struct Scope {
 }
 
 /// Every unit and adjacency that a data set ever had, in the order in which they first came into force.
-pub(super) fn accounts(connection: &Connection) -> Fallible<Vec<Scope>> {
+pub(super) fn accounts(entries: &dyn Entries) -> Fallible<Vec<Scope>> {
     let mut found: Vec<(i64, Scope)> = Vec::new();
-    for name in registry::names(connection)? {
-        let eras = eras(connection, &name)?;
+    for name in registry::names(entries)? {
+        let eras = eras(entries, &name)?;
         for (place, era) in eras.iter().enumerate() {
             if eras[..place].iter().any(|earlier| earlier.data_set == era.data_set) {
                 continue;
@@ -174,8 +172,8 @@ pub(super) fn accounts(connection: &Connection) -> Fallible<Vec<Scope>> {
 }
 
 /// The entries before this one that count for a unit and adjacency.
-pub(super) fn scope_before(connection: &Connection, data_set: &DataSet, number: i64) -> Fallible<String> {
-    let mut eras = eras(connection, &data_set.name)?;
+pub(super) fn scope_before(entries: &dyn Entries, data_set: &DataSet, number: i64) -> Fallible<String> {
+    let mut eras = eras(entries, &data_set.name)?;
     eras.retain(|era| era.from < number);
     Ok(format!("{} AND number < {number}", scope(&eras, data_set)))
 }
@@ -192,25 +190,22 @@ fn scope(eras: &[Era], data_set: &DataSet) -> String {
     let spans: Vec<String> =
         spans.map(|(era, end)| format!("number > {} AND number < {end}", era.from)).collect();
     // Of what was never in force there is nothing.
-    if spans.is_empty() { "AND 0".to_string() } else { format!("AND ({})", spans.join(" OR ")) }
+    if spans.is_empty() { "AND 1 = 0".to_string() } else { format!("AND ({})", spans.join(" OR ")) }
 }
 
-fn count(connection: &Connection, name: &str, scope: &str) -> Fallible<u64> {
+fn count(entries: &dyn Entries, name: &str, scope: &str) -> Fallible<u64> {
     let sql = format!("SELECT count(*) FROM entries WHERE kind = ?1 AND data_set = ?2 {scope}");
-    let count: i64 = connection.query_row(&sql, [kind::CHARGE, name], |row| row.get(0))?;
-    Ok(count.unsigned_abs())
+    Ok(entries.number(&sql, values![kind::CHARGE, name])?.unsigned_abs())
 }
 
 /// The data sets that ever began anew, in the order of their names.
-fn changed(connection: &Connection) -> Fallible<Vec<String>> {
+fn changed(entries: &dyn Entries) -> Fallible<Vec<String>> {
     let sql = "SELECT DISTINCT data_set FROM entries WHERE kind = ?1 ORDER BY data_set";
-    let mut statement = connection.prepare(sql)?;
-    let names = statement.query_map([kind::ANEW], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
+    entries.texts(sql, values![kind::ANEW])
 }
 
-fn out_of_force(connection: &Connection, name: &str) -> Fallible<Vec<Earlier>> {
-    let eras = eras(connection, name)?;
+fn out_of_force(entries: &dyn Entries, name: &str) -> Fallible<Vec<Earlier>> {
+    let eras = eras(entries, name)?;
     let mut found: Vec<Earlier> = Vec::new();
     for (era, next) in eras.iter().zip(eras.iter().skip(1)) {
         found.retain(|earlier| earlier.data_set != era.data_set);
@@ -218,9 +213,9 @@ fn out_of_force(connection: &Connection, name: &str) -> Fallible<Vec<Earlier>> {
             continue;
         }
         let scope = scope(&eras, &era.data_set);
-        let charges = count(connection, name, &scope)?;
+        let charges = count(entries, name, &scope)?;
         if charges > 0 {
-            let spent = super::balance::spent(connection, name, None, &scope)?;
+            let spent = super::balance::spent(entries, name, None, &scope)?;
             let (data_set, until) = (era.data_set.clone(), next.time.clone());
             found.push(Earlier { data_set, spent, charges, until });
         }

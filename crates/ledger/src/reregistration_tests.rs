@@ -1,5 +1,6 @@
 //! A data set that begins anew: nothing is erased, nothing is counted for the wrong unit, nothing happens by itself.
 
+use rusqlite::Connection;
 use super::{
     tests::{exported, granted, limited, loss, on_disk, request, salaries},
     *,

@@ -1,5 +1,6 @@
 //! Whoever edits the file is found out: every column of every row, rows dropped, added and swapped.
 
+use rusqlite::Connection;
 use super::{
     tests::{granted, loss, on_disk, request, salaries},
     *,
@@ -63,7 +64,7 @@ fn raw(path: &Path) -> Connection {
 
 /// Puts the protection back, so that only the edit itself can be noticed.
 fn restore(connection: &Connection) {
-    for statement in store::SCHEMA.iter().filter(|statement| statement.contains("TRIGGER")) {
+    for statement in sqlite::SCHEMA.iter().filter(|statement| statement.contains("TRIGGER")) {
         connection.execute_batch(statement).unwrap();
     }
 }
@@ -100,7 +101,7 @@ fn an_edit_of_any_column_of_any_row_is_found_out() {
     let entries = made_anew(&path);
     let mut edits = 0;
     for number in 1..=entries {
-        for column in store::ROW.split(", ") {
+        for column in ROW.split(", ") {
             let new = match column {
                 "number" => "number + 1000".to_string(),
                 "request_id" => "coalesce(request_id, '') || 'x'".to_string(),

@@ -1,11 +1,12 @@
 //! What the ledger grants, refuses, remembers and notices.
 
+use rusqlite::Connection;
 use super::*;
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::Approx,
 };
-use std::{fs, ops::ControlFlow};
+use std::{fs, ops::ControlFlow, path::PathBuf};
 
 pub(super) fn loss(eps: &str, delta: &str) -> Approx {
     let amount = |text: &str| equipoise_core::loss::Amount::new(text.parse().unwrap()).unwrap();
@@ -291,7 +292,7 @@ fn the_same_content_under_another_name_is_noticed() {
     assert_eq!(ledger.same_content(&mut &b"a\n1\n"[..]).unwrap(), ["copy", "salaries"]);
     // The fingerprint is in the file, and in nothing that is shown.
     let row = ledger
-        .read(|connection| latest(connection, entry::kind::REGISTER, "copy", None, ""))
+        .read(|entries| latest(entries, entry::kind::REGISTER, "copy", None, ""))
         .unwrap()
         .unwrap();
     let secret = row.fingerprint().unwrap();
@@ -302,7 +303,7 @@ fn the_same_content_under_another_name_is_noticed() {
     let mut other = Ledger::in_memory().unwrap();
     other.register(&copy, Some(&mut &b"a\n2\n"[..])).unwrap();
     let row = other
-        .read(|connection| latest(connection, entry::kind::REGISTER, "copy", None, ""))
+        .read(|entries| latest(entries, entry::kind::REGISTER, "copy", None, ""))
         .unwrap()
         .unwrap();
     assert_ne!(row.fingerprint().unwrap(), secret);
@@ -519,8 +520,8 @@ fn a_file_in_a_folder_without_write_access_can_be_looked_at() {
     let odd = folder.path().join("a b%41?#\u{e9}.ledger");
     fs::rename(&path, &odd).unwrap();
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
-    let connection = store::connect(&store::frozen(&odd), flags).unwrap();
-    assert!(store::recognise(&connection).unwrap());
+    let connection = sqlite::connect(&sqlite::frozen(&odd), flags).unwrap();
+    assert!(sqlite::recognise(&connection).unwrap());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no file is made beside it");
 }
 
@@ -539,13 +540,10 @@ fn every_look_up_uses_an_index() {
         (request, "charges_by_request"),
         (id, "entries_by_id"),
     ] {
-        let explained = |connection: &Connection| {
-            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-            let nothing = vec![""; statement.parameter_count()];
-            let plan = statement.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3))?;
-            Ok(plan.collect::<Result<Vec<String>, _>>()?)
-        };
-        let plan = ledger.read(explained).unwrap().join("; ");
+        let parameters = vec![Value::from(""); (1..=9).filter(|n| sql.contains(&format!("?{n}"))).count()];
+        let explain = format!("EXPLAIN QUERY PLAN {sql}");
+        let plan = ledger.read(|entries| entries.rows(&explain, &parameters)).unwrap();
+        let plan = format!("{plan:?}");
         assert!(plan.contains(index) && !plan.contains("SCAN") && !plan.contains("B-TREE"), "{sql}: {plan}");
     }
 }

@@ -17,22 +17,22 @@ use super::{
     chain::{self, Head, hex},
     charge,
     cost::Cost,
+    entries::{Entries, values},
     entry::{Entry, Event, Row, kind},
     entry_of,
-    error::LedgerError,
+    error::{Fault, LedgerError},
     fingerprint,
     registry::DataSet,
     reregistration::{self, Earlier},
     store,
 };
-use rusqlite::Connection;
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
 };
 
 /// How many ids of charges without an answer are told.
-const LOST_TOLD: usize = 1000;
+const LOST_TOLD: i64 = 1000;
 /// How many charges are remembered until their answer comes; the charge of any other answer is looked up.
 const REMEMBERED: usize = 1024;
 
@@ -88,25 +88,25 @@ impl From<LedgerError> for VerifyError {
 impl Ledger {
     /// The last entry.
     pub fn head(&self) -> Result<Head, LedgerError> {
-        self.read(|connection| {
+        self.read(|entries| {
             let (number, hash) =
-                chain::last(connection)?.ok_or_else(|| super::Error::damaged(0, "it has no entries"))?;
+                chain::last(entries)?.ok_or_else(|| Fault::damaged(0, "it has no entries"))?;
             Ok(Head { ledger: self.id().to_string(), entries: number.unsigned_abs(), hash })
         })
     }
 
     /// Recompute the whole ledger, and compare it with a head that was kept elsewhere.
     pub fn verify(&self, kept: Option<&Head>) -> Result<Verified, VerifyError> {
-        let found = self.read_whole(|connection| {
-            if let Some(what) = file_fault(connection)? {
+        let found = self.read_whole(|entries| {
+            if let Some(what) = file_fault(entries)? {
                 return Ok(Err(VerifyError::Broken { entry: 0, what }));
             }
-            replay(connection, kept)
+            replay(entries, kept)
         });
         match found {
             Ok(found) => found,
             // What cannot be read back was not written by us.
-            Err(LedgerError { fault: super::Fault::Damaged { entry, what }, .. }) => {
+            Err(LedgerError { fault: Fault::Damaged { entry, what }, .. }) => {
                 Err(VerifyError::Broken { entry, what })
             }
             Err(error) => Err(error.into()),
@@ -115,29 +115,22 @@ impl Ledger {
 }
 
 /// What is wrong with the file as a whole: its pages, its tables, its secret.
-fn file_fault(connection: &Connection) -> Fallible<Option<String>> {
-    let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-    if said != "ok" {
-        return Ok(Some(format!("SQLite finds it damaged ({})", equipoise_core::wording::shown(&said))));
+fn file_fault(entries: &dyn Entries) -> Fallible<Option<String>> {
+    if let Some(damage) = entries.damage()? {
+        return Ok(Some(damage));
     }
-    if !store::is_unchanged(connection)? {
-        return Ok(Some("its tables, indexes or triggers were changed".to_string()));
-    }
-    let secrets: i64 = connection.query_row("SELECT count(*) FROM secret", [], |row| row.get(0))?;
-    let sealed = chain::first(connection)?.and_then(|first| first.created());
-    let good = secrets == 1
-        && sealed.is_some_and(|(version, seal)| {
-            version == store::VERSION
-                && fingerprint::secret(connection)
-                    .is_ok_and(|secret| hex(&fingerprint::seal(&secret)) == seal)
-        });
-    let good = good && store::version_fits(connection)?;
+    let sealed = chain::first(entries)?.and_then(|first| first.created());
+    let good = sealed.is_some_and(|(version, seal)| {
+        version == store::VERSION
+            && entries.secret().is_ok_and(|secret| hex(&fingerprint::seal(&secret)) == seal)
+    });
+    let good = good && store::version_fits(entries)?;
     Ok((!good).then(|| "its secret or its version is not the one of the first entry".to_string()))
 }
 
 /// What the entries so far add up to.
 struct State<'c> {
-    connection: &'c Connection,
+    entries: &'c dyn Entries,
     data_sets: HashMap<String, DataSet>,
     /// By data set and analyst; the empty analyst stands for everybody.
     accounts: HashMap<(String, String), Account>,
@@ -167,11 +160,11 @@ impl Remembered {
     }
 }
 
-fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verified, VerifyError>> {
-    let mut state = State::new(connection);
+fn replay(entries: &dyn Entries, kept: Option<&Head>) -> Fallible<Result<Verified, VerifyError>> {
+    let mut state = State::new(entries);
     let (mut count, mut ledger, mut hash) = (0u64, String::new(), String::new());
     let mut broken = None;
-    chain::walk(connection, |row, follows| {
+    chain::walk(entries, |row, follows| {
         count += 1;
         if broken.is_some() {
             return Ok(());
@@ -184,7 +177,7 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
             Some(what) => Some(what),
             None => match entry_of(&row) {
                 Ok(entry) => state.step(row, entry)?,
-                Err(super::Error::Fault(super::Fault::Damaged { what, .. })) => Some(what),
+                Err(Fault::Damaged { what, .. }) => Some(what),
                 Err(_) => Some("it cannot be read".to_string()),
             },
         };
@@ -202,20 +195,17 @@ fn replay(connection: &Connection, kept: Option<&Head>) -> Fallible<Result<Verif
         charges: state.charges,
         recorded: state.answered,
         lost: state.charges - state.answered,
-        lost_ids: lost_ids(connection)?,
-        earlier: reregistration::earlier(connection, None)?,
+        lost_ids: lost_ids(entries)?,
+        earlier: reregistration::earlier(entries, None)?,
     }))
 }
 
 /// The first charges without an answer.
-fn lost_ids(connection: &Connection) -> Fallible<Vec<String>> {
+fn lost_ids(entries: &dyn Entries) -> Fallible<Vec<String>> {
     let sql = "SELECT id FROM entries AS charge WHERE kind = ?1 AND NOT EXISTS \
                (SELECT 1 FROM entries AS record WHERE record.id = charge.id AND record.kind = ?2) \
                ORDER BY number LIMIT ?3";
-    let mut statement = connection.prepare(sql)?;
-    let most = i64::try_from(LOST_TOLD).expect("a small number");
-    let ids = statement.query_map(rusqlite::params![kind::CHARGE, kind::RECORD, most], |row| row.get(0))?;
-    Ok(ids.collect::<Result<_, _>>()?)
+    entries.texts(sql, values![kind::CHARGE, kind::RECORD, LOST_TOLD])
 }
 
 fn link_fault(row: &Row, follows: bool, count: u64, kept: Option<&Head>) -> Option<String> {
@@ -239,9 +229,9 @@ fn kept_fault(kept: &Head, ledger: &str, count: u64) -> Option<String> {
 }
 
 impl<'c> State<'c> {
-    fn new(connection: &'c Connection) -> Self {
+    fn new(entries: &'c dyn Entries) -> Self {
         Self {
-            connection,
+            entries,
             data_sets: HashMap::new(),
             accounts: HashMap::new(),
             set_aside: HashMap::new(),
@@ -312,11 +302,11 @@ impl<'c> State<'c> {
         data_set: &DataSet,
         analyst: &str,
     ) -> impl FnOnce() -> Fallible<Charges> + use<'c> {
-        let (connection, data_set, analyst) = (self.connection, data_set.clone(), analyst.to_string());
+        let (entries, data_set, analyst) = (self.entries, data_set.clone(), analyst.to_string());
         move || {
-            let scope = reregistration::scope_before(connection, &data_set, number)?;
+            let scope = reregistration::scope_before(entries, &data_set, number)?;
             let analyst = (!analyst.is_empty()).then_some(analyst.as_str());
-            balance::charges(connection, &data_set.name, analyst, &scope)
+            balance::charges(entries, &data_set.name, analyst, &scope)
         }
     }
 
@@ -382,9 +372,9 @@ impl<'c> State<'c> {
 
     /// An answer that another paid for, for the price that was paid, within the limit of its reader.
     fn see(&mut self, row: &Row, answer: &str, cost: &Cost, spent: &Cost) -> Fallible<Option<String>> {
-        let paid = charge::by_id(self.connection, kind::CHARGE, answer)?
+        let paid = charge::by_id(self.entries, kind::CHARGE, answer)?
             .filter(|paid| paid.number < row.number && paid.data_set == row.data_set);
-        let recorded = charge::by_id(self.connection, kind::RECORD, answer)?
+        let recorded = charge::by_id(self.entries, kind::RECORD, answer)?
             .is_some_and(|recorded| recorded.number < row.number);
         let price = paid.filter(|_| recorded).map(|paid| entry_of(&paid)).transpose()?;
         let is_price = price
@@ -413,7 +403,7 @@ impl<'c> State<'c> {
     fn of_its_charge(&self, row: &Row, what: &str) -> Fallible<Option<String>> {
         let of = match self.remembered.charges.get(&row.id) {
             Some(of) => Some(of.clone()),
-            None => charge::by_id(self.connection, kind::CHARGE, &row.id)?
+            None => charge::by_id(self.entries, kind::CHARGE, &row.id)?
                 .filter(|charge| charge.number < row.number)
                 .map(|charge| (charge.data_set, charge.analyst)),
         };

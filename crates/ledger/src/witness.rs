@@ -13,16 +13,15 @@
 //! the charge or of its record. Hashes cover everything before them, so a copy that went on in another way has another hash there.
 
 use super::{
-    Error, Fallible, Ledger,
+    Fallible, Fault, Ledger,
     chain::{Head, hex},
     charge::by_id,
+    entries::{Entries, values},
     entry::kind,
     error::LedgerError,
-    fingerprint, hold,
-    store::{self, Kept},
+    sqlite,
 };
 use hmac::{Hmac, KeyInit, Mac};
-use rusqlite::Connection;
 use sha2::Sha256;
 use std::{
     fs::OpenOptions,
@@ -47,9 +46,9 @@ pub enum Witnessed {
 impl Ledger {
     /// A witness of the entry with this hash, which belongs to the charge with this id: one line for whoever asked to keep.
     pub fn witness(&self, id: &str, hash: &str) -> Result<String, LedgerError> {
-        self.read(|connection| {
-            let times = restored(connection)?.to_string();
-            let code = code(connection, [self.id(), &times, id, hash])?;
+        self.read(|entries| {
+            let times = restored(entries)?.to_string();
+            let code = code(entries, [self.id(), &times, id, hash])?;
             Ok(format!("{}.{times}.{id}.{hash}.{code}", self.id()))
         })
     }
@@ -61,18 +60,18 @@ impl Ledger {
         if ledger != self.id() {
             return Ok(Witnessed::Foreign);
         }
-        self.read(|connection| {
+        self.read(|entries| {
             // Both are 64 letters of which the caller knows none beforehand; how far they agree says nothing of the code of another
             // entry, so the comparison need not take the same time.
-            if code(connection, [ledger, times, id, hash])? != said {
+            if code(entries, [ledger, times, id, hash])? != said {
                 return Ok(Witnessed::Foreign);
             }
             for kind in [kind::CHARGE, kind::RECORD] {
-                if by_id(connection, kind, id)?.is_some_and(|row| row.hash == hash) {
+                if by_id(entries, kind, id)?.is_some_and(|row| row.hash == hash) {
                     return Ok(Witnessed::Agrees);
                 }
             }
-            let before = times.parse().is_ok_and(|times: i64| times < restored(connection).unwrap_or(0));
+            let before = times.parse().is_ok_and(|times: i64| times < restored(entries).unwrap_or(0));
             Ok(if before { Witnessed::Counted } else { Witnessed::Missing })
         })
     }
@@ -80,10 +79,8 @@ impl Ledger {
     /// Does the ledger have the entry that was its head once?
     pub fn has_head(&self, head: &Head) -> Result<bool, LedgerError> {
         let Ok(number) = i64::try_from(head.entries) else { return Ok(false) };
-        let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE number = ?1 AND hash = ?2)";
-        let found: bool = self.read(|connection| {
-            Ok(connection.query_row(sql, rusqlite::params![number, head.hash], |row| row.get(0))?)
-        })?;
+        let found =
+            self.read(|entries| entries.any("number = ?1 AND hash = ?2", values![number, &head.hash]))?;
         Ok(found && head.ledger == self.id())
     }
 
@@ -95,19 +92,14 @@ impl Ledger {
     /// Write a copy of one state to a file that is not there yet, while others go on, and give its head. Only the owner can read
     /// the copy.
     pub fn back_up(&self, to: &Path) -> Result<Head, LedgerError> {
-        let at = |error: Error| error.at(Some(to));
-        let made = |error: io::Error| at(super::Fault::Io { reason: error.to_string() }.into());
-        let Some(from) = self.path() else { return Err(at(super::Fault::Missing.into())) };
+        let at = |fault: Fault| fault.at(Some(to));
+        let made = |error: io::Error| at(Fault::Io { reason: error.to_string() });
+        let Some(from) = self.path() else { return Err(Fault::NotAFile.at(self.shared.place())) };
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).map_err(made)?;
-        let copied = hold::opening(|| {
-            let connection = store::connect_again(from, Kept::ReadOnly)?;
-            let Ok(name) = std::str::from_utf8(to.as_os_str().as_bytes()) else {
-                return Err(super::Fault::NotAFile.into());
-            };
-            connection.execute("VACUUM INTO ?1", [name])?;
-            Ok(())
-        });
-        copied.map_err(at)?;
+        let Ok(name) = std::str::from_utf8(to.as_os_str().as_bytes()) else {
+            return Err(at(Fault::NotAFile));
+        };
+        sqlite::copy(from, name).map_err(at)?;
         OpenOptions::new().read(true).open(to).and_then(|file| file.sync_all()).map_err(made)?;
         let copy = Self::open_read_only(to)?;
         copy.head()
@@ -115,13 +107,13 @@ impl Ledger {
 }
 
 /// How often the ledger was restored.
-fn restored(connection: &Connection) -> Fallible<i64> {
+fn restored(entries: &dyn Entries) -> Fallible<i64> {
     let sql = "SELECT count(*) FROM entries WHERE kind = ?1";
-    Ok(connection.query_row(sql, [kind::RESTORED], |row| row.get(0))?)
+    entries.number(sql, values![kind::RESTORED])
 }
 
-fn code(connection: &Connection, said: [&str; 4]) -> Fallible<String> {
-    let secret = fingerprint::secret(connection)?;
+fn code(entries: &dyn Entries, said: [&str; 4]) -> Fallible<String> {
+    let secret = entries.secret()?;
     let mut state = Hmac::<Sha256>::new_from_slice(&secret).expect("a key of any length");
     state.update(b"equipoise ledger witness 1");
     for text in said {

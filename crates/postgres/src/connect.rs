@@ -59,6 +59,13 @@ pub(crate) fn apart<T: Send>(
 impl Session {
     /// Connect, and begin.
     pub fn begin(settings: &Settings) -> Result<Self, ServerProblem> {
+        let session = Self::connect(settings)?;
+        session.wait(session.client.batch_execute(BEGIN))?;
+        Ok(session)
+    }
+
+    /// Connect, outside of any transaction.
+    pub fn connect(settings: &Settings) -> Result<Self, ServerProblem> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         let runtime = runtime.map_err(|_| ServerProblem::Failed)?;
         let mut config = Config::new();
@@ -79,9 +86,7 @@ impl Session {
             config.ssl_mode(SslMode::Disable);
             connected(&runtime, &config, NoTls, settings.patience)?
         };
-        let session = Self { client, runtime, line };
-        session.wait(session.client.batch_execute(BEGIN))?;
-        Ok(session)
+        Ok(Self { client, runtime, line })
     }
 
     /// What the server says to this, within a minute.

@@ -1,4 +1,4 @@
-//! Tables of Postgres as rows.
+//! Tables of Postgres as rows, and ledgers in Postgres (`ledger`).
 //!
 //! A table is read as it lies, in one `REPEATABLE READ READ ONLY` transaction and from its first row to its last. Only columns are left to
 //! the server to choose: no filter, no cast, no join and no view, because what it does with them, how long it takes and whether it fails may
@@ -18,7 +18,10 @@
 
 mod catalogue;
 mod connect;
+mod ledger;
+mod line;
 mod password;
+mod schema;
 mod settings;
 mod source;
 mod types;
@@ -28,6 +31,7 @@ use connect::Session;
 use equipoise_engine::remote::{self, FoundTable, PostgresAddress, Queried, ServerProblem, Tables};
 use equipoise_session::source::Source;
 use settings::Settings;
+use std::path::Path;
 use source::{Origin, Rows};
 
 /// Reads tables of Postgres wherever the engine meets their addresses.
@@ -36,6 +40,18 @@ struct Postgres;
 /// From now on, in this process.
 pub fn install() {
     remote::install(&Postgres);
+    equipoise_session::ledger::install(&ledger::Postgres);
+}
+
+/// Use this password for the server, database and role that an address names, in this process alone; an address itself has none.
+pub fn hand_password(address: &Path, password: String) -> Result<(), String> {
+    let address = PostgresAddress::of(address).and_then(Result::ok).unwrap_or_default();
+    let settings = Settings::of(&address).map_err(|problem| problem.what())?;
+    if password::hand(&settings, password) {
+        Ok(())
+    } else {
+        Err("a password is for a role; name it in the address".to_string())
+    }
 }
 
 impl Tables for Postgres {

@@ -1,7 +1,36 @@
-//! `~/.pgpass`: lines `host:port:database:user:password`, a star for any. A file that others may read is left alone, as libpq does.
+//! Passwords that were handed over in this process, then `~/.pgpass`: lines `host:port:database:user:password`, a star for any. A file that others may read is left alone, as libpq does.
 
 use crate::settings::Settings;
-use std::{fs, mem, os::unix::fs::PermissionsExt as _, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs, mem,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+/// A server, a database on it, and a role.
+type Whose = (String, u16, String, String);
+
+/// Passwords that stand in no text, file or variable: those of engines that a program has. In memory alone, and for no other role.
+static HANDED: Mutex<BTreeMap<Whose, String>> = Mutex::new(BTreeMap::new());
+
+fn whose(settings: &Settings) -> Option<Whose> {
+    let Settings { host, port, database, user, .. } = settings;
+    Some((host.clone(), *port, database.clone(), user.clone()?))
+}
+
+/// Use this password from now on; false where no role is named.
+pub(crate) fn hand(settings: &Settings, password: String) -> bool {
+    let Some(whose) = whose(settings) else { return false };
+    HANDED.lock().unwrap_or_else(PoisonError::into_inner).insert(whose, password);
+    true
+}
+
+/// The password that was handed over for this server, database and role.
+pub(crate) fn handed(settings: &Settings) -> Option<String> {
+    HANDED.lock().unwrap_or_else(PoisonError::into_inner).get(&whose(settings)?).cloned()
+}
 
 /// The password for this server and user.
 pub(crate) fn of(file: &Path, settings: &Settings, user: Option<&str>) -> Option<String> {

@@ -108,6 +108,9 @@ impl Settings {
             user,
             database,
         };
+        if let Some(handed) = password::handed(&settings) {
+            return Ok(Self { password: Some(handed), ..settings });
+        }
         if settings.password.is_some() {
             return Ok(settings);
         }

@@ -12,6 +12,7 @@ use equipoise_server::{
     state::{Settings, State},
     store::Role,
 };
+use equipoise_session::ledger::is_address;
 use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
@@ -87,6 +88,9 @@ struct Options {
         conflicts_with = "demo"
     )]
     directory: PathBuf,
+    /// A ledger in a database that several hosts share, as in postgres://ROLE@HOST/DATABASE; else it is a file in that folder
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "demo")]
+    ledger: Option<PathBuf>,
     /// A folder below which data may be registered, or a database whose tables may be, as in postgres://ROLE@HOST/DATABASE; can be
     /// given several times
     #[arg(long, value_name = "DIR", conflicts_with = "demo")]
@@ -264,7 +268,12 @@ fn settings(
         return Err("browsers beyond this machine reach it by HTTPS alone; begin --public-url with https://"
             .to_string());
     }
-    if let Some(folder) = options.data.iter().chain(&options.programs).find(|folder| !folder.is_dir()) {
+    if options.ledger.as_ref().is_some_and(|ledger| !is_address(ledger)) {
+        return Err("--ledger takes the address of a database; a file lies in the server's own folder, which --directory names"
+            .to_string());
+    }
+    let data = options.data.iter().filter(|data| !is_address(data));
+    if let Some(folder) = data.chain(&options.programs).find(|folder| !folder.is_dir()) {
         return Err(format!("{} is no folder; make it, or name another", folder.display()));
     }
     if options.public_url.is_none() && matches!(address.ip(), IpAddr::V4(ip) if ip.is_loopback()) {
@@ -281,7 +290,8 @@ fn settings(
     );
     let file = options.head_file.clone().map(Sink::File);
     let heads = file.into_iter().chain(options.head_syslog.then(|| Sink::Syslog(SYSLOG.into()))).collect();
-    Ok(Settings { directory, data, origins, rates, heads, programs, keeper: None })
+    let ledger = options.ledger.clone().filter(|_| demo.is_none());
+    Ok(Settings { directory, ledger, data, origins, rates, heads, programs, keeper: None })
 }
 
 /// A scheme and a host, without a path.

@@ -29,6 +29,8 @@ use std::{
 pub struct Settings {
     /// Its directory: ledger and members. Only its owner reads it.
     pub directory: PathBuf,
+    /// The address of a ledger in a database, which several hosts may share; else it lies in the directory.
+    pub ledger: Option<PathBuf>,
     /// The folders below which data may be registered, and the databases whose tables may be.
     pub data: Vec<PathBuf>,
     /// How browsers reach it, such as `https://answers.example.org`; requests from pages elsewhere are refused.
@@ -41,6 +43,13 @@ pub struct Settings {
     pub programs: Vec<PathBuf>,
     /// The executable that keeps sandboxes, where it is not this one.
     pub keeper: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Where the ledger is.
+    pub fn ledger(&self) -> PathBuf {
+        self.ledger.clone().unwrap_or_else(|| self.directory.join(LEDGER))
+    }
 }
 
 /// A server, open.
@@ -101,7 +110,7 @@ impl State {
         session::Session::new(Ledger::in_memory().map_err(|error| error.to_string())?, None)
             .map_err(|error| error.to_string())?;
         let store = Store::open(&settings.directory)?;
-        let ledger = Ledger::open(&settings.directory.join(LEDGER)).map_err(|error| error.to_string())?;
+        let ledger = Ledger::open(&settings.ledger()).map_err(|error| error.to_string())?;
         store.bind(ledger.id()).map_err(|problem| problem.detail)?;
         let rollback = Rollback::open(&settings.directory, &ledger, &settings.heads)?;
         // The head of an older copy is not written: the later one that is there shows what is missing.

@@ -14,6 +14,7 @@ Several at once   batch([{"statistic": "count"}, ..], data, epsilon=...): one sc
 Budgets           Session(data, budget=...) with lazy questions; spent() for bare functions
 In an engine      Session(table) for an Ibis table, a Spark DataFrame, a DuckDB relation, a Polars LazyFrame, read where it lies; elsewhere(table,
                   deadline=...)
+In a database     table(engine, "salaries", schema="hr") for an engine of SQLAlchemy; extract(database, query=..., into=...) to a file first
 Behind a server   connect(url, token=...)["name"] goes where a table goes; no row comes here
 Any function      subsample(f, data, ...) runs it on blocks of the data and publishes what they agree on
 Your own analysis noise, choose, stable, propose_test_release, smooth, bounded_local_sensitivity, shifted_inverse, black_box: a value
@@ -35,6 +36,7 @@ from . import _statistics
 from ._books import spent
 from ._around import Robust
 from ._batch import batch
+from ._databases import extract, table
 from ._elsewhere import elsewhere
 from ._errors import (
     BudgetError,
@@ -111,6 +113,7 @@ __all__ = [
     "choose_robust",
     "connect",
     "elsewhere",
+    "extract",
     "graph",
     "mechanisms",
     "noise",
@@ -126,5 +129,6 @@ __all__ = [
     "sql",
     "stable",
     "subsample",
+    "table",
 ]
 __all__ += _statistics.__all__

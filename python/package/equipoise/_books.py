@@ -17,12 +17,18 @@ _OPEN: dict[tuple[str | None, str | None], _equipoise.Books] = {}
 
 def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> _equipoise.Books:
     """The ledger of a file, or the odometer of this process."""
-    path = None if ledger is None else os.path.abspath(os.fspath(ledger))
+    path = None if ledger is None else _place(ledger)
     key = (path, analyst if path else None)
     if key not in _OPEN:
         # The first of two threads wins, so that none counts in books of its own.
         return _OPEN.setdefault(key, _equipoise.Books(*key))
     return _OPEN[key]
+
+
+def _place(ledger: str | os.PathLike[str]) -> str:
+    """A file wherever this process goes, or the address of a database as it is."""
+    place = os.fspath(ledger)
+    return place if place.lower().startswith(("postgres://", "postgresql://")) else os.path.abspath(place)
 
 
 def odometer(adjacency: str | None, unit: str | None = None) -> str:

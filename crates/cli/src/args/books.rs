@@ -8,7 +8,7 @@ pub(crate) struct ExplainOptions {
     /// The id of a receipt, or the first characters of it
     pub receipt: String,
     /// The ledger [default: equipoise.ledger in this folder]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
@@ -41,6 +41,21 @@ pub(crate) enum BudgetCommand {
     Verify(VerifyOptions),
     /// All charges as JSON events that other accountants read
     Export(BooksOptions),
+    /// Make a ledger in a Postgres database, for several hosts to share
+    #[command(
+        after_help = "Example:\n  equipoise budget init --ledger postgres://steward@db.example.org/books --role asking\n\nThe role of the address makes the schema 'equipoise'; the other one may add entries, and neither change nor delete any."
+    )]
+    Init(InitOptions),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InitOptions {
+    /// The database, as a role that may make a schema in it
+    #[arg(long, value_name = "ADDRESS", env = "EQUIPOISE_LEDGER")]
+    pub ledger: PathBuf,
+    /// The role that charges, which is there already
+    #[arg(long, value_name = "ROLE")]
+    pub role: String,
 }
 
 /// A ledger, and perhaps one file of it.
@@ -52,7 +67,7 @@ pub(crate) struct BooksOptions {
     #[arg(long, value_name = "NAME", requires = "file")]
     pub name: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data, or in this folder]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -76,7 +91,7 @@ pub(crate) struct ReportOptions {
     #[arg(long, value_name = "NAME", requires = "file")]
     pub name: Option<String>,
     /// The ledger [default: equipoise.ledger beside the data, or in this folder]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
     /// Markdown or HTML [default: as --out ends, or md]
     #[arg(long, value_name = "FORMAT")]
@@ -127,7 +142,7 @@ pub(crate) struct LimitOptions {
     #[arg(long)]
     pub anew: bool,
     /// The ledger [default: equipoise.ledger beside the data]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]

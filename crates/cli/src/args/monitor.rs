@@ -40,7 +40,7 @@ pub(crate) struct MonitorOptions {
     #[arg(long, value_name = "FILE", help_heading = "Budget")]
     pub state: Option<PathBuf>,
     /// The ledger [default: equipoise.ledger beside the data]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER", help_heading = "Budget")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER", help_heading = "Budget")]
     pub ledger: Option<PathBuf>,
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST", help_heading = "Budget")]

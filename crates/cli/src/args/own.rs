@@ -84,7 +84,7 @@ follows from the words where they are constants, as the revenue of a price above
 #[command(next_help_heading = "Budget")]
 pub(crate) struct StreamBooks {
     /// The ledger [default: equipoise.ledger beside the data]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]

@@ -38,7 +38,7 @@ pub(crate) fn column_and_type(text: &str) -> Result<(String, String), String> {
 #[command(next_help_heading = "Budget")]
 pub(crate) struct Books {
     /// The ledger [default: equipoise.ledger beside the data]
-    #[arg(long, value_name = "FILE", env = "EQUIPOISE_LEDGER")]
+    #[arg(long, value_name = "FILE|ADDRESS", env = "EQUIPOISE_LEDGER")]
     pub ledger: Option<PathBuf>,
     /// Who asks, where the ledger keeps a limit for each analyst
     #[arg(long, value_name = "NAME", env = "EQUIPOISE_ANALYST")]

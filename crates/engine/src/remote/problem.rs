@@ -59,6 +59,18 @@ pub enum ServerProblem {
 }
 
 impl ServerProblem {
+    /// What is wrong and what to do, without where.
+    pub fn what(&self) -> String {
+        struct Words<'a>(&'a ServerProblem);
+        impl fmt::Display for Words<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.line(f, "")
+            }
+        }
+        let words = Words(self).to_string();
+        words.strip_prefix(": ").map_or(words.clone(), str::to_string)
+    }
+
     /// One line about the table at this address.
     pub(crate) fn line(&self, f: &mut fmt::Formatter<'_>, at: &str) -> fmt::Result {
         match self {

@@ -81,8 +81,8 @@ pub fn started(settings: &[&str]) -> Option<Cluster> {
     let mut command = as_its_user(Path::new("/bin/sh"));
     command.args([
         "-c",
-        // The shell waits for the end of its input, which comes when the test program ends.
-        "\"$@\" >\"$0\" 2>&1 & server=$!; cat >/dev/null; kill -TERM $server; tries=0; while kill -0 $server && [ $tries -lt 90 ]; do sleep 0.1; tries=$((tries+1)); done; kill -KILL $server; rm -rf \"$(dirname \"$0\")\"",
+        // The shell starts a server again that was stopped, until its input ends, which it does when the test program ends.
+        "(while [ ! -e \"$0.end\" ]; do \"$@\" >>\"$0\" 2>&1; sleep 0.1; done) & folder=$(dirname \"$0\"); cat >/dev/null; : >\"$0.end\"; server=$(head -n 1 \"$folder/data/postmaster.pid\"); kill -TERM $server; tries=0; while kill -0 $server && [ $tries -lt 90 ]; do sleep 0.1; tries=$((tries+1)); done; kill -KILL $server; rm -rf \"$folder\"",
     ]);
     command.arg(folder.join("log")).arg(bin.join("postgres")).arg("-D").arg(&data);
     for setting in ["fsync=off", "listen_addresses=127.0.0.1", "max_connections=100"].iter().chain(settings) {
@@ -103,6 +103,16 @@ pub fn started(settings: &[&str]) -> Option<Cluster> {
 }
 
 impl Cluster {
+    /// Stop as a crash would; it starts again by itself.
+    pub fn stop_immediately(&self) {
+        let stopped = as_its_user(&self.bin.join("pg_ctl"))
+            .args(["stop", "-m", "immediate", "-D"])
+            .arg(self.folder.join("data"))
+            .output()
+            .expect("pg_ctl runs");
+        assert!(stopped.status.success(), "{stopped:?}");
+    }
+
     pub fn psql(&self, database: &str, script: &str) -> Output {
         let mut child = Command::new(self.bin.join("psql"))
             .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-A", "-t", "-U", BOSS, "-d", database, "-h"])
@@ -147,6 +157,12 @@ impl Database {
         let output = self.cluster.psql(&self.name, script);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("text").trim().to_string()
+    }
+
+    /// The address of the database as this role.
+    pub fn ledger_as(&self, role: &str) -> PathBuf {
+        let folder = self.cluster.folder.display().to_string().replace('/', "%2F");
+        PathBuf::from(format!("postgres://{role}@{folder}:{}/{}", self.cluster.port, self.name))
     }
 
     /// The address of a table, as `reader`.

@@ -5,7 +5,7 @@ use crate::{
     authorise::{Act, Caller, authorise},
     problem::Problem,
     rate::Counted,
-    state::{LEDGER, State, delimiter},
+    state::{State, delimiter},
     store::{Allowed, DataSource, Role},
 };
 use axum::http::StatusCode;
@@ -320,7 +320,7 @@ pub fn register(
 /// For the steward alone: who else counts what is spent on the same files.
 fn elsewhere(state: &State, data: &DataSource) -> Vec<String> {
     let account = Account {
-        ledger: state.settings.directory.join(LEDGER),
+        ledger: state.settings.ledger(),
         name: data.name.clone(),
         expected: Expected::default(),
     };

@@ -226,7 +226,7 @@ fn run(state: &State, program: &Allowed) -> Result<Run<'static>, Problem> {
         proc: false,
         allow_read: shows.collect::<Result<_, _>>()?,
         data: hidden(state),
-        ledger: Some(state.settings.directory.join(crate::state::LEDGER)),
+        ledger: Some(state.settings.ledger()),
     };
     settings.run(sandbox).map_err(|error| refused(&error))
 }

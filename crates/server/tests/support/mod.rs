@@ -52,6 +52,7 @@ impl Reply {
 
 pub fn settings(folder: &TempDir) -> Settings {
     Settings {
+        ledger: None,
         directory: folder.path().join("server"),
         data: vec![folder.path().join("data")],
         origins: vec![ORIGIN.to_string()],

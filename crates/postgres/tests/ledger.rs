@@ -1,0 +1,292 @@
+//! One suite for ledgers in files and in Postgres: the same story, races from two hosts, killed processes; and what only a server can do:
+//! stop at once, lose the reply to a commit, forget, and let in roles that may do too much.
+
+mod ledger_support;
+mod support;
+
+use equipoise_session::ledger::{
+    ChargeError, ChargeRequest, Charging, Event, Fault, Ledger, LedgerError, Limit, VerifyError,
+};
+use ledger_support::{
+    Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, limited, on_a_server_to_stop, process, request, storm,
+};
+use std::{fmt::Write as _, ops::ControlFlow, path::Path, time::Instant};
+
+/// What happens to a ledger from its beginning, in words that have no id, hash or time in them.
+fn story(path: &Path) -> String {
+    let mut told = String::new();
+    let mut ledger = Ledger::open(path).expect("the ledger opens");
+    let mut tell = |what: &str, said: String| writeln!(told, "{what}: {said}").expect("a text");
+    let kind = |error: ChargeError| format!("{} {}", error.exit_code(), error);
+    tell("new", format!("{:?}", ledger.register(&data_set(), Some(&mut &b"1\n2\n"[..])).unwrap()));
+    let other = equipoise_session::ledger::DataSet { name: "copy".into(), ..data_set() };
+    tell("same content", format!("{:?}", ledger.register(&other, Some(&mut &b"1\n2\n"[..])).unwrap()));
+    tell("limit", format!("{:?}", ledger.set_limit("salaries", None, Some(&approx("2").into())).unwrap()));
+    ledger.set_limit("salaries", Some("ada"), Some(&approx("1").into())).unwrap();
+    let charge = granted(&mut ledger, &request("0.5", Some("monday")));
+    let receipt = ledger.record(&charge, "{\"value\":\"tab\\t, quote \\\", snow \u{2603}\"}").unwrap();
+    assert_eq!(receipt.ledger.as_deref(), Some(ledger.id()));
+    assert!(ledger.record(&charge, "{}").is_err_and(|error| error.fault == Fault::AlreadyRecorded));
+    let Ok(Charging::Replay(again)) = ledger.charge(&request("0.50", Some("monday"))) else { panic!("asked again") };
+    tell("again", again.release);
+    assert_eq!(again.receipt, receipt);
+    tell("another", kind(ledger.charge(&request("0.25", Some("monday"))).unwrap_err()));
+    tell("over", kind(ledger.charge(&request("0.6", None)).unwrap_err()));
+    let nobody = ChargeRequest { analyst: None, ..request("0.1", None) };
+    tell("nameless", kind(ledger.charge(&nobody).unwrap_err()));
+    let lost = granted(&mut ledger, &request("0.25", Some("lost")));
+    let error = ledger.charge(&request("0.25", Some("lost"))).unwrap_err();
+    assert!(matches!(error, ChargeError::Lost { .. }), "{error}");
+    assert!(ledger.see("salaries", "ben", charge.id()).unwrap());
+    assert!(ledger.has_seen("salaries", "ben", charge.id()).unwrap());
+    let by_person = equipoise_session::ledger::DataSet {
+        unit: equipoise_core::adjacency::Unit::Column("person".into()),
+        ..data_set()
+    };
+    assert!(ledger.begin_anew(&by_person, false).is_err());
+    let earlier = ledger.begin_anew(&by_person, true).unwrap().expect("something was spent");
+    tell("earlier", format!("{:?} {}", earlier.spent, earlier.charges));
+    let anew = ChargeRequest { data_set: by_person.clone(), ..request("0.5", None) };
+    let _ = granted(&mut ledger, &anew);
+    let renyi = Limit::within(
+        &"3".parse().unwrap(),
+        &"1e-6".parse().unwrap(),
+        equipoise_session::ledger::Accountant::Renyi,
+    );
+    ledger.set_limit("salaries", None, Some(&renyi.unwrap())).unwrap();
+    let _ = granted(&mut ledger, &anew);
+    ledger.restored("sam", Some(&approx("0.125"))).unwrap();
+    for analyst in [None, Some("ada"), Some("ben")] {
+        tell("balance", format!("{:?}", ledger.balance("salaries", analyst).unwrap()));
+    }
+    tell("names", format!("{:?} {:?}", ledger.data_sets().unwrap(), ledger.analysts("salaries").unwrap()));
+    tell("charges", format!("{:?}", ledger.charges("salaries", Some("ada")).unwrap()));
+    tell("more", format!("{:?}", [1, 2, 3].map(|than| ledger.has_more_charges("salaries", than).unwrap())));
+    tell("guarded", format!("{:?}", ledger.guarded().unwrap()));
+    tell("found", format!("{:?}", ledger.beginning_with(&charge.id()[..6]).unwrap().len()));
+    tell("latest", format!("{:?}", ledger.latest_records("salaries", Some("ada"), 5).unwrap().len()));
+    tell("longest", format!("{:?}", ledger.longest_analyst().unwrap()));
+    let witness = ledger.witness(charge.id(), charge.hash()).unwrap();
+    tell("witness", format!("{:?}", ledger.witnessed(&witness).unwrap()));
+    assert!(ledger.has_hash(&charge.hash().to_uppercase()).unwrap() && !ledger.has_hash("0").unwrap());
+    let head = ledger.head().unwrap();
+    assert!(ledger.has_head(&head).unwrap() && ledger.contains(&head).unwrap());
+    let verified = ledger.verify(Some(&head)).unwrap();
+    assert_eq!(verified.lost_ids.first().map(String::as_str), Some(lost.id()));
+    tell("verified", format!("{} {} {}", verified.charges, verified.recorded, verified.lost));
+    ledger
+        .each_entry(None, &mut |entry| {
+            let words = format!("{:?}", std::mem::discriminant(&entry.event));
+            tell("entry", format!("{} {:?} {:?} {words}", entry.number, entry.data_set, entry.analyst));
+            if let Event::Charged { cost, spent, .. } = &entry.event {
+                tell("sum", format!("{cost:?} {spent:?}"));
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let mut exported = 0;
+    ledger
+        .export(&mut |piece| {
+            exported += piece.len();
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert!(exported > 1000);
+    told
+}
+
+#[test]
+fn files_and_postgres_tell_one_story() {
+    let Some(there) = in_postgres() else { return };
+    let (_folder, here) = file();
+    let (one, two) = (story(&here), story(there.address()));
+    assert!(one.contains("over: 4") && one.contains("verified: "), "{one}");
+    assert_eq!(one, two);
+    // What is shown of the place has neither role nor password.
+    let error = Ledger::open(&there.address_as("nobody_like_this")).err().expect("no such role").to_string();
+    assert!(error.contains("does not let this role in") && !error.contains("nobody_like_this"), "{error}");
+}
+
+/// One process of a race or a storm.
+#[test]
+fn asking_process() {
+    if let Ok(text) = std::env::var(CHILD) {
+        process(&Asking::read(&text));
+    }
+}
+
+/// 8 processes under two host names, and a limit: exactly the limit is granted.
+#[test]
+fn eight_processes_of_two_hosts_never_overspend() {
+    for place in Place::and_a_file(in_postgres()) {
+        limited(place.address(), "1.23");
+        let began = Instant::now();
+        let seen = storm(&place, &Asking { processes: 8, requests: 160, kills: 0, stops: 0 });
+        let seconds = began.elapsed().as_secs_f64();
+        let ledger = Ledger::open_read_only(place.address()).unwrap();
+        let verified = ledger.verify(None).unwrap();
+        println!("race on {place}: {} granted of 160 in {seconds:.1} s", seen.charged.len());
+        assert_eq!((seen.charged.len(), seen.refused, verified.charges, verified.lost), (123, 37, 123, 0));
+        assert_eq!(ledger.balance("salaries", None).unwrap().spent(), &approx("1.23"));
+    }
+}
+
+/// Processes are killed, and the server is stopped as a crash would: what was told is there, nothing is over the limit.
+/// `EQUIPOISE_STORM=1`: 10,000 requests, 200 kills, 20 stops.
+#[test]
+fn a_storm_loses_nothing() {
+    let whole = std::env::var_os("EQUIPOISE_STORM").is_some();
+    let asking = if whole {
+        Asking { processes: 8, requests: 10_000, kills: 200, stops: 20 }
+    } else {
+        Asking { processes: 4, requests: 200, kills: 6, stops: 2 }
+    };
+    // Nine of ten fit.
+    let limit = asking.requests * 9 / 10;
+    for place in Place::and_a_file(on_a_server_to_stop()) {
+        limited(place.address(), &format!("{limit}/100"));
+        let began = Instant::now();
+        let seen = storm(&place, &asking);
+        let ledger = Ledger::open_read_only(place.address()).unwrap();
+        let verified = ledger.verify(None).unwrap();
+        println!(
+            "storm on {place}: {} requests, {} kills, {} stops: {} charged and told, {} answered, {} refused, {} tried again; ledger: {} charges, {} lost; {:.0} s",
+            asking.requests, seen.kills, seen.stops, seen.charged.len(), seen.answered.len(), seen.refused, seen.failed,
+            verified.charges, verified.lost, began.elapsed().as_secs_f64()
+        );
+        assert_eq!(verified.charges, limit as u64, "all that fits, and no more");
+        for id in &seen.charged {
+            assert!(ledger.find(id).unwrap().is_some(), "a charge was lost: {id}");
+        }
+        for (id, hash) in &seen.answered {
+            let (_, recorded) = ledger.find(id).unwrap().expect("its charge");
+            assert_eq!(recorded.map(|recorded| recorded.receipt.hash).as_ref(), Some(hash), "an answer was lost");
+        }
+    }
+}
+
+/// The line breaks in the middle of a commit: before the server has it, or before its reply comes.
+#[test]
+fn a_commit_without_a_reply_is_looked_up() {
+    let Some(place) = in_postgres() else { return };
+    limited(place.address(), "1");
+    for (cut, charges) in [(Cut::Reply, 1), (Cut::Request, 1)] {
+        let line = cut.between(place.port());
+        let mut ledger = Ledger::open(&place.over_tcp(line.port())).expect("the ledger opens");
+        line.arm();
+        let charged = ledger.charge(&request("0.25", None));
+        assert!(line.has_cut(), "{cut:?}");
+        match (cut, charged) {
+            // It was done: whoever waited for it has it, once.
+            (Cut::Reply, Ok(Charging::Granted(charge))) => {
+                ledger.record(&charge, "{}").expect("the ledger goes on");
+            }
+            // It was not, and nothing is charged.
+            (Cut::Request, Err(ChargeError::Ledger(LedgerError { fault: Fault::Gone, .. }))) => {}
+            (cut, other) => panic!("{cut:?}: {other:?}"),
+        }
+        let verified = Ledger::open_read_only(place.address()).unwrap().verify(None).unwrap();
+        assert_eq!((verified.charges, verified.lost), (charges, 0), "{cut:?}");
+    }
+}
+
+/// A line that breaks outside of any commit is made anew, and nobody notices.
+#[test]
+fn a_server_that_comes_back_is_found_again() {
+    let Some(place) = on_a_server_to_stop() else { return };
+    limited(place.address(), "1");
+    let mut ledger = Ledger::open(place.address()).unwrap();
+    let charge = granted(&mut ledger, &request("0.25", None));
+    place.stop();
+    ledger.record(&charge, "{}").expect("the server is back");
+    assert_eq!(ledger.verify(None).unwrap().recorded, 1);
+}
+
+#[test]
+fn who_could_forget_or_change_entries_is_refused() {
+    let Some(place) = in_postgres() else { return };
+    let opened = |role: &str| Ledger::open(&place.address_as(role)).map(drop).map_err(|error| error.fault);
+    assert_eq!(opened("boss"), Err(Fault::MayChange), "a superuser");
+    place.run("CREATE ROLE careless LOGIN; GRANT USAGE ON SCHEMA equipoise TO careless");
+    assert!(matches!(opened("careless"), Err(Fault::Server { .. })), "it may not read");
+    place.run("GRANT SELECT ON ALL TABLES IN SCHEMA equipoise TO careless");
+    assert!(matches!(opened("careless"), Err(Fault::Server { .. })), "it may not add");
+    Ledger::open_read_only(&place.address_as("careless")).expect("it may look");
+    place.run("GRANT INSERT ON ALL TABLES IN SCHEMA equipoise TO careless");
+    assert_eq!(opened("careless"), Ok(()));
+    for right in ["UPDATE", "DELETE", "TRUNCATE"] {
+        place.run(&format!("GRANT {right} ON equipoise.entries TO careless"));
+        assert_eq!(opened("careless"), Err(Fault::MayChange), "{right}");
+        place.run(&format!("REVOKE {right} ON equipoise.entries FROM careless"));
+    }
+    limited(place.address(), "1");
+    for setting in ["off", "local", "remote_write"] {
+        place.run(&format!("ALTER ROLE asking SET synchronous_commit = {setting}"));
+        let mut ledger = Ledger::open(place.address()).unwrap();
+        let error = ledger.charge(&request("0.25", None)).unwrap_err().to_string();
+        assert!(error.contains(&format!("synchronous_commit={setting} and could forget charges")), "{error}");
+    }
+    place.run("ALTER ROLE asking RESET ALL");
+    let role = place.psql_as("asking", "DELETE FROM equipoise.entries");
+    assert!(role.contains("permission denied"), "{role}");
+    let owner = place.psql_as("boss", "DELETE FROM equipoise.entries");
+    assert!(owner.contains("entries are never changed or deleted"), "{owner}");
+}
+
+#[test]
+fn a_server_without_fsync_is_refused() {
+    // The cluster of the other tests has none, because it keeps nothing.
+    let Some(cluster) = support::cluster() else { return };
+    let database = cluster.database("CREATE ROLE asking LOGIN");
+    Ledger::make_on_server(&database.ledger_as("boss"), "asking").unwrap();
+    let error = Ledger::open(&database.ledger_as("asking")).unwrap().register(&data_set(), None).unwrap_err();
+    assert!(error.to_string().contains("fsync=off and could forget charges; have it set to on"), "{error}");
+}
+
+#[test]
+fn beginnings_that_are_none() {
+    let Some(place) = in_postgres() else { return };
+    let fault = |role: &str| Ledger::make_on_server(&place.empty(), role).map_err(|error| error.to_string());
+    for (role, said) in [
+        ("boss", "could change entries"),
+        ("no such", "there is no role 'no such'"),
+        ("x'; DROP SCHEMA public; --", "there is no role"),
+    ] {
+        let error = fault(role).unwrap_err();
+        assert!(error.contains(said), "{error}");
+    }
+    let error = Ledger::open(&place.empty()).err().expect("none yet");
+    assert_eq!((error.exit_code(), &error.fault), (2, &Fault::NotBegun));
+    fault("asking").unwrap();
+    assert!(fault("asking").is_err_and(|error| error.contains("has a ledger already")));
+    let table = place.empty().display().to_string() + "?table=a.b";
+    let error = Ledger::open(Path::new(&table)).err().expect("no ledger").to_string();
+    assert!(error.contains("leave out table="), "{error}");
+}
+
+/// What an owner does with force is found, as in a file.
+#[test]
+fn edits_are_found() {
+    for (edit, said) in [
+        ("UPDATE equipoise.entries SET body = replace(body, '0.25', '0.125') WHERE kind = 'charge'", "at entry 4"),
+        ("DELETE FROM equipoise.entries WHERE number = 4", "at entry 4"),
+        ("UPDATE equipoise.secret SET secret = 'x'", "its secret or its version"),
+        ("INSERT INTO equipoise.versions VALUES (5)", "its secret or its version"),
+        ("DROP INDEX equipoise.entries_by_id", "tables, indexes or triggers"),
+        ("ALTER TABLE equipoise.entries DISABLE TRIGGER ALL", "tables, indexes or triggers"),
+        ("ALTER TABLE equipoise.entries ALTER analyst DROP NOT NULL", "tables, indexes or triggers"),
+        ("CREATE RULE lose AS ON INSERT TO equipoise.entries DO INSTEAD NOTHING", "tables, indexes or triggers"),
+    ] {
+        let Some(place) = in_postgres() else { return };
+        limited(place.address(), "1");
+        let mut ledger = Ledger::open(place.address()).unwrap();
+        let charge = granted(&mut ledger, &request("0.25", None));
+        ledger.record(&charge, "{}").unwrap();
+        ledger.verify(None).unwrap();
+        place.run(&format!("SET session_replication_role = replica; {edit}"));
+        match ledger.verify(None) {
+            Err(error @ VerifyError::Broken { .. }) => assert!(error.to_string().contains(said), "{edit}: {error}"),
+            other => panic!("{edit}: {other:?}"),
+        }
+    }
+}
