@@ -5,7 +5,7 @@ use crate::{
     args::{BatchOptions, Books, QuestionCommand, Showing},
     elsewhere, fail,
     interrupt::{Stage, reached},
-    plot, progress, show, sql, unplanned, unplanned_with,
+    plot, progress, show, sql, unplanned, unplanned_look, unplanned_with,
 };
 use equipoise_core::wording::{self, OptionName, Surface};
 use equipoise_engine::{
@@ -23,6 +23,7 @@ use equipoise_session::{
     request::Request,
     session::{self, Charged, Paid, Session},
     source::Source,
+    statistic::Argument,
     unanswered::Unanswered,
 };
 use equipoise_sql_front::Query;
@@ -162,7 +163,9 @@ pub(crate) fn answer(
         if let Some(query) = asked.query {
             return Err(sql::wrong(&query.too_few(&few)));
         }
-        let exit = unplanned_but(&few.error, few.step.as_ref(), file, books);
+        let instead = few.step.as_ref().map(|step| (step, command(step, file, books)));
+        let exit =
+            unplanned_with(&few.error, instead.as_ref().map(|(step, command)| (*step, command.as_str())));
         if let (None, Some(command), false) = (&few.step, instead_of(&few, asked), showing.json) {
             eprintln!("  try: {command}");
         }
@@ -302,8 +305,17 @@ fn charged_to(books: &Books) -> String {
 
 /// Why a request cannot be planned, and the whole command that can, where there is one.
 fn unplanned_but(error: &PlanError, step: Option<&NextStep>, file: &Path, books: &Books) -> Exit {
-    let command = step.map(|step| command(step, file, books));
-    unplanned_with(error, step.zip(command.as_deref()))
+    // Nobody knows which column or function was meant: the next step shows which there are.
+    let written = [Argument::Where, Argument::Column, Argument::GroupBy, Argument::Y, Argument::On];
+    let is_written = written.iter().any(|one| error.argument().is_some_and(|own| own.name == one.name()));
+    match step {
+        Some(step) => unplanned_with(error, Some((step, &command(step, file, books)))),
+        None if is_written => {
+            let file = OptionName::for_a_shell(&file.to_string_lossy());
+            unplanned_look(error, &wording::line(&format!("equipoise columns {file}")))
+        }
+        None => unplanned_with(error, None),
+    }
 }
 
 /// The whole command that would be answered where this one, or some of it, would be refused.

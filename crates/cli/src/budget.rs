@@ -7,7 +7,7 @@ use crate::{
     fail,
     pages::{Listed, Pages},
     report::{self, analyst_cells},
-    show::{amount, left_words, printable},
+    show::{amount, left_words, printable, width},
     standing,
 };
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
@@ -401,6 +401,8 @@ fn export(options: &BooksOptions) -> Result<Exit, Exit> {
 fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    // Cells are broken into lines, in a pipe too.
+    table.set_width(u16::try_from(width()).unwrap_or(u16::MAX));
     table.set_header(headings.iter().copied());
     table
 }

@@ -25,6 +25,7 @@ mod budget;
 mod calibrate;
 mod check;
 mod choose;
+mod columns;
 mod compare;
 mod complete;
 mod elsewhere;
@@ -165,6 +166,15 @@ pub(crate) fn unplanned_with(error: &PlanError, step: Option<(&NextStep, &str)>)
     exit
 }
 
+/// The same where no question is known that would be the one that was meant: with a command that shows what can be asked.
+pub(crate) fn unplanned_look(error: &PlanError, command: &str) -> Exit {
+    let exit = unplanned_with(error, None);
+    if !as_json() {
+        eprintln!("  see: {command}   (free)");
+    }
+    exit
+}
+
 fn told(line: &str, code: u8, fields: serde_json::Map<String, serde_json::Value>) -> Exit {
     if as_json() {
         let mut document = serde_json::json!({ "error": line, "exit": code });
@@ -260,6 +270,7 @@ fn obeyed(command: args::Command) -> Exit {
     match command {
         args::Command::Ask(question) => ask::run(&question),
         args::Command::Simulate(options) => simulate::run(&options),
+        args::Command::Columns(options) => columns::run(&options),
         args::Command::Check(options) => check::run(&options),
         args::Command::Extract(options) => extract::run(&options),
         args::Command::Batch(options) => ask::batch(&options),

@@ -1,12 +1,13 @@
 //! How a budget stands under each accountant, in words and as JSON.
 
-use crate::show::printable;
+use crate::show::{printable, width};
 use equipoise_core::{loss::Approx, ratio::Ratio};
 use equipoise_session::{
     ledger::{Accountant, Standing},
     release::Spent,
 };
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 /// The lines of `budget show` about one data set.
 pub(crate) fn words(standing: &Standing, name: &str) -> String {
@@ -41,7 +42,22 @@ pub(crate) fn words(standing: &Standing, name: &str) -> String {
         "  (basic, zcdp and renyi hold for questions fixed beforehand; a limit in force holds for any)"
             .to_string(),
     );
-    text.join("\n")
+    let width = width();
+    text.iter().map(|line| broken(line, width)).collect::<Vec<_>>().join("\n")
+}
+
+/// A line in as many lines as fit this width, the next ones below what stands behind its name.
+fn broken(line: &str, width: usize) -> String {
+    const BEHIND: usize = 13;
+    let mut lines = vec![String::new()];
+    for word in line.split_inclusive(' ') {
+        let taken = lines.last().map_or(0, |last| last.width());
+        if taken + word.trim_end().width() > width && taken > BEHIND {
+            lines.push(" ".repeat(BEHIND));
+        }
+        lines.last_mut().expect("a line").push_str(word);
+    }
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
 /// The same as JSON.
@@ -85,4 +101,20 @@ fn total(accountant: Accountant, spent: &Approx) -> Spent {
 fn down(left: &Ratio) -> String {
     let text = (-left.clone()).to_decimal_up(6);
     text.trim_start_matches('-').to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `budget show` wrote 104 columns into a pipe.
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let line = "  basic      epsilon 10.123456789 spent, one more charge of epsilon 19.876543 fits (in force) (tightest)";
+        let lines = broken(line, 80);
+        let next = "             fits (in force) (tightest)";
+        assert_eq!(lines.lines().last(), Some(next), "{lines}");
+        assert!(lines.lines().all(|line| line.width() <= 80), "{lines}");
+        assert_eq!(broken("  short     line", 80), "  short     line");
+    }
 }

@@ -316,7 +316,10 @@ fn what_is_wrong_with_a_type_is_one_line_and_free() {
         let output = folder.run_words(&["count", "people.parquet", "--epsilon", "1", "--where", condition]);
         let line = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{condition}: {line}");
-        assert!(line.contains(said) && line.trim_end().lines().count() == 1, "{condition}: {line}");
+        let mut lines = line.trim_end().lines();
+        assert!(lines.next().is_some_and(|line| line.contains(said)), "{condition}: {line}");
+        let look = "  see: equipoise columns people.parquet   (free)";
+        assert_eq!((lines.next(), lines.next()), (Some(look), None), "{condition}");
     }
     assert!(!folder.path("equipoise.ledger").exists(), "nothing was charged");
 }

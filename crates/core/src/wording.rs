@@ -113,11 +113,16 @@ pub fn nearest<N: AsRef<str>>(typed: &str, names: &[N]) -> String {
 
 /// The one of the names that is at most two slips away, however it is capitalised.
 pub fn nearest_of<'a, N: AsRef<str>>(typed: &str, names: &'a [N]) -> Option<&'a str> {
+    nearest_within(typed, names, 2)
+}
+
+/// The one of the names that is at most so many slips away, however it is capitalised.
+pub fn nearest_within<'a, N: AsRef<str>>(typed: &str, names: &'a [N], most: usize) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let slips = |name: &&str| edit_distance(&typed, &name.to_lowercase());
     let nearest = names.iter().map(AsRef::as_ref).min_by_key(slips)?;
     // Not a name that shares nothing with a short word.
-    (slips(&nearest) <= 2.min(typed.chars().count().saturating_sub(1))).then_some(nearest)
+    (slips(&nearest) <= most.min(typed.chars().count().saturating_sub(1))).then_some(nearest)
 }
 
 /// A problem that ends where [`nearest`] found nothing, and what was probably meant, with a space behind it, where it did.

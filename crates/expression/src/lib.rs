@@ -54,6 +54,7 @@ mod kinds;
 mod parse;
 mod predicate;
 mod program;
+mod respell;
 mod token;
 mod tree;
 
@@ -63,6 +64,7 @@ pub use evaluate::{Column, NULL_CODE, Value};
 pub use functions::{Function, Row, TABLE, Type};
 pub use predicate::{Comparison, Constant, Predicate, Side};
 pub use program::{Input, Known, Output, Program};
+pub use respell::{Nearest, respelled};
 pub use tree::{Expression, Node, Operator};
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Text to words, numbers and signs, each with the place where it stands.
 
 use crate::{ExpressionError, shown};
-use std::fmt;
+use std::{fmt, ops::Range};
 
 /// The longest text of an expression, in bytes.
 const LONGEST: usize = 10_000;
@@ -40,6 +40,11 @@ const SIGNS: [&str; 17] =
 
 /// All tokens of a text with the byte at which each begins.
 pub(crate) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError> {
+    Ok(spans(text)?.into_iter().map(|(range, token)| (range.start, token)).collect())
+}
+
+/// All tokens of a text with the bytes that each takes.
+pub(crate) fn spans(text: &str) -> Result<Vec<(Range<usize>, Token)>, ExpressionError> {
     if text.len() > LONGEST {
         return Err(ExpressionError::new(format!("an expression of {} bytes is too long", text.len()))
             .hint(format!("use at most {LONGEST}")));
@@ -49,7 +54,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError>
     while let Some(first) = rest.chars().next() {
         let at = text.len() - rest.len();
         let (token, length) = one(rest, first).map_err(|error| error.at(at))?;
-        tokens.push((at, token));
+        tokens.push((at..at + length, token));
         rest = rest[length..].trim_start();
     }
     Ok(tokens)

@@ -2,6 +2,7 @@
 
 use equipoise_core::wording;
 use equipoise_expression::Expression;
+pub use equipoise_expression::TABLE as FUNCTIONS;
 use std::fmt;
 
 /// The place of the one column with this name, or one line that says what there is: which of two is meant nobody can know.

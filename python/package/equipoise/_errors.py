@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from ._wording import in_python, visible
@@ -33,6 +34,9 @@ class RequestError(EquipoiseError, ValueError):
         self.argument = argument
         self.call = call
         self.hint = None if hint is None else visible(in_python(hint))
+        # A traceback ends with it.
+        if call is not None and sys.version_info >= (3, 11):
+            self.add_note(f"try: {call}")
 
     def __reduce__(self) -> tuple[type[RequestError], tuple[str, str | None, str | None, str | None]]:
         return type(self), (str(self), self.argument, self.hint, self.call)

@@ -339,6 +339,10 @@ class Release:
             lines = [] if words is None else [f"error: {words[0]}", *(f"about: {line}" for line in words[1])]
             found.extend(f"{name}: {line}" if name else line for line in lines)
         bars_of_rows = [(group.get("rows"), group["error"]) for group in groups if group.get("error") is not None]
+        for group in groups:
+            answers = group.get("answers") or []
+            counted = next((part["value"] for part in answers if part["statistic"] == "count"), None)
+            bars_of_rows.extend((counted, part["error"]) for part in answers if part.get("error") is not None)
         ranks = _equipoise.table_ranks_words(self.statistic, json.dumps(bars_of_rows))
         return found + ([] if ranks is None else [f"ranks: {ranks}"])
 

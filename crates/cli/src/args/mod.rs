@@ -42,6 +42,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  equipoise simulate --trials 1000 median made-up.csv salary --epsilon 1\n  equipoise simulate --trials 1000 --plot answers.svg mean made-up.csv salary --epsilon 0.1\n  equipoise simulate histogram made-up.csv town --epsilon 1 --delta 1e-6\n  equipoise simulate --trials 200 batch questions.json made-up.csv\n  equipoise simulate --trials 100000 --neighbour one-less.csv count made-up.csv --epsilon 1\n\nNothing is charged, so what the ledger beside the data or the named one knows by its path is refused; copies and\nother ledgers are not seen."
     )]
     Simulate(SimulateOptions),
+    /// The columns of a file, and what expressions about them are made of: no row is read
+    #[command(after_help = "Example:\n  equipoise columns salaries.csv")]
+    Columns(ColumnsOptions),
     /// What a file holds, exactly and not privately: for its holder, to find out why answers are bad
     #[command(
         after_help = "Example:\n  equipoise check salaries.csv\n\nIt reads private rows and is free; do not pass its output on."

@@ -195,6 +195,17 @@ pub(crate) struct ExtractOptions {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ColumnsOptions {
+    /// The data file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct CheckOptions {
     /// The data file
     pub file: PathBuf,

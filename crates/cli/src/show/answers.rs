@@ -167,8 +167,13 @@ pub(super) fn show(shown: &Shown<'_>, layout: Layout) {
 
 /// What ranks mean in a table of groups.
 fn ranks(statistic: &str, groups: &[Group]) -> Option<String> {
-    let bars = groups.iter().filter_map(|group| Some((group.rows, group.error.as_ref()?)));
-    table_ranks_words(statistic, &bars.collect::<Vec<_>>())
+    let own = groups.iter().filter_map(|group| Some((group.rows, group.error.as_ref()?)));
+    // Of summaries, those of their quantiles; rows are what each counted.
+    let of_summaries = groups.iter().flat_map(|group| {
+        let answers = group.answers.as_deref().unwrap_or_default();
+        answers.iter().filter_map(|item| Some((counted(answers), item.error.as_ref()?)))
+    });
+    table_ranks_words(statistic, &own.chain(of_summaries).collect::<Vec<_>>())
 }
 
 /// How many rows a summary counted.

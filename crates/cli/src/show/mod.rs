@@ -8,6 +8,7 @@ mod query;
 mod simulation;
 mod summary;
 
+pub(crate) use grid::width;
 pub(crate) use order::Order;
 pub(crate) use query::rows;
 pub(crate) use simulation::{own_title, simulation, simulation_of, simulation_title};

@@ -248,8 +248,12 @@ pub fn option_with(name: &'static str, value: &str) -> String {
 
 /// A problem and what to do about it, as one line.
 pub fn with_hint(problem: &str, hint: &str) -> String {
-    // A question, or a sentence, is at its end already.
-    let between = if problem.ends_with(['.', '?', ':']) { " " } else { "; " };
+    // A question, or a sentence, is at its end already; and a sentence that begins ends the one before.
+    let between = match hint.starts_with("There are: ") {
+        _ if problem.ends_with(['.', '?', ':']) => " ",
+        true => ". ",
+        false => "; ",
+    };
     [problem, hint].join(between)
 }
 

@@ -1,7 +1,7 @@
 //! Which records compare so. A null compares with nothing.
 
-use super::vector::Vector;
-use crate::{Bitmap, Comparison, Test, Value, bind::compare_exactly};
+use super::{Step, What, vector::Vector};
+use crate::{Bitmap, Comparison, Operator, Test, Type, Value, bind::compare_exactly};
 use std::cmp::Ordering;
 
 /// Vectors that can be held against a test with constants.
@@ -28,6 +28,53 @@ impl Tested for Vector<'_> {
             Self::Truth(truth) => (truth.yes.len(), None),
         };
         found.unwrap_or_else(|| Bitmap::filled(len, false))
+    }
+}
+
+/// The test of a number that a computed one passes: `x * 2 + 1 > 1500` is `x > 749`, which nobody has to compute for each record. Steps with
+/// constants rise or fall with the number, so that those whose result lies between two ends lie between two ends themselves, exactly;
+/// where a step leaves 64 bits, the result is null and no end is as far. Only for tests of what lies inside of ends: a null passes
+/// neither form.
+pub(super) fn before_arithmetic<'s>(step: &'s Step, test: &Test) -> Option<(&'s Step, Test)> {
+    let &Test::Whole(mut first, mut last, true) = test else { return None };
+    let mut inner = step;
+    while let Some((operator, next, constant)) = of_constant(inner) {
+        let ends = (i128::from(first), i128::from(last));
+        let constant = i128::from(constant);
+        let (low, high) = match operator {
+            Operator::Plus => (ends.0 - constant, ends.1 - constant),
+            Operator::Minus => (ends.0 + constant, ends.1 + constant),
+            Operator::Times if constant > 0 => (above(ends.0, constant), ends.1.div_euclid(constant)),
+            // What is smaller becomes larger.
+            Operator::Times if constant < 0 => (above(-ends.1, -constant), (-ends.0).div_euclid(-constant)),
+            _ => break,
+        };
+        // Beyond 64 bits there is no number to begin with.
+        (first, last) =
+            match (i64::try_from(low.max(i64::MIN.into())), i64::try_from(high.min(i64::MAX.into()))) {
+                (Ok(first), Ok(last)) => (first, last),
+                _ => (1, 0),
+            };
+        inner = next;
+    }
+    (!std::ptr::eq(inner, step)).then_some((inner, Test::Whole(first, last, true)))
+}
+
+/// The least whole number that is so many times as large as this one or larger.
+fn above(end: i128, times: i128) -> i128 {
+    -(-end).div_euclid(times)
+}
+
+/// A whole number and a constant.
+fn of_constant(step: &Step) -> Option<(Operator, &Step, i64)> {
+    let What::Arithmetic(operator, left, right) = &step.what else { return None };
+    let numbers = [step.kind, left.kind, right.kind].iter().all(|kind| *kind == Type::Integer);
+    match (&left.what, &right.what, operator) {
+        (_, What::Whole(constant), _) if numbers => Some((*operator, left, *constant)),
+        (What::Whole(constant), _, Operator::Plus | Operator::Times) if numbers => {
+            Some((*operator, right, *constant))
+        }
+        _ => None,
     }
 }
 

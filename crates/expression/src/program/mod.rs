@@ -11,6 +11,7 @@ mod vector;
 
 use crate::{Bitmap, Comparison, ExpressionError, Function, Operator, Test, Type, tree::Expression};
 use binding::Binder;
+pub(crate) use binding::reads_as_number;
 use run::Run;
 pub use vector::{Input, Output};
 

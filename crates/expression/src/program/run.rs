@@ -178,7 +178,10 @@ impl<'a> Run<'_, 'a> {
                     negated = test.negated();
                     &negated
                 };
-                self.vector(one).passing(test)
+                match compare::before_arithmetic(one, test) {
+                    Some((inner, test)) => self.vector(inner).passing(&test),
+                    None => self.vector(one).passing(test),
+                }
             }
             What::Compare(comparison, left, right) => {
                 let comparison = if wanted { *comparison } else { comparison.negated() };

@@ -603,3 +603,50 @@ fn a_column_is_null_as_what_it_is_read_as_elsewhere() {
     assert_eq!(bound("u is null").expect("an expression").reads(), [(6, Type::Text)]);
     assert_eq!(bound("u is null or lower(u) = 'x'").expect("an expression").reads(), [(6, Type::Text)]);
 }
+
+/// A test of a computed number is one of the number itself, at the ends of 64 bits too, where a step overflows and is null, and however
+/// it is negated.
+#[test]
+fn tests_of_computed_whole_numbers_are_solved_exactly() {
+    let ends =
+        [i64::MIN, i64::MIN + 1, i64::MIN / 2, i64::MIN / 2 - 1, i64::MAX / 2, i64::MAX / 2 + 1, i64::MAX];
+    let wholes = ends.into_iter().chain(-20..20).chain([749, 750, 751, -750, 1500]);
+    let mut records: Vec<Record> =
+        wholes.map(|whole| Record { real: 0.0, whole: Some(whole), text: None }).collect();
+    records.push(Record { real: 0.0, whole: None, text: None });
+    let steps = [
+        "i * 2 + 1",
+        "2 * i - 7",
+        "i * -3",
+        "-3 * i + 5",
+        "i + 9223372036854775807",
+        "i - 5 - 5",
+        "i * 0",
+        "(i + 1) * 7",
+    ];
+    for step in steps {
+        for comparison in
+            ["> 1500", "<= 3", "< -9", ">= 0", "= 15", "<> 15", "> 9223372036854775806", "in (1, 15, -9)"]
+        {
+            let text = format!("{step} {comparison}");
+            let program = bound(&text).expect("a condition");
+            let values = shown_values(&program, &records, false);
+            for wanted in [true, false] {
+                let holds = with_inputs(&program, &records, false, |inputs| {
+                    program.holds(inputs, records.len(), wanted)
+                });
+                let shown = if wanted { "1" } else { "0" };
+                for (row, value) in values.iter().enumerate() {
+                    assert_eq!(holds.get(row), value == shown, "{text}: {:?}", records[row].whole);
+                }
+            }
+        }
+    }
+    let Program { root, .. } = bound("2 * i + 1 > 1500").expect("a condition");
+    let What::Test(computed, test) = &root.what else { panic!("a test") };
+    let (inner, test) = compare::before_arithmetic(computed, test).expect("solved");
+    assert!(
+        matches!(inner.what, What::Input(0)) && test == Test::Whole(750, (i64::MAX - 1) / 2, true),
+        "{test:?}"
+    );
+}

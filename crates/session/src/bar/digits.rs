@@ -38,10 +38,31 @@ fn list(many: impl Iterator<Item = String>) -> String {
 }
 
 impl Between {
-    /// Both ends of one interval, rounded outwards to the digits of the answer.
-    pub(super) fn rounded(of: &Value, low: &Value, high: &Value, word: &str) -> String {
+    /// Both ends of one interval, rounded outwards to the digits of the answer. An end that rounding alone moves beyond the range that
+    /// values were limited to is that of the range.
+    pub(super) fn rounded(
+        of: &Value,
+        low: &Value,
+        high: &Value,
+        word: &str,
+        limits: Option<[f64; 2]>,
+    ) -> String {
         let place = place(of, low, high);
-        format!("{} {word} {}", number(low, place, Round::Down), number(high, place, Round::Up))
+        let end = |exact: &Value, round: Round, limit: Option<f64>| {
+            let text = number(exact, place, round);
+            let beyond = |one: f64, other: f64| if round == Round::Down { one < other } else { one > other };
+            let limited = limit.zip(text.parse::<f64>().ok()).zip(exact.as_f64()).and_then(
+                |((limit, shown), exact)| {
+                    let written = alone(limit);
+                    // What is written of the range must not lie inside of the interval.
+                    let outside = written.parse().is_ok_and(|written: f64| !beyond(exact, written));
+                    (beyond(shown, limit) && outside).then_some(written)
+                },
+            );
+            limited.unwrap_or(text)
+        };
+        let low = end(low, Round::Down, limits.map(|limits| limits[0]));
+        format!("{low} {word} {}", end(high, Round::Up, limits.map(|limits| limits[1])))
     }
 }
 
@@ -188,7 +209,7 @@ mod tests {
         ] {
             let bar = noise(low, high);
             assert_eq!(rounded(&json!(of), Some(&bar)), shown);
-            let written = Between::rounded(&json!(of), &json!(low), &json!(high), "to");
+            let written = Between::rounded(&json!(of), &json!(low), &json!(high), "to", None);
             let near = |text: &str| text.trim_start_matches("about ").to_string();
             assert_eq!(near(&written), ends, "{of}");
         }
@@ -201,6 +222,12 @@ mod tests {
             ["-33.25", "-0.0078125", "1024", "1.5e300", "0"]
         );
         assert_eq!(rounded(&json!(2653), Some(&noise(2640.0, 2660.0))), "2653");
+        // The 0.05 quantile of masses from 0 to 8224 lay "between -10 and 3600", the 0.95 quantile up to 8230.
+        let within = |low: f64, high: f64| {
+            Between::rounded(&json!(5000), &json!(low), &json!(high), "to", Some([-0.25, 8224.0]))
+        };
+        assert_eq!([within(-0.25, 7000.0), within(4000.0, 8224.0)], ["-0.25 to 7000", "4000 to 8224"]);
+        assert_eq!(within(-40.0, 9001.5), "-40 to 9010", "a sum has other ends than its rows");
         assert_eq!(
             rounded(&json!([1.234_567_8, null, 3.0]), Some(&ErrorBar::ranks(0.95, &[1, 2, 3]))),
             "1.23457, too few rows, 3"
@@ -218,9 +245,11 @@ mod tests {
             let read = |text: String| text.parse::<f64>().expect("a number");
             let shown = read(rounded(&json!(of), Some(&ErrorBar::noise(0.95, low, high))));
             prop_assert!((shown - of).abs() <= 0.01 * below.max(above) + of.abs() * 1e-15);
-            let written = Between::rounded(&json!(of), &json!(low), &json!(high), "to");
-            let (first, last) = written.split_once(" to ").unwrap();
-            prop_assert!(read(first.into()) <= low && high <= read(last.into()), "{low} {high}: {written}");
+            for limits in [None, Some([low, high]), Some([low - 0.1 * below, high + 0.1 * above])] {
+                let written = Between::rounded(&json!(of), &json!(low), &json!(high), "to", limits);
+                let (first, last) = written.split_once(" to ").unwrap();
+                prop_assert!(read(first.into()) <= low && high <= read(last.into()), "{low} {high}: {written}");
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ pub use near::{rows_words, table_ranks_words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use shares::{PERCENT, SHARE, hundredfold, hundredfold_bar, with_signs};
-pub(crate) use words::rounded_to;
+pub(crate) use words::{DOUBT, rounded_to};
 pub use words::{percent, printable, value};
 
 /// How far off an answer may be, and how sure that is.

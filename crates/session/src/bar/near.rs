@@ -60,13 +60,29 @@ pub fn table_ranks_words(statistic: &str, groups: &[(Option<i64>, &ErrorBar)]) -
             )
         } else {
             let (share, digits) = percentage(rank, rows);
-            format!("; of the about {rows} rows of the smallest group that is {share:.digits$} % at most")
+            let median = median_of(statistic, error).filter(|_| share < 50.0);
+            let median = median.map_or(String::new(), |rank| {
+                format!(", so that its median lies {}", place_words(Statistic::Median.name(), rank, rows))
+            });
+            format!(
+                "; of the about {rows} rows of the smallest group that is {share:.digits$} % at most{median}"
+            )
         }
     });
     Some(format!(
         "within {most} ranks: at most {most} rows of its group lie between an answer and the true one{}",
         of_fewest.unwrap_or_default()
     ))
+}
+
+/// By how many ranks the median of a summary may be off: the one in the middle of its quantiles.
+fn median_of(statistic: &str, error: &ErrorBar) -> Option<u64> {
+    match error.in_ranks()? {
+        Ranks::Each(each) if Statistic::named(statistic) == Some(Statistic::Summary) => {
+            each.get(each.len() / 2).copied()
+        }
+        _ => None,
+    }
 }
 
 /// Ranks in percent of the rows, rounded up to two digits, and how many of these stand behind the point.
@@ -119,5 +135,11 @@ mod tests {
         );
         let noise = ErrorBar::noise(0.95, 1.0, 2.0);
         assert_eq!(table_ranks_words("mean", &[(Some(9), &noise)]), None);
+        let summary = ErrorBar::ranks(0.95, &[16, 12, 12, 12, 16]);
+        assert_eq!(
+            table_ranks_words("summary", &[(Some(400), &noise), (Some(400), &summary)]).unwrap(),
+            "within 16 ranks: at most 16 rows of its group lie between an answer and the true one; of the about 400 rows of the smallest \
+             group that is 4.0 % at most, so that its median lies between the 47.0 % and the 53.0 % quantile"
+        );
     }
 }

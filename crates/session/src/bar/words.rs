@@ -7,6 +7,9 @@ use crate::statistic::Fold;
 use equipoise_core::wording;
 use serde_json::{Value, json};
 
+/// What is asked where hardly any row has a value.
+pub(crate) const DOUBT: &str = "does the column hold numbers?";
+
 impl ErrorBar {
     /// What it says of a value, as a clause, with all that it is about: a bar that leaves out a condition is a false one.
     pub fn words(&self, of: &Value) -> String {
@@ -19,7 +22,9 @@ impl ErrorBar {
     pub fn short_words(&self, of: &Value) -> String {
         match &self.shape {
             Shape::Exact => "exact".to_string(),
-            Shape::Noise(between) | Shape::Interval { between, .. } => between.words(of, "to"),
+            Shape::Noise(between) | Shape::Interval { between, .. } => {
+                between.words(of, "to", self.limited_to())
+            }
             Shape::Within(scale) => format!("within {}", alone(*scale)),
             Shape::Gap { gap, unit } => format!("at most {gap} {} fewer", unit.words()),
             Shape::Score(gap) => format!("scores at most {} less", alone(*gap)),
@@ -43,7 +48,7 @@ impl ErrorBar {
                 format!("every number lies within {} of {} {sure}", alone(*scale), about("the true one"))
             }
             Shape::Noise(between) => {
-                let (limited, between) = (self.limited(), between.words(of, "and"));
+                let (limited, between) = (self.limited(), between.words(of, "and", self.limited_to()));
                 if of.is_array() {
                     let about = about("the true values");
                     return format!("{limited}{about} lie between {between}, all at once {sure}");
@@ -51,7 +56,7 @@ impl ErrorBar {
                 format!("{limited}{} lies between {between} {sure}", about("the true value"))
             }
             Shape::Interval { ranks, between } => {
-                let (between, within) = (between.words(of, "and"), ranks.words(of));
+                let (between, within) = (between.words(of, "and", self.limited_to()), ranks.words(of));
                 match ranks.about(of) {
                     About::One => {
                         format!("the true value lies between {between}, the answer {within} of it {sure}")
@@ -113,6 +118,12 @@ impl ErrorBar {
         let subject = bars.first().and_then(|bar| bar.subject());
         if let Some(subject) = subject.filter(|of| bars.iter().all(|bar| bar.subject() == Some(of))) {
             about.insert(0, printable(subject));
+        }
+        // What groups differ in is left out of a table; a column that may hold no numbers is not.
+        let clauses = bars.iter().flat_map(|bar| bar.conditions.iter().filter_map(|one| bar.clause(one)));
+        let doubts: Vec<String> = clauses.filter(|clause| clause.ends_with(DOUBT)).collect();
+        if let Some(first) = doubts.first().filter(|first| !about.contains(first)) {
+            about.push(format!("{} groups are in doubt, the first of them: {first}", doubts.len()));
         }
         let holds = match at_once.first().map(String::as_str) {
             None => "each holds on its own",
@@ -266,10 +277,14 @@ impl GapUnit {
 }
 
 impl Between {
-    /// Both ends of an interval around an answer, or of each of a list.
-    fn words(&self, of: &Value, word: &str) -> String {
+    /// Both ends of an interval around an answer, or of each of a list; not beyond the range that values were limited to.
+    fn words(&self, of: &Value, word: &str, limits: Option<[f64; 2]>) -> String {
         let pair = |of: &Value, low: &Value, high: &Value| {
-            if low.is_null() { "too few rows".to_string() } else { Self::rounded(of, low, high, word) }
+            if low.is_null() {
+                "too few rows".to_string()
+            } else {
+                Self::rounded(of, low, high, word, limits)
+            }
         };
         match (&self.low, &self.high) {
             (Value::Array(low), Value::Array(high)) => {
@@ -277,7 +292,7 @@ impl Between {
                 let pairs = low.iter().zip(high).enumerate();
                 pairs.map(|(place, (low, high))| pair(at(place), low, high)).collect::<Vec<_>>().join(", ")
             }
-            (low, high) => Self::rounded(of, low, high, word),
+            (low, high) => Self::rounded(of, low, high, word, limits),
         }
     }
 }

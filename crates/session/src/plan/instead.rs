@@ -5,6 +5,7 @@
 use super::{DataFacts, Part, Plan, PlanError};
 use crate::{
     answer::Answer,
+    bar::{Condition, ErrorBar},
     next::NextStep,
     promise::{Outcome, Spent},
     request::Request,
@@ -12,6 +13,7 @@ use crate::{
     task::{Answering, DOUBT},
 };
 use equipoise_core::{ratio::Ratio, solve, wording};
+use equipoise_expression::respelled as respell;
 
 /// Nobody is advised to spend more.
 const MOST_EPSILON: u64 = 10;
@@ -55,6 +57,21 @@ impl Plan {
             let named = |column: &String| Request { column: Some(column.clone()), ..request.clone() };
             return facts.columns.iter().find_map(|column| planned(named(column)));
         }
+        if let Some(step) = respelled(request, facts, error).into_iter().find_map(planned) {
+            return Some(step);
+        }
+        // A mechanism is no part of the question: without its name the best one that there is answers.
+        if unnamed(Argument::Mechanism)
+            && request.mechanism.is_some()
+            && error.meant().is_none_or(|(_, near)| {
+                planned(Request { mechanism: Some(near.to_string()), ..request.clone() }).is_none()
+            })
+        {
+            return planned(Request { mechanism: None, ..request.clone() });
+        }
+        if let Some(step) = turned(request, error).and_then(planned) {
+            return Some(step);
+        }
         error.fixes().into_iter().find_map(|(argument, value)| {
             let mut mended = request.clone();
             match argument.value() {
@@ -63,6 +80,54 @@ impl Plan {
             }
             planned(mended)
         })
+    }
+}
+
+/// The same request with the ends of its range turned around.
+fn turned(request: &Request, error: &PlanError) -> Option<Request> {
+    let argument = error.argument().and_then(|own| Argument::named(own.name))?;
+    let text = match argument {
+        Argument::Range => request.range.as_deref()?,
+        Argument::RangeY => request.range_y.as_deref()?,
+        _ => return None,
+    };
+    let (low, high) = text.split_once(',')?;
+    let mut turned = request.clone();
+    turned.set_text(argument, Some(format!("{},{}", high.trim(), low.trim())));
+    Some(turned)
+}
+
+/// The same request with other spellings of the expression that an error is about.
+fn respelled(request: &Request, facts: &DataFacts, error: &PlanError) -> Vec<Request> {
+    let Some(argument) = error.argument().and_then(|own| Argument::named(own.name)) else {
+        return Vec::new();
+    };
+    let columns: Vec<&str> = facts.columns.iter().map(String::as_str).collect();
+    let nearest = |typed: &str, names: &[&str], most: usize| {
+        wording::nearest_within(typed, names, most).map(str::to_string)
+    };
+    let spellings = |text: &str| respell(text, error.next_step(), &columns, &nearest);
+    let one = |text: &Option<String>, set: &dyn Fn(String) -> Request| {
+        text.iter().flat_map(|text| spellings(text)).map(set).collect()
+    };
+    let each = |texts: &[String], set: &dyn Fn(Vec<String>) -> Request| {
+        let changed = |(place, text): (usize, &String)| {
+            let with = move |other: String| {
+                let mut texts = texts.to_vec();
+                texts[place] = other;
+                set(texts)
+            };
+            spellings(text).into_iter().map(with).collect::<Vec<_>>()
+        };
+        texts.iter().enumerate().flat_map(changed).collect()
+    };
+    match argument {
+        Argument::Where => one(&request.filter, &|text| Request { filter: Some(text), ..request.clone() }),
+        Argument::Column => one(&request.column, &|text| Request { column: Some(text), ..request.clone() }),
+        Argument::Y => one(&request.y, &|text| Request { y: Some(text), ..request.clone() }),
+        Argument::GroupBy => each(&request.group_by, &|texts| Request { group_by: texts, ..request.clone() }),
+        Argument::On => each(&request.on, &|texts| Request { on: texts, ..request.clone() }),
+        _ => Vec::new(),
     }
 }
 
@@ -119,18 +184,29 @@ fn with_more_epsilon(part: &Part, rows: u64) -> Option<NextStep> {
     priced(request, part, format!("{there} about {rows} rows, and {needed} are enough at this epsilon"))
 }
 
-/// Did hardly any row have a value?
+/// Did hardly any row hold a value?
 fn is_doubted(answer: &Answer) -> bool {
     let parts = answer.several.iter().flatten().filter_map(|named| named.answer.advice.as_ref());
     let groups = answer.groups.iter().flatten().filter_map(|group| group.advice.as_ref());
     let mut advice = answer.advice.iter().chain(parts).chain(groups);
-    advice.any(|advice| advice.contains(DOUBT))
+    // A sum is released all the same, with what is to be known of its column.
+    let bars = answer.groups.iter().flatten().filter_map(|group| group.error.as_ref()).chain(&answer.error);
+    let given = |bar: &ErrorBar| {
+        let clause =
+            |condition: &Condition| matches!(condition, Condition::Given(text) if text.contains(DOUBT));
+        bar.conditions().iter().any(clause)
+    };
+    advice.any(|advice| advice.contains(DOUBT)) || bars.into_iter().any(given)
 }
 
 /// What takes texts as they are, about the same rows.
 fn histogram_of(request: &Request, column: &str, epsilon: &str) -> Request {
     Request {
-        group_by: [request.group_by.clone(), vec![column.to_string()]].concat(),
+        group_by: if request.group_by.iter().any(|by| by == column) {
+            request.group_by.clone()
+        } else {
+            [request.group_by.clone(), vec![column.to_string()]].concat()
+        },
         epsilon: Some(epsilon.to_string()),
         delta: Some(request.delta.clone().unwrap_or_else(|| "1e-6".to_string())),
         filter: request.filter.clone(),
@@ -148,7 +224,10 @@ fn histogram_of(request: &Request, column: &str, epsilon: &str) -> Request {
 fn by_other_means(part: &Part, answer: &Answer) -> Option<NextStep> {
     let request = &part.request;
     let statistic = Statistic::named(&request.statistic)?;
-    if let (Some(column), Some(epsilon), true) = (&request.column, &request.epsilon, is_doubted(answer)) {
+    // The column of an ecdf is the first that it groups by.
+    let column =
+        request.column.as_ref().or(request.group_by.first().filter(|_| statistic == Statistic::Ecdf));
+    if let (Some(column), Some(epsilon), true) = (column, &request.epsilon, is_doubted(answer)) {
         let request = histogram_of(request, column, epsilon);
         return priced(request, part, "it counts the values of a column of texts".to_string());
     }
@@ -229,7 +308,8 @@ impl PlanError {
             [Argument::Epsilon, Argument::Delta, Argument::Confidence, Argument::Fraction, Argument::K];
         let argument =
             free.into_iter().find(|one| self.argument().is_some_and(|own| own.name == one.name()))?;
-        let (_, example) = self.next_step()?.split_once("such as ")?;
+        let text = self.to_string();
+        let (_, example) = text.split_once("such as ")?;
         let value = example.split(' ').next()?.trim_end_matches([',', ';', '.']);
         Some((argument, value.to_string()))
     }
@@ -274,7 +354,9 @@ mod tests {
     #[test]
     fn a_column_of_texts_is_counted_and_no_epsilon_is_advised() {
         let plan = Plan::new(&asked("mean", "0.5"), &facts()).unwrap();
-        let texts = Answer::refused(format!("too few rows (about 9 of about 5000 have a value: {DOUBT})"));
+        let texts = Answer::refused(format!(
+            "too few rows (about 9 of about 5000 rows hold a number in 'salary': {DOUBT})"
+        ));
         let step = plan.instead(&[texts.with_rows(Some(9))]).unwrap();
         assert_eq!(
             (step.request.statistic.as_str(), step.request.group_by),
@@ -316,7 +398,9 @@ mod tests {
         let top = Request { k: Some("3".into()), delta: Some("1e-6".into()), ..asked("top", "1") };
         assert_eq!(step(&top).statistic, "histogram");
         // A summary that counted no row of a column of texts.
-        let texts = Answer::refused(format!("too few rows (about 3 of about 900 have a value: {DOUBT})"));
+        let texts = Answer::refused(format!(
+            "too few rows (about 3 of about 900 rows hold a number in 'salary': {DOUBT})"
+        ));
         let part = |statistic, answer| crate::answer::Named {
             statistic,
             column: None,
@@ -348,7 +432,40 @@ mod tests {
         let beyond = Request { fraction: Some("1.5".into()), ..asked("quantile", "1") };
         assert_eq!(mended(beyond).unwrap().fraction.as_deref(), Some("0.9"));
         // Placeholders are not values, and a mechanism that would fail for another reason is not advised.
-        assert_eq!(mended(Request { range: Some("9,1".into()), ..asked("median", "1") }), None);
-        assert_eq!(mended(Request { mechanism: Some("smoth".into()), ..asked("median", "1") }), None);
+        let range = |text: &str| Request { range: Some(text.into()), ..asked("median", "1") };
+        assert_eq!(mended(range("9,1")), Some(range("1,9")));
+        assert_eq!(mended(range("low,high")), None);
+        let smooth = Request { mechanism: Some("smoth".into()), ..asked("median", "1") };
+        assert_eq!(mended(smooth), Some(asked("median", "1")), "by the best one");
+    }
+
+    /// The question that was typed, as it is written here; never another one.
+    #[test]
+    fn a_wrong_expression_is_mended_by_other_spellings_of_it() {
+        let filtered = |filter: &str| Request { filter: Some(filter.into()), ..asked("mean", "1") };
+        let mended = |request: Request| {
+            let error = Plan::new(&request, &facts()).unwrap_err();
+            Plan::mended(&request, &facts(), &error).map(|step| step.request)
+        };
+        for (typed, meant) in [
+            ("salry > 5", Some("salary > 5")),
+            ("salary > '60'", Some("salary > 60")),
+            ("town = Ayr", Some("town = 'Ayr'")),
+            ("town = \"Ayr\" && salary => 5", Some("town = 'Ayr' and salary >= 5")),
+            ("lowr(town) = 'ayr'", Some("lower(town) = 'ayr'")),
+            ("salary > 5 or", None),
+            ("5 > 3", None),
+            ("zzzzz > 5", None),
+        ] {
+            assert_eq!(mended(filtered(typed)), meant.map(filtered), "{typed}");
+        }
+        let column = |column: &str| Request { column: Some(column.into()), ..asked("mean", "1") };
+        assert_eq!(mended(column("salry / 12")), Some(column("salary / 12")));
+        let by = |key: &str| Request {
+            group_by: vec!["town".into(), key.into()],
+            delta: Some("1e-6".into()),
+            ..asked("mean", "1")
+        };
+        assert_eq!(mended(by("rond(salary)")), Some(by("round(salary)")));
     }
 }

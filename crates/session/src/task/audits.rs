@@ -6,6 +6,7 @@ use crate::{
     plan::{DataFacts, Plan},
     request::Request,
     resolved::ResolvedRequest,
+    statistic::Statistic,
 };
 use equipoise_core::{
     adjacency::Adjacency,
@@ -209,6 +210,13 @@ fn mutants_that_promise_too_much_are_caught() {
     }
 }
 
+/// In one step from the middle to the ends. The number of rows of a sum alone has a hundredth of epsilon: a second number as wide is
+/// enumerated by itself.
+fn of_sums(said: &ResolvedRequest) -> Moments {
+    let moments = Moments::with_steps(said, 1).unwrap();
+    if said.statistic() == Statistic::Sum { moments.without_pair() } else { moments }
+}
+
 /// Sums of a declared range in two steps: count, sum and squares together.
 #[test]
 fn moments_keep_what_they_promise_and_a_mutant_does_not() {
@@ -226,7 +234,7 @@ fn moments_keep_what_they_promise_and_a_mutant_does_not() {
             };
             let delta: Ratio = if law == "gaussian" { Ratio::new(1, 10) } else { Ratio::zero() };
             let said = ResolvedRequest::new(&request, &facts).unwrap();
-            let task = Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()));
+            let task = Task::Moments(Box::new(of_sums(&said)));
             // What is lost below the floor counts e^epsilon times, hence the room.
             let audit = |eps: &Ratio| worst_above("1e-7", &task, adjacency, eps, &[EMPTY, 0, 2], 2);
             let measured = audit(said.eps().ratio());
@@ -259,7 +267,7 @@ fn sums_over_a_known_number_of_rows_keep_what_they_promise_and_mutants_do_not() 
                 ..request(statistic, Some("salary"), "3", adjacency)
             };
             let said = ResolvedRequest::new(&request, &facts).unwrap();
-            Task::Moments(Box::new(Moments::with_steps(&said, 1).unwrap()))
+            Task::Moments(Box::new(of_sums(&said)))
         };
         let audit = |task: &Task, adjacency: Adjacency| {
             worst_above("1e-7", task, adjacency, &Ratio::from(3u64), &codes, 2)

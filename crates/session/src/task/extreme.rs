@@ -4,7 +4,8 @@
 //!
 //! Epsilon under both adjacencies, whatever the rows. Nineteen twentieths buy the value ([`shifted_inverse`]), the rest a noisy number of
 //! rows with a value, below which there is no answer. A row without a value is no row here, under replace too: a row that is
-//! replaced by one of them goes, which costs no more.
+//! replaced by one of them goes, which costs no more. Where rows come and go, the number of those without is drawn with the same noise
+//! after a refusal ([`holding`](super::holding)).
 //!
 //! # Why from inside
 //!
@@ -12,10 +13,11 @@
 //! and at least the one that so many rows lie above; how many depends on epsilon and on how many answers are possible. The least value
 //! is the largest one of the mirror image.
 
-use super::guard::DOUBT;
 use super::{
     Answering, Expected,
     count::{whole_noise, within},
+    guard::without_a_value,
+    holding::{DOUBT, Holding},
 };
 use crate::{
     answer::Answer,
@@ -60,6 +62,8 @@ pub(crate) struct Extreme {
     confidence: f64,
     /// Are rows moved into a declared range, or to multiples of a resolution?
     moved: bool,
+    /// What is said of rows without a value, where they can be counted for nothing.
+    holding: Option<Holding>,
 }
 
 impl Extreme {
@@ -89,6 +93,7 @@ impl Extreme {
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
             moved: said.range().is_some() || said.has_step(),
+            holding: Holding::where_free(said),
         })
     }
 
@@ -114,6 +119,20 @@ impl Extreme {
             format!("the answer is not {side} the true one")
         });
         ErrorBar::rank(self.confidence, self.beyond).on(rounded).on(inside)
+    }
+
+    /// How many rows have a value, to stand behind "too few rows".
+    fn seen<C: Coins>(&self, gathered: &dyn RowFacts, counted: i64, coins: &mut C) -> String {
+        match &self.holding {
+            Some(holding) => {
+                let without = i64::try_from(without_a_value(gathered, &self.need)).unwrap_or(i64::MAX);
+                let without = self.rows.run_whole(without, coins);
+                format!(" ({})", holding.words(counted, without, self.rows_within))
+            }
+            // As few as there may be none.
+            None if counted <= self.rows_within => format!(" ({DOUBT})"),
+            None => String::new(),
+        }
     }
 
     /// A place of the lattice, or the one that it has in the mirror.
@@ -183,13 +202,14 @@ impl Answering for Extreme {
             Answer::released(self.space.value(self.mirrored(place)), self.bar())
         } else {
             let (beyond, needed) = (self.beyond, self.needed());
-            // As few as there may be none.
-            let none = u64::try_from(counted).unwrap_or(0) <= u64::try_from(self.rows_within).unwrap_or(0);
-            let doubt = if none { format!(" ({DOUBT})") } else { String::new() };
-            Answer::refused(format!(
-                "too few rows{doubt}: {beyond} rows may lie beyond the answer, which takes at least {needed} rows; raise epsilon, or declare `range` \
-                 and `resolution`"
-            ))
+            let seen = self.seen(gathered, counted, coins);
+            // More epsilon helps no column without numbers.
+            let more = format!(
+                ": {beyond} rows may lie beyond the answer, which takes at least {needed} rows; raise epsilon, or declare `range` and \
+                 `resolution`"
+            );
+            let more = if seen.contains(DOUBT) && self.holding.is_some() { String::new() } else { more };
+            Answer::refused(format!("too few rows{seen}{more}"))
         };
         answer.with_rows(Some(counted))
     }

@@ -11,7 +11,10 @@
 //! rows times the error of the answer, which grows as one over what is left, are fewest. It depends on the words of the
 //! question alone: its fraction, its lattice and its confidence.
 
-use super::count::{whole_noise, within};
+use super::{
+    count::{whole_noise, within},
+    holding::{DOUBT, Holding},
+};
 use crate::{
     bar::{Condition, ErrorBar},
     error::PlanError,
@@ -42,7 +45,13 @@ pub(crate) enum MinimumRows {
     /// Stated by the data holder.
     Declared(u64),
     /// Bought: noise, and how far it goes.
-    Bought { noise: Box<laplace::Calibrated>, within: i64, share: (i64, u64), stated: Stated },
+    Bought {
+        noise: Box<laplace::Calibrated>,
+        within: i64,
+        share: (i64, u64),
+        stated: Stated,
+        holding: Holding,
+    },
 }
 
 /// What came of `--rows` where the number was bought all the same.
@@ -97,7 +106,8 @@ impl MinimumRows {
         let (bought, rest) = split(said.eps(), share)?;
         let noise = whole_noise(&bought)?;
         let within = within(&noise, said.failure())?;
-        Ok((Self::Bought { noise: Box::new(noise), within, share, stated }, rest))
+        let holding = Holding::of(said);
+        Ok((Self::Bought { noise: Box::new(noise), within, share, stated, holding }, rest))
     }
 
     /// What the number of rows costs, where it is bought.
@@ -212,13 +222,13 @@ impl MinimumRows {
         }
     }
 
-    /// How many of the rows have a value, to stand behind "too few rows". A row has one or none, so that rows without are counted with
-    /// the noise that those with are, for the same price: whoever comes or goes moves one of both numbers.
+    /// How many of the rows have a value, to stand behind "too few rows". The number is bought under add/remove alone, where rows
+    /// without one are counted with the same noise for the same price ([`holding`](super::holding)).
     pub fn seen<C: Coins>(&self, counted: &Counted, without: u64, coins: &mut C) -> String {
         match self {
-            Self::Bought { noise, within, .. } => {
+            Self::Bought { noise, within, holding, .. } => {
                 let without = noise.run_whole(i64::try_from(without).unwrap_or(i64::MAX), coins);
-                with_a_value(counted.known, without, *within)
+                format!(" ({})", holding.words(counted.known, without, *within))
             }
             Self::Public { .. } | Self::Declared(_) => String::new(),
         }
@@ -226,6 +236,10 @@ impl MinimumRows {
 
     /// What to do after a refusal; `seen` is what the rows were seen to hold.
     pub fn advice(&self, seen: &str, rank_error: u64, needed: u64, instead: &str) -> String {
+        // More epsilon helps no column without numbers.
+        if seen.contains(DOUBT) {
+            return format!("too few rows{seen}");
+        }
         let or_state = match self {
             Self::Bought { stated: Stated::Helps, .. } => ", or state `rows` where their number is public",
             _ => "",
@@ -235,19 +249,6 @@ impl MinimumRows {
              raise epsilon, or declare `range` and `resolution`{or_state}{instead}"
         )
     }
-}
-
-/// What is asked where hardly any row has a value.
-pub(crate) const DOUBT: &str = "does the column hold numbers?";
-
-/// How many of all rows have a value, by two noisy numbers, each of which may be off by `within`.
-pub(super) fn with_a_value(with: i64, without: i64, within: i64) -> String {
-    let (with, without) = (with.max(0), without.max(0));
-    let all = with.saturating_add(without);
-    // Where hardly any row has one, more epsilon or a range helps nobody. Noise alone is no reason to doubt.
-    let hardly_any = with.saturating_add(within) < all.saturating_sub(within) / 10;
-    let doubt = if hardly_any { format!(": {DOUBT}") } else { String::new() };
-    format!(" (about {with} of about {all} have a value{doubt})")
 }
 
 /// What a share buys the number of rows with, and what is left.
@@ -334,15 +335,6 @@ mod tests {
         let mut words = FixedWords(12);
         let bar = |_| serde_json::to_value(plan.task().answer(&gathered, &mut words).error).unwrap();
         (0..many).map(bar).collect()
-    }
-
-    /// Of 300 numbers at epsilon 0.01 noise found 25, and 642 that are none: an answer asked whether the column holds numbers.
-    #[test]
-    fn noise_alone_is_no_reason_to_doubt_a_column() {
-        assert!(with_a_value(9, 5000, 50).contains(DOUBT));
-        assert!(with_a_value(0, 336_812, 5000).contains(DOUBT));
-        assert_eq!(with_a_value(25, 642, 1500), " (about 25 of about 667 have a value)");
-        assert!(!with_a_value(0, 713, 700).contains(DOUBT));
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub(super) struct Measured {
     pub clip: Clip,
     /// At most so many rows lie outside of it, where that is known.
     pub outside: Option<u64>,
+    /// What is to be known of a column in which no number may be.
+    pub doubt: Option<String>,
     /// The ends of the range as doubles that hold it: those of a whole type may be none.
     pub ends: [f64; 2],
 }

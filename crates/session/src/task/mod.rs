@@ -29,6 +29,7 @@ mod extreme;
 mod groups;
 mod guard;
 mod histogram;
+mod holding;
 mod measured;
 mod mode;
 mod moments;
@@ -65,7 +66,7 @@ use crate::{
 };
 pub(crate) use clip::Lattice;
 use equipoise_core::{coins::Coins, loss::Loss};
-pub(crate) use guard::DOUBT;
+pub(crate) use holding::DOUBT;
 pub(crate) use moments::{Fineness, Pooled};
 use serde_json::Value;
 use stages::SharedRange;

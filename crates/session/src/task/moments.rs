@@ -17,7 +17,6 @@ mod pooled;
 
 pub(crate) use pooled::Pooled;
 
-use super::guard::DOUBT;
 use super::{
     Answering, Expected,
     bar::Bar,
@@ -26,6 +25,7 @@ use super::{
     count::counted,
     divisor::{Divisor, Known},
     exact::Exact,
+    holding::{DOUBT, Holding},
     measured::Measured,
     noise::Noise,
     population::Population,
@@ -101,8 +101,8 @@ pub(crate) struct Moments {
     population: Option<Population>,
     /// How many rows there are, where that was stated.
     stated_rows: Option<u64>,
-    /// Are rows without a value counted after a refusal? Replacing one moves both numbers, which is not paid for.
-    tells_empty: bool,
+    /// What is said of rows without a value, where they can be counted for nothing.
+    holding: Option<Holding>,
     /// Is each value that of a person, made of all rows of theirs?
     of_people: bool,
     /// How many steps of add/remove a median that a range is searched from is charged for.
@@ -230,11 +230,18 @@ impl Moments {
             population,
             cost,
             stated_rows: said.rows()?,
-            tells_empty: said.adjacency() == Adjacency::AddRemove && said.fold().is_none(),
+            holding: Holding::where_free(said),
             of_people: said.fold().is_some(),
             search_steps: if said.adjacency() == Adjacency::Replace { 2 } else { 1 },
         }
         .with_rows_enough()
+    }
+
+    /// The same where rows without a value are not counted: their noise, as wide as that of the number of rows of a sum, is enumerated by
+    /// itself in [`holding`](super::holding).
+    #[cfg(test)]
+    pub fn without_pair(self) -> Self {
+        Self { holding: None, ..self }
     }
 
     /// Too few stated rows need no data to be refused.
@@ -321,14 +328,18 @@ impl Moments {
     }
 
     /// What to do where there are too few rows: those that a search counted, of all groups where they share a range, and those that
-    /// the sums tell of. A sum of a group tells none.
-    fn too_few(&self, shared: bool, counted: Option<i64>, told: i64) -> Option<String> {
+    /// the sums tell of. A sum of a group tells none. Where the column may hold none at all, though there are rows, no epsilon helps.
+    fn too_few(&self, shared: bool, counted: Option<i64>, told: i64, none: bool) -> Option<String> {
         let is_sum = self.moment == Moment::Sum;
         match &self.range {
-            RangeBy::Declared(..) if is_sum || told >= 1 => None,
+            RangeBy::Declared(..) if is_sum => None,
+            RangeBy::Declared(..) if none => Some("too few rows".to_string()),
+            RangeBy::Declared(..) if told >= 1 => None,
             RangeBy::Declared(..) if !self.divisor.is_noisy() => Some("there are no rows".to_string()),
             RangeBy::Declared(..) => {
-                let doubt = if self.is_share() { String::new() } else { format!(": {DOUBT}") };
+                // Where they are not counted, those without a value may be all.
+                let unknown = self.holding.is_none() && !self.is_share();
+                let doubt = if unknown { format!(": {DOUBT}") } else { String::new() };
                 Some(format!(
                     "too few rows: a noisy count of them found none{doubt}; raise epsilon, or bring more rows"
                 ))
@@ -413,6 +424,7 @@ impl Moments {
             .then(|| Condition::Given(self.of_whom(MANY_OUTSIDE.to_string())));
         let error = error.on(measured.outside.map(Condition::Outside)).on(divided).on(unknown).on(unbounded);
         let error = error.on(self.population.as_ref().map(|_| Condition::Population));
+        let error = error.on(measured.doubt.clone().map(Condition::Given));
         Answer::number(bar.value, error)
     }
 
@@ -559,6 +571,12 @@ impl Answering for Moments {
                     Moment::Mean if !per_row.is_empty() => {
                         enough_rows(share * farthest, (clip.high - clip.low) / 100.0)
                     }
+                    // Two roots lie at most the root of the distance of their squares apart.
+                    Moment::Variance if !per_row.is_empty() && self.is_root() => {
+                        let wanted = (clip.high - clip.low) / 100.0;
+                        let rows = (share * (farthest / wanted).powi(2)).ceil();
+                        format!(", so that about {rows:.0} rows are enough for ±{}", at_most(wanted))
+                    }
                     _ => String::new(),
                 };
                 format!("{whose}off by at most {error}{per_row}{enough}{given}; {rows}; {refused}")
@@ -575,6 +593,10 @@ impl Answering for Moments {
                 let enough = match self.moment {
                     Moment::Mean => {
                         let rows = (50.0 * self.noise_parts(self.largest())).ceil();
+                        format!(", so that about {rows:.0} rows are enough for a hundredth of its width")
+                    }
+                    Moment::Variance if self.is_root() => {
+                        let rows = (2500.0 * self.noise_parts(self.largest())).ceil();
                         format!(", so that about {rows:.0} rows are enough for a hundredth of its width")
                     }
                     _ => String::new(),

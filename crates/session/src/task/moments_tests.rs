@@ -202,7 +202,52 @@ fn a_known_number_of_rows_is_not_bought() {
 fn a_declared_range_is_not_advised_to_be_declared() {
     let task = moments("mean", Some("0,1"), "1");
     assert!(!task.expected().words.contains("never refused"), "{}", task.expected().words);
-    assert!(!task.too_few(false, None, 0).unwrap().contains("`range`"));
+    assert!(!task.too_few(false, None, 0, false).unwrap().contains("`range`"));
+}
+
+/// A sum of a column of texts over a declared range was 294 without a word about the column, and every second mean was released over
+/// the noise of no rows.
+#[test]
+fn a_column_without_numbers_is_told_as_one_over_a_declared_range() {
+    let mut coins = FixedWords(17);
+    let texts = vec![f64::NAN; 5000];
+    let few: Vec<f64> = (0..5000).map(|row| if row < 40 { 50.0 } else { f64::NAN }).collect();
+    for statistic in ["mean", "variance", "std"] {
+        for mechanism in [None, Some("gaussian")] {
+            let asked = Request {
+                range: Some("0,100".into()),
+                mechanism: mechanism.map(str::to_string),
+                delta: mechanism.map(|_| "1e-6".to_string()),
+                ..request(statistic, "1")
+            };
+            let task = planned(&asked);
+            for _ in 0..50 {
+                let answer = ask(&task, &texts, &mut coins);
+                let advice = answer.advice.unwrap_or_else(|| panic!("{statistic}: released"));
+                let found = advice.starts_with("too few rows (about ")
+                    && advice.contains("rows hold a number in 'salary'");
+                assert!(found && advice.contains(DOUBT), "{advice}");
+            }
+        }
+    }
+    // Forty numbers have a mean, though hardly any row has one.
+    let mean = moments("mean", Some("0,100"), "1");
+    assert!((0..50).all(|_| ask(&mean, &few, &mut coins).value.is_some()));
+    let sum = moments("sum", Some("0,100"), "1");
+    let given = |rows: &[f64], coins: &mut FixedWords| {
+        let answer = ask(&sum, rows, coins);
+        serde_json::to_value(answer.error.expect("a sum is never refused")).unwrap()["given"].to_string()
+    };
+    assert!((0..50).all(|_| given(&texts, &mut coins).contains(DOUBT)));
+    let numbers = vec![50.0; 5000];
+    assert!((0..50).all(|_| given(&numbers, &mut coins) == "null"));
+    // Under replace one row moves both numbers, which nobody has paid for.
+    let replace = planned(&Request {
+        adjacency: Some("replace".into()),
+        range: Some("0,100".into()),
+        ..request("mean", "1")
+    });
+    assert!(ask(&replace, &texts, &mut coins).value.is_some() && replace.holding.is_none());
 }
 
 /// A request for whole numbers of the column.

@@ -117,12 +117,14 @@ impl Noise {
         }
     }
 
-    /// The number with noise.
+    /// The number with noise. Beside two numbers it is a third: what moves it alone, by no more, costs no more.
     pub fn run<C: Coins>(&self, number: i64, coins: &mut C) -> i64 {
         match self {
             Self::Laplace(noise) => noise.run_whole(number, coins),
             Self::Gaussian(noise) => {
-                let mut numbers = [number];
+                // Noise of one law on each, of which one is looked at.
+                let mut numbers = vec![0; noise.dimensions()];
+                numbers[0] = number;
                 noise.run_counts(&mut numbers, coins);
                 numbers[0]
             }

@@ -15,6 +15,12 @@
 //!    often than x alone does (Proschan 1965, peakedness of convex combinations). So u lies within t over the noisy sum of
 //!    the noisy share, as often as x stays within t.
 //! 3. Noise on whole numbers is at most one step off noise that has a density, on either side; two steps more allow for that.
+//!
+//! # Rows on neither side
+//!
+//! A row without a value is on no side. Where rows come and go, the number of these is a third number with the noise of a side: a row moves
+//! the sides, together by two steps for each step of the farthest, or this number by as much, and never both. So all three cost what two
+//! do. A row that is replaced can move all three, and nobody draws the third then ([`holding`](super::holding)).
 
 use super::noise::Noise;
 use crate::{error::PlanError, resolved::ResolvedRequest};
@@ -142,6 +148,14 @@ impl Sums {
             self.first.run_two([side(all + i128::from(sum)), side(all - i128::from(sum))], coins);
         (above.saturating_sub(below), above.saturating_add(below))
     }
+
+    /// The noisy number of rows on neither side.
+    pub fn run_without<C: Coins>(&self, rows: u64, steps: i64, coins: &mut C) -> i64 {
+        debug_assert!(self.two_sides);
+        let one = 2 * i128::from(steps);
+        let noisy = self.first.run(i64::try_from(i128::from(rows) * one).unwrap_or(i64::MAX), coins);
+        noisy.saturating_add(steps).div_euclid(steps.saturating_mul(2))
+    }
 }
 
 /// How far one row moves the two sides together: in the sum of both, and in the root of the sum of their squares.
@@ -164,6 +178,10 @@ fn one_row(adjacency: Adjacency, moved: &Moved) -> (i64, i64) {
 mod tests {
     use super::*;
     use crate::{gather::tests::FixedWords, plan::DataFacts, request::Request};
+    use equipoise_core::{
+        tape::{delta_between, enumerate},
+        universe::neighbouring_pairs,
+    };
 
     fn sums(confidence: &str, mechanism: &str) -> Sums {
         let facts =
@@ -204,6 +222,48 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Two sides and the rows on neither, all three shown: what two cost where rows come and go. A mutant that counts a row on neither side
+    /// twice is caught, and so is a third number where a row can be replaced by one on neither side.
+    #[test]
+    fn rows_on_neither_side_are_counted_at_the_price_of_two_sides() {
+        const EMPTY: i64 = 9;
+        let small = |adjacency: Adjacency| {
+            let columns = vec!["salary".into()];
+            let facts = DataFacts { name: "people".into(), columns, registered: None, kinds: Vec::new() };
+            let request = Request {
+                column: Some("salary".into()),
+                epsilon: Some("2".into()),
+                adjacency: Some(adjacency.to_string()),
+                ..Request::new("count")
+            };
+            let said = ResolvedRequest::new(&request, &facts).unwrap();
+            let moved = Moved { steps: 1, square_steps: 1, span: 2 };
+            Sums::plan(&said, said.eps(), &moved, true, Which::First).unwrap()
+        };
+        let worst = |adjacency: Adjacency, times: u64| {
+            let sums = small(adjacency);
+            let law = |rows: &[i64]| {
+                let with: Vec<i64> = rows.iter().copied().filter(|&row| row != EMPTY).collect();
+                let (sum, count) = (with.iter().sum(), with.len() as u64);
+                let without = (rows.len() - with.len()) as u64 * times;
+                enumerate(&"1e-7".parse().unwrap(), |tape| {
+                    (sums.run_sides(sum, count, 1, tape), sums.run_without(without, 1, tape))
+                })
+            };
+            let pairs = neighbouring_pairs(&[EMPTY, -1, 0, 1], 1, adjacency);
+            let deltas =
+                pairs.into_iter().map(|(a, b)| delta_between(&Ratio::from(2u64), &law(&a), &law(&b)));
+            deltas.reduce(|one, other| one.max(&other)).expect("some pair")
+        };
+        let [promised, caught] = ["1e-3", "0.05"].map(|text| text.parse::<Ratio>().unwrap());
+        assert!(worst(Adjacency::AddRemove, 1).upper() <= promised);
+        assert!(worst(Adjacency::AddRemove, 2).lower() > caught);
+        assert!(worst(Adjacency::Replace, 1).lower() > caught);
+        // The bell curve is as wide in every direction, and a row on neither side goes no farther than one on a side.
+        let moved = Moved { steps: 10, square_steps: 100, span: 20 };
+        assert_eq!(one_row(Adjacency::AddRemove, &moved).1, 2 * moved.steps);
     }
 
     #[test]

@@ -8,9 +8,10 @@ use super::{
         bar::Bar,
         clip::Clip,
         divisor::Divisor,
-        guard,
+        guard::without_a_value,
+        holding::{self, DOUBT},
         measured::{Measured, NoisyRows, NoisySum},
-        stages::SharedRange,
+        stages::{Searched, SharedRange},
         sums::Sums,
     },
     FLOATING, Moment, Moments, RangeBy,
@@ -38,8 +39,23 @@ pub(in crate::task) struct Drawn {
     squares: Option<i64>,
     /// Why there is no answer.
     refused: Option<Answer>,
+    /// What is to be known of a sum over a column in which no number may be.
+    doubt: Option<String>,
     /// Do groups share the range?
     shared: bool,
+}
+
+/// How many rows have a value and how many have none, with noise.
+struct Pair {
+    with: i64,
+    without: i64,
+    within: i64,
+}
+
+impl Pair {
+    fn maybe_none(&self) -> bool {
+        holding::maybe_none(self.with, self.without, self.within)
+    }
 }
 
 impl Moments {
@@ -77,22 +93,69 @@ impl Moments {
         let squares =
             sums.second.as_ref().map(|(noise, _)| noise.run(sum(&self.second_steps(clip, frame)), coins));
         let told = self.about(rows);
-        let refused = self.too_few(shared.is_some(), counted, told).map(|refused| {
+        let mut pair = self.declared_pair(sums, told, gathered, coins);
+        let none = pair.as_ref().is_some_and(Pair::maybe_none);
+        let refused = self.too_few(shared.is_some(), counted, told, none).map(|refused| {
             let about = if self.moment == Moment::Sum { counted } else { Some(told) };
-            let seen = match &self.range {
-                RangeBy::Searched(searched) if self.tells_empty && shared.is_none() => {
-                    let of = |nulls| gathered.count(&self.need, nulls);
-                    let without = searched.count.noisy(of(Nulls::Counted) - of(Nulls::LeftOut), coins);
-                    guard::with_a_value(about.unwrap_or_default(), without, searched.count.within())
-                }
-                _ => String::new(),
+            if let (RangeBy::Searched(searched), None) = (&self.range, shared) {
+                pair = self.searched_pair(searched, about, gathered, coins);
+            }
+            let seen = self.pair_words(pair.as_ref()).map_or(String::new(), |seen| format!(" ({seen})"));
+            let refused = if seen.contains(DOUBT) {
+                format!("too few rows{seen}")
+            } else {
+                refused.replacen("too few rows", &format!("too few rows{seen}"), 1)
             };
-            let refused = refused.replacen("too few rows", &format!("too few rows{seen}"), 1);
             let answer = Answer::refused(self.of_whom(refused));
             answer.with_rows(about.filter(|_| self.divisor.is_noisy()))
         });
         let outside = found.and_then(|found| found.outside);
-        Drawn { clip, outside, stage, sum: sum_of_rows, rows, squares, refused, shared: shared.is_some() }
+        let doubt = self.pair_words(pair.filter(Pair::maybe_none).as_ref());
+        let shared = shared.is_some();
+        Drawn { clip, outside, stage, sum: sum_of_rows, rows, squares, refused, doubt, shared }
+    }
+
+    /// Rows without a value beside those that a search bought the number of.
+    fn searched_pair<C: Coins>(
+        &self,
+        searched: &Searched,
+        with: Option<i64>,
+        gathered: &dyn RowFacts,
+        coins: &mut C,
+    ) -> Option<Pair> {
+        self.holding.as_ref()?;
+        let without = searched.count.noisy(without_a_value(gathered, &self.need), coins);
+        Some(Pair { with: with.unwrap_or_default(), without, within: searched.count.within() })
+    }
+
+    /// The same over a declared range, where there may be no row with a value by what was drawn: with the noise of the two sides, or of
+    /// the number that was bought. It is drawn by what is told already, and where it is not, nobody misses it.
+    fn declared_pair<C: Coins>(
+        &self,
+        sums: &Sums,
+        with: i64,
+        gathered: &dyn RowFacts,
+        coins: &mut C,
+    ) -> Option<Pair> {
+        let within = match &self.divisor {
+            Divisor::TwoSides => self.rows_within(sums),
+            Divisor::Bought { within, .. } => *within,
+            Divisor::Public | Divisor::Stated(_) => return None,
+        };
+        if self.holding.is_none() || matches!(self.range, RangeBy::Searched(_)) || with > within {
+            return None;
+        }
+        let rows = without_a_value(gathered, &self.need);
+        let without = match &self.divisor {
+            Divisor::TwoSides => sums.run_without(rows, self.steps, coins),
+            divisor => divisor.noisy(rows, coins),
+        };
+        Some(Pair { with, without, within })
+    }
+
+    fn pair_words(&self, pair: Option<&Pair>) -> Option<String> {
+        let Pair { with, without, within } = pair?;
+        Some(self.holding.as_ref()?.words(*with, *without, *within))
     }
 
     /// The bars of what was drawn, or a refusal; and the noisy number of rows.
@@ -123,6 +186,7 @@ impl Moments {
             farthest,
             clip,
             outside: drawn.outside,
+            doubt: drawn.doubt.clone(),
             ends: [bar(clip.low).low, bar(clip.high).high],
         };
         (Ok(measured), rows)
@@ -222,12 +286,17 @@ impl Moments {
         let twice_steps = 2.0 * self.steps as f64;
         // Noise of both sides by as much moves the number of rows by as much.
         let bar = Bar::around(drawn.rows, sums.within.saturating_mul(2)).divided(twice_steps);
-        let within = sums.within / self.steps + 2;
+        let within = self.rows_within(sums);
         // The noisy number itself: what the noise does to it is part of what it does to the mean.
         let noisy = Bar::around(drawn.rows, 0).divided(twice_steps);
         let within_both = sums.within.saturating_mul(2);
         let sum = NoisySum { value: drawn.sum, within: within_both, multiple: 2.0, rows: noisy };
         (sum, NoisyRows { about, within, bar })
+    }
+
+    /// By how much noise on both sides moves the number of rows at most.
+    fn rows_within(&self, sums: &Sums) -> i64 {
+        sums.within / self.steps + 2
     }
 
     /// Both sides in rows, each as far off as its noise goes: any mixture of the two is off by no more, as often.
