@@ -118,6 +118,10 @@ impl Query {
     #[must_use]
     pub(crate) fn about_relation(mut self, relation: String) -> Self {
         self.batch.relation = Some(relation);
+        // Where the names of tables were taken off, blanks are left.
+        for item in &mut self.items {
+            item.name = item.name.replace("( ", "(");
+        }
         self
     }
 

@@ -33,11 +33,19 @@ const MEMORY: usize = 4 << 30;
 /// The variable that says otherwise, in mebibytes.
 const MEMORY_VARIABLE: &str = "EQUIPOISE_SQL_MEMORY";
 
-fn limits() -> Limits {
-    let said = std::env::var(MEMORY_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());
-    let memory =
-        said.filter(|&mebibytes| mebibytes > 0).map_or(MEMORY, |mebibytes| mebibytes.saturating_mul(1 << 20));
-    Limits { memory, threads: thread::available_parallelism().map_or(1, usize::from) }
+fn limits(several: &Several) -> Result<Limits, SqlError> {
+    let memory = match std::env::var(MEMORY_VARIABLE) {
+        Err(_) => MEMORY,
+        Ok(said) => {
+            let mebibytes = said.parse::<usize>().ok().filter(|&mebibytes| mebibytes > 0);
+            let bytes = mebibytes.and_then(|mebibytes| mebibytes.checked_mul(1 << 20));
+            bytes.ok_or_else(|| {
+                let problem = format!("{MEMORY_VARIABLE} is '{}', which is no number of mebibytes", wording::shown(&said));
+                several.wrong(problem, format!("set {MEMORY_VARIABLE}=4096, or leave it out"))
+            })?
+        }
+    };
+    Ok(Limits { memory, threads: thread::available_parallelism().map_or(1, usize::from) })
 }
 
 impl Joins for DataFusionJoins {
@@ -57,7 +65,7 @@ impl Joins for DataFusionJoins {
         let runtime = Builder::new_current_thread().build();
         let runtime = runtime.map_err(|_| several.wrong("no thread could be started", "try again"))?;
         let refused = |refusal: Refusal| wrong(several, &refusal);
-        let limits = limits();
+        let limits = limits(several)?;
         let context = prepare::context(&tables, limits).map_err(refused)?;
         let whole = runtime.block_on(prepare::named(&context, &accepted)).map_err(refused)?;
         // All columns first: the walk tells which of them hold the unit.

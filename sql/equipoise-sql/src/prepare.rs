@@ -107,15 +107,31 @@ pub(crate) fn context(tables: &[Arc<Table>], limits: Limits) -> Result<SessionCo
     Ok(context)
 }
 
+/// So much of what DataFusion says is told, in characters.
+const LONGEST: usize = 200;
+
 /// What DataFusion says of a query and public schemas, in one line.
 fn unplanned(error: &DataFusionError) -> Refusal {
-    let line = error.find_root().strip_backtrace();
-    let line = line.lines().next().unwrap_or_default().replace("\u{1}", "");
-    let line =
-        ["Error during planning: ", "Schema error: ", "This feature is not implemented: ", "SQL error: "]
-            .iter()
-            .fold(line.as_str(), |line, prefix| line.trim_start_matches(prefix));
-    Refusal::new("the query", line.trim_end_matches('.').to_string(), "check its names and types")
+    let said = error.find_root().strip_backtrace();
+    if let Some(name) = mistyped(&said) {
+        return Refusal::new(
+            format!("{name} of these"),
+            "it does not take values of their types",
+            "declare the types of texts, as in --type cost=number, or write CAST(cost AS DOUBLE)",
+        );
+    }
+    let line = said.lines().next().unwrap_or_default().replace('\u{1}', "");
+    let prefixes = ["Error during planning: ", "Schema error: ", "This feature is not implemented: ", "SQL error: "];
+    let line = prefixes.iter().fold(line.as_str(), |line, prefix| line.trim_start_matches(prefix));
+    let line: String = line.trim_end_matches('.').chars().take(LONGEST).collect();
+    Refusal::new("the query", line, "check its names and types")
+}
+
+/// The function that has no form for the types that it is given.
+fn mistyped(said: &str) -> Option<&str> {
+    let (before, _) = said.split_once("failed to match any signature").or_else(|| said.split_once("No function matches"))?;
+    let name = before.split('\'').nth(1)?;
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// The relation as DataFusion understands it.
