@@ -5,7 +5,7 @@ use crate::{
     args::{BatchOptions, Books, QuestionCommand, Showing},
     elsewhere, fail,
     interrupt::{Stage, reached},
-    plot, progress, show, sql, unplanned, unplanned_look, unplanned_with,
+    joined, plot, progress, show, sql, unplanned, unplanned_look, unplanned_with,
 };
 use equipoise_core::wording::{self, OptionName, Surface};
 use equipoise_engine::{
@@ -26,7 +26,7 @@ use equipoise_session::{
     statistic::Argument,
     unanswered::Unanswered,
 };
-use equipoise_sql_front::Query;
+use equipoise_sql_front::{Query, several::Joined};
 use std::{
     fmt::Display,
     path::{Path, PathBuf},
@@ -35,7 +35,7 @@ use std::{
 /// Answer a question, or say why not.
 pub(crate) fn run(command: &QuestionCommand) -> Exit {
     let QuestionCommand { request, file, books, showing } = command;
-    let asked = Asked { file, books, showing, questions: None, query: None };
+    let asked = Asked { file, books, showing, questions: None, query: None, joined: None };
     let plan = |facts: &DataFacts| {
         Plan::new(request, facts).map_err(|error| {
             let step = Plan::mended(request, facts, &error);
@@ -59,7 +59,8 @@ pub(crate) fn batch(options: &BatchOptions) -> Exit {
 fn ask_batch(options: &BatchOptions) -> Result<Exit, Exit> {
     let (batch, file) = questions(options)?;
     let (books, showing) = (&options.books, &options.showing);
-    let asked = Asked { file: &file, books, showing, questions: Some(&options.questions), query: None };
+    let questions = Some(options.questions.as_path());
+    let asked = Asked { file: &file, books, showing, questions, query: None, joined: None };
     let plan = |facts: &DataFacts| Plan::batch(&batch, facts).map_err(|error| unplanned(&error));
     let words = Words {
         text: batch.to_json(),
@@ -94,6 +95,8 @@ pub(crate) struct Asked<'a> {
     pub questions: Option<&'a Path>,
     /// The query that the questions come from: its rows are shown.
     pub query: Option<&'a Query>,
+    /// The relation of several tables that it is about; `file` is then the first private one of them.
+    pub joined: Option<&'a Joined>,
 }
 
 /// What was said: the text that is charged, and how CSV is read.
@@ -119,9 +122,10 @@ pub(crate) fn answer(
 ) -> Result<Exit, Exit> {
     reached(Stage::Planning);
     let &Asked { file, books, showing, questions, .. } = asked;
-    let mut rows = Rows::open(file, words)?;
+    let mut rows = Rows::open(asked, words)?;
     let account = rows.account(file, books)?;
     let (path, name) = (&account.ledger, &account.name);
+    let others = joined::others(asked, &account)?;
     if let Some(picture) = &showing.plot {
         plot::check(picture, &[file, path, questions.unwrap_or(file)]).map_err(usage)?;
     }
@@ -139,7 +143,8 @@ pub(crate) fn answer(
     }
     let facts = session::facts(known.as_ref(), name, rows.columns()).map_err(unopened)?;
     let plan = rows.taken(plan(&rows.typed(facts))?)?;
-    let few = match (&known, books::changed_at(file), showing.anyway) {
+    let paying = joined::paying(asked, &others, &plan, known.as_ref())?;
+    let few = match (&known, books::changed_at(file), showing.anyway || asked.joined.is_some()) {
         (Some(known), Some(changed), false) => {
             let counts = EarlierCounts::of(known, name, books.analyst.as_deref(), &changed);
             counts.map_err(unopened)?.check(&plan).err()
@@ -174,14 +179,18 @@ pub(crate) fn answer(
     drop(known);
     reached(Stage::Charging);
     let opened = account.open().map_err(unopened)?;
+    others.iter().for_each(|(other, _)| opened.expect(&other.name, other.expected.clone()));
     let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
-    let paid =
-        session.charge(plan, books.request_id.as_deref()).map_err(|error| fail(&error, error.exit_code()))?;
+    let paid = session.charge_together(plan, books.request_id.as_deref(), &paying);
+    let (paid, charges) = paid.map_err(|error| fail(&error, error.exit_code()))?;
     let release = match paid {
         Paid::Replayed(release) => *release,
         Paid::Charged(charged) => {
             reached(Stage::Charged);
-            progress::spinning("reading", || rows.answer(&mut session, *charged)).map_err(internal)?
+            let release =
+                progress::spinning("reading", || rows.answer(&mut session, *charged)).map_err(internal)?;
+            session.record_for(&charges, &release).map_err(internal)?;
+            release
         }
     };
     reached(Stage::Recorded);
@@ -189,17 +198,21 @@ pub(crate) fn answer(
 }
 
 /// Rows that are read here, or counted where they lie.
-enum Rows {
-    Here(Box<dyn Source>),
+enum Rows<'a> {
+    Here(Box<dyn Source + 'a>),
     Elsewhere(Box<elsewhere::Table>),
 }
 
-impl Rows {
-    fn open(file: &Path, words: &Words<'_>) -> Result<Self, Exit> {
+impl<'a> Rows<'a> {
+    fn open(asked: &Asked<'a>, words: &Words<'_>) -> Result<Self, Exit> {
+        if let Some(joined) = asked.joined {
+            return Ok(Self::Here(Box::new(&*joined.source)));
+        }
+        let file = asked.file;
         if elsewhere::is_address(file) {
             return elsewhere::Table::open(file).map(Box::new).map(Self::Elsewhere);
         }
-        open(file, words.delimiter, words.header).map(Self::Here)
+        Ok(Self::Here(open(file, words.delimiter, words.header)?))
     }
 
     fn account(&self, file: &Path, books: &Books) -> Result<Account, Exit> {
@@ -253,7 +266,9 @@ impl Rows {
 fn shown(release: Release, asked: &Asked<'_>, fractions: &[Vec<String>]) -> Exit {
     // What a query was refused for groups that it does not show is no news.
     let is_shown = || asked.query.is_none_or(|query| !query.rows(&release).advice.is_empty());
-    let step = release.next_step.clone().filter(|_| !asked.showing.json && is_shown());
+    // The commands that steps name are about one file.
+    let step = release.next_step.clone().filter(|_| asked.joined.is_none());
+    let step = step.filter(|_| !asked.showing.json && is_shown());
     let exit = match asked.query {
         Some(query) => {
             let exit = show::rows(query, &release, asked.showing.json);

@@ -12,6 +12,9 @@ use std::{
 /// The same program with what reads tables of Postgres.
 const WITH_POSTGRES: &str = "equipoise-postgres";
 
+/// The same program with what joins tables.
+const WITH_JOINS: &str = "equipoise-sql";
+
 /// How addresses of such tables begin.
 const SCHEMES: [&[u8]; 2] = [b"postgres://", b"postgresql://"];
 
@@ -24,6 +27,13 @@ pub(crate) fn to_postgres(words: &[OsString]) {
     }
     if let Some(program) = find(WITH_POSTGRES) {
         // It comes back only where the program could not be started; then the address says so.
+        let _ = Command::new(program).args(words).exec();
+    }
+}
+
+/// Become the program that joins tables, for a query about several. It comes back where there is none.
+pub(crate) fn to_joins(words: &[OsString]) {
+    if let Some(program) = find(WITH_JOINS) {
         let _ = Command::new(program).args(words).exec();
     }
 }

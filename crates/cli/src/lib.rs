@@ -34,6 +34,7 @@ mod extract;
 mod graph;
 mod hand_over;
 mod interrupt;
+mod joined;
 mod manual;
 mod monitor;
 mod pages;
@@ -121,11 +122,15 @@ fn tell(text: fmt::Arguments<'_>) {
     let _ = io::stderr().lock().write_all(line.as_bytes());
 }
 
+/// What was typed, the name of the program first.
+pub(crate) fn typed_words() -> &'static [OsString] {
+    STARTED.get().map(|started| started.words.as_slice()).unwrap_or_default()
+}
+
 /// Were answers asked for as JSON? Then what is wrong is told so too.
 fn as_json() -> bool {
     // What follows -- belongs to another program.
-    let words = STARTED.get().map(|started| started.words.as_slice()).unwrap_or_default();
-    words.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
+    typed_words().iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 /// A text of the libraries, its options written as they are typed here.

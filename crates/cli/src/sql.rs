@@ -4,11 +4,14 @@ use crate::{
     Exit,
     args::{Showing, SqlOptions},
     ask::{self, Asked, Words},
-    prompt, told, typed,
+    hand_over, prompt, told, typed, typed_words,
 };
 use equipoise_engine::on_disk;
 use equipoise_session::{plan::DataFacts, request::Request};
-use equipoise_sql_front::{Query, SqlError};
+use equipoise_sql_front::{
+    Query, SqlError,
+    several::{self, Several},
+};
 use std::path::Path;
 
 /// Answer a query, or those of a prompt.
@@ -48,17 +51,58 @@ fn understood(text: &str, options: &SqlOptions) -> Result<Query, Exit> {
 }
 
 fn answer(text: &str, options: &SqlOptions, showing: &Showing) -> Result<Exit, Exit> {
+    if let Err(error) = Query::read(text, &given(options))
+        && error.is_about_several()
+    {
+        return about_several(text, options, showing, &error);
+    }
     let query = understood(text, options)?;
-    let (batch, file) = (query.batch(), Path::new(&query.table().name));
-    let words = Words {
+    let file = Path::new(&query.table().name);
+    let asked =
+        Asked { file, books: &options.books, showing, questions: None, query: Some(&query), joined: None };
+    let plan = |facts: &DataFacts| query.plan(facts).map_err(|error| wrong(&error));
+    ask::answer(&asked, &words_of(&query), plan)
+}
+
+/// What a query says.
+fn words_of(query: &Query) -> Words<'_> {
+    let batch = query.batch();
+    Words {
         text: batch.to_json(),
         delimiter: batch.shared.delimiter.as_deref(),
         header: batch.shared.header,
         fractions: batch.questions.iter().map(ask::fractions).collect(),
+    }
+}
+
+/// Answer a query about several tables, here or by the program that joins them.
+fn about_several(
+    text: &str,
+    options: &SqlOptions,
+    showing: &Showing,
+    error: &SqlError,
+) -> Result<Exit, Exit> {
+    let Some(joins) = several::installed() else {
+        // A prompt stays where it is: another program would not know what was typed there.
+        if options.query.is_some() {
+            hand_over::to_joins(&typed_words()[1..]);
+        }
+        return Err(wrong(error));
     };
-    let asked = Asked { file, books: &options.books, showing, questions: None, query: Some(&query) };
+    let taken = Several::read(text).and_then(|several| joins.open(&several, &given(options)));
+    let joined = taken.map_err(|error| wrong(&error))?;
+    let query = &joined.query;
+    let file = Path::new(&joined.private[0].name);
+    let asked = Asked {
+        file,
+        books: &options.books,
+        showing,
+        questions: None,
+        query: Some(query),
+        joined: Some(&joined),
+    };
     let plan = |facts: &DataFacts| query.plan(facts).map_err(|error| wrong(&error));
-    ask::answer(&asked, &words, plan)
+    ask::answer(&asked, &words_of(query), plan)
 }
 
 /// Could it be opened? Patterns, folders and standard input are data too.

@@ -1,4 +1,5 @@
-//! The program becomes the one that reads tables of Postgres where a word has the address of one, or says how to build it.
+//! The program becomes the one that reads tables of Postgres where a word has the address of one, and the one that joins tables where a query
+//! is about several, or says how to build them.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -48,4 +49,39 @@ fn tables_of_postgres_are_left_to_the_program_that_reads_them() {
     // Everything else is answered here.
     assert_eq!(run(&["calibrate", "--help"]).0, Some(0));
     assert!(!Path::new(&elsewhere.join("equipoise.ledger")).exists());
+}
+
+#[test]
+fn queries_about_several_tables_are_left_to_the_program_that_joins_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("equipoise");
+    fs::copy(env!("CARGO_BIN_EXE_equipoise"), &program).unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("a.csv"), "id,x\n1,2\n").unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        let output = command.args(words).env("PATH", &elsewhere).current_dir(&elsewhere).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let join = ["sql", "SELECT COUNT(*) FROM a.csv JOIN b.csv ON a.id = b.id", "--epsilon", "1"];
+    let (code, _, said) = run(&join);
+    assert_eq!(code, Some(2));
+    assert_eq!(
+        said,
+        "equipoise: line 1, column 28: a join is not accepted: a query here is one SELECT about one table; joins, subqueries and set \
+         operations are for the program equipoise-sql; where it is not installed, build it with 'cargo install --path \
+         sql/equipoise-sql' in the source of equipoise\n"
+    );
+    let other = elsewhere.join("equipoise-sql");
+    fs::write(&other, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let with = ["sql", "WITH b AS (SELECT * FROM a.csv) SELECT COUNT(*) FROM b", "--epsilon", "1"];
+    for words in [&join[..], &with[..]] {
+        let (code, said, _) = run(words);
+        assert_eq!((code, said.trim_end()), (Some(7), &*words.join(" ")));
+    }
+    // One table is answered here.
+    assert_eq!(run(&["sql", "SELECT COUNT(*) FROM a.csv", "--epsilon", "1"]).0, Some(0));
 }

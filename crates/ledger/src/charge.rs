@@ -124,7 +124,24 @@ pub struct Receipt {
 impl Ledger {
     /// Pay for a request, in one durable transaction, or say why not. What is not granted changes nothing.
     pub fn charge(&mut self, request: &ChargeRequest) -> Result<Charging, ChargeError> {
+        self.charge_together(request, &[]).map(|(charging, _)| charging)
+    }
+
+    /// The same for a request about rows of several data sets: each pays the whole price, in the same transaction, or none does. The request
+    /// id belongs to the first; where that is a replay, nobody pays.
+    pub fn charge_together(
+        &mut self,
+        request: &ChargeRequest,
+        others: &[DataSet],
+    ) -> Result<(Charging, Vec<Charge>), ChargeError> {
+        let other = |data_set: &DataSet| ChargeRequest {
+            data_set: data_set.clone(),
+            request_id: None,
+            ..request.clone()
+        };
+        let others: Vec<ChargeRequest> = others.iter().map(other).collect();
         check_names(request)?;
+        others.iter().try_for_each(check_names)?;
         if !request.cost.is_accountable() {
             return Err(ChargeError::TooMuch { requested: request.cost.approx.clone() });
         }
@@ -133,22 +150,33 @@ impl Ledger {
         // An answer that is given again is charged nowhere.
         let (analyst, request_id) = (request.analyst.as_deref(), request.request_id.as_deref());
         let again = self.read(|entries| earlier(entries, analyst, request_id))?.is_some();
-        let apart = if again { Vec::new() } else { self.said_elsewhere(request)? };
-        let name = &request.data_set.name;
-        let known = self.shared.expected(name).map_or(Vec::new(), |expected| expected.files);
+        let mut paying = Vec::new();
+        for one in std::iter::once(request).chain(&others) {
+            let apart = if again { Vec::new() } else { self.said_elsewhere(one)? };
+            let known =
+                self.shared.expected(&one.data_set.name).map_or(Vec::new(), |expected| expected.files);
+            paying.push((one, apart, known));
+        }
         self.write(|entries, coins| {
             if let Some(earlier) = earlier(entries, analyst, request_id)? {
+                let name = &request.data_set.name;
                 let recorded = replay(entries, name, &request.request, &earlier, ledger)?;
-                return Ok(Charging::Replay(recorded));
+                return Ok((Charging::Replay(recorded), Vec::new()));
             }
-            admit(entries, &request.data_set, || store::fresh_id(coins))?;
-            named_where_needed(entries, request)?;
-            files::note(entries, coins, name, &known)?;
-            for apart in &apart {
-                files::enter(entries, &store::fresh_id(coins), name, request.analyst.as_deref(), apart)?;
+            let mut charges = Vec::new();
+            for (one, apart, known) in &paying {
+                let name = &one.data_set.name;
+                admit(entries, &one.data_set, || store::fresh_id(coins))?;
+                named_where_needed(entries, one)?;
+                files::note(entries, coins, name, known)?;
+                for apart in apart {
+                    files::enter(entries, &store::fresh_id(coins), name, one.analyst.as_deref(), apart)?;
+                }
+                let id = store::fresh_id(coins);
+                charges.push(enter(entries, id, one, cost.clone())?);
             }
-            let id = store::fresh_id(coins);
-            Ok(Charging::Granted(enter(entries, id, request, cost)?))
+            let first = charges.remove(0);
+            Ok((Charging::Granted(first), charges))
         })
     }
 

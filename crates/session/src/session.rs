@@ -174,6 +174,31 @@ impl Session {
         })
     }
 
+    /// The same for a plan about a relation of several data sets: the others pay the whole price too, all in one transaction or none. Their
+    /// charges are recorded with the release ([`Self::record_for`]).
+    pub fn charge_together(
+        &mut self,
+        plan: Plan,
+        request_id: Option<&str>,
+        others: &[DataSet],
+    ) -> Result<(Paid, Vec<Charge>), PayError> {
+        let request = plan.charge_request(self.analyst.as_deref(), request_id);
+        let (charging, others) = self.ledger.charge_together(&request, others)?;
+        Ok(match charging {
+            Charging::Granted(charge) => (Paid::Charged(Box::new(Charged { plan, charge })), others),
+            Charging::Replay(recorded) => (Paid::Replayed(Box::new(stored(&recorded)?)), others),
+        })
+    }
+
+    /// Write a release down for the other data sets that paid for it.
+    pub fn record_for(&mut self, others: &[Charge], release: &Release) -> Result<(), Unanswered> {
+        let text = Release { receipt: None, ..release.clone() }.to_text();
+        for charge in others {
+            self.ledger.record(charge, &text).map_err(Unanswered::Ledger)?;
+        }
+        Ok(())
+    }
+
     /// Read the rows, answer, record. The charge is used up whatever happens.
     pub fn run(&mut self, charged: Charged, source: &dyn Source) -> Result<Release, Unanswered> {
         let held = self.answer(charged, source)?;

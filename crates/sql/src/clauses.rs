@@ -171,7 +171,8 @@ impl<'a> Clauses<'a> {
     /// What only a larger program can answer.
     pub fn more_than_one_table(&self, place: usize, what: &str) -> SqlError {
         self.wrong(place, format!("{what} is not accepted: a query here is one SELECT about one table"))
-            .hint("joins, subqueries and set operations are for the program equipoise-sql, which is not available yet")
+            .hint("joins, subqueries and set operations are for the program equipoise-sql; where it is not installed, build it with 'cargo install --path sql/equipoise-sql' in the source of equipoise")
+            .about_several()
     }
 
     fn split(mut self) -> Result<Self, SqlError> {

@@ -9,6 +9,7 @@ pub struct SqlError {
     problem: String,
     hint: Option<String>,
     position: Option<(usize, usize)>,
+    several: bool,
 }
 
 impl SqlError {
@@ -19,7 +20,23 @@ impl SqlError {
 
     /// What is wrong with no place in particular.
     pub(crate) fn anywhere(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into(), hint: None, position: None }
+        Self { problem: problem.into(), hint: None, position: None, several: false }
+    }
+
+    /// What is wrong at this line and column.
+    pub(crate) fn placed(position: (usize, usize), problem: impl Into<String>) -> Self {
+        Self { position: Some(position), ..Self::anywhere(problem) }
+    }
+
+    /// The query is about more than one table, which others can answer.
+    #[must_use]
+    pub(crate) fn about_several(self) -> Self {
+        Self { several: true, ..self }
+    }
+
+    /// Is nothing wrong but that the query is about more than one table?
+    pub fn is_about_several(&self) -> bool {
+        self.several
     }
 
     /// What to write instead.

@@ -41,6 +41,7 @@ mod options;
 mod outer;
 mod query;
 mod rows;
+pub mod several;
 mod token;
 mod words;
 

@@ -17,7 +17,7 @@ use equipoise_session::{
     request::Request,
     statistic::{Argument, Statistic},
 };
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::BTreeSet, ops::Range};
 
 /// The table that a query is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +114,28 @@ impl Query {
         })
     }
 
+    /// The same about a relation of several tables, which is charged and recorded as this text.
+    #[must_use]
+    pub(crate) fn about_relation(mut self, relation: String) -> Self {
+        self.batch.relation = Some(relation);
+        // Where the names of tables were taken off, blanks are left.
+        for item in &mut self.items {
+            item.name = item.name.replace("( ", "(");
+        }
+        self
+    }
+
+    /// The columns that it reads, each once, in the order of their names.
+    pub fn columns_read(&self) -> BTreeSet<String> {
+        let Batch { shared, questions, .. } = &self.batch;
+        let asked = questions.iter().flat_map(|one| one.column.iter().chain(&one.y));
+        let texts = asked.chain(&shared.group_by).chain(&shared.filter);
+        let names = texts.filter_map(|text| equipoise_expression::Expression::parse(text).ok());
+        names
+            .flat_map(|expression| expression.names().into_iter().map(str::to_string).collect::<Vec<_>>())
+            .collect()
+    }
+
     /// The table that it is about.
     pub fn table(&self) -> &Table {
         &self.table
@@ -134,7 +156,8 @@ impl Query {
         match registered {
             Some(Unit::Column(unit)) if self.batch.shared.unit.is_none() => {
                 let shared = Request { unit: Some(unit.clone()), ..self.batch.shared.clone() };
-                Cow::Owned(questions(shared, &self.aggregates))
+                let relation = self.batch.relation.clone();
+                Cow::Owned(Batch { relation, ..questions(shared, &self.aggregates) })
             }
             _ => Cow::Borrowed(&self.batch),
         }
@@ -449,7 +472,7 @@ fn questions(shared: Request, aggregates: &[Aggregate]) -> Batch {
         let interval = (aggregate.interval && buys).then_some(true);
         Request { interval, ..aggregate.question(&shared) }
     };
-    Batch { data: None, questions: aggregates.iter().map(question).collect(), shared }
+    Batch { data: None, relation: None, questions: aggregates.iter().map(question).collect(), shared }
 }
 
 impl Table {

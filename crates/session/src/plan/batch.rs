@@ -30,6 +30,8 @@ use serde_json::{Map, Value};
 pub struct Batch {
     /// The data set, where the document names it.
     pub data: Option<String>,
+    /// The relation of several tables that it is about, where it is not about one: part of what is charged and kept.
+    pub relation: Option<String>,
     /// What holds for all questions, and the totals.
     pub shared: Request,
     /// The questions, each with what holds for all.
@@ -88,7 +90,7 @@ impl Batch {
                 one(question, &defaults).map_err(|error| wrong(format!("question {}: {error}", number + 1)))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { data, shared: request(shared).map_err(wrong)?, questions })
+        Ok(Self { data, relation: None, shared: request(shared).map_err(wrong)?, questions })
     }
 
     /// The same without these questions, counted from one: what is shared is then for the others.
@@ -112,6 +114,9 @@ impl Batch {
         let mut document = serde_json::to_value(&self.shared).expect("texts and options are always JSON");
         document["questions"] =
             serde_json::to_value(&self.questions).expect("texts and options are always JSON");
+        if let Some(relation) = &self.relation {
+            document["relation"] = relation.as_str().into();
+        }
         document.to_string()
     }
 

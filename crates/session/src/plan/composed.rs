@@ -144,7 +144,7 @@ pub(super) fn better_alone(request: &Request, facts: &DataFacts) -> Option<Plann
         return None;
     }
     let question = Request { epsilon: None, delta: None, ..request.clone() };
-    let batch = Batch { data: None, shared: request.clone(), questions: vec![question] };
+    let batch = Batch { data: None, relation: None, shared: request.clone(), questions: vec![question] };
     let mut planned = better(&batch, facts)?;
     // What was said, and not the larger share that came of it.
     planned.parts[0].request = request.clone();

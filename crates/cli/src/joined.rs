@@ -1,0 +1,82 @@
+//! Where a query about several tables is charged: each private table pays the whole price, in one ledger, in one transaction.
+
+use crate::{
+    Exit,
+    ask::{self, Asked, usage},
+};
+use equipoise_core::{
+    adjacency::{Adjacency, Unit},
+    wording,
+};
+use equipoise_engine::books::Account;
+use equipoise_session::{
+    ledger::{DataSet, Ledger},
+    plan::Plan,
+    session::Priced as _,
+};
+use std::path::Path;
+
+/// The accounts of the private tables besides the first one; none where the question is about one table.
+pub(crate) fn others(asked: &Asked<'_>, first: &Account) -> Result<Vec<(Account, Unit)>, Exit> {
+    let Some(joined) = asked.joined else { return Ok(Vec::new()) };
+    let mut others: Vec<(Account, Unit)> = Vec::new();
+    for table in joined.private.iter().skip(1) {
+        let account = ask::account(Path::new(&table.name), asked.books)?;
+        let same = |one: &Path, other: &Path| {
+            one == other || one.canonicalize().ok().is_some_and(|one| other.canonicalize().ok() == Some(one))
+        };
+        if !same(&account.ledger, &first.ledger) {
+            return Err(usage(format!(
+                "the private tables of a query share one ledger, and '{}' has another than '{}'; name one with --ledger FILE",
+                wording::shown(&table.name),
+                wording::shown(&joined.private[0].name)
+            )));
+        }
+        if account.name != first.name && !others.iter().any(|(other, _)| other.name == account.name) {
+            others.push((account, Unit::Column(table.unit.clone())));
+        }
+    }
+    Ok(others)
+}
+
+/// What each of them is charged as. All private tables count for the same people, added or removed: a row of one table can make many rows of
+/// a relation, and how many rows that has is nobody's to know.
+pub(crate) fn paying(
+    asked: &Asked<'_>,
+    others: &[(Account, Unit)],
+    plan: &Plan,
+    known: Option<&Ledger>,
+) -> Result<Vec<DataSet>, Exit> {
+    if asked.joined.is_none() {
+        return Ok(Vec::new());
+    }
+    let first = plan.data_set();
+    if first.unit == Unit::Row
+        || first.adjacency != Adjacency::AddRemove
+        || plan.guarantee().adjacency != Adjacency::AddRemove
+    {
+        return Err(usage(format!(
+            "a query about several tables protects people who are added or removed, and '{}' is registered for something else; \
+             leave out --adjacency, or register it by its unit: equipoise budget set FILE --unit COLUMN --anew --epsilon E",
+            wording::shown(&first.name)
+        )));
+    }
+    let mut paying = Vec::new();
+    for (other, unit) in others {
+        let (name, unit) = (other.name.clone(), unit.clone());
+        let data_set = DataSet { name, unit, adjacency: Adjacency::AddRemove };
+        let registered = match known {
+            Some(known) => known.data_set(&other.name).map_err(ask::unopened)?,
+            None => None,
+        };
+        if registered.is_some_and(|registered| registered != data_set) {
+            return Err(usage(format!(
+                "'{}' is registered for another unit or adjacency than the query has; name its unit in privacy_unit_column, or \
+                 register it anew: equipoise budget set FILE --unit COLUMN --anew --epsilon E",
+                wording::shown(&other.name)
+            )));
+        }
+        paying.push(data_set);
+    }
+    Ok(paying)
+}

@@ -1,0 +1,296 @@
+//! Tables for DataFusion, read by our own engine: every cell is total, types come from the public schema, and nothing is said of how many
+//! rows there are.
+//!
+//! The unit of a private table is a text in the one canonical form of ids, whatever its type: two units are equal where their texts are, in
+//! joins as in the session's bounding. Records without one are nobody's and are never handed over.
+
+use arrow::{
+    array::{
+        ArrayRef, BooleanBuilder, Date32Builder, Decimal128Builder, Float64Builder, Int64Builder,
+        RecordBatch, RecordBatchOptions, StringBuilder, TimestampMicrosecondBuilder,
+    },
+    datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit},
+};
+use async_trait::async_trait;
+use datafusion::{
+    catalog::Session,
+    common::DataFusionError,
+    datasource::{TableProvider, TableType},
+    error::Result as Fallible,
+    execution::TaskContext,
+    logical_expr::Expr,
+    physical_plan::{
+        ExecutionPlan, SendableRecordBatchStream,
+        stream::RecordBatchReceiverStreamBuilder,
+        streaming::{PartitionStream, StreamingTableExec},
+    },
+};
+use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor};
+use std::{fmt, sync::Arc, thread};
+use tokio::sync::mpsc::Sender;
+
+/// Reads the rows of a table, as often as it is asked to.
+pub(crate) trait Reader: Send + Sync {
+    /// Hand every row to the visitors, as [`equipoise_session::source::Source::scan`] does.
+    fn scan(&self, wanted: &[ColumnRead], visitors: &mut [&mut dyn Visitor]) -> Result<(), Lost>;
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    /// What it is called.
+    pub name: String,
+    /// Its place among those of the source.
+    pub place: usize,
+    /// How its cells are read.
+    pub kind: ColumnType,
+}
+
+/// A table with its public schema.
+pub(crate) struct Table {
+    columns: Arc<Vec<Column>>,
+    schema: SchemaRef,
+    unit: Option<usize>,
+    reader: Arc<dyn Reader>,
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("columns", &self.columns)
+            .field("unit", &self.unit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Table {
+    /// A table with these columns, whose unit, where it is private, is at this place among them.
+    pub fn new(mut columns: Vec<Column>, unit: Option<usize>, reader: Arc<dyn Reader>) -> Self {
+        if let Some(unit) = unit {
+            columns[unit].kind = ColumnType::Text;
+        }
+        let field = |column: &Column| Field::new(&column.name, arrow_type(column.kind), true);
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        Self { columns: Arc::new(columns), schema, unit, reader }
+    }
+
+    /// Is there a column of this name?
+    pub fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| column.name == name)
+    }
+
+    /// The column that holds the unit, where the table is private.
+    pub fn unit(&self) -> Option<usize> {
+        self.unit
+    }
+}
+
+/// The type that cells of a kind have.
+pub(crate) fn arrow_type(kind: ColumnType) -> DataType {
+    match kind {
+        ColumnType::Float => DataType::Float64,
+        ColumnType::Integer => DataType::Int64,
+        // 64 bits have 19 digits at most.
+        ColumnType::Decimal { digits } => {
+            DataType::Decimal128(19, i8::try_from(digits).unwrap_or(19).min(19))
+        }
+        ColumnType::Date => DataType::Date32,
+        ColumnType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+        ColumnType::Boolean => DataType::Boolean,
+        ColumnType::Text => DataType::Utf8,
+    }
+}
+
+#[async_trait]
+impl TableProvider for Table {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    // No statistics, no filters: what is known of a table beforehand is its schema.
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Fallible<Arc<dyn ExecutionPlan>> {
+        let chosen: Vec<usize> = match projection {
+            Some(chosen) => chosen.clone(),
+            None => (0..self.columns.len()).collect(),
+        };
+        let schema = Arc::new(self.schema.project(&chosen)?);
+        let part = Part {
+            schema: schema.clone(),
+            columns: chosen.iter().map(|&column| self.columns[column].clone()).collect(),
+            unit: self.unit.map(|unit| self.columns[unit].place),
+            reader: self.reader.clone(),
+        };
+        Ok(Arc::new(StreamingTableExec::try_new(schema, vec![Arc::new(part)], None, [], false, None)?))
+    }
+}
+
+/// A scan of some columns.
+struct Part {
+    schema: SchemaRef,
+    columns: Vec<Column>,
+    /// The place of the unit among the columns of the source.
+    unit: Option<usize>,
+    reader: Arc<dyn Reader>,
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+/// So many batches wait at most.
+const WAITING: usize = 4;
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema.clone(), WAITING);
+        let to = stream.tx();
+        let (schema, reader, unit) = (self.schema.clone(), self.reader.clone(), self.unit);
+        let kinds: Vec<ColumnType> = self.columns.iter().map(|column| column.kind).collect();
+        let mut wanted: Vec<ColumnRead> = self
+            .columns
+            .iter()
+            .map(|column| ColumnRead { column: column.place, kind: column.kind })
+            .collect();
+        // The unit is read also where nobody wants it: records without one are left out.
+        wanted.extend(unit.map(|column| ColumnRead { column, kind: ColumnType::Text }));
+        let is_unit: Vec<bool> = self.columns.iter().map(|column| Some(column.place) == unit).collect();
+        stream.spawn_blocking(move || {
+            let maker = |_| Maker {
+                schema: schema.clone(),
+                kinds: kinds.clone(),
+                is_unit: is_unit.clone(),
+                has_unit: unit.is_some(),
+                to: to.clone(),
+                failed: false,
+            };
+            let threads = thread::available_parallelism().map_or(1, usize::from);
+            let mut makers: Vec<Maker> = (0..threads).map(maker).collect();
+            let mut visitors: Vec<&mut dyn Visitor> =
+                makers.iter_mut().map(|maker| maker as &mut dyn Visitor).collect();
+            let scanned = reader.scan(&wanted, &mut visitors);
+            let failed = makers.iter().any(|maker| maker.failed);
+            match scanned {
+                Ok(()) if !failed => Ok(()),
+                // One fixed line: what a disk says may depend on rows.
+                _ => Err(DataFusionError::Execution("the data could not be read to the end".to_string())),
+            }
+        });
+        stream.build()
+    }
+}
+
+/// Makes batches of the cells that it is shown.
+struct Maker {
+    schema: SchemaRef,
+    kinds: Vec<ColumnType>,
+    is_unit: Vec<bool>,
+    has_unit: bool,
+    to: Sender<Fallible<RecordBatch>>,
+    failed: bool,
+}
+
+impl Visitor for Maker {
+    fn batch(&mut self, batch: Batch<'_>) {
+        let kept: Vec<usize> = match (self.has_unit, batch.cells.last()) {
+            (true, Some(units)) => {
+                (0..batch.rows).filter(|&row| text(units, row).and_then(canonical).is_some()).collect()
+            }
+            _ => (0..batch.rows).collect(),
+        };
+        let cells = batch.cells.iter().zip(self.kinds.iter().zip(&self.is_unit));
+        let arrays = cells.map(|(cells, (kind, is_unit))| array(cells, *kind, *is_unit, &kept)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
+        match RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options) {
+            // Where nobody listens any more, the query has ended.
+            Ok(batch) => drop(self.to.blocking_send(Ok(batch))),
+            Err(_) => self.failed = true,
+        }
+    }
+}
+
+/// The canonical id, as the session has it.
+fn canonical(id: &str) -> Option<&str> {
+    Some(id.trim_ascii()).filter(|id| !id.is_empty())
+}
+
+fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
+    match cells {
+        Cells::Texts(texts) => texts[row],
+        Cells::Coded { texts, codes } => codes[row].map(|code| texts[code as usize]),
+        Cells::Floats(_) | Cells::Integers(_) => None,
+    }
+}
+
+fn whole(cells: &Cells<'_>, row: usize) -> Option<i64> {
+    match cells {
+        Cells::Integers(integers) => integers[row],
+        _ => None,
+    }
+}
+
+/// The kept rows of one column. What does not fit its type is null.
+fn array(cells: &Cells<'_>, kind: ColumnType, is_unit: bool, kept: &[usize]) -> ArrayRef {
+    let rows = kept.iter().copied();
+    match kind {
+        ColumnType::Text => {
+            let mut built = StringBuilder::with_capacity(kept.len(), 8 * kept.len());
+            let cell =
+                |row| text(cells, row).and_then(|text| if is_unit { canonical(text) } else { Some(text) });
+            rows.for_each(|row| built.append_option(cell(row)));
+            Arc::new(built.finish())
+        }
+        ColumnType::Float => {
+            let mut built = Float64Builder::with_capacity(kept.len());
+            // One zero, so that nobody's sign tells two keys apart.
+            let cell = |row: usize| match cells {
+                Cells::Floats(floats) => Some(floats[row] + 0.0).filter(|float| !float.is_nan()),
+                _ => None,
+            };
+            rows.for_each(|row| built.append_option(cell(row)));
+            Arc::new(built.finish())
+        }
+        ColumnType::Integer => {
+            let mut built = Int64Builder::with_capacity(kept.len());
+            rows.for_each(|row| built.append_option(whole(cells, row)));
+            Arc::new(built.finish())
+        }
+        ColumnType::Decimal { .. } => {
+            let mut built = Decimal128Builder::with_capacity(kept.len()).with_data_type(arrow_type(kind));
+            rows.for_each(|row| built.append_option(whole(cells, row).map(i128::from)));
+            Arc::new(built.finish())
+        }
+        ColumnType::Date => {
+            let mut built = Date32Builder::with_capacity(kept.len());
+            rows.for_each(|row| {
+                built.append_option(whole(cells, row).and_then(|day| i32::try_from(day).ok()))
+            });
+            Arc::new(built.finish())
+        }
+        ColumnType::Timestamp => {
+            let mut built = TimestampMicrosecondBuilder::with_capacity(kept.len());
+            rows.for_each(|row| built.append_option(whole(cells, row)));
+            Arc::new(built.finish())
+        }
+        ColumnType::Boolean => {
+            let mut built = BooleanBuilder::with_capacity(kept.len());
+            rows.for_each(|row| built.append_option(whole(cells, row).map(|yes| yes != 0)));
+            Arc::new(built.finish())
+        }
+    }
+}

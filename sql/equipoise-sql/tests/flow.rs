@@ -1,0 +1,168 @@
+//! The whole flow, as a user has it: planned for free, charged to every private table at once, answered, recorded. What fails after the charge is
+//! one fixed line.
+
+use serde_json::Value;
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+use tempfile::TempDir;
+
+const PEOPLE: usize = 3000;
+
+/// 3000 people in three towns of two countries, with two visits each, one cheap and one dear; one visit is nobody's.
+fn database() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut people = String::from("person,town,salary\n");
+    let mut visits = String::from("who,day,cost\n,2026-01-05,1000000\n");
+    for person in 0..PEOPLE {
+        people += &format!("{person},{},{}\n", ["Ayr", "Bern", "Cork"][person % 3], 1000 + person % 3 * 100);
+        visits += &format!("{person},2026-01-05,10\n{person},2026-02-05,{}\n", 20 + person % 3 * 10);
+    }
+    fs::write(folder.path().join("people.csv"), people).unwrap();
+    fs::write(folder.path().join("visits.csv"), visits).unwrap();
+    fs::write(folder.path().join("towns.csv"), "town,country\nAyr,X\nBern,X\nCork,Y\n").unwrap();
+    folder
+}
+
+fn run(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));
+    command.args(words).current_dir(folder).env_remove("EQUIPOISE_LEDGER").output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The rows of an answer.
+fn rows(folder: &Path, query: &str, more: &[&str]) -> Vec<Vec<Value>> {
+    let words: Vec<&str> = ["sql", query, "--json"].iter().chain(more).copied().collect();
+    let output = run(folder, &words);
+    assert_eq!(output.status.code(), Some(0), "{query}: {}", said(&output));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = answer["rows"].as_array().unwrap().iter();
+    rows.map(|row| row.as_array().unwrap().clone()).collect()
+}
+
+fn near(value: &Value, truth: f64) -> bool {
+    value.as_f64().is_some_and(|value| (value - truth).abs() <= 0.03 * truth.abs() + 3.0)
+}
+
+const OPTIONS: &str =
+    "OPTIONS(epsilon=200, delta=1e-6, privacy_unit_column=[people.person, visits.who], public_tables=[towns])";
+
+#[test]
+fn answers_are_near_the_truth_where_noise_is_small() {
+    let folder = database();
+    let query = |rest: &str| format!("SELECT WITH DIFFERENTIAL_PRIVACY {OPTIONS} {rest}");
+    let joined = query(
+        "t.country, COUNT(*) AS n, SUM(v.cost) AS s FROM 'people.csv' p JOIN 'visits.csv' v ON p.person = v.who \
+         JOIN 'towns.csv' t ON t.town = p.town WHERE v.day >= '2026-02-01' GROUP BY t.country ORDER BY country",
+    );
+    let found = rows(folder.path(), &joined, &[]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0][0] == "X" && near(&found[0][1], 2000.0) && near(&found[0][2], 50_000.0), "{found:?}");
+    assert!(found[1][0] == "Y" && near(&found[1][1], 1000.0) && near(&found[1][2], 40_000.0), "{found:?}");
+
+    let aggregated = query(
+        "AVG(x.c) AS c, COUNT(*) AS n FROM (SELECT who, SUM(cost) AS c FROM 'visits.csv' GROUP BY who) x \
+         JOIN 'people.csv' p ON p.person = x.who JOIN 'towns.csv' t ON t.town = p.town WHERE t.country = 'X'",
+    );
+    let found = rows(folder.path(), &aggregated, &["--type", "cost=number"]);
+    assert!(near(&found[0][0], 35.0) && near(&found[0][1], 2000.0), "{found:?}");
+
+    let absent = query(
+        "COUNT(*) AS n FROM 'people.csv' p WHERE NOT EXISTS (SELECT 1 FROM 'visits.csv' v WHERE v.who = p.person AND \
+         CAST(v.cost AS INT) >= 40) AND p.town IN (SELECT town FROM 'towns.csv')",
+    );
+    let found = rows(folder.path(), &absent, &[]);
+    assert!(near(&found[0][0], 2000.0), "{found:?}");
+}
+
+/// What was charged to each data set, by the log.
+fn log(folder: &Path) -> String {
+    let output = run(folder, &["budget", "log", "--ledger", "equipoise.ledger"]);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+const BOTH: &str = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, privacy_unit_column=[people.person, visits.who]) \
+                    COUNT(*) FROM 'people.csv' p JOIN 'visits.csv' v ON p.person = v.who";
+
+#[test]
+fn every_private_table_pays_or_none_does() {
+    let folder = database();
+    let folder = folder.path();
+    let set = |file: &str, unit: &str, epsilon: &str| {
+        let output = run(folder, &["budget", "set", file, "--unit", unit, "--epsilon", epsilon]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    };
+    set("people.csv", "person", "5");
+    set("visits.csv", "who", "1.5");
+    assert_eq!(run(folder, &["sql", BOTH]).status.code(), Some(0));
+    let charged = |name: &str| log(folder).lines().filter(|line| line.contains(name) && line.contains("charged")).count();
+    assert_eq!((charged("people.csv"), charged("visits.csv")), (1, 1), "{}", log(folder));
+    // The second does not fit the smaller limit: nothing is charged to either.
+    let output = run(folder, &["sql", BOTH]);
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    assert!(said(&output).contains("visits.csv"), "{}", said(&output));
+    assert_eq!((charged("people.csv"), charged("visits.csv")), (1, 1), "{}", log(folder));
+    assert_eq!(run(folder, &["budget", "verify", "--ledger", "equipoise.ledger"]).status.code(), Some(0));
+}
+
+#[test]
+fn the_same_request_is_answered_once_and_another_relation_is_another_request() {
+    let folder = database();
+    let ask = |query: &str| run(folder.path(), &["sql", query, "--json", "--request-id", "a"]);
+    let (first, again) = (ask(BOTH), ask(BOTH));
+    assert_eq!((first.status.code(), &first.stdout), (Some(0), &again.stdout), "{}", said(&again));
+    let other = BOTH.replace("p.person = v.who", "p.person = v.who AND v.cost = '10'");
+    assert_eq!(ask(&other).status.code(), Some(2), "{}", said(&ask(&other)));
+    assert_eq!(log(folder.path()).matches("charged").count(), 2, "{}", log(folder.path()));
+}
+
+#[test]
+fn nothing_is_charged_for_a_query_that_is_not_accepted() {
+    let folder = database();
+    let register = ["budget", "set", "people.csv", "--epsilon", "5"];
+    let refused = |query: &str, words: &str| {
+        let output = run(folder.path(), &["sql", query]);
+        assert_eq!(output.status.code(), Some(2), "{query}: {}", said(&output));
+        assert!(said(&output).contains(words), "{query}: {}", said(&output));
+        assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
+    };
+    refused(&BOTH.replace("p.person = v.who", "p.town = v.day"), "a row would belong to two units");
+    refused(&BOTH.replace(", visits.who", ""), "'visits.csv' is neither private nor public");
+    refused(&BOTH.replace("visits.who", "visits.nobody"), "no column 'nobody'");
+    refused(&BOTH.replace("COUNT(*)", "SUM(p.nothing)"), "no column is called 'p.nothing'");
+    refused(&BOTH.replace("epsilon=1", "epsilon=1, adjacency='replace'"), "added or removed");
+    refused(&BOTH.replace("'visits.csv'", "'nowhere.csv'").replace("visits.who", "nowhere.who"), "nowhere.csv");
+    assert!(!folder.path().join("equipoise.ledger").exists());
+    // A table that counts single rows: one of them can make many rows of a relation.
+    assert_eq!(run(folder.path(), &register).status.code(), Some(0));
+    refused(BOTH, "registered");
+    assert!(!log(folder.path()).contains("charged"), "{}", log(folder.path()));
+}
+
+#[test]
+fn what_fails_after_the_charge_is_one_fixed_line() {
+    let folder = database();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));
+    // One mebibyte does not hold the build side of any join, and nothing can be spilled from it.
+    let output = command.args(["sql", BOTH]).current_dir(folder.path()).env("EQUIPOISE_SQL_MEMORY", "0.1");
+    assert_eq!(output.output().unwrap().status.code(), Some(2), "a limit that is no number is an error");
+    let mut people = fs::read_to_string(folder.path().join("people.csv")).unwrap();
+    for person in 0..60_000 {
+        people += &format!("{person},Ayr,{}\n", "9".repeat(60));
+    }
+    fs::write(folder.path().join("people.csv"), people).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));
+    let query = BOTH.replace("COUNT(*)", "MODE(salary)").replace("epsilon=1", "epsilon=1, delta=1e-6");
+    let output = command.args(["sql", &query]).current_dir(folder.path()).env("EQUIPOISE_SQL_MEMORY", "1").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(
+        said(&output),
+        "equipoise: the data could not be read to the end; the charge stands and the answer is lost\n"
+    );
+    assert_eq!(log(folder.path()).matches("charged").count(), 2, "{}", log(folder.path()));
+}

@@ -1,0 +1,285 @@
+//! Aggregates of a group that depend on the values in it and on nothing else: not on their order, batches or partitions.
+
+mod exact_sum;
+mod running;
+
+use arrow::{
+    array::{Array, ArrayRef, AsArray, BooleanArray, LargeBinaryBuilder, new_empty_array},
+    datatypes::{DataType, Field, FieldRef},
+};
+use datafusion::{
+    common::{Result, exec_err},
+    logical_expr::{
+        Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
+        function::{AccumulatorArgs, StateFieldsArgs},
+        utils::format_state_name,
+    },
+    scalar::ScalarValue,
+};
+use running::{Running, Values};
+use std::{iter, sync::Arc};
+
+/// Aggregates that DataFusion computes from floats in the order of rows, or from integers that wrap around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Sum,
+    Avg,
+    VarSamp,
+    VarPop,
+    StdSamp,
+    StdPop,
+}
+
+impl Kind {
+    pub const ALL: [Self; 6] =
+        [Self::Sum, Self::Avg, Self::VarSamp, Self::VarPop, Self::StdSamp, Self::StdPop];
+
+    /// DataFusion's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Avg => "avg",
+            Self::VarSamp => "var",
+            Self::VarPop => "var_pop",
+            Self::StdSamp => "stddev",
+            Self::StdPop => "stddev_pop",
+        }
+    }
+
+    fn total_name(self) -> &'static str {
+        match self {
+            Self::Sum => "total_sum",
+            Self::Avg => "total_avg",
+            Self::VarSamp => "total_var",
+            Self::VarPop => "total_var_pop",
+            Self::StdSamp => "total_stddev",
+            Self::StdPop => "total_stddev_pop",
+        }
+    }
+
+    fn is_sample(self) -> bool {
+        matches!(self, Self::VarSamp | Self::StdSamp)
+    }
+
+    fn is_root(self) -> bool {
+        matches!(self, Self::StdSamp | Self::StdPop)
+    }
+
+    /// The type of the result; none of a type that has no exact aggregate.
+    pub fn result(self, input: &DataType) -> Option<DataType> {
+        match (self, input) {
+            (Self::Sum, DataType::Int64 | DataType::UInt64 | DataType::Float64) => Some(input.clone()),
+            (Self::Sum, DataType::Decimal128(precision, scale)) => {
+                Some(DataType::Decimal128(38.min(precision + 10), *scale))
+            }
+            (Self::Avg, DataType::Decimal128(precision, scale)) => {
+                Some(DataType::Decimal128(38.min(precision + 4), 38.min(scale + 4)))
+            }
+            (Self::Sum, _) => None,
+            (_, DataType::Float64) => Some(DataType::Float64),
+            _ => None,
+        }
+    }
+}
+
+/// One of them as an aggregate of DataFusion.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Exact {
+    kind: Kind,
+    signature: Signature,
+}
+
+impl Exact {
+    pub fn udaf(kind: Kind) -> AggregateUDF {
+        AggregateUDF::new_from_impl(Self { kind, signature: Signature::any(1, Volatility::Immutable) })
+    }
+
+    pub fn is(function: &AggregateUDF) -> bool {
+        function.inner().is::<Self>()
+    }
+
+    fn groups(&self, args: &AccumulatorArgs) -> Result<Groups> {
+        if args.is_distinct {
+            return exec_err!("{} of distinct values is not offered", self.kind.name());
+        }
+        let input = args.expr_fields[0].data_type().clone();
+        Ok(Groups {
+            kind: self.kind,
+            input,
+            result: args.return_field.data_type().clone(),
+            running: Vec::new(),
+        })
+    }
+}
+
+impl AggregateUDFImpl for Exact {
+    fn name(&self) -> &str {
+        self.kind.total_name()
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, kinds: &[DataType]) -> Result<DataType> {
+        let Some(result) = self.kind.result(&kinds[0]) else {
+            return exec_err!("{} of {} has no exact form", self.kind.name(), kinds[0]);
+        };
+        Ok(result)
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
+        let name = format_state_name(args.name, "running");
+        Ok(vec![Arc::new(Field::new(name, DataType::LargeBinary, true))])
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(One(self.groups(&args)?)))
+    }
+
+    fn groups_accumulator_supported(&self, args: AccumulatorArgs) -> bool {
+        !args.is_distinct
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
+        Ok(Box::new(self.groups(&args)?))
+    }
+
+    fn order_sensitivity(&self) -> datafusion::logical_expr::utils::AggregateOrderSensitivity {
+        datafusion::logical_expr::utils::AggregateOrderSensitivity::Insensitive
+    }
+}
+
+/// The groups of a partition so far.
+#[derive(Debug)]
+struct Groups {
+    kind: Kind,
+    input: DataType,
+    result: DataType,
+    running: Vec<Running>,
+}
+
+impl Groups {
+    fn fresh(&self) -> Running {
+        Running::new(self.kind, &self.input)
+    }
+
+    fn reach(&mut self, groups: usize) {
+        let fresh = self.fresh();
+        if self.running.len() < groups {
+            self.running.resize(groups, fresh);
+        }
+    }
+}
+
+impl GroupsAccumulator for Groups {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        opt_filter: Option<&BooleanArray>,
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.reach(total_num_groups);
+        let values = Values::new(&values[0])?;
+        for (row, &group) in group_indices.iter().enumerate() {
+            if kept(opt_filter, row)
+                && let Some(value) = values.at(row)
+            {
+                self.running[group].add(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        let groups = emit_to.take_needed(&mut self.running);
+        if groups.is_empty() {
+            return Ok(new_empty_array(&self.result));
+        }
+        let finish = |running: &Running| running.finish(self.kind, &self.input, &self.result);
+        ScalarValue::iter_to_array(groups.iter().map(finish).collect::<Result<Vec<_>>>()?)
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        let mut states = LargeBinaryBuilder::new();
+        emit_to
+            .take_needed(&mut self.running)
+            .iter()
+            .for_each(|running| states.append_value(running.write()));
+        Ok(vec![Arc::new(states.finish())])
+    }
+
+    fn merge_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.reach(total_num_groups);
+        let states = values[0].as_binary::<i64>();
+        for (row, &group) in group_indices.iter().enumerate() {
+            if states.is_valid(row) && !self.running[group].merge(states.value(row)) {
+                return exec_err!("a part of {} was damaged on its way", self.kind.name());
+            }
+        }
+        Ok(())
+    }
+
+    fn convert_to_state(
+        &self,
+        values: &[ArrayRef],
+        opt_filter: Option<&BooleanArray>,
+    ) -> Result<Vec<ArrayRef>> {
+        let rows = values[0].len();
+        let values = Values::new(&values[0])?;
+        let mut states = LargeBinaryBuilder::new();
+        for row in 0..rows {
+            let value = kept(opt_filter, row).then(|| values.at(row)).flatten();
+            states.append_option(value.map(|value| {
+                let mut running = self.fresh();
+                running.add(value);
+                running.write()
+            }));
+        }
+        Ok(vec![Arc::new(states.finish())])
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.running.iter().map(Running::bytes).sum::<usize>()
+    }
+}
+
+fn kept(filter: Option<&BooleanArray>, row: usize) -> bool {
+    filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
+}
+
+/// One group: an aggregate without GROUP BY.
+#[derive(Debug)]
+struct One(Groups);
+
+impl Accumulator for One {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let groups: Vec<usize> = iter::repeat_n(0, values[0].len()).collect();
+        self.0.update_batch(values, &groups, None, 1)
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        self.0.reach(1);
+        self.0.running[0].finish(self.0.kind, &self.0.input, &self.0.result)
+    }
+
+    fn size(&self) -> usize {
+        GroupsAccumulator::size(&self.0)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        self.0.reach(1);
+        Ok(vec![ScalarValue::LargeBinary(Some(self.0.running[0].write()))])
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let groups: Vec<usize> = iter::repeat_n(0, states[0].len()).collect();
+        self.0.merge_batch(states, &groups, 1)
+    }
+}
