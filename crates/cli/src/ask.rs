@@ -202,7 +202,7 @@ impl Rows {
     fn account(&self, file: &Path, books: &Books) -> Result<Account, Exit> {
         match self {
             Self::Here(_) => account(file, books),
-            Self::Elsewhere(_) => elsewhere::account(file, books),
+            Self::Elsewhere(_) => elsewhere::account(file, books.name.as_deref(), books.ledger.as_deref()),
         }
     }
 
