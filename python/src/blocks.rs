@@ -1,6 +1,7 @@
 //! Subsample and aggregate: blocks are dealt here and votes counted here; Python runs the function in between.
 
 use crate::{books::Books, errors};
+use equipoise_core::coins::Coins;
 use equipoise_entropy::OsCoins;
 use equipoise_session::{
     session::{Charged, Paid, Priced, facts},
@@ -62,6 +63,15 @@ impl Ballot {
                 }
             }
         })
+    }
+
+    /// A key by which people are dealt where their rows lie, 32 hexadecimal digits, after the charge. For every key one person is in one block.
+    fn key(&self) -> PyResult<String> {
+        if self.charged.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+            return Err(errors::request("this vote was not paid for, or was counted before"));
+        }
+        let mut coins = OsCoins::new().map_err(errors::lost)?;
+        Ok(format!("{:016x}{:016x}", coins.bits(64), coins.bits(64)))
     }
 
     /// The analysis that the blocks choose by what they name, once, after the charge: its name.

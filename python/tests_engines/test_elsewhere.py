@@ -20,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import Disk
 
 import equipoise as eq
 from equipoise._elsewhere.engine import Engine
@@ -258,6 +259,96 @@ def test_little_leaves_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 5 <= len(left) <= 9 and max(left) <= 3 << 16 and left[-1] <= 2 * 89 + 1
 
 
+def _spoilt_query(monkeypatch: pytest.MonkeyPatch, which: int, spoil: Any) -> list[int]:
+    """Spoil what one query after the charge finds, by its number, whenever it is asked; how many there were."""
+    seen: list[int] = []
+    run, begin = Engine.run, Passes.begin
+    begun: list[int] = []
+
+    def spoilt(self: Engine, expression: Any) -> pa.Table:
+        found = run(self, expression)
+        if begun:
+            seen.append(1)
+            if len(seen) >= which and found.num_rows:
+                return spoil(found)
+        return found
+
+    def noted(self: Passes, key: str) -> str:
+        begun.append(1)
+        return begin(self, key)
+
+    monkeypatch.setattr(Engine, "run", spoilt)
+    monkeypatch.setattr(Passes, "begin", noted)
+    return seen
+
+
+@pytest.mark.parametrize("lost", [True, False], ids=["missing", "twice"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda session: session.count(epsilon=1),
+        lambda session: session.group_by("town").count(epsilon=4, delta=1e-6),
+        lambda session: session.group_by("town", keys=["ayr", "nowhere"]).count(epsilon=1),
+        lambda session: session.group_by("town", keys=["ayr", *(f"nowhere {place}" for place in range(40))]).count(epsilon=1),
+        lambda session: session.mean("pay", epsilon=1),
+        lambda session: session.mean("pay", epsilon=1, range=(0, 9)),
+        lambda session: session.histogram("pay", epsilon=1, range=(0, 1000), bins=4),
+        lambda session: session.top("town", 1, epsilon=1, among=["ayr", "bute"]),
+    ],
+    ids=["count", "found", "stated", "joined", "mean", "sum", "bins", "texts"],
+)
+def test_no_row_of_any_result_is_missing_or_there_twice(table: Any, monkeypatch: pytest.MonkeyPatch, asked: Any, lost: bool) -> None:
+    # Each query in turn, and all after it: the first row of its result.
+    session = eq.Session(table)
+    asked(session).release()
+    for which in range(1, 20):
+        with monkeypatch.context() as patched:
+            seen = _spoilt_query(patched, which, lambda found: found.slice(1) if lost else pa.concat_tables([found, found.slice(0, 1)]))
+            before = float(session.spent["epsilon"])
+            query = asked(session)
+            try:
+                query.release()
+            except eq.LostError:
+                assert float(session.spent["epsilon"]) > before
+                continue
+            assert len(seen) < which, which
+            break
+    assert which > 2
+
+
+def test_sums_of_a_table_that_changed_are_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = ibis.duckdb.connect()
+    table = connection.create_table("people", rows())
+    count = Passes.count
+
+    def changing(self: Passes, text: str) -> str:
+        found = count(self, text)
+        connection.con.execute("insert into people select * from people")
+        return found
+
+    session = eq.Session(table)
+    session.count(epsilon=1).release()
+    monkeypatch.setattr(Passes, "count", changing)
+    with pytest.raises(eq.LostError, match="the answer is lost"):
+        session.mean("pay", epsilon=1).release()
+
+
+def test_a_full_disk_is_a_lost_answer(disk: Disk) -> None:
+    assert disk.is_small, "no small disk could be mounted: run this as a user who may"
+    connection = ibis.duckdb.connect(memory_limit="40MB", temp_directory=str(disk.folder / "duckdb"), threads=1)
+    connection.con.execute("create view people as select (i % 30000)::varchar || repeat('x', 60) as person, i::double as pay from range(120000) t(i)")
+    session = eq.Session(connection.table("people"), unit="person")
+    # People's rows are sorted, which these bytes of memory are not enough for: with room on the disk there is an answer.
+    assert session.median("pay", epsilon=1, max_rows_per_unit=2).release().value is not None
+    disk.fill()
+    try:
+        with pytest.raises(eq.LostError, match="the answer is lost"):
+            session.median("pay", epsilon=1, max_rows_per_unit=2).release()
+        assert session.spent["epsilon"] == "2"
+    finally:
+        disk.free()
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import ibis, equipoise as eq
@@ -277,6 +368,23 @@ except eq.Interrupted as error:
 def test_an_interrupt_ends_a_pass() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.startswith("interrupted") and done.stdout.rstrip().endswith("2 True"), done
+
+
+PROGRESS = """
+import time
+import ibis, equipoise as eq
+from equipoise._elsewhere.engine import Engine
+run = Engine._result
+Engine._result = lambda self, expression: (time.sleep(0.4), run(self, expression))[1]
+eq.median(eq.elsewhere(ibis.memtable({"x": [1.0, 2.0]}), progress=True), "x", epsilon=1)
+"""
+
+
+def test_progress_is_told_by_the_clock_alone() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRESS], capture_output=True, text=True, timeout=120, check=True)
+    told = re.split(r"[\r\n]+", done.stderr)
+    assert any("DuckDB: 00:01" in line for line in told), told
+    assert all(re.fullmatch(r"( *|DuckDB: \d\d:\d\d *)", line) for line in told), told
 
 
 def test_threads_ask_side_by_side() -> None:

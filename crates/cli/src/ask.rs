@@ -218,7 +218,7 @@ impl<'a> Rows<'a> {
     fn account(&self, file: &Path, books: &Books) -> Result<Account, Exit> {
         match self {
             Self::Here(_) => account(file, books),
-            Self::Elsewhere(_) => elsewhere::account(file, books),
+            Self::Elsewhere(_) => elsewhere::account(file, books.name.as_deref(), books.ledger.as_deref()),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::{BooksOptions, BudgetCommand, InitOptions, LimitOptions, ShowOptions, VerifyOptions},
     ask::{internal, ledger, open, unopened, usage},
-    fail,
+    elsewhere, fail,
     pages::{Listed, Pages},
     report::{self, analyst_cells},
     show::{amount, left_words, printable, width},
@@ -61,6 +61,9 @@ fn look(options: &BooksOptions) -> Result<(Ledger, Option<String>), Exit> {
     let path = ledger_path(options.ledger.as_deref(), options.file.as_deref());
     let opened = Ledger::open_read_only(&path).map_err(ledger)?;
     let name = match &options.file {
+        Some(file) if elsewhere::is_address(file) => {
+            Some(elsewhere::account(file, options.name.as_deref(), Some(&path))?.name)
+        }
         Some(file) => Some(data_name(file, options.name.as_deref(), &path).map_err(usage)?),
         None => None,
     };
@@ -195,12 +198,18 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
         check_analyst(analyst).map_err(usage)?;
     }
     let file = &*options.file;
-    let account = Account::registered(file, options.name.as_deref(), options.ledger.as_deref())
-        .map_err(|error| looking(&error))?;
+    let (given, ledger_file) = (options.name.as_deref(), options.ledger.as_deref());
+    // The rows of a table in an engine are not read to be recognised.
+    let in_engine = elsewhere::is_address(file);
+    let account = if in_engine {
+        elsewhere::account(file, given, ledger_file)?
+    } else {
+        Account::registered(file, given, ledger_file).map_err(|error| looking(&error))?
+    };
     let name = account.name.clone();
-    let mut content = content_of(file).map_err(usage)?;
+    let mut content = if in_engine { None } else { content_of(file).map_err(usage)? };
     // Before anything is entered: what covers the same files is for the steward to know.
-    let elsewhere = elsewhere(&account, file)?;
+    let elsewhere = if in_engine { Vec::new() } else { counted_elsewhere(&account, file)? };
     let mut opened = account.open().map_err(unopened)?;
     let known = opened.data_set(&name).map_err(ledger)?;
     let adjacency = asked.or(known.as_ref().map(|known| known.adjacency)).unwrap_or_default();
@@ -262,7 +271,7 @@ fn set(options: &LimitOptions) -> Result<(), Exit> {
 }
 
 /// For the steward alone: who else counts what is spent on the same files, or on the same content, in one line each.
-fn elsewhere(account: &Account, file: &Path) -> Result<Vec<String>, Exit> {
+fn counted_elsewhere(account: &Account, file: &Path) -> Result<Vec<String>, Exit> {
     let mut told = Vec::new();
     for covering in account.known_elsewhere(file).map_err(|error| looking(&error))? {
         told.push(covering.to_string());
@@ -295,24 +304,28 @@ fn named_in_header(unit: &str, file: &Path) -> Result<Unit, Exit> {
     if file == Path::new(STANDARD_INPUT) {
         return Ok(if unit == "row" { Unit::Row } else { column });
     }
-    let opened = open(file, None, None)?;
+    let columns = if elsewhere::is_address(file) {
+        elsewhere::Table::open(file)?.columns.clone()
+    } else {
+        open(file, None, None)?.columns().to_vec()
+    };
     // Counts of a graph are charged by edge or by node: what those are called has both columns in it.
     if let Some((_, ends)) = graph_unit(unit)
-        && !opened.columns().iter().any(|column| column == unit)
+        && !columns.iter().any(|column| column == unit)
     {
-        return match ends.split(',').find_map(|end| columns::place(opened.columns(), end).err()) {
+        return match ends.split(',').find_map(|end| columns::place(&columns, end).err()) {
             None => Ok(column),
             Some(error) => Err(usage(error)),
         };
     }
     let is_word = |column: &String| column.split(|c: char| !c.is_alphanumeric()).any(|word| word == unit);
-    if unit == "row" && !opened.columns().iter().any(is_word) {
+    if unit == "row" && !columns.iter().any(is_word) {
         return Ok(Unit::Row);
     }
-    if opened.columns().iter().any(|column| column.contains(unit)) {
+    if columns.iter().any(|column| column.contains(unit)) {
         return Ok(column);
     }
-    Err(usage(columns::place(opened.columns(), unit).expect_err("it is not among them")))
+    Err(usage(columns::place(&columns, unit).expect_err("it is not among them")))
 }
 
 /// Every entry, as it is read: a ledger may have millions.

@@ -5,13 +5,13 @@
 
 use crate::{
     Exit,
-    args::Books,
     ask::{self, usage},
 };
-use equipoise_engine::books::Account;
+use equipoise_engine::books::{Account, data_name, no_file};
 use equipoise_session::{
     elsewhere::{Engine, EngineFailure, Pass, PassResult},
-    ledger::Expected,
+    file_id::FileId,
+    ledger::{Expected, Fault, Guarded, Ledger, LedgerError},
     plan::Plan,
     source::ColumnType,
 };
@@ -47,13 +47,41 @@ fn python() -> Command {
     Command::new(env::var_os("EQUIPOISE_PYTHON").unwrap_or_else(|| "python3".into()))
 }
 
-/// Where a question about such a table is charged: in the ledger that was named, under the address.
-pub(crate) fn account(address: &Path, books: &Books) -> Result<Account, Exit> {
-    let Some(ledger) = books.ledger.clone() else {
+/// Where a question about such a table is charged: in the ledger that was named, under its address or the name that was given.
+pub(crate) fn account(address: &Path, name: Option<&str>, ledger: Option<&Path>) -> Result<Account, Exit> {
+    let Some(ledger) = ledger.map(Path::to_path_buf) else {
         return Err(usage("a table in an engine has no ledger beside it; name one with --ledger FILE"));
     };
-    let name = books.name.clone().unwrap_or_else(|| address.to_string_lossy().into_owned());
-    Ok(Account { ledger, name, expected: Expected::default() })
+    let (called, files) = known_as(address, &ledger)?;
+    let name = name.map_or(called, str::to_string);
+    Ok(Account { ledger, name, expected: Expected { files, apart: Vec::new() } })
+}
+
+/// The one name of a table however its address is spelled, and the file that it lies in. A file of DuckDB's is known by its real path, from the folder
+/// of the ledger where it lies below it, and by its number on the disk; the names of its tables have no case.
+fn known_as(address: &Path, ledger: &Path) -> Result<(String, Vec<FileId>), Exit> {
+    let text = address.to_string_lossy().into_owned();
+    let Some((file, table)) = in_file(&text) else { return Ok((text, Vec::new())) };
+    let path = data_name(Path::new(file), None, ledger).map_err(usage)?;
+    let id = FileId::at(Path::new(file)).map_err(|error| usage(no_file(Path::new(file), &error)))?;
+    let table = table.to_ascii_lowercase();
+    let name = format!("duckdb:{path}?table={table}");
+    let known = match Ledger::open_read_only(ledger) {
+        Ok(opened) => opened.guarded().map_err(ask::ledger)?,
+        Err(LedgerError { fault: Fault::Missing, .. }) => Vec::new(),
+        Err(error) => return Err(ask::ledger(error)),
+    };
+    let is_it = |known: &Guarded| {
+        let same = in_file(&known.name).is_some_and(|(_, theirs)| theirs == table);
+        same && known.files.iter().any(|file| file.is(&id))
+    };
+    let name = known.into_iter().find(is_it).map_or(name, |known| known.name);
+    Ok((name, vec![id]))
+}
+
+/// The file of an address and the table in it, where it is one of DuckDB's.
+fn in_file(address: &str) -> Option<(&str, &str)> {
+    address.strip_prefix("duckdb:")?.rsplit_once("?table=")
 }
 
 /// A table in an engine, driven by the Python package.

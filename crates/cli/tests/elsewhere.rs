@@ -24,6 +24,7 @@ while read -r line; do
 done
 "#
     );
+    folder.write("people.duckdb", "");
     let path = folder.path("engine");
     fs::write(&path, script).expect("a script");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("a script that runs");
@@ -93,5 +94,59 @@ fn what_fails_after_the_charge_is_a_lost_answer_without_a_word() {
             "{line}"
         );
         assert_eq!(verified(&folder), (Some(1), Some(1)), "{passes}");
+    }
+}
+
+/// A count of a table by this address from this folder below, and the name that its release and the ledger have for it.
+fn named(folder: &Folder, below: &str, address: &str) -> String {
+    let ledger = folder.path("equipoise.ledger");
+    let words = ["count", address, "--epsilon", "1", "--json", "--ledger", ledger.to_str().expect("a path")];
+    let mut command = folder.command(&words);
+    command.current_dir(folder.path(below)).env("EQUIPOISE_PYTHON", folder.path("engine"));
+    let output = command.output().expect("the program runs");
+    let release: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    release["data"].as_str().expect("a name").to_string()
+}
+
+#[test]
+fn however_an_address_is_spelled_the_table_has_one_budget() {
+    let folder = engine(COUNTED);
+    let file = folder.path("people.duckdb");
+    fs::create_dir(folder.path("below")).expect("a folder");
+    fs::hard_link(&file, folder.path("below/linked.duckdb")).expect("a hard link");
+    std::os::unix::fs::symlink(&file, folder.path("below/soft.duckdb")).expect("a link");
+    let whole = format!("duckdb:{}?table=salaries", file.display());
+    for (below, address) in [
+        (".", TABLE),
+        (".", "duckdb:./people.duckdb?table=salaries"),
+        (".", "duckdb:below/../people.duckdb?table=salaries"),
+        (".", "duckdb:people.duckdb?table=SALARIES"),
+        (".", &whole),
+        ("below", "duckdb:../people.duckdb?table=salaries"),
+        ("below", "duckdb:soft.duckdb?table=salaries"),
+        ("below", "duckdb:linked.duckdb?table=salaries"),
+    ] {
+        assert_eq!(named(&folder, below, address), TABLE, "{address}");
+    }
+    // Another table of the file is other data, and so is another file of that name.
+    assert_eq!(named(&folder, ".", "duckdb:people.duckdb?table=towns"), "duckdb:people.duckdb?table=towns");
+    fs::create_dir(folder.path("other")).expect("a folder");
+    folder.write("other/people.duckdb", "");
+    assert_eq!(named(&folder, "other", TABLE), "duckdb:other/people.duckdb?table=salaries");
+    let shown = folder.json(&format!("budget show {TABLE} --ledger equipoise.ledger"));
+    assert!(shown.to_string().contains("\"epsilon\":\"8\""), "{shown}");
+}
+
+#[test]
+fn a_limit_of_a_table_holds_however_its_address_is_spelled() {
+    let folder = engine(COUNTED);
+    let words = ["budget", "set", TABLE, "--epsilon", "1", "--ledger", "equipoise.ledger"];
+    assert!(folder.command(&words).output().expect("the program runs").status.success());
+    fs::hard_link(folder.path("people.duckdb"), folder.path("linked.duckdb")).expect("a hard link");
+    for address in ["duckdb:./people.duckdb?table=Salaries", "duckdb:linked.duckdb?table=salaries"] {
+        let words = ["count", address, "--epsilon", "50", "--ledger", "equipoise.ledger"];
+        let output =
+            folder.command(&words).env("EQUIPOISE_PYTHON", "./engine").output().expect("the program runs");
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
     }
 }

@@ -17,6 +17,7 @@ from ._blocks import Blocks, cutter, needs_processes
 from ._cells import text
 from ._columns import Column, column_of, quietly
 from ._data import is_path, length_of, table
+from ._elsewhere import is_elsewhere
 from ._errors import DataError, Interrupted, LostError, RequestError
 from ._identity import Untold, digest
 from ._quiet import recorded
@@ -30,7 +31,7 @@ Types = str | Sequence[str] | Mapping[str, "str | Sequence[str]"]
 #: Numbers of blocks that are tried where nothing is said: the number of rows is private, so that it cannot decide.
 _BLOCKS = (128, 256, 512, 1024, 2048, 4096, 8192)
 #: These say themselves how many samples they take, or that a number is missing.
-_COUNTED = ("bootstrap", "a-samp", "A_samp", "a_samp", "sa", "SA")
+COUNTED = ("bootstrap", "a-samp", "A_samp", "a_samp", "sa", "SA")
 
 
 #: One function, or several that take blocks in turn.
@@ -118,6 +119,10 @@ def subsample(
         those of questions (number, integer, boolean, text, date, timestamp, decimal:2); a list of texts are the categories there
         can be. One word or list alone is for every column. It is public: do not read it from the rows. Cells that are
         none of the type are missing.
+    ``data``
+        A table, an array or a list in memory; or a Spark DataFrame (``eq.elsewhere(frame, deadline=600)``) with ``unit``: people are dealt there by a keyed
+        hash, and ``f`` gets tables of pandas' on the executors, which need this package. Only votes leave. A crash, or a block that is late, is a default vote there
+        too.
     ``n_jobs``
         As in joblib, on whichever backend is active there. Without joblib, with a ``time_limit`` in seconds for each block, and for
         tables of Polars where there are categories or ``n_jobs``, processes of our own; a block that crashes or is late is a default vote.
@@ -138,7 +143,7 @@ def subsample(
     >>> release.mechanism, release.refused
     ('winsorized', False)
     """
-    asked = Asked(f, then, data, one_of("type", type, "types", types), one_of("unit", unit, "privacy_unit", privacy_unit))
+    asked = _asked(data)(f, then, data, one_of("type", type, "types", types), one_of("unit", unit, "privacy_unit", privacy_unit))
     asked.work(n_jobs=n_jobs, time_limit=time_limit, progress=progress, show_output=show_output)
     if ledger is None:
         _books.check_request_id(request_id)
@@ -193,8 +198,12 @@ class Asked:
         self.then = then
         self.analyses = {str(name).strip(): _functions(one, f"then['{name}']") for name, one in (then or {}).items()}
         self.types = types
+        self._take(data, unit)
+
+    def _take(self, data: Any, unit: Any) -> None:
+        """The data, where blocks can be made of it."""
         self.rows, self.person, self.people = _people(data, unit)
-        self._cut, self._data = cutter(data, types), data
+        self._cut, self._data = cutter(data, self.types), data
 
     def work(self, *, n_jobs: int | None, time_limit: float | None, progress: bool, show_output: bool) -> None:
         """How the functions are run; refused where they cannot be."""
@@ -252,6 +261,15 @@ class Asked:
         return votes
 
 
+def _asked(data: Any) -> type[Asked]:
+    """Whoever deals this data: here, or where it lies."""
+    if not is_elsewhere(data):
+        return Asked
+    from ._elsewhere.blocks import AskedElsewhere
+
+    return AskedElsewhere
+
+
 def _functions(f: Any, what: str) -> list[Callable[[Any], Any]]:
     several = list(f) if isinstance(f, (list, tuple)) else [f]
     if not several or not all(map(callable, several)):
@@ -301,7 +319,7 @@ def _planned(words: dict[str, Any], books: _equipoise.Books) -> _equipoise.Ballo
         words = dict(said, blocks=None if blocks is None else decimal(blocks, "blocks"))
         return _equipoise.Ballot(books, data, json.dumps(words))
 
-    counted = said.get("rows") is not None or said.get("mechanism") in _COUNTED
+    counted = said.get("rows") is not None or said.get("mechanism") in COUNTED
     if blocks is not None or counted:
         return ballot(blocks)
     for fewer in _BLOCKS[:-1]:

@@ -53,6 +53,8 @@ class Engine:
     def __init__(self, table: Any, deadline: float = DEADLINE) -> None:
         self.table, self.deadline = table, deadline
         self._kept: list[Any] = []
+        #: Tables of ours that were joined, by the names that the engine has them under.
+        self._joined: list[str] = []
         self._backend = self._of(table)
         self.name: str = self._backend.name
         #: What Ctrl-C raised; looked at while a query runs.
@@ -66,8 +68,13 @@ class Engine:
     def fresh(self) -> Engine:
         """The same table for one question: what is kept and who interrupts are its own."""
         other = copy.copy(self)
-        other._kept, other.came, other._broken = [], [], False
+        other._kept, other._joined, other.came, other._broken = [], [], [], False
         return other
+
+    @property
+    def connection(self) -> Any:
+        """What computes: one that was examined is not examined again."""
+        return self._backend
 
     @property
     def columns(self) -> list[str]:
@@ -145,7 +152,9 @@ class Engine:
 
         kinds = {"string": pyarrow.string(), "int64": pyarrow.int64(), "float64": pyarrow.float64()}
         made = pyarrow.table({name: pyarrow.array(columns[name], kinds[kind]) for name, kind in schema.items()})
-        return ibis().memtable(made)
+        table = ibis().memtable(made)
+        self._joined.append(table.op().name)
+        return table
 
     def keep(self, expression: Any) -> Any:
         """The rows of an expression, kept in the engine under a name that nobody else has until :meth:`close`; the expression itself where it
@@ -165,7 +174,18 @@ class Engine:
             with contextlib.suppress(Exception):
                 kept.release()
         self._kept.clear()
+        for name in self._joined:
+            with contextlib.suppress(Exception):
+                self._forget(name)
+        self._joined.clear()
         self._broken = False
+
+    def _forget(self, name: str) -> None:
+        """Drop a table that was joined. Ibis leaves it until the session ends, and its rows follow from counts."""
+        if self.name == "duckdb":
+            self._backend.con.unregister(name)
+        elif self.name != "polars":
+            self._backend.drop_table(name, force=True)
 
     def cancel(self) -> None:
         """Ask the engine to end what is running. It may not know how."""

@@ -24,9 +24,10 @@ _good: dict[int, Any] = {}
 
 def examine(engine: Engine) -> None:
     """Refuse an engine whose arithmetic is not what the guarantee rests on."""
-    key = id(engine._backend)
+    connection = engine.connection
+    key = id(connection)
     known = _good.get(key)
-    if known is not None and known() is engine._backend:
+    if known is not None and known() is connection:
         return
     numbers = [sign * value for value in [*_HARD, *_POWERS] for sign in (1.0, -1.0)]
     table = engine.small({"i": list(range(len(numbers))), "x": numbers}, {"i": "int64", "x": "float64"})
@@ -43,7 +44,7 @@ def examine(engine: Engine) -> None:
     if rows != expected:
         raise DataError(f"{engine.called} does not compute as the passes need it; use another engine, or ask about a file")
     try:
-        _good[key] = weakref.ref(engine._backend)
+        _good[key] = weakref.ref(connection)
     except TypeError:
         _good.pop(key, None)
 

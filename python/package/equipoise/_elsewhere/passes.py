@@ -40,6 +40,9 @@ class Passes:
     def __init__(self, engine: Engine, rows: Rows) -> None:
         self._engine, self._rows = engine, rows
         self._relation: Any = None
+        self._all = 0
+        #: How many records each group had, by its columns and key.
+        self._records: dict[tuple[tuple[str, ...], tuple[str | None, ...]], int] = {}
 
     def until(self, came: list[BaseException]) -> Passes:
         """The same, which end once something is in this list: what Ctrl-C raised."""
@@ -55,27 +58,44 @@ class Passes:
         relation = self._rows.expression(run_key)
         if self._rows.draws:
             relation = self._engine.keep(relation)
-            found = self._engine.run(self._rows.bounded(relation)).to_pylist()
-            if len(found) != 1 or not self._rows.fits(int(found[0]["a_rows"]), int(found[0]["a_groups"])):
-                raise RuntimeError("more rows of a person than were to be kept")
-        self._relation = relation
+            counted = self._rows.bounded(relation)
+        else:
+            counted = relation.agg(a_all=relation.count().cast("int64"))
+        found = self._engine.run(counted).to_pylist()
+        if len(found) != 1 or (self._rows.draws and not self._rows.fits(int(found[0]["a_rows"]), int(found[0]["a_groups"]))):
+            raise RuntimeError("more rows of a person than were to be kept")
+        self._relation, self._all = relation, int(found[0]["a_all"])
         return ""
 
     def count(self, text: str) -> str:
         """One pass."""
         asked = json.loads(text)
-        found = _Pass(self._engine, self._relation, asked).run()
+        found = _Pass(self._engine, self._relation, asked, self._all).run()
+        self._same_records(asked, found)
         return json.dumps(found)
+
+    def _same_records(self, asked: dict[str, Any], found: dict[str, list[dict[str, Any]]]) -> None:
+        """Hold the records of each group against those of passes before: sums of a table that changed fit to nothing else."""
+        if "records" not in asked["counts"]:
+            return
+        of, by = asked["counts"].index("records"), tuple(map(column_name, asked["by"]))
+        now = {(by, tuple(one["key"])): one["count"] for one in found["counts"] if one["of"] == of}
+        gone = {(by, tuple(key)) for key in asked["keys"] or []} & self._records.keys() - now.keys()
+        if gone or any(self._records.setdefault(group, count) != count for group, count in now.items()):
+            raise RuntimeError("other records than before")
 
 
 class _Pass:
-    def __init__(self, engine: Engine, relation: Any, asked: dict[str, Any]) -> None:
-        self._engine, self._asked = engine, asked
+    def __init__(self, engine: Engine, relation: Any, asked: dict[str, Any], records: int) -> None:
+        self._engine, self._asked, self._records = engine, asked, records
         self._by: list[dict[str, Any]] = asked["by"]
         self._keys: list[list[str | None]] | None = asked["keys"]
         self._counts: list[Any] = asked["counts"]
         self._found: dict[str, list[dict[str, Any]]] = {"counts": [], "sums": []}
-        self._source = relation
+        #: All rows, and those of groups that are wanted.
+        self._everybody = self._source = relation
+        #: How many rows of a group are counted by cell or bin.
+        self._expected: dict[tuple[tuple[str | None, ...], int], int] = {}
         #: By which columns of ours results are grouped.
         self._group: list[str] = []
         self._indexed = False
@@ -86,7 +106,7 @@ class _Pass:
 
     def _keyed(self) -> None:
         """The rows of the wanted groups, with their keys as texts that are always there: an empty one for a field that is empty."""
-        rows = self._source
+        rows = self._everybody
         keys = {f"k{place}": self._key(rows, read) for place, read in enumerate(self._by)}
         if keys:
             rows = rows.mutate(**keys)
@@ -96,14 +116,16 @@ class _Pass:
             self._nobody = True
         elif self._keys is not None and width:
             rows = self._wanted(rows, width)
-        self._source = rows
+        self._everybody = self._source = rows
+        if self._indexed and not self._nobody:
+            self._source = rows.filter(rows.g >= 0)
 
     @staticmethod
     def _key(rows: Any, read: dict[str, Any]) -> Any:
         return rows[column_name(read)].cast("string").fill_null("")
 
     def _wanted(self, rows: Any, width: int) -> Any:
-        """Rows whose key begins like one of those that are wanted, with the place of that one."""
+        """Rows with the place of the wanted key that theirs begins like; -1 where it begins like none, and then all in one group."""
         assert self._keys is not None
         written: dict[tuple[str, ...], int] = {}
         for place, key in enumerate(self._keys):
@@ -117,13 +139,17 @@ class _Pass:
             return rows
         if len(written) <= _WRITTEN:
             cases = [(_all(rows[f"k{place}"] == text for place, text in enumerate(key)), whole(at)) for key, at in written.items()]
-            rows = rows.mutate(g=ibis().cases(*cases, else_=whole(-1)))
-            return rows.filter(rows.g >= 0)
+            return self._others_together(rows.mutate(g=ibis().cases(*cases, else_=whole(-1))), width)
         columns: dict[str, list[Any]] = {f"w{place}": [key[place] for key in written] for place in range(width)}
-        columns["g"] = list(written.values())
-        schema = {**{f"w{place}": "string" for place in range(width)}, "g": "int64"}
+        columns["w"] = list(written.values())
+        schema = {**{f"w{place}": "string" for place in range(width)}, "w": "int64"}
         table = self._engine.small(columns, schema)
-        return rows.inner_join(table, [rows[f"k{place}"] == table[f"w{place}"] for place in range(width)])
+        rows = rows.left_join(table, [rows[f"k{place}"] == table[f"w{place}"] for place in range(width)])
+        return self._others_together(rows.mutate(g=rows.w.fill_null(whole(-1))), width)
+
+    def _others_together(self, rows: Any, width: int) -> Any:
+        rest = [f"k{place}" for place in range(width, len(self._by))]
+        return rows.mutate(**{name: either(rows.g < 0, ibis().literal(""), rows[name]) for name in rest}) if rest else rows
 
     @staticmethod
     def _stated(text: str | None, read: dict[str, Any]) -> str | None:
@@ -155,26 +181,25 @@ class _Pass:
         if self._nobody:
             return self._found
         plain = [(place, counting) for place, counting in enumerate(self._counts) if _is_plain(counting)]
-        if plain:
-            self._plain(plain)
+        inside = {place: _columns(counting) for place, counting in enumerate(self._counts) if _columns(counting)}
+        if plain or inside:
+            self._plain(plain, inside)
         for place, counting in enumerate(self._counts):
             if not _is_plain(counting):
                 ((what, said),) = counting.items()
                 getattr(self, f"_{what}")(place, said)
+        if any(self._expected.values()):
+            raise RuntimeError("cells or bins that do not add up")
         return self._found
 
-    def _plain(self, countings: list[tuple[int, Any]]) -> None:
-        """Records, values and sums: one row for each group."""
-        rows = self._source
-        kept = [name for name in rows.columns]
+    def _plain(self, countings: list[tuple[int, Any]], inside: dict[int, list[dict[str, Any]]]) -> None:
+        """Records, values and sums: one row for each group, and one for all records of no group that is wanted. They add up to all records, or a row of
+        the result is missing or there twice. ``inside`` has what is counted by cell or bin, which is held against these."""
+        rows = self._everybody
         added: dict[int, Adding] = {}
         for place, counting in countings:
             if isinstance(counting, dict) and "sums" in counting:
-                said = counting["sums"]
-                added[place] = adding(self._engine, rows, said, f"s{place}")
-        for one in added.values():
-            rows = one.applied(rows, kept)
-            kept = list(rows.columns)
+                rows, added[place] = adding(self._engine, rows, counting["sums"], f"s{place}")
         measures: dict[str, Any] = {"n": rows.count().cast("int64")}
         for place, counting in countings:
             if isinstance(counting, dict) and "values" in counting:
@@ -182,9 +207,17 @@ class _Pass:
                 measures[f"v{place}"] = either(there, whole(1), whole(0)).sum().fill_null(0).cast("int64")
             elif place in added:
                 measures.update(added[place].measures(rows))
+        for place, columns in inside.items():
+            measures[f"i{place}"] = either(self._there(rows, columns), whole(1), whole(0)).sum().fill_null(0).cast("int64")
         result = rows.group_by(self._group).agg(**measures) if self._group else rows.agg(**measures)
-        for row in self._rows_of(result):
+        found = list(self._rows_of(result))
+        if sum(int(row["n"]) for row in found) != self._records or (not self._group and len(found) != 1):
+            raise RuntimeError("records that do not add up")
+        for row in found:
+            if self._indexed and int(row["g"]) < 0:
+                continue
             key = self._told(row)
+            self._expected.update({(tuple(key), place): int(row[f"i{place}"]) for place in inside})
             for place, counting in countings:
                 if place in added:
                     sums = added[place].total(row)
@@ -194,6 +227,8 @@ class _Pass:
                     self._add(key, place, 0, 0, int(row["n" if counting == "records" else f"v{place}"]))
 
     def _add(self, key: list[str | None], of: int, bracket: int, bucket: int, count: int) -> None:
+        if (tuple(key), of) in self._expected:
+            self._expected[tuple(key), of] -= count
         if count:
             self._found["counts"].append({"key": key, "of": of, "bracket": bracket, "bucket": bucket, "count": count})
 
@@ -324,6 +359,14 @@ class _Pass:
             bucket, more = moved - either(rest < 0, rest + whole(scale), rest), {"a": either(low, whole(1), whole(0))}
         for row in self._bucketed(rows, bucket, more):
             self._add(self._told(row), of, 0, int(row["b"]) // scale - int(row.get("a", 0)), int(row["n"]))
+
+
+def _columns(counting: Any) -> list[dict[str, Any]]:
+    """The columns in which a row has to have a value to be counted by cell or bin; none where it is not."""
+    if not isinstance(counting, dict) or not counting.keys() & {"cells", "bins"}:
+        return []
+    ((_, said),) = counting.items()
+    return list(said["columns"]) if "columns" in said else [said["column"]]
 
 
 def _is_plain(counting: Any) -> bool:

@@ -28,6 +28,14 @@ from .engine import Engine
 _ALL = 2**64 - 1
 
 
+def canonical(engine: Engine, column: Any) -> Any:
+    """An id without the white space of ASCII around it; nothing where it is empty then."""
+    if not column.type().is_string():
+        return column.cast("string")
+    trimmed = column.re_replace(f"^[ \t\n\f\r]+|[ \t\n\f\r]+{engine.end_of_text}", "")
+    return either(trimmed == "", nothing("string"), trimmed)
+
+
 class Rows:
     """The rows that a plan is about, from its description."""
 
@@ -92,18 +100,9 @@ class Rows:
         if self._bound is None:
             # A relation has a column: records are counted too.
             return table.select(**cells) if cells else table.select(c_none=whole(0))
-        unit = {"column": self._bound["unit"], "kind": "text"}
-        rows = table.select(**cells, u_id=self._canonical(table, unit))
+        rows = table.select(**cells, u_id=canonical(self._engine, table[self._engine.columns[self._bound["unit"]]]))
         rows = rows.filter(rows.u_id.notnull())
         return self._drawn(rows, run_key, list(cells))
-
-    def _canonical(self, table: Any, unit: dict[str, Any]) -> Any:
-        """An id without the white space of ASCII around it; nothing where it is empty then."""
-        column = table[self._engine.columns[unit["column"]]]
-        if not column.type().is_string():
-            return column.cast("string")
-        trimmed = column.re_replace(f"^[ \t\n\f\r]+|[ \t\n\f\r]+{self._engine.end_of_text}", "")
-        return either(trimmed == "", nothing("string"), trimmed)
 
     def _drawn(self, rows: Any, run_key: str, kept: list[str]) -> Any:
         """At most so many rows of each person, in at most so many groups."""
@@ -189,11 +188,13 @@ class Rows:
         return either(present > 0, mean, nothing("float64"))
 
     def bounded(self, rows: Any) -> Any:
-        """The most rows that a person has in a group of rows that were kept, and the most groups: what no later pass could see."""
+        """The most rows that a person has in a group of rows that were kept, and the most groups: what no later pass could see; and how many there are."""
         assert self._bound is not None
         by_group = rows.group_by(["u_id", "m_group"]).agg(a_rows=rows.count())
-        by_unit = by_group.group_by("u_id").agg(a_rows=by_group.a_rows.max(), a_groups=by_group.count())
-        return by_unit.agg(a_rows=by_unit.a_rows.max().fill_null(0), a_groups=by_unit.a_groups.max().fill_null(0))
+        by_unit = by_group.group_by("u_id").agg(a_rows=by_group.a_rows.max(), a_groups=by_group.count(), a_all=by_group.a_rows.sum())
+        return by_unit.agg(
+            a_rows=by_unit.a_rows.max().fill_null(0), a_groups=by_unit.a_groups.max().fill_null(0), a_all=by_unit.a_all.sum().fill_null(0).cast("int64")
+        )
 
     def fits(self, rows: int, groups: int) -> bool:
         """Are these within the bound?"""

@@ -2,6 +2,9 @@
 
 Sums come back exact whatever an engine's sums are: each step is added up in parts of 22 bits, and the parts are put together here. 2^40 rows do not
 overflow them.
+
+What is used more than once gets a column of its own first (:class:`Staged`). Expressions are trees: one that names another three times has three copies of
+it, and a correlation written as one expression was three million characters, on which Spark's driver ran out of memory.
 """
 
 from __future__ import annotations
@@ -14,23 +17,36 @@ from .engine import Engine
 _BITS = 22
 
 
+class Staged:
+    """Rows that get columns of their own under names that begin alike, one select after the other."""
+
+    def __init__(self, rows: Any, name: str) -> None:
+        self.rows, self._name = rows, name
+        self._kept = list(rows.columns)
+        self._made: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        return self.rows[f"{self._name}_{name}"]
+
+    def then(self, keep: tuple[str, ...] = (), **columns: Any) -> Staged:
+        """Make these columns next. Of those made before only the ones named in ``keep`` stay."""
+        self._made = [f"{self._name}_{name}" for name in keep]
+        made = {f"{self._name}_{name}": column for name, column in columns.items()}
+        self.rows = self.rows.select(*self._kept, *self._made, **made)
+        return self
+
+
 class Adding:
     """Sums of columns of whole steps, and what is made of them."""
 
-    def __init__(self, engine: Engine, name: str, there: Any, steps: list[tuple[Any, int]], finish: Any = None) -> None:
-        #: Which rows add, what they add, and how many bits that has at most.
-        self._engine = engine
-        self._name, self._there, self._steps, self._finish = name, there, steps, finish
-
-    def applied(self, rows: Any, kept: list[str]) -> Any:
-        """The rows with columns of steps."""
-        steps = {f"{self._name}_{place}": either(self._there, step, whole(0)) for place, (step, _) in enumerate(self._steps)}
-        return rows.select(*kept, **steps, **{f"{self._name}_n": either(self._there, whole(1), whole(0))})
+    def __init__(self, engine: Engine, name: str, bits: list[int], finish: Any = None) -> None:
+        #: How many bits a row of each column has at most.
+        self._engine, self._name, self._bits, self._finish = engine, name, bits, finish
 
     def measures(self, rows: Any) -> dict[str, Any]:
         """What is added up."""
         found = {f"{self._name}_n": _sum(rows[f"{self._name}_n"])}
-        for place, (_, bits) in enumerate(self._steps):
+        for place, bits in enumerate(self._bits):
             column = rows[f"{self._name}_{place}"]
             for part, shift in enumerate(range(0, bits, _BITS)):
                 last = shift + _BITS >= bits
@@ -43,7 +59,7 @@ class Adding:
         """The sums of a row of a result."""
         sums = [
             sum(int(row[f"{self._name}_{place}_{part}"]) << shift for part, shift in enumerate(range(0, bits, _BITS)))
-            for place, (_, bits) in enumerate(self._steps)
+            for place, bits in enumerate(self._bits)
         ]
         many = int(row[f"{self._name}_n"])
         return sums if self._finish is None else self._finish(sums, many)
@@ -53,60 +69,67 @@ def _sum(column: Any) -> Any:
     return column.sum().fill_null(0).cast("int64")
 
 
-def adding(engine: Engine, rows: Any, described: dict[str, Any], name: str) -> Adding:
-    """What rows add, from a description."""
+def adding(engine: Engine, rows: Any, described: dict[str, Any], name: str) -> tuple[Any, Adding]:
+    """The rows with columns of what they add, from a description, and how these are added up."""
     columns: list[dict[str, Any]] = described["columns"]
     ((way, said),) = described["steps"].items()
     there = rows[column_name(columns[0])].notnull()
     for read in columns[1:]:
         there = there & rows[column_name(read)].notnull()
-    numbers = [as_float(rows, read) for read in columns]
-    if way == "shares":
-        return Adding(engine, name, there, [_share(numbers[0], said["clip"], said["frame"], said["most"])])
-    if way == "squares":
-        return Adding(engine, name, there, [_square(numbers[0], said["clip"], said["frame"], said["most"])])
+    staged = Staged(rows, name)
     if way == "wholes":
-        return _wholes(engine, rows[column_name(columns[0])], there, name, said)
-    if way == "pairs":
-        return _pairs(engine, numbers, there, name, said)
-    return _moments(engine, numbers, there, name, said)
+        staged.then(there=there, x0=rows[column_name(columns[0])])
+        steps, finish = _wholes(engine, staged, said)
+    else:
+        staged.then(there=there, **{f"x{place}": as_float(rows, read) for place, read in enumerate(columns)})
+        finish = None
+        if way in ("shares", "squares"):
+            steps = _shares(staged, [(said["clip"], said["frame"])], said["most"], squared=way == "squares")
+        else:
+            steps = (_pairs if way == "pairs" else _moments)(engine, staged, said)
+    added = {str(place): either(staged["there"], step, whole(0)) for place, (step, _) in enumerate(steps)}
+    staged.then(**added, n=either(staged["there"], whole(1), whole(0)))
+    return staged.rows, Adding(engine, name, [bits for _, bits in steps], finish)
 
 
-def _distance(value: Any, clip: dict[str, float], frame: dict[str, float]) -> Any:
+def _shares(staged: Staged, scales: list[tuple[dict[str, float], dict[str, float]]], most: int, squared: bool = False) -> list[tuple[Any, int]]:
+    """Each number as whole steps from a centre, of which the farthest takes so many."""
+    places = range(len(scales))
+    there = ("there",)
+    staged.then(there, **{f"x{at}": between(staged[f"x{at}"], scales[at][0]["low"], scales[at][0]["high"]) - number(scales[at][1]["centre"]) for at in places})
+    staged.then(there, **{f"x{at}": _share(staged[f"x{at}"], scales[at][1]["farthest"]) for at in places})
+    if squared:
+        staged.then(there, **{f"x{at}": staged[f"x{at}"] * staged[f"x{at}"] for at in places})
+    staged.then(there, **{f"x{at}": staged[f"x{at}"] * number(float(most)) for at in places})
+    staged.then(there, **{f"x{at}": between(staged[f"x{at}"], -float(most), float(most)) for at in places})
+    # Halves away from zero. Not by an engine's own rounding, of which there are several.
+    found = tuple(f"x{at}" for at in places)
+    staged.then(there + found, **{f"d{at}": staged[f"x{at}"].abs().floor() for at in places})
+    staged.then(there + found, **{f"d{at}": _rounded(staged[f"x{at}"].abs(), staged[f"d{at}"]) for at in places})
+    staged.then(there, **{f"x{at}": either(staged[f"x{at}"] < number(0.0), -staged[f"d{at}"], staged[f"d{at}"]) for at in places})
+    return [(staged[f"x{at}"], most.bit_length() + 2) for at in places]
+
+
+def _share(away: Any, farthest: float) -> Any:
     """The share of the farthest that a number lies from a centre. Where it is too small to be half a step it is zero: some engines fail where a
     double underflows."""
-    away = between(value, clip["low"], clip["high"]) - number(frame["centre"])
-    tiny = frame["farthest"] * 2.0**-200
-    return either(away.abs() <= number(tiny), number(0.0), away) / number(frame["farthest"])
+    return either(away.abs() <= number(farthest * 2.0**-200), number(0.0), away) / number(farthest)
 
 
-def _steps_of(share: Any, most: int) -> tuple[Any, int]:
-    """Whole steps, halves away from zero. Not by an engine's own rounding, of which there are several."""
-    scaled = between(share * number(float(most)), -float(most), float(most))
-    size = scaled.abs()
-    down = size.floor()
-    steps = (down + either(size - down >= number(0.5), number(1.0), number(0.0))).cast("int64")
-    return either(scaled < number(0.0), -steps, steps), most.bit_length() + 2
+def _rounded(size: Any, down: Any) -> Any:
+    return (down + either(size - down >= number(0.5), number(1.0), number(0.0))).cast("int64")
 
 
-def _share(value: Any, clip: dict[str, float], frame: dict[str, float], most: int) -> tuple[Any, int]:
-    return _steps_of(_distance(value, clip, frame), most)
-
-
-def _square(value: Any, clip: dict[str, float], frame: dict[str, float], most: int) -> tuple[Any, int]:
-    share = _distance(value, clip, frame)
-    return _steps_of(share * share, most)
-
-
-def _wholes(engine: Engine, column: Any, there: Any, name: str, said: dict[str, Any]) -> Adding:
+def _wholes(engine: Engine, staged: Staged, said: dict[str, Any]) -> tuple[list[tuple[Any, int]], Any]:
     """Sums of ``parts · row - centre``, or of its square, from the sums of rows, of products of their parts, and of their number."""
     low, high, parts, centre = said["low"], said["high"], said["parts"], said["centre"]
-    held = either(column < whole(low), whole(low), either(column > whole(high), whole(high), column))
+    column = staged["x0"]
+    staged.then(("there",), x0=either(column < whole(low), whole(low), either(column > whole(high), whole(high), column)))
     if not said["squared"]:
-        return Adding(engine, name, there, [(held, 64)], lambda sums, many: [parts * sums[0] - many * centre])
-    mask = whole((1 << _BITS) - 1)
-    pieces = [held & mask, engine.shifted(held, _BITS) & mask, engine.shifted(held, 2 * _BITS)]
-    products = [(pieces[one] * pieces[other], 2 * _BITS + 1) for one in range(3) for other in range(one, 3)]
+        return [(staged["x0"], 64)], lambda sums, many: [parts * sums[0] - many * centre]
+    mask, held = whole((1 << _BITS) - 1), staged["x0"]
+    staged.then(("there", "x0"), p0=held & mask, p1=engine.shifted(held, _BITS) & mask, p2=engine.shifted(held, 2 * _BITS))
+    products = [(staged[f"p{one}"] * staged[f"p{other}"], 2 * _BITS + 1) for one in range(3) for other in range(one, 3)]
 
     def finish(sums: list[int], many: int) -> list[int]:
         squares, place = 0, 1
@@ -116,7 +139,7 @@ def _wholes(engine: Engine, column: Any, there: Any, name: str, said: dict[str, 
                 place += 1
         return [parts * parts * squares - 2 * parts * centre * sums[0] + many * centre * centre]
 
-    return Adding(engine, name, there, [(held, 64), *products], finish)
+    return [(staged["x0"], 64), *products], finish
 
 
 def _frame(clip: dict[str, float]) -> dict[str, float]:
@@ -128,26 +151,29 @@ def _larger(one: Any, other: Any) -> Any:
     return either(one > other, one, other)
 
 
-def _pairs(engine: Engine, numbers: list[Any], there: Any, name: str, said: dict[str, Any]) -> Adding:
+def _pairs(engine: Engine, staged: Staged, said: dict[str, Any]) -> list[tuple[Any, int]]:
     most = said["steps"]
-    (u, bits), (v, _) = (_share(value, clip, _frame(clip), most) for value, clip in zip(numbers, said["clips"]))
-    total, difference = u + v, u - v
-    above, both = total * total, total * total + difference * difference
-    apart = (u * u - v * v) * whole(2)
+    (u, bits), (v, _) = _shares(staged, [(clip, _frame(clip)) for clip in said["clips"]], most)
+    staged.then(("there",), total=u + v, difference=u - v, apart=(u * u - v * v) * whole(2))
+    kept, total, difference = ("there", "total", "difference"), staged["total"], staged["difference"]
+    staged.then((*kept, "apart"), a=total * total, b=total * total + difference * difference)
+    both, apart = staged["b"], staged["apart"]
     if said["parts"] == "three":
-        running = [above, both, both, both]
+        staged.then((*kept, "a", "b"), c=both, d=both)
     else:
-        running = [above, both, both + _larger(apart, whole(0)), both + apart.abs()]
+        staged.then((*kept, "a", "b"), c=both + _larger(apart, whole(0)), d=both + apart.abs())
     assert most & (most - 1) == 0, "a power of two"
-    a, b, c, d = (engine.shifted(one + whole(2 * most), (4 * most).bit_length() - 1) for one in running)
-    found = [total, difference, a, b - a, c - b, d - c, whole(most) - d]
-    return Adding(engine, name, there, [(one, bits + 4) for one in found])
+    shift = (4 * most).bit_length() - 1
+    staged.then(kept, **{name: engine.shifted(staged[name] + whole(2 * most), shift) for name in "abcd"})
+    a, b, c, d = (staged[name] for name in "abcd")
+    found = [staged["total"], staged["difference"], a, b - a, c - b, d - c, whole(most) - d]
+    return [(one, bits + 4) for one in found]
 
 
-def _moments(engine: Engine, numbers: list[Any], there: Any, name: str, said: dict[str, Any]) -> Adding:
+def _moments(engine: Engine, staged: Staged, said: dict[str, Any]) -> list[tuple[Any, int]]:
     bits = said["bits"]
     most = 1 << bits
-    places = [_share(value, clip, _frame(clip), most)[0] for value, clip in zip(numbers, said["clips"])]
+    places = [place for place, _ in _shares(staged, [(clip, _frame(clip)) for clip in said["clips"]], most)]
 
     def scaled(product: Any) -> Any:
         return engine.shifted(product + whole(most // 2), bits)
@@ -155,4 +181,4 @@ def _moments(engine: Engine, numbers: list[Any], there: Any, name: str, said: di
     found = [whole(most), *places, *(scaled(one * one) - whole(most // 2) for one in places)]
     for column, one in enumerate(places):
         found.extend(scaled(one * other) for other in places[column + 1 :])
-    return Adding(engine, name, there, [(one, bits + 4) for one in found])
+    return [(one, bits + 4) for one in found]

@@ -10,6 +10,7 @@ from .. import _equipoise
 from .._columns import quietly
 from .._errors import DataError, RequestError
 from .._quiet import recorded, silence
+from .._workers import clock
 from .cells import ibis
 from .engine import DEADLINE, DuckRelation, Engine, installed
 from .examine import examine
@@ -25,8 +26,8 @@ class ElsewhereTable:
 
     rows = 0
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine, progress: bool = False) -> None:
+        self.engine, self.progress = engine, progress
         self.names = [str(name) for name in engine.columns]
         empty = engine.table.schema().to_pyarrow().empty_table()
         columns, _, _ = _equipoise.Arrow.table(empty)
@@ -65,7 +66,8 @@ class ElsewhereTable:
         passes = self.prepared(planned)
 
         def answer(came: list[BaseException]) -> str:
-            with silence():
+            # By the clock alone: how many passes there are, and when one is done, tells of the rows.
+            with clock(self.progress, self.engine.called), silence():
                 return _equipoise.release_elsewhere(books, planned, passes.until(came), request_id, came)
 
         try:
@@ -87,20 +89,22 @@ def is_elsewhere(data: Any) -> bool:
     if root == "ibis":
         return name == "Table" or name == "CachedTable"
     if root == "pyspark":
-        return name == "DataFrame" and not hasattr(data, "to_spark")
+        # Not one of pandas on Spark. By its module: a data frame of Spark Connect has a column of any name.
+        return name == "DataFrame" and type(data).__module__.startswith("pyspark.sql.")
     if root == "polars":
         return name == "LazyFrame"
     return root in ("duckdb", "_duckdb") and name == "DuckDBPyRelation" and installed()
 
 
-def elsewhere(data: Any, *, deadline: float = DEADLINE) -> ElsewhereTable:
+def elsewhere(data: Any, *, deadline: float = DEADLINE, progress: bool = False) -> ElsewhereTable:
     """A table that is read where it lies: an Ibis table, a Spark DataFrame, a DuckDB relation or a Polars LazyFrame, of which only counts, sums and
     at most a window of values for each group leave the engine.
 
-    Questions take such tables as they are; this says how long each query of a pass may take, in seconds. One that takes longer is a lost answer.
+    Questions take such tables as they are; this says how long each query of a pass may take, in seconds. One that takes longer is a lost answer. ``progress``
+    shows for how long the engine has been counting, with tqdm where that is installed; how many passes are done would tell of the rows.
     """
     if isinstance(data, ElsewhereTable):
-        data.engine.deadline = float(deadline)
+        data.engine.deadline, data.progress = float(deadline), bool(progress)
         return data
     if not is_elsewhere(data):
         kind = type(data).__name__
@@ -109,7 +113,7 @@ def elsewhere(data: Any, *, deadline: float = DEADLINE) -> ElsewhereTable:
         raise DataError(f"tables elsewhere are read through Ibis, which is not installed; {_INSTALL}")
     if not float(deadline) > 0:
         raise RequestError("deadline is not accepted; give seconds above 0, such as 600")
-    return quietly(lambda: ElsewhereTable(_engine(data, float(deadline))), "the table is of a kind that Ibis does not read; give another")
+    return quietly(lambda: ElsewhereTable(_engine(data, float(deadline)), bool(progress)), "the table is of a kind that Ibis does not read; give another")
 
 
 def _engine(data: Any, deadline: float) -> Engine:
