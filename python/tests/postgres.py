@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -62,7 +63,8 @@ class Cluster:
         raise RuntimeError("Postgres does not start")
 
     def stop(self) -> None:
-        self._server.terminate()
+        # Whoever still has a line to it is sent away.
+        self._server.send_signal(signal.SIGINT)
         self._server.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)
 
