@@ -69,7 +69,9 @@ fn written(
         ));
     }
     let rows = write_rows(source, &wanted, into).map_err(|error| match (&error, failure()) {
-        (NotExtracted::Rows, Some(said)) => errors::data(format!("the query failed, and nothing was written: {}", wording::line(&said))),
+        (NotExtracted::Rows, Some(said)) => {
+            errors::data(format!("the query failed, and nothing was written: {}", wording::line(&said)))
+        }
         _ => errors::data(error),
     })?;
     Ok(told(names, &wanted, &left_out, rows))

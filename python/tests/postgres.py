@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -35,17 +36,20 @@ def _as_its_user(command: list[str]) -> list[str]:
 class Cluster:
     """A running cluster."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, durable: bool) -> None:
         self.programs = programs
         self.folder = Path(tempfile.mkdtemp())
         self.folder.chmod(0o777)
         data = self.folder / "data"
         made = [str(programs / "initdb"), "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-U", "boss", "-D", str(data)]
         subprocess.run(_as_its_user(made), check=True, capture_output=True)
+        # Everybody is let in, but this one.
+        rules = data / "pg_hba.conf"
+        rules.write_text("host all locked 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        settings = {"fsync": "off", "listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": self.folder}
+        settings = {"fsync": "on" if durable else "off", "listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": self.folder}
         command = [str(programs / "postgres"), "-D", str(data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
@@ -59,7 +63,8 @@ class Cluster:
         raise RuntimeError("Postgres does not start")
 
     def stop(self) -> None:
-        self._server.terminate()
+        # Whoever still has a line to it is sent away.
+        self._server.send_signal(signal.SIGINT)
         self._server.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -68,16 +73,21 @@ class Cluster:
         command += ["-h", str(self.folder), "-p", str(self.port), "-c", script]
         return subprocess.run(command, check=False, capture_output=True, text=True)
 
+    def run(self, database: str, script: str) -> None:
+        """Do this as the owner of everything."""
+        done = self.psql(database, script)
+        assert done.returncode == 0, done.stderr
+
     def database(self, name: str, script: str) -> str:
         """A new database; its address, as a role that may read what the script grants."""
         self.psql("postgres", "CREATE ROLE reader LOGIN")
-        for database, commands in [("postgres", f"CREATE DATABASE {name}"), (name, script)]:
-            done = self.psql(database, commands)
-            assert done.returncode == 0, done.stderr
+        self.run("postgres", f"CREATE DATABASE {name}")
+        self.run(name, script)
         return f"postgres://reader@127.0.0.1:{self.port}/{name}"
 
 
-@lru_cache(maxsize=1)
-def cluster() -> Cluster:
+@lru_cache(maxsize=2)
+def cluster(durable: bool = False) -> Cluster:
+    """The cluster of a run; a ledger asks for one that forgets nothing."""
     assert PROGRAMS is not None
-    return Cluster(PROGRAMS)
+    return Cluster(PROGRAMS, durable)

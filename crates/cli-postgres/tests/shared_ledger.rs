@@ -88,11 +88,18 @@ fn every_command_works_on_a_ledger_in_a_database() {
         ("budget export", "dp_accounting"),
         ("explain", "epsilon"),
     ] {
-        let line = if line == "explain" { format!("explain {}", first["receipt"]["id"].as_str().expect("an id")) } else { line.to_string() };
+        let line = if line == "explain" {
+            format!("explain {}", first["receipt"]["id"].as_str().expect("an id"))
+        } else {
+            line.to_string()
+        };
         let (code, text) = shared.run(&line);
         assert_eq!(code, 0, "{line}: {text}");
         assert!(text.contains(word), "{line}: {text}");
-        assert!(!text.contains("asking@") && !text.contains("boss"), "{line}: a role is nobody's business: {text}");
+        assert!(
+            !text.contains("asking@") && !text.contains("boss"),
+            "{line}: a role is nobody's business: {text}"
+        );
     }
 }
 

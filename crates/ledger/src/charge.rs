@@ -6,15 +6,14 @@ use super::{
     chain::{self, Link},
     clock,
     cost::Cost,
-    entry::{self, ChargeBody, Event, Row, kind},
     entries::{Entries, values},
+    entry::{self, ChargeBody, Event, Row, kind},
     entry_of,
     error::{ChargeError, DataSetError, Fault, LedgerError, OverBudget},
     files, forget,
     registry::{self, ANALYST, DataSet, check_name},
     request_equality::same,
-    reregistration,
-    store,
+    reregistration, store,
 };
 use serde::{Deserialize, Serialize};
 
@@ -296,11 +295,7 @@ impl Ledger {
 }
 
 /// The charge that this analyst made under the same request id.
-fn earlier(
-    entries: &dyn Entries,
-    analyst: Option<&str>,
-    request_id: Option<&str>,
-) -> Fallible<Option<Row>> {
+fn earlier(entries: &dyn Entries, analyst: Option<&str>, request_id: Option<&str>) -> Fallible<Option<Row>> {
     let Some(request_id) = request_id else { return Ok(None) };
     let analyst = analyst.unwrap_or_default();
     entries.one("analyst = ?1 AND request_id = ?2", values![analyst, request_id])
@@ -314,9 +309,7 @@ fn replay(
     ledger: Option<String>,
 ) -> Result<Recorded, Stop<ChargeError>> {
     let Event::Charged { request: before, request_id, .. } = entry_of(earlier)?.event else {
-        return Err(
-            Fault::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into()
-        );
+        return Err(Fault::damaged(earlier.number.unsigned_abs(), "only charges have a request id").into());
     };
     if !same(&before, request) || earlier.data_set != data_set {
         let request_id = request_id.unwrap_or_default();

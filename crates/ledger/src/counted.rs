@@ -138,12 +138,7 @@ fn over(data_set: &str, analyst: &str, account: &Account, cost: &Cost) -> Stop<C
     })))
 }
 
-pub(super) fn has_seen(
-    entries: &dyn Entries,
-    data_set: &str,
-    analyst: &str,
-    answer: &str,
-) -> Fallible<bool> {
+pub(super) fn has_seen(entries: &dyn Entries, data_set: &str, analyst: &str, answer: &str) -> Fallible<bool> {
     let condition =
         format!("kind = ?1 AND data_set = ?2 AND analyst = ?3 AND {} = ?4", entries.field("answer"));
     // The id of a charge has no character that JSON writes otherwise.
@@ -153,12 +148,12 @@ pub(super) fn has_seen(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rusqlite::{Connection, params};
     use crate::{
         ChargeRequest, VerifyError,
         limit::Accountant,
         tests::{granted, loss, on_disk, request, salaries},
     };
+    use rusqlite::{Connection, params};
 
     fn by(analyst: &str, eps: &str) -> ChargeRequest {
         ChargeRequest { analyst: Some(analyst.into()), ..request(eps) }

@@ -138,7 +138,9 @@ impl Fault {
             Self::Forgets => "it keeps sums only, not every charge",
             Self::NotItsCharge => "the charge is not one of this ledger",
             Self::AlreadyRecorded => "the answer to this charge was already recorded",
-            Self::NotBuilt => "a ledger on a server is kept by 'equipoise-postgres', which is not installed beside this program or on PATH",
+            Self::NotBuilt => {
+                "a ledger on a server is kept by 'equipoise-postgres', which is not installed beside this program or on PATH"
+            }
             Self::Server { what } => return what.clone(),
             Self::Unreachable => "no server answers there",
             Self::Gone => "the server went away before anything was written",
@@ -174,7 +176,9 @@ impl Fault {
             Self::Unfinished { .. } => {
                 "whether it was written is not known, 'equipoise budget log' shows what is there"
             }
-            Self::NotBuilt => "build it with 'cargo install --path crates/cli-postgres' in the source of equipoise",
+            Self::NotBuilt => {
+                "build it with 'cargo install --path crates/cli-postgres' in the source of equipoise"
+            }
             Self::Unreachable => "check host, port and that it is started",
             Self::Gone => "try again",
             Self::NotBegun => "its steward makes one with 'equipoise budget init', which also lets roles in",

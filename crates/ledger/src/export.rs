@@ -58,7 +58,8 @@ impl Ledger {
         each: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, LedgerError> {
         let (from, to) = (parameters.len() + 1, parameters.len() + 2);
-        let condition = format!("{condition} AND number > ?{from} AND number <= ?{to} ORDER BY number LIMIT {AT_A_TIME}");
+        let condition =
+            format!("{condition} AND number > ?{from} AND number <= ?{to} ORDER BY number LIMIT {AT_A_TIME}");
         loop {
             let page = self.read_whole(|entries| {
                 let named = parameters.iter().copied().map(Value::from);
@@ -86,8 +87,7 @@ impl Ledger {
         most: u32,
     ) -> Result<Vec<Recorded>, LedgerError> {
         let ledger = self.lasting_id();
-        let condition =
-            "kind = ?1 AND data_set = ?2 AND analyst = ?3 AND length(body) < ?4 ORDER BY number DESC LIMIT ?5";
+        let condition = "kind = ?1 AND data_set = ?2 AND analyst = ?3 AND length(body) < ?4 ORDER BY number DESC LIMIT ?5";
         self.read(|entries| {
             let analyst = analyst.unwrap_or_default();
             let rows =
@@ -157,8 +157,7 @@ impl Ledger {
     /// that is computed from them. A charge without a known rho is an `UnsupportedDpEvent`.
     pub fn export(&self, out: Pieces<'_>) -> Result<(), LedgerError> {
         let (last, accounts) = self.read_whole(|entries| {
-            let last =
-                chain::last(entries)?.ok_or_else(|| Fault::damaged(0, "it has no entries"))?;
+            let last = chain::last(entries)?.ok_or_else(|| Fault::damaged(0, "it has no entries"))?;
             Ok((last, reregistration::accounts(entries)?))
         })?;
         exported(self, &last, &accounts, out).map(|_| ())

@@ -1,11 +1,11 @@
 //! Which files a data set is, what is counted apart, and who must be named.
 
-use rusqlite::Connection;
 use super::{
     tests::{granted, limited, logged, loss, on_disk, request, salaries},
     *,
 };
 use crate::file_id::FileId;
+use rusqlite::Connection;
 use std::fs;
 
 fn file(number: u64) -> FileId {

@@ -116,8 +116,8 @@ pub use store::{NEWEST, Servers, install, is_address, on_servers};
 pub use verify::{Verified, VerifyError};
 pub use witness::Witnessed;
 
-use equipoise_entropy::OsCoins;
 use entries::values;
+use equipoise_entropy::OsCoins;
 use hold::Shared;
 use std::{path::Path, sync::Arc};
 

@@ -67,8 +67,7 @@ impl Ledger {
             if last.data_set == *data_set {
                 return Ok(None);
             }
-            let (registered, spent) =
-                (last.data_set.clone(), account(entries, &data_set.name, None)?.spent);
+            let (registered, spent) = (last.data_set.clone(), account(entries, &data_set.name, None)?.spent);
             let charges = count(entries, &data_set.name, &scope(&eras, &registered))?;
             if charges > 0 && !knowing {
                 let requested = data_set.clone();
@@ -93,9 +92,7 @@ impl Ledger {
     /// Does this charge count for the unit and adjacency that are in force?
     pub fn counts(&self, charge: &Entry) -> Result<bool, LedgerError> {
         let Some(name) = &charge.data_set else { return Ok(false) };
-        self.read(|entries| {
-            is_in_force(entries, name, i64::try_from(charge.number).unwrap_or(i64::MAX))
-        })
+        self.read(|entries| is_in_force(entries, name, i64::try_from(charge.number).unwrap_or(i64::MAX)))
     }
 }
 

@@ -1,11 +1,11 @@
 //! A data set that begins anew: nothing is erased, nothing is counted for the wrong unit, nothing happens by itself.
 
-use rusqlite::Connection;
 use super::{
     tests::{exported, granted, limited, loss, on_disk, request, salaries},
     *,
 };
 use equipoise_core::adjacency::{Adjacency, Unit};
+use rusqlite::Connection;
 
 fn people() -> DataSet {
     DataSet { unit: Unit::Column("person".into()), ..salaries() }

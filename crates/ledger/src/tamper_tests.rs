@@ -1,12 +1,12 @@
 //! Whoever edits the file is found out: every column of every row, rows dropped, added and swapped.
 
-use rusqlite::Connection;
 use super::{
     tests::{granted, loss, on_disk, request, salaries},
     *,
 };
 use crate::file_id::FileId;
 use equipoise_core::adjacency::Unit;
+use rusqlite::Connection;
 
 /// A ledger with an entry of every kind and of every shape, closed.
 fn made(path: &Path) -> u64 {

@@ -1,11 +1,11 @@
 //! What the ledger grants, refuses, remembers and notices.
 
-use rusqlite::Connection;
 use super::*;
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     loss::Approx,
 };
+use rusqlite::Connection;
 use std::{fs, ops::ControlFlow, path::PathBuf};
 
 pub(super) fn loss(eps: &str, delta: &str) -> Approx {
@@ -291,10 +291,8 @@ fn the_same_content_under_another_name_is_noticed() {
     ledger.register(&copy, Some(&mut &b"a\n1\n"[..])).unwrap();
     assert_eq!(ledger.same_content(&mut &b"a\n1\n"[..]).unwrap(), ["copy", "salaries"]);
     // The fingerprint is in the file, and in nothing that is shown.
-    let row = ledger
-        .read(|entries| latest(entries, entry::kind::REGISTER, "copy", None, ""))
-        .unwrap()
-        .unwrap();
+    let row =
+        ledger.read(|entries| latest(entries, entry::kind::REGISTER, "copy", None, "")).unwrap().unwrap();
     let secret = row.fingerprint().unwrap();
     for shown in [format!("{:?}", logged(&ledger)), exported(&ledger)] {
         assert!(!shown.contains(&secret) && !shown.contains("fingerprint"));
@@ -302,10 +300,8 @@ fn the_same_content_under_another_name_is_noticed() {
     // Another ledger has another secret.
     let mut other = Ledger::in_memory().unwrap();
     other.register(&copy, Some(&mut &b"a\n2\n"[..])).unwrap();
-    let row = other
-        .read(|entries| latest(entries, entry::kind::REGISTER, "copy", None, ""))
-        .unwrap()
-        .unwrap();
+    let row =
+        other.read(|entries| latest(entries, entry::kind::REGISTER, "copy", None, "")).unwrap().unwrap();
     assert_ne!(row.fingerprint().unwrap(), secret);
     ledger.verify(None).unwrap();
 }

@@ -128,7 +128,8 @@ fn failed() -> Fault {
 }
 
 fn not_let_in() -> Fault {
-    let what = "the role may not read its entries and add to them; the steward lets it in as docs/databases.md says";
+    let what =
+        "the role may not read its entries and add to them; the steward lets it in as docs/databases.md says";
     Fault::Server { what: what.to_string() }
 }
 
@@ -200,8 +201,7 @@ impl Connected {
     fn begin(&self) -> Result<(), Fault> {
         let settings = DURABLE.map(|(name, _)| format!("current_setting('{name}')")).join(", ");
         // The last statement is the first to take a snapshot behind the lock.
-        let begin =
-            format!("{BEGIN_WRITE}; SELECT pg_advisory_xact_lock({}); SELECT {settings}", self.lock);
+        let begin = format!("{BEGIN_WRITE}; SELECT pg_advisory_xact_lock({}); SELECT {settings}", self.lock);
         let found = self.line.batch(&begin).map_err(|trouble| self.left(&trouble))?;
         for ((name, good), is) in DURABLE.iter().zip(&found) {
             if !good.contains(&is.as_str()) {
@@ -214,13 +214,17 @@ impl Connected {
 
     /// Out of a transaction that could not begin.
     fn left(&self, trouble: &Trouble) -> Fault {
-        self.leave();
+        if *trouble != Trouble::Lost {
+            self.leave();
+        }
         fault(trouble)
     }
 
     /// Whether that reaches the server does not matter: it forgets what is not committed.
     fn leave(&self) {
-        let _ = self.line.batch("ROLLBACK");
+        if !self.broken {
+            let _ = self.line.batch("ROLLBACK");
+        }
     }
 
     /// A commit without a reply: was it done? Behind the lock, which the transaction held to its end.

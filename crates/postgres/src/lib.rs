@@ -31,8 +31,8 @@ use connect::Session;
 use equipoise_engine::remote::{self, FoundTable, PostgresAddress, Queried, ServerProblem, Tables};
 use equipoise_session::source::Source;
 use settings::Settings;
-use std::path::Path;
 use source::{Origin, Rows};
+use std::path::Path;
 
 /// Reads tables of Postgres wherever the engine meets their addresses.
 struct Postgres;

@@ -102,8 +102,8 @@ fn serve(session: &Session, questions: &Receiver<Asked>) {
                 let _ = reply.send(session.run(async |client| within(batch(client, &sql)).await));
             }
             Asked::Rows(sql, parameters, reply) => {
-                let found =
-                    session.run(async |client| within(rows(client, &mut statements, &sql, &parameters)).await);
+                let found = session
+                    .run(async |client| within(rows(client, &mut statements, &sql, &parameters)).await);
                 let _ = reply.send(found);
             }
         }

@@ -1,6 +1,7 @@
 //! Passwords that were handed over in this process, then `~/.pgpass`: lines `host:port:database:user:password`, a star for any. A file that others may read is left alone, as libpq does.
 
 use crate::settings::Settings;
+use equipoise_entropy::fork;
 use std::{
     collections::BTreeMap,
     fs, mem,
@@ -12,7 +13,7 @@ use std::{
 /// A server, a database on it, and a role.
 type Whose = (String, u16, String, String);
 
-/// Passwords that stand in no text, file or variable: those of engines that a program has. In memory alone, and for no other role.
+/// Passwords that stand in no text, file or variable: those of engines that a program has. In memory alone, and for no other role. Locked inside only.
 static HANDED: Mutex<BTreeMap<Whose, String>> = Mutex::new(BTreeMap::new());
 
 fn whose(settings: &Settings) -> Option<Whose> {
@@ -23,13 +24,16 @@ fn whose(settings: &Settings) -> Option<Whose> {
 /// Use this password from now on; false where no role is named.
 pub(crate) fn hand(settings: &Settings, password: String) -> bool {
     let Some(whose) = whose(settings) else { return false };
+    let _inside = fork::enter();
     HANDED.lock().unwrap_or_else(PoisonError::into_inner).insert(whose, password);
     true
 }
 
 /// The password that was handed over for this server, database and role.
 pub(crate) fn handed(settings: &Settings) -> Option<String> {
-    HANDED.lock().unwrap_or_else(PoisonError::into_inner).get(&whose(settings)?).cloned()
+    let whose = whose(settings)?;
+    let _inside = fork::enter();
+    HANDED.lock().unwrap_or_else(PoisonError::into_inner).get(&whose).cloned()
 }
 
 /// The password for this server and user.

@@ -87,7 +87,9 @@ pub(crate) fn make(line: &Line, role: &str) -> Result<(), Fault> {
         return Err(said("the server is older than Postgres 12; use a newer one".to_string()));
     }
     if encoding != "UTF8" {
-        return Err(said("the encoding of the database is not UTF8; make another with ENCODING 'UTF8'".to_string()));
+        return Err(said(
+            "the encoding of the database is not UTF8; make another with ENCODING 'UTF8'".to_string(),
+        ));
     }
     if superuser.is_empty() {
         return Err(said(format!("there is no role '{name}'; make it first, with CREATE ROLE {name} LOGIN")));
@@ -103,17 +105,16 @@ pub(crate) fn make(line: &Line, role: &str) -> Result<(), Fault> {
          GRANT SELECT ON equipoise.secret TO {role}"
     );
     line.batch(&format!("{TABLES}; {grants}")).map(|_| ()).map_err(|trouble| match &trouble {
-        Trouble::Code(code) if code == "42501" => {
-            said("the role may make no schema in this database; its owner can GRANT CREATE ON DATABASE".to_string())
-        }
+        Trouble::Code(code) if code == "42501" => said(
+            "the role may make no schema in this database; its owner can GRANT CREATE ON DATABASE"
+                .to_string(),
+        ),
         _ => fault(&trouble),
     })
 }
 
 /// What is wrong with the tables, or with what their unique indexes promise. The indexes themselves are not asked.
-pub(crate) fn damage(
-    rows: impl Fn(&str) -> Result<Vec<Vec<Value>>, Fault>,
-) -> Result<Option<String>, Fault> {
+pub(crate) fn damage(rows: impl Fn(&str) -> Result<Vec<Vec<Value>>, Fault>) -> Result<Option<String>, Fault> {
     let lines = rows(DESCRIBED)?.into_iter().map(|mut row| row.pop());
     let lines: Option<Vec<String>> = lines
         .map(|line| match line {

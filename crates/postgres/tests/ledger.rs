@@ -8,7 +8,8 @@ use equipoise_session::ledger::{
     ChargeError, ChargeRequest, Charging, Event, Fault, Ledger, LedgerError, Limit, VerifyError,
 };
 use ledger_support::{
-    Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, limited, on_a_server_to_stop, process, request, storm,
+    Asking, CHILD, Place, approx, cut::Cut, data_set, file, granted, in_postgres, limited,
+    on_a_server_to_stop, process, request, storm,
 };
 use std::{fmt::Write as _, ops::ControlFlow, path::Path, time::Instant};
 
@@ -27,7 +28,9 @@ fn story(path: &Path) -> String {
     let receipt = ledger.record(&charge, "{\"value\":\"tab\\t, quote \\\", snow \u{2603}\"}").unwrap();
     assert_eq!(receipt.ledger.as_deref(), Some(ledger.id()));
     assert!(ledger.record(&charge, "{}").is_err_and(|error| error.fault == Fault::AlreadyRecorded));
-    let Ok(Charging::Replay(again)) = ledger.charge(&request("0.50", Some("monday"))) else { panic!("asked again") };
+    let Ok(Charging::Replay(again)) = ledger.charge(&request("0.50", Some("monday"))) else {
+        panic!("asked again")
+    };
     tell("again", again.release);
     assert_eq!(again.receipt, receipt);
     tell("another", kind(ledger.charge(&request("0.25", Some("monday"))).unwrap_err()));
@@ -151,8 +154,16 @@ fn a_storm_loses_nothing() {
         let verified = ledger.verify(None).unwrap();
         println!(
             "storm on {place}: {} requests, {} kills, {} stops: {} charged and told, {} answered, {} refused, {} tried again; ledger: {} charges, {} lost; {:.0} s",
-            asking.requests, seen.kills, seen.stops, seen.charged.len(), seen.answered.len(), seen.refused, seen.failed,
-            verified.charges, verified.lost, began.elapsed().as_secs_f64()
+            asking.requests,
+            seen.kills,
+            seen.stops,
+            seen.charged.len(),
+            seen.answered.len(),
+            seen.refused,
+            seen.failed,
+            verified.charges,
+            verified.lost,
+            began.elapsed().as_secs_f64()
         );
         assert_eq!(verified.charges, limit as u64, "all that fits, and no more");
         for id in &seen.charged {
@@ -160,7 +171,11 @@ fn a_storm_loses_nothing() {
         }
         for (id, hash) in &seen.answered {
             let (_, recorded) = ledger.find(id).unwrap().expect("its charge");
-            assert_eq!(recorded.map(|recorded| recorded.receipt.hash).as_ref(), Some(hash), "an answer was lost");
+            assert_eq!(
+                recorded.map(|recorded| recorded.receipt.hash).as_ref(),
+                Some(hash),
+                "an answer was lost"
+            );
         }
     }
 }
@@ -268,14 +283,20 @@ fn beginnings_that_are_none() {
 #[test]
 fn edits_are_found() {
     for (edit, said) in [
-        ("UPDATE equipoise.entries SET body = replace(body, '0.25', '0.125') WHERE kind = 'charge'", "at entry 4"),
+        (
+            "UPDATE equipoise.entries SET body = replace(body, '0.25', '0.125') WHERE kind = 'charge'",
+            "at entry 4",
+        ),
         ("DELETE FROM equipoise.entries WHERE number = 4", "at entry 4"),
         ("UPDATE equipoise.secret SET secret = 'x'", "its secret or its version"),
         ("INSERT INTO equipoise.versions VALUES (5)", "its secret or its version"),
         ("DROP INDEX equipoise.entries_by_id", "tables, indexes or triggers"),
         ("ALTER TABLE equipoise.entries DISABLE TRIGGER ALL", "tables, indexes or triggers"),
         ("ALTER TABLE equipoise.entries ALTER analyst DROP NOT NULL", "tables, indexes or triggers"),
-        ("CREATE RULE lose AS ON INSERT TO equipoise.entries DO INSTEAD NOTHING", "tables, indexes or triggers"),
+        (
+            "CREATE RULE lose AS ON INSERT TO equipoise.entries DO INSTEAD NOTHING",
+            "tables, indexes or triggers",
+        ),
     ] {
         let Some(place) = in_postgres() else { return };
         limited(place.address(), "1");
@@ -285,7 +306,9 @@ fn edits_are_found() {
         ledger.verify(None).unwrap();
         place.run(&format!("SET session_replication_role = replica; {edit}"));
         match ledger.verify(None) {
-            Err(error @ VerifyError::Broken { .. }) => assert!(error.to_string().contains(said), "{edit}: {error}"),
+            Err(error @ VerifyError::Broken { .. }) => {
+                assert!(error.to_string().contains(said), "{edit}: {error}")
+            }
             other => panic!("{edit}: {other:?}"),
         }
     }

@@ -6,6 +6,7 @@ mod support;
 
 use axum::http::{Method, StatusCode};
 use equipoise_server::acts::data_sets::{self, Limiting, Number};
+use equipoise_session::ledger::Ledger;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use support::Server;
@@ -92,4 +93,25 @@ async fn a_table_of_a_sqlite_file_lies_below_the_folders_of_the_server() {
     for path in [outside.as_str(), "sqlite:people.db", "sqlite:none.db?table=t"] {
         assert_eq!(register(&server, "other", path).await.0, StatusCode::BAD_REQUEST, "{path}");
     }
+}
+
+/// The ledger of a server may be in a database: the same answers and limits, verified by its reviewer, and nobody is told a role.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_in_a_database_is_charged_as_a_file_is() {
+    equipoise_postgres::install();
+    let Some(cluster) = postgres::started(&["fsync=on"]) else { return };
+    let cluster = Box::leak(Box::new(cluster));
+    let database = cluster.database("CREATE ROLE asking LOGIN");
+    Ledger::make_on_server(&database.ledger_as("boss"), "asking").unwrap();
+    let address = database.ledger_as("asking");
+    let server = Server::charging(Some(address.clone()), Vec::new());
+    assert!(!server.ledger().exists(), "no file beside it");
+    let counted = count(&server, "pay").await;
+    assert!((counted - 2000.0).abs() < 20.0, "{counted}");
+    let verified = server.call(Method::POST, "/v1/ledger/verify", Some("rita"), None).await;
+    assert_eq!(verified.status, StatusCode::OK, "{}", verified.text);
+    assert!(!verified.text.contains("asking"), "{}", verified.text);
+    let ledger = Ledger::open_read_only(&address).unwrap();
+    assert_eq!(ledger.verify(None).unwrap().charges, 1);
+    assert_eq!(ledger.data_sets().unwrap().len(), 1);
 }

@@ -17,7 +17,7 @@ _OPEN: dict[tuple[str | None, str | None], _equipoise.Books] = {}
 
 def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> _equipoise.Books:
     """The ledger of a file, or the odometer of this process."""
-    path = None if ledger is None else _place(ledger)
+    path = None if ledger is None else _place(os.fspath(ledger))
     key = (path, analyst if path else None)
     if key not in _OPEN:
         # The first of two threads wins, so that none counts in books of its own.
@@ -25,10 +25,13 @@ def books(ledger: str | os.PathLike[str] | None, analyst: str | None = None) -> 
     return _OPEN[key]
 
 
-def _place(ledger: str | os.PathLike[str]) -> str:
+def _is_address(place: str) -> bool:
+    return place.lower().startswith(("postgres://", "postgresql://"))
+
+
+def _place(place: str) -> str:
     """A file wherever this process goes, or the address of a database as it is."""
-    place = os.fspath(ledger)
-    return place if place.lower().startswith(("postgres://", "postgresql://")) else os.path.abspath(place)
+    return place if _is_address(place) else os.path.abspath(place)
 
 
 def odometer(adjacency: str | None, unit: str | None = None) -> str:
@@ -79,7 +82,9 @@ def charged(data: Any, ledger: str | os.PathLike[str] | None, name: str | None, 
         if name is not None:
             raise RequestError("a file goes by its path; leave out name=")
         files = _equipoise.Account(data, ledger, bool(apart))
-        return Charged(files.ledger, files.name, files)
+        # A path would take one of the two strokes of an address away.
+        place = ledger if ledger is not None and _is_address(os.fspath(ledger)) else files.ledger
+        return Charged(place, files.name, files)
     assert ledger is not None, "data in memory has no ledger of its own"
     if apart:
         raise RequestError("apart= is for files, which a limit elsewhere can cover; leave it out")

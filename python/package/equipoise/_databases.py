@@ -95,10 +95,16 @@ def _of_duckdb(file: str, query: str | None, into: str, types: dict[str, str]) -
             rows = opened.sql(query)
             if rows is None:
                 raise RequestError("the statement gives no rows; give a SELECT")
-            rows.execute()
             found = _data.table(rows)
             assert isinstance(found, _data.Table)
-            return _written(found, into, types)
+            try:
+                return _written(found, into, types)
+            except DataError:
+                # Rows that cannot be handed over say why where they are asked for one after another.
+                again = opened.execute(query)
+                while again.fetchmany(10_000):
+                    pass
+                raise
     except duckdb.Error as error:
         # Whoever extracts may see every row, and so may read what the database says of them.
         line = " ".join(str(error).split())

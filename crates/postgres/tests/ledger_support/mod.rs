@@ -86,11 +86,15 @@ fn of(cluster: &'static Cluster) -> Option<Place> {
     installed();
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let name = format!("ledger_{}", NUMBER.fetch_add(1, SeqCst));
-    let role =
-        "DO $$ BEGIN CREATE ROLE asking LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$";
+    let role = "DO $$ BEGIN CREATE ROLE asking LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$";
     let database = cluster.database_called(&name, "", role);
     Ledger::make_on_server(&database.ledger_as("boss"), "asking").expect("a ledger");
-    Some(Place { address: database.ledger_as("asking"), folder: None, database: Some(database), _alone: None })
+    Some(Place {
+        address: database.ledger_as("asking"),
+        folder: None,
+        database: Some(database),
+        _alone: None,
+    })
 }
 
 fn installed() {
@@ -258,8 +262,8 @@ pub fn storm(place: &Place, asking: &Asking) -> Seen {
             let (seen, finished) = (&seen, &finished);
             scope.spawn(move || follow(place, asking, first, child, seen, finished));
         }
-        // Evenly over the work, so that the number of each is what was asked for.
-        let due = |count: usize, of: usize| (count + 1) * asking.requests / (of + 1);
+        // Evenly over nine tenths of the work, so that the number of each is what was asked for.
+        let due = |count: usize, of: usize| (count + 1) * asking.requests * 9 / (of + 1) / 10;
         let (mut kills, mut stops) = (0, 0);
         while (kills < asking.kills || stops < asking.stops) && finished.load(SeqCst) < asking.requests {
             let now = finished.load(SeqCst);
@@ -293,8 +297,7 @@ fn follow(
 ) {
     let mut next = own;
     while next < asking.requests {
-        let text =
-            format!("{next} {} {} {}", asking.processes, asking.requests, place.address().display());
+        let text = format!("{next} {} {} {}", asking.processes, asking.requests, place.address().display());
         let mut started = started_as(own, &text);
         let lines = BufReader::new(started.stdout.take().expect("a pipe")).lines();
         *child.lock().unwrap() = Some(started);
@@ -324,7 +327,8 @@ fn follow(
 /// This test program once more, every other one under the name of another host where that can be had.
 fn started_as(own: usize, text: &str) -> Child {
     let program = env::current_exe().expect("this program");
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let is_root =
+        std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let mut command = if is_root && own % 2 == 1 {
         let mut command = Command::new("unshare");
         command.args(["--uts", "sh", "-c", "hostname another-host && exec \"$@\"", "sh"]).arg(program);

@@ -319,11 +319,8 @@ pub fn register(
 
 /// For the steward alone: who else counts what is spent on the same files.
 fn elsewhere(state: &State, data: &DataSource) -> Vec<String> {
-    let account = Account {
-        ledger: state.settings.ledger(),
-        name: data.name.clone(),
-        expected: Expected::default(),
-    };
+    let account =
+        Account { ledger: state.settings.ledger(), name: data.name.clone(), expected: Expected::default() };
     let Ok(path) = state.allowed_path(&data.path) else { return Vec::new() };
     let known = account.known_elsewhere(&path).unwrap_or_default();
     known.iter().map(ToString::to_string).collect()

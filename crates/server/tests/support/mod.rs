@@ -83,6 +83,11 @@ impl Server {
 
     /// The same, started with these databases too.
     pub fn with(databases: Vec<PathBuf>) -> Self {
+        Self::charging(None, databases)
+    }
+
+    /// The same, with a ledger in a database.
+    pub fn charging(ledger: Option<PathBuf>, databases: Vec<PathBuf>) -> Self {
         let folder = TempDir::new().unwrap();
         for part in ["data", "programs"] {
             std::fs::create_dir(folder.path().join(part)).unwrap();
@@ -90,6 +95,7 @@ impl Server {
         std::fs::write(folder.path().join("data/pay.csv"), rows()).unwrap();
         let mut settings = settings(&folder);
         settings.data.extend(databases);
+        settings.ledger = ledger;
         let state = State::open(settings).unwrap();
         let mut tokens = Vec::new();
         for (name, role) in [
