@@ -183,14 +183,14 @@ def with_ordinal(rows: Any, value: Any, name: str, kept: list[str]) -> Any:
         o_small=either(rows.o_normal, number(0.0), rows.o_size) * number(2.0**537) * number(2.0**537),
         o_size=either(rows.o_normal, rows.o_size, number(1.0)),
     )
-    carried = (*carried, "o_normal", "o_small")
-    rows = step(*carried, "o_size", o_power=(rows.o_size.ln() * number(1.4426950408889634)).floor())
-    rows = step(*carried, "o_size", o_power=between(rows.o_power, -1022.0, 1023.0))
-    rows = step(*carried, "o_power", o_rest=rows.o_size / number(2.0).pow(rows.o_power))
+    all_carried = (*carried, "o_normal", "o_small")
+    rows = step(*all_carried, "o_size", o_power=(rows.o_size.ln() * number(1.4426950408889634)).floor())
+    rows = step(*all_carried, "o_size", o_power=between(rows.o_power, -1022.0, 1023.0))
+    rows = step(*all_carried, "o_power", o_rest=rows.o_size / number(2.0).pow(rows.o_power))
     # A logarithm may be off by one where a number lies next to a power of two.
     above, below = rows.o_rest >= number(2.0), rows.o_rest < number(1.0)
     rows = step(
-        *carried,
+        *all_carried,
         o_power=either(above, rows.o_power + number(1.0), either(below, rows.o_power - number(1.0), rows.o_power)),
         o_rest=either(above, rows.o_rest * number(0.5), either(below, rows.o_rest * number(2.0), rows.o_rest)),
     )

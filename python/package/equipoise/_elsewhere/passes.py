@@ -100,6 +100,8 @@ class _Pass:
         self._group: list[str] = []
         self._indexed = False
         self._nobody = False
+        #: Those of wanted groups, where these are a table that is joined.
+        self._joined_rows: Any = None
         self._keyed()
 
     # Groups.
@@ -117,7 +119,9 @@ class _Pass:
         elif self._keys is not None and width:
             rows = self._wanted(rows, width)
         self._everybody = self._source = rows
-        if self._indexed and not self._nobody:
+        if self._joined_rows is not None:
+            self._source = self._joined_rows
+        elif self._indexed and not self._nobody:
             self._source = rows.filter(rows.g >= 0)
 
     @staticmethod
@@ -144,7 +148,10 @@ class _Pass:
         columns["w"] = list(written.values())
         schema = {**{f"w{place}": "string" for place in range(width)}, "w": "int64"}
         table = self._engine.small(columns, schema)
-        rows = rows.left_join(table, [rows[f"k{place}"] == table[f"w{place}"] for place in range(width)])
+        same = [rows[f"k{place}"] == table[f"w{place}"] for place in range(width)]
+        inner = rows.inner_join(table, same)
+        self._joined_rows = inner.mutate(g=inner.w)
+        rows = rows.left_join(table, same)
         return self._others_together(rows.mutate(g=rows.w.fill_null(whole(-1))), width)
 
     def _others_together(self, rows: Any, width: int) -> Any:
