@@ -86,6 +86,8 @@ def spark(disk: Disk, port: int) -> Iterator[Any]:
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
         "spark.local.dir": str(disk.folder),
+        # Where executors find the functions of the tests.
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).parent),
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",

@@ -100,6 +100,8 @@ class _Pass:
         self._group: list[str] = []
         self._indexed = False
         self._nobody = False
+        #: Those of wanted groups, where these are a table that is joined.
+        self._joined_rows: Any = None
         self._keyed()
 
     # Groups.
@@ -117,7 +119,9 @@ class _Pass:
         elif self._keys is not None and width:
             rows = self._wanted(rows, width)
         self._everybody = self._source = rows
-        if self._indexed and not self._nobody:
+        if self._joined_rows is not None:
+            self._source = self._joined_rows
+        elif self._indexed and not self._nobody:
             self._source = rows.filter(rows.g >= 0)
 
     @staticmethod
@@ -144,7 +148,10 @@ class _Pass:
         columns["w"] = list(written.values())
         schema = {**{f"w{place}": "string" for place in range(width)}, "w": "int64"}
         table = self._engine.small(columns, schema)
-        rows = rows.left_join(table, [rows[f"k{place}"] == table[f"w{place}"] for place in range(width)])
+        same = [rows[f"k{place}"] == table[f"w{place}"] for place in range(width)]
+        inner = rows.inner_join(table, same)
+        self._joined_rows = inner.mutate(g=inner.w)
+        rows = rows.left_join(table, same)
         return self._others_together(rows.mutate(g=rows.w.fill_null(whole(-1))), width)
 
     def _others_together(self, rows: Any, width: int) -> Any:
@@ -249,24 +256,26 @@ class _Pass:
 
     def _places(self, of: int, said: dict[str, Any]) -> None:
         rows, read = self._source, said["column"]
-        lattice, brackets = said["places"]["lattice"]["of"], said["brackets"]
+        lattice, brackets, of_nothing = said["places"]["lattice"]["of"], said["brackets"], said["places"]["of_nothing"]
+        value = rows[column_name(read)]
+        if of_nothing is None:
+            # By the cell itself, and never by its place: see `with_ordinal`.
+            rows = rows.filter(value.notnull())
+            value = rows[column_name(read)]
         if lattice != "floats":
             assert lattice["wholes"]["step"] == 1, "whole numbers as they are"
-            rows = rows.select(*self._group, p=rows[column_name(read)])
+            rows = rows.select(*self._group, p=value)
         elif len(brackets) <= _WRITTEN and all(bracket["shift"] == 63 for bracket in brackets):
             # All that is asked for is the sign, for which no bits are needed.
-            value = rows[column_name(read)]
-            sign = either(value.isnull(), nothing("int64"), either(value < number(0.0), whole(-1), whole(0)))
-            rows = rows.select(*self._group, x=value, p=sign)
+            there = value if of_nothing is None else value.fill_null(number(_float(of_nothing)))
+            # With a nothing of 64 bits among them: two small numbers have 32 in some engines, which a shift by 63 leaves nothing of.
+            sign = either(there.isnull(), nothing("int64"), either(there < number(0.0), whole(-1), whole(0)))
+            rows = rows.select(*self._group, x=there, p=sign)
         else:
             rows = self._near(rows, read, said)
             rows = with_ordinal(rows, rows[column_name(read)], "p", self._group)
-        of_nothing = said["places"]["of_nothing"]
-        if of_nothing is None:
-            rows = rows.filter(rows.p.notnull())
-        else:
-            here = {"x": rows.x.fill_null(number(_float(of_nothing)))} if "x" in rows.columns else {}
-            rows = rows.mutate(p=rows.p.fill_null(whole(-1 if here else of_nothing)), **here)
+        # Always there, so that no engine looks whether it is.
+        rows = rows.mutate(p=rows.p.fill_null(whole(of_nothing or 0)))
         for layer in _layers(list(enumerate(brackets))):
             self._layer(of, rows, layer)
 
@@ -287,20 +296,17 @@ class _Pass:
     def _layer(self, of: int, rows: Any, layer: list[tuple[int, dict[str, Any]]]) -> None:
         """Brackets with one shift, no two of which have a place of one group in common."""
         shift = layer[0][1]["shift"]
-        if len(layer) == 1:
-            bracket = layer[0][1]
-            rows = rows.filter(self._inside(rows, bracket)).mutate(a=whole(0))
-            places = [layer[0][0]]
-        elif len(layer) <= _WRITTEN:
+        places = [place for place, _ in layer]
+        if len(layer) <= _WRITTEN:
             cases = [(self._inside(rows, bracket), whole(at)) for at, (_, bracket) in enumerate(layer)]
             rows = rows.mutate(a=ibis().cases(*cases, else_=whole(-1)))
-            rows = rows.filter(rows.a >= 0)
-            places = [place for place, _ in layer]
         else:
             rows = self._joined(rows, [bracket for _, bracket in layer])
-            places = [place for place, _ in layer]
-        bucket = self._engine.shifted(rows.p, shift)
+        # What lies in no bracket is one more bucket, which is left out here.
+        bucket = either(rows.a < 0, whole(0), self._engine.shifted(rows.p, shift))
         for row in self._bucketed(rows, bucket, {"a": rows.a}):
+            if int(row["a"]) < 0:
+                continue
             place = places[int(row["a"])]
             low = self._counts[of]["places"]["brackets"][place]["low"]
             self._add(self._told(row), of, place, _wrapped(int(row["b"]) - (low >> shift)), int(row["n"]))
