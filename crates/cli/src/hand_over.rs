@@ -31,8 +31,12 @@ pub(crate) fn to_postgres(words: &[OsString]) {
     }
 }
 
-/// Become the program that joins tables, for a query about several. It comes back where there is none.
+/// Become the program that joins tables, for a query about several. It comes back where there is none, and for tables of Postgres, which that
+/// program would leave to the other one again.
 pub(crate) fn to_joins(words: &[OsString]) {
+    if words.iter().any(|word| has_an_address(word)) {
+        return;
+    }
     if let Some(program) = find(WITH_JOINS) {
         let _ = Command::new(program).args(words).exec();
     }

@@ -2,18 +2,21 @@
 
 use crate::{
     Exit,
+    args::Books,
     ask::{self, Asked, usage},
+    fail,
 };
 use equipoise_core::{
     adjacency::{Adjacency, Unit},
     wording,
 };
-use equipoise_engine::books::Account;
+use equipoise_engine::books::{Account, known_as};
 use equipoise_session::{
     ledger::{DataSet, Ledger},
     plan::Plan,
     session::Priced as _,
 };
+use equipoise_sql_front::several::Joined;
 use std::path::Path;
 
 /// The accounts of the private tables besides the first one; none where the question is about one table.
@@ -37,6 +40,22 @@ pub(crate) fn others(asked: &Asked<'_>, first: &Account) -> Result<Vec<(Account,
         }
     }
     Ok(others)
+}
+
+/// A table that is said to be public is one that no ledger knows: others count what is spent on its rows.
+pub(crate) fn check_public(joined: &Joined, books: &Books) -> Result<(), Exit> {
+    for table in &joined.public {
+        let known = known_as(Path::new(table), None, books.ledger.as_deref());
+        let known = known.map_err(|error| fail(&error, error.exit_code()))?;
+        if let Some(name) = known {
+            return Err(usage(format!(
+                "'{}' is said to be public, and a ledger knows it as '{}': its rows are somebody's; name its unit in privacy_unit_column",
+                wording::shown(table),
+                wording::shown(&name)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What each of them is charged as. All private tables count for the same people, added or removed: a row of one table can make many rows of

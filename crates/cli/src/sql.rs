@@ -4,7 +4,7 @@ use crate::{
     Exit,
     args::{Showing, SqlOptions},
     ask::{self, Asked, Words},
-    hand_over, prompt, told, typed, typed_words,
+    hand_over, joined, prompt, told, typed, typed_words,
 };
 use equipoise_engine::on_disk;
 use equipoise_session::{plan::DataFacts, request::Request};
@@ -90,17 +90,18 @@ fn about_several(
         return Err(wrong(error));
     };
     let taken = Several::read(text).and_then(|several| joins.open(&several, &given(options)));
-    let joined = taken.map_err(|error| wrong(&error))?;
-    let query = &joined.query;
-    let file = Path::new(&joined.private[0].name);
+    let relation = taken.map_err(|error| wrong(&error))?;
+    let query = &relation.query;
+    let file = Path::new(&relation.private[0].name);
     let asked = Asked {
         file,
         books: &options.books,
         showing,
         questions: None,
         query: Some(query),
-        joined: Some(&joined),
+        joined: Some(&relation),
     };
+    joined::check_public(&relation, &options.books)?;
     let plan = |facts: &DataFacts| query.plan(facts).map_err(|error| wrong(&error));
     ask::answer(&asked, &words_of(query), plan)
 }

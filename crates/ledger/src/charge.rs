@@ -407,3 +407,56 @@ pub(super) fn recorded(row: Row, ledger: Option<String>) -> Fallible<Recorded> {
 fn receipt(row: Row, ledger: Option<String>) -> Receipt {
     Receipt { id: row.id, hash: row.hash, time: row.time, ledger }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Limit,
+        tests::{logged, loss, request, salaries},
+    };
+
+    fn visits() -> DataSet {
+        DataSet { name: "visits".into(), ..salaries() }
+    }
+
+    fn charges_of(ledger: &Ledger, name: &str) -> usize {
+        let is = |entry: &crate::Entry| {
+            entry.data_set.as_deref() == Some(name) && matches!(entry.event, Event::Charged { .. })
+        };
+        logged(ledger).iter().filter(|entry| is(entry)).count()
+    }
+
+    #[test]
+    fn several_data_sets_pay_together_or_not_at_all() {
+        let mut ledger = Ledger::in_memory().unwrap();
+        for (data_set, eps) in [(salaries(), "5"), (visits(), "1.5")] {
+            ledger.register(&data_set, None).unwrap();
+            ledger.set_limit(&data_set.name, None, Some(&Limit::Approx(loss(eps, "0")))).unwrap();
+        }
+        let (first, others) = ledger.charge_together(&request("1"), &[visits()]).unwrap();
+        assert!(matches!(first, Charging::Granted(_)) && others.len() == 1);
+        assert_eq!((charges_of(&ledger, "salaries"), charges_of(&ledger, "visits")), (1, 1));
+        // The second limit is too small: the first data set is not charged either.
+        let refused = ledger.charge_together(&request("1"), &[visits()]).unwrap_err();
+        assert!(
+            matches!(&refused, ChargeError::OverBudget(over) if over.data_set == "visits"),
+            "{refused:?}"
+        );
+        assert_eq!((charges_of(&ledger, "salaries"), charges_of(&ledger, "visits")), (1, 1));
+        ledger.verify(None).unwrap();
+    }
+
+    #[test]
+    fn a_replay_charges_nobody() {
+        let mut ledger = Ledger::in_memory().unwrap();
+        let request = ChargeRequest { request_id: Some("a".into()), ..request("1") };
+        let (first, others) = ledger.charge_together(&request, &[visits()]).unwrap();
+        let Charging::Granted(charge) = first else { panic!("it is new") };
+        ledger.record(&charge, "{}").unwrap();
+        ledger.record(&others[0], "{}").unwrap();
+        let (again, others) = ledger.charge_together(&request, &[visits()]).unwrap();
+        assert!(matches!(again, Charging::Replay(_)) && others.is_empty());
+        assert_eq!(charges_of(&ledger, "visits"), 1);
+    }
+}

@@ -50,6 +50,8 @@ pub struct Joined {
     pub source: Box<dyn Source>,
     /// The tables that the rows come from, each of which pays.
     pub private: Vec<PrivateTable>,
+    /// The tables that are said to be public, as they were typed.
+    pub public: Vec<String>,
 }
 
 /// Who makes relations of several tables.
@@ -416,5 +418,75 @@ impl Named {
             None => self.column.clone(),
         };
         wording::shown(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUERY: &str = "WITH x AS (SELECT a FROM `q t`) -- all of it\nSELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, \
+        privacy_unit_column=[p.id, \"q t\".who], delta=1e-6, public_tables=['g.csv', h]) o.town, SUM(o.cost) AS s\nFROM 'p.csv' o, x WHERE \
+        o.id = x.a GROUP BY o.town ORDER BY s;";
+
+    #[test]
+    fn both_parts_have_the_places_of_the_query() {
+        let several = Several::read(QUERY).unwrap();
+        assert_eq!(several.inner().len(), QUERY.len());
+        assert_eq!(several.outer.len(), QUERY.len());
+        assert_eq!(
+            several.relation(),
+            "WITH x AS (SELECT a FROM \"q t\") SELECT* FROM 'p.csv' o, x WHERE o.id = x.a"
+        );
+        for word in ["town", "SUM", "GROUP"] {
+            assert_eq!(several.outer.find(word), QUERY.find(word), "{word}");
+        }
+        let outer = several.outer.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            outer,
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6 ) town, SUM( cost) AS s FROM t GROUP BY town ORDER BY s;"
+        );
+    }
+
+    #[test]
+    fn units_public_tables_and_columns_are_taken_off() {
+        let several = Several::read(QUERY).unwrap();
+        let units: Vec<String> = several.units().iter().map(Named::shown).collect();
+        assert_eq!(units, ["p.id", "q t.who"]);
+        assert_eq!(several.public_tables(), ["g.csv", "h"]);
+        let tables: Vec<Option<&str>> =
+            several.tables_of("town").iter().map(|named| named.table.as_deref()).collect();
+        assert_eq!(tables, [Some("o")]);
+        let query = several.query(&Request::default(), "id").unwrap();
+        assert_eq!(query.columns_read().into_iter().collect::<Vec<_>>(), ["cost", "town"]);
+        assert!(query.batch().to_json().contains("\"relation\":\"WITH x AS"));
+        assert_eq!(query.column_names(), ["town", "s"]);
+    }
+
+    #[test]
+    fn what_cannot_be_taken_apart_has_a_place() {
+        for (query, said) in [
+            ("SELECT COUNT(*)", "line 1, column 16: FROM is missing"),
+            ("SELECT COUNT(*) FROM", "line 1, column 21: FROM is missing"),
+            ("(SELECT 1)", "line 1, column 1: no SELECT stands outside of parentheses"),
+            ("SELECT a FROM b) c", "line 1, column 16: this parenthesis closes nothing"),
+            ("SELECT a FROM (b", "line 1, column 17: a parenthesis is never closed"),
+            (
+                "SELECT a FROM b UNION SELECT a FROM c",
+                "line 1, column 17: queries with privacy are not put together",
+            ),
+            ("SELECT a FROM b; SELECT a FROM c", "line 1, column 16: a second query follows"),
+            (
+                "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=[1]) a FROM b, c",
+                "line 1, column 64: a privacy unit is a column",
+            ),
+            (
+                "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(public_tables=) a FROM b, c",
+                "line 1, column 42: an option is",
+            ),
+        ] {
+            let error = Several::read(query).unwrap_err().to_string();
+            assert!(error.starts_with(said), "{query}: {error}");
+        }
     }
 }

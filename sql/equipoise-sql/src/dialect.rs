@@ -15,8 +15,9 @@ use datafusion::sql::sqlparser::{
     tokenizer::Span,
 };
 
-/// So deep expressions and queries may be nested: whoever walks them does not run out of stack.
+/// So deep queries and parentheses may be nested, and so long may chains of operators be: whoever walks them does not run out of stack.
 const DEEPEST: usize = 50;
+const LONGEST_CHAIN: usize = 300;
 
 /// A table that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +96,7 @@ struct Checker {
 impl Checker {
     fn deeper(&mut self, span: Span) -> Checked {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > LONGEST_CHAIN {
             return Err(not("this nesting", "it is too deep", "write it flatter, with WITH", span));
         }
         Ok(())

@@ -40,7 +40,10 @@ fn limits(several: &Several) -> Result<Limits, SqlError> {
             let mebibytes = said.parse::<usize>().ok().filter(|&mebibytes| mebibytes > 0);
             let bytes = mebibytes.and_then(|mebibytes| mebibytes.checked_mul(1 << 20));
             bytes.ok_or_else(|| {
-                let problem = format!("{MEMORY_VARIABLE} is '{}', which is no number of mebibytes", wording::shown(&said));
+                let problem = format!(
+                    "{MEMORY_VARIABLE} is '{}', which is no number of mebibytes",
+                    wording::shown(&said)
+                );
                 several.wrong(problem, format!("set {MEMORY_VARIABLE}=4096, or leave it out"))
             })?
         }
@@ -92,7 +95,13 @@ impl Joins for DataFusionJoins {
         let private = accepted.tables.iter().zip(&declared);
         let private = private
             .filter_map(|(table, unit)| Some(PrivateTable { name: table.name.clone(), unit: unit.clone()? }));
-        Ok(Joined { query, source: Box::new(Relation::new(plan, task, limits)), private: private.collect() })
+        let public = accepted.tables.iter().zip(&declared).filter(|(_, unit)| unit.is_none());
+        Ok(Joined {
+            query,
+            source: Box::new(Relation::new(plan, task, limits)),
+            private: private.collect(),
+            public: public.map(|(table, _)| table.name.clone()).collect(),
+        })
     }
 }
 

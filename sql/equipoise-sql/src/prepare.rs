@@ -121,7 +121,8 @@ fn unplanned(error: &DataFusionError) -> Refusal {
         );
     }
     let line = said.lines().next().unwrap_or_default().replace('\u{1}', "");
-    let prefixes = ["Error during planning: ", "Schema error: ", "This feature is not implemented: ", "SQL error: "];
+    let prefixes =
+        ["Error during planning: ", "Schema error: ", "This feature is not implemented: ", "SQL error: "];
     let line = prefixes.iter().fold(line.as_str(), |line, prefix| line.trim_start_matches(prefix));
     let line: String = line.trim_end_matches('.').chars().take(LONGEST).collect();
     Refusal::new("the query", line, "check its names and types")
@@ -129,7 +130,9 @@ fn unplanned(error: &DataFusionError) -> Refusal {
 
 /// The function that has no form for the types that it is given.
 fn mistyped(said: &str) -> Option<&str> {
-    let (before, _) = said.split_once("failed to match any signature").or_else(|| said.split_once("No function matches"))?;
+    let (before, _) = said
+        .split_once("failed to match any signature")
+        .or_else(|| said.split_once("No function matches"))?;
     let name = before.split('\'').nth(1)?;
     Some(name).filter(|name| !name.is_empty())
 }
@@ -233,4 +236,54 @@ pub(crate) async fn physical(
     let state = context.state();
     let planned = state.query_planner().create_physical_plan(plan, &state).await;
     Ok((planned.map_err(|error| unplanned(&error))?, context.task_ctx()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rule that is added or taken away changes what the walker sees; its audit is to be looked at first.
+    #[test]
+    fn the_rules_of_the_optimizer_are_these() {
+        let names = |rules: Vec<Rule>| rules.iter().map(|rule| rule.name().to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            names(decorrelating()),
+            [
+                "rewrite_set_comparison",
+                "optimize_unions",
+                "replace_distinct_aggregate",
+                "decorrelate_predicate_subquery",
+                "scalar_subquery_to_join",
+                "extract_equijoin_predicate",
+                "eliminate_cross_join",
+                "push_down_filter",
+            ]
+        );
+        assert_eq!(
+            names(improving()),
+            [
+                "simplify_expressions",
+                "extract_equijoin_predicate",
+                "eliminate_duplicated_expr",
+                "eliminate_filter",
+                "eliminate_cross_join",
+                "filter_null_join_keys",
+                "eliminate_outer_join",
+                "push_down_filter",
+                "common_sub_expression_eliminate",
+                "optimize_projections",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_engine_knows_no_table_and_no_schema_of_its_own() {
+        let context = context(&[], Limits { memory: 1 << 20, threads: 1 }).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for query in ["SELECT * FROM information_schema.tables", "SELECT * FROM 'Cargo.toml'", "SHOW TABLES"]
+        {
+            let planned = runtime.block_on(async { context.state().create_logical_plan(query).await });
+            assert!(planned.is_err(), "{query}");
+        }
+    }
 }

@@ -294,3 +294,38 @@ fn array(cells: &Cells<'_>, kind: ColumnType, is_unit: bool, kept: &[usize]) -> 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::{
+        array::{Array as _, AsArray as _},
+        datatypes::Float64Type,
+    };
+
+    #[test]
+    fn units_are_canonical_and_zero_has_one_sign() {
+        let texts = [Some(" 7\t"), Some("07"), None, Some("  ")];
+        let units = array(&Cells::Texts(&texts), ColumnType::Text, true, &[0, 1]);
+        assert_eq!(units.as_string::<i32>().iter().collect::<Vec<_>>(), [Some("7"), Some("07")]);
+        let kept: Vec<bool> = texts.iter().map(|text| text.and_then(canonical).is_some()).collect();
+        assert_eq!(kept, [true, true, false, false]);
+        let floats = array(&Cells::Floats(&[-0.0, f64::NAN]), ColumnType::Float, false, &[0, 1]);
+        assert_eq!(floats.as_primitive::<Float64Type>().value(0).to_bits(), 0);
+        assert!(floats.is_null(1));
+    }
+
+    #[test]
+    fn what_does_not_fit_its_type_is_null() {
+        let wholes = [Some(i64::MAX), Some(i64::MIN), Some(0), None];
+        for kind in
+            [ColumnType::Date, ColumnType::Timestamp, ColumnType::Boolean, ColumnType::Decimal { digits: 18 }]
+        {
+            let built = array(&Cells::Integers(&wholes), kind, false, &[0, 1, 2, 3]);
+            assert_eq!(*built.data_type(), arrow_type(kind));
+            assert!(built.is_null(3) && built.is_valid(2), "{kind:?}");
+        }
+        let days = array(&Cells::Integers(&wholes), ColumnType::Date, false, &[0, 1, 2]);
+        assert!(days.is_null(0) && days.is_null(1));
+    }
+}

@@ -49,8 +49,7 @@ fn near(value: &Value, truth: f64) -> bool {
     value.as_f64().is_some_and(|value| (value - truth).abs() <= 0.03 * truth.abs() + 3.0)
 }
 
-const OPTIONS: &str =
-    "OPTIONS(epsilon=200, delta=1e-6, privacy_unit_column=[people.person, visits.who], public_tables=[towns])";
+const OPTIONS: &str = "OPTIONS(epsilon=200, delta=1e-6, privacy_unit_column=[people.person, visits.who], public_tables=[towns])";
 
 #[test]
 fn answers_are_near_the_truth_where_noise_is_small() {
@@ -100,7 +99,9 @@ fn every_private_table_pays_or_none_does() {
     set("people.csv", "person", "5");
     set("visits.csv", "who", "1.5");
     assert_eq!(run(folder, &["sql", BOTH]).status.code(), Some(0));
-    let charged = |name: &str| log(folder).lines().filter(|line| line.contains(name) && line.contains("charged")).count();
+    let charged = |name: &str| {
+        log(folder).lines().filter(|line| line.contains(name) && line.contains("charged")).count()
+    };
     assert_eq!((charged("people.csv"), charged("visits.csv")), (1, 1), "{}", log(folder));
     // The second does not fit the smaller limit: nothing is charged to either.
     let output = run(folder, &["sql", BOTH]);
@@ -136,8 +137,18 @@ fn nothing_is_charged_for_a_query_that_is_not_accepted() {
     refused(&BOTH.replace("visits.who", "visits.nobody"), "no column 'nobody'");
     refused(&BOTH.replace("COUNT(*)", "SUM(p.nothing)"), "no column is called 'p.nothing'");
     refused(&BOTH.replace("epsilon=1", "epsilon=1, adjacency='replace'"), "added or removed");
-    refused(&BOTH.replace("'visits.csv'", "'nowhere.csv'").replace("visits.who", "nowhere.who"), "nowhere.csv");
+    refused(
+        &BOTH.replace("'visits.csv'", "'nowhere.csv'").replace("visits.who", "nowhere.who"),
+        "nowhere.csv",
+    );
     assert!(!folder.path().join("equipoise.ledger").exists());
+    // What a ledger knows is not public.
+    assert_eq!(
+        run(folder.path(), &["budget", "set", "visits.csv", "--unit", "who", "--epsilon", "5"]).status.code(),
+        Some(0)
+    );
+    let public = BOTH.replace("people.person, visits.who]", "people.person], public_tables=['visits']");
+    refused(&public, "'visits.csv' is said to be public, and a ledger knows it");
     // A table that counts single rows: one of them can make many rows of a relation.
     assert_eq!(run(folder.path(), &register).status.code(), Some(0));
     refused(BOTH, "registered");
@@ -148,7 +159,6 @@ fn nothing_is_charged_for_a_query_that_is_not_accepted() {
 fn what_fails_after_the_charge_is_one_fixed_line() {
     let folder = database();
     let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));
-    // One mebibyte does not hold the build side of any join, and nothing can be spilled from it.
     let output = command.args(["sql", BOTH]).current_dir(folder.path()).env("EQUIPOISE_SQL_MEMORY", "0.1");
     assert_eq!(output.output().unwrap().status.code(), Some(2), "a limit that is no number is an error");
     let mut people = fs::read_to_string(folder.path().join("people.csv")).unwrap();
@@ -158,7 +168,12 @@ fn what_fails_after_the_charge_is_one_fixed_line() {
     fs::write(folder.path().join("people.csv"), people).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));
     let query = BOTH.replace("COUNT(*)", "MODE(salary)").replace("epsilon=1", "epsilon=1, delta=1e-6");
-    let output = command.args(["sql", &query]).current_dir(folder.path()).env("EQUIPOISE_SQL_MEMORY", "1").output().unwrap();
+    let output = command
+        .args(["sql", &query])
+        .current_dir(folder.path())
+        .env("EQUIPOISE_SQL_MEMORY", "1")
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert_eq!(
         said(&output),

@@ -182,7 +182,9 @@ mod tests {
 
     fn of(numbers: &[f64]) -> ExactSum {
         let mut sum = ExactSum::default();
-        numbers.iter().for_each(|&number| sum.add(number));
+        for &number in numbers {
+            sum.add(number);
+        }
         sum
     }
 

@@ -283,3 +283,71 @@ impl Accumulator for One {
         self.0.merge_batch(states, &groups, 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Decimal128Array, Float64Array, Int64Array};
+
+    fn groups(kind: Kind, input: &DataType) -> Groups {
+        Groups { kind, input: input.clone(), result: kind.result(input).unwrap(), running: Vec::new() }
+    }
+
+    /// Parts of a group, or single rows that skip the first stage, come to what all rows at once come to.
+    #[test]
+    fn parts_come_to_the_whole() {
+        let numbers =
+            [Some(0.1), None, Some(1e300), Some(-1e300), Some(0.2), Some(5e-324), Some(-7.25), Some(3.0)];
+        let whole =
+            [Some(i64::MAX), Some(i64::MAX), None, Some(i64::MIN), Some(-5), Some(3), Some(0), Some(1)];
+        let decimals = Decimal128Array::from_iter(whole.map(|value| value.map(i128::from)));
+        let columns: [ArrayRef; 3] = [
+            Arc::new(Float64Array::from_iter(numbers)),
+            Arc::new(Int64Array::from_iter(whole)),
+            Arc::new(decimals.with_precision_and_scale(25, 2).unwrap()),
+        ];
+        let filter = BooleanArray::from(vec![true, true, true, true, true, true, true, false]);
+        let of = [0, 1, 0, 0, 1, 0, 1, 1];
+        for column in columns {
+            for kind in Kind::ALL.into_iter().filter(|kind| kind.result(column.data_type()).is_some()) {
+                let fresh = || groups(kind, column.data_type());
+                let mut all = fresh();
+                all.update_batch(&[Arc::clone(&column)], &of, Some(&filter), 2).unwrap();
+                let all = all.evaluate(EmitTo::All).unwrap();
+                let single = fresh().convert_to_state(&[Arc::clone(&column)], Some(&filter)).unwrap();
+                let mut merged = fresh();
+                merged.merge_batch(&single, &of, 2).unwrap();
+                assert_eq!(&merged.evaluate(EmitTo::All).unwrap(), &all, "{kind:?} of rows");
+                let mut merged = fresh();
+                for (start, length) in [(5, 3), (0, 2), (2, 3)] {
+                    let mut part = fresh();
+                    let filter = filter.slice(start, length);
+                    part.update_batch(
+                        &[column.slice(start, length)],
+                        &of[start..start + length],
+                        Some(&filter),
+                        2,
+                    )
+                    .unwrap();
+                    let first = part.state(EmitTo::First(1)).unwrap();
+                    merged.merge_batch(&first, &[0], 2).unwrap();
+                    let rest = part.state(EmitTo::All).unwrap();
+                    merged.merge_batch(&rest, &[1], 2).unwrap();
+                }
+                assert_eq!(&merged.evaluate(EmitTo::All).unwrap(), &all, "{kind:?} of parts");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_parts_are_not_added() {
+        for (kind, input) in
+            [(Kind::Sum, DataType::Float64), (Kind::Sum, DataType::Int64), (Kind::VarPop, DataType::Float64)]
+        {
+            let mut states = LargeBinaryBuilder::new();
+            states.append_value([1, 2, 3]);
+            let states: ArrayRef = Arc::new(states.finish());
+            assert!(groups(kind, &input).merge_batch(&[states], &[0], 1).is_err());
+        }
+    }
+}

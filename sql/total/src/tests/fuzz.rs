@@ -25,13 +25,17 @@ impl Draw {
         usize::try_from((word ^ word >> 31) % end as u64).expect("below a usize")
     }
 
+    fn small(&mut self, end: usize) -> i64 {
+        i64::try_from(self.below(end)).expect("a small number")
+    }
+
     fn pick<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
         list[self.below(list.len())]
     }
 }
 
 /// The types that expressions have here.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Whole,
     Real,
@@ -42,131 +46,21 @@ enum Kind {
     Moment,
 }
 
+impl Kind {
+    fn of(letter: &str) -> Option<Self> {
+        "IRTBDYM".find(letter).map(|place| KINDS[place])
+    }
+}
+
 const KINDS: [Kind; 7] =
     [Kind::Whole, Kind::Real, Kind::Text, Kind::Truth, Kind::Decimal, Kind::Day, Kind::Moment];
 
-/// What expressions of a type are made of: `I R T B D Y M` stand for expressions of the types.
-fn shapes(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Whole => &[
-            "(I + I)",
-            "(I - I)",
-            "(I * I)",
-            "(I / I)",
-            "(I % I)",
-            "(- I)",
-            "abs(I)",
-            "(I & I)",
-            "(I << I)",
-            "CAST(R AS BIGINT)",
-            "CAST(T AS BIGINT)",
-            "CAST(D AS BIGINT)",
-            "character_length(T)",
-            "strpos(T, T)",
-            "coalesce(I, I)",
-            "CASE WHEN B THEN I ELSE I END",
-            "nullif(I, I)",
-            "greatest(I, I)",
-            "gcd(I, I)",
-            "(Y - Y)",
-            "ascii(T)",
-            "CAST(date_part('month', Y) AS BIGINT)",
-            "regexp_count(T, '[0-9]')",
-        ],
-        Kind::Real => &[
-            "(R + R)",
-            "(R - R)",
-            "(R * R)",
-            "(R / R)",
-            "(R % R)",
-            "(- R)",
-            "abs(R)",
-            "sqrt(R)",
-            "ln(R)",
-            "exp(R)",
-            "power(R, R)",
-            "round(R, 2)",
-            "CAST(I AS DOUBLE)",
-            "CAST(T AS DOUBLE)",
-            "CAST(D AS DOUBLE)",
-            "coalesce(R, R)",
-            "(R * I)",
-            "CASE WHEN B THEN R END",
-            "least(R, R)",
-            "atan2(R, R)",
-            "nullif(R, 0.0)",
-        ],
-        Kind::Text => &[
-            "(T || T)",
-            "upper(T)",
-            "concat(T, T)",
-            "substr(T, I)",
-            "substr(T, I, I)",
-            "replace(T, T, 'xyz')",
-            "lpad(T, 7, T)",
-            "repeat(T, 5)",
-            "split_part(T, '-', I)",
-            "CAST(I AS VARCHAR)",
-            "CAST(R AS VARCHAR)",
-            "CAST(M AS VARCHAR)",
-            "coalesce(T, 'none')",
-            "chr(I)",
-            "reverse(T)",
-            "regexp_replace(T, '[a-z]', '<>', 'g')",
-            "to_hex(I)",
-            "CASE I WHEN 1 THEN T ELSE 'b' END",
-            "translate(T, 'ab', T)",
-            "left(T, I)",
-        ],
-        Kind::Truth => &[
-            "(I = I)",
-            "(R < R)",
-            "(T >= T)",
-            "(D <> D)",
-            "(Y > Y)",
-            "(M <= M)",
-            "(B AND B)",
-            "(B OR B)",
-            "(NOT B)",
-            "(I IS NULL)",
-            "(R IN (0.0, R, 1.5))",
-            "(I BETWEEN I AND I)",
-            "(T LIKE '%1%')",
-            "(R IS DISTINCT FROM R)",
-            "(T > I)",
-            "regexp_like(T, '^[0-9]+$')",
-            "(B IS NOT TRUE)",
-            "contains(T, T)",
-        ],
-        Kind::Decimal => &[
-            "CAST((D + D) AS DECIMAL(20, 2))",
-            "CAST((D * D) AS DECIMAL(20, 2))",
-            "CAST((D / D) AS DECIMAL(20, 2))",
-            "CAST(T AS DECIMAL(20, 2))",
-            "CAST(R AS DECIMAL(20, 2))",
-            "coalesce(D, D)",
-            "abs(D)",
-            "CAST(I AS DECIMAL(20, 2))",
-        ],
-        Kind::Day => &[
-            "CAST(T AS DATE)",
-            "CAST(M AS DATE)",
-            "to_date(I)",
-            "coalesce(Y, Y)",
-            "CASE WHEN B THEN Y END",
-            "make_date(I, I, 1)",
-        ],
-        Kind::Moment => &[
-            "CAST(T AS TIMESTAMP)",
-            "date_trunc('month', M)",
-            "(M + INTERVAL '1 month')",
-            "to_timestamp_nanos(I)",
-            "CAST(Y AS TIMESTAMP)",
-            "(M - INTERVAL '5 days')",
-            "date_bin(INTERVAL '15 minutes', M)",
-            "greatest(M, M)",
-        ],
-    }
+/// What expressions are made of, each line with the letter of its type.
+const SHAPES: &str = include_str!("shapes.txt");
+
+fn shapes(kind: Kind) -> Vec<&'static str> {
+    let of = |line: &'static str| line.split_once(' ').filter(|(letter, _)| Kind::of(letter) == Some(kind));
+    SHAPES.lines().filter_map(of).map(|(_, shape)| shape).collect()
 }
 
 fn leaf(kind: Kind, draw: &mut Draw) -> String {
@@ -186,7 +80,7 @@ fn expression(kind: Kind, depth: usize, draw: &mut Draw) -> String {
     if depth == 0 || draw.below(5) == 0 {
         return leaf(kind, draw);
     }
-    let shape = draw.pick(shapes(kind));
+    let shape = draw.pick(&shapes(kind));
     let mut text = String::new();
     let letters: Vec<char> = shape.chars().collect();
     for (place, &letter) in letters.iter().enumerate() {
@@ -195,23 +89,9 @@ fn expression(kind: Kind, depth: usize, draw: &mut Draw) -> String {
         };
         let hole = alone(place.checked_sub(1).and_then(|before| letters.get(before)))
             && alone(letters.get(place + 1));
-        let kind = match letter {
-            'I' => Kind::Whole,
-            'R' => Kind::Real,
-            'T' => Kind::Text,
-            'B' => Kind::Truth,
-            'D' => Kind::Decimal,
-            'Y' => Kind::Day,
-            'M' => Kind::Moment,
-            _ => {
-                text.push(letter);
-                continue;
-            }
-        };
-        if hole {
-            text.push_str(&expression(kind, depth - 1, draw));
-        } else {
-            text.push(letter);
+        match Kind::of(&letter.to_string()).filter(|_| hole) {
+            Some(kind) => text.push_str(&expression(kind, depth - 1, draw)),
+            None => text.push(letter),
         }
     }
     text
@@ -260,24 +140,16 @@ fn random_table(rows: usize, draw: &mut Draw) -> RecordBatch {
     let text = |draw: &mut Draw| texts[draw.below(13)].clone();
     let mut columns: Vec<(&str, arrow::array::ArrayRef, bool)> = Vec::new();
     let whole = |draw: &mut Draw| {
-        if draw.below(2) == 0 { SIGNED[draw.below(14)] } else { Some(draw.below(5) as i64) }
+        if draw.below(2) == 0 { SIGNED[draw.below(14)] } else { Some(draw.small(5)) }
     };
-    columns.push((
-        "id",
-        Arc::new(Int64Array::from_iter_values((0..rows).map(|_| draw.below(7) as i64))),
-        false,
-    ));
-    columns.push((
-        "k",
-        Arc::new(Int64Array::from_iter_values((0..rows).map(|_| draw.below(3) as i64))),
-        false,
-    ));
+    columns.push(("id", Arc::new(Int64Array::from_iter_values((0..rows).map(|_| draw.small(7)))), false));
+    columns.push(("k", Arc::new(Int64Array::from_iter_values((0..rows).map(|_| draw.small(3)))), false));
     columns.push(("i", Arc::new(Int64Array::from_iter((0..rows).map(|_| whole(draw)))), true));
     let real = |draw: &mut Draw| {
         if draw.below(2) == 0 {
             REAL[draw.below(14)]
         } else {
-            Some(draw.below(1000) as f64 / 7.0 * 1e10f64.powi(draw.below(3) as i32))
+            Some(draw.below(1000) as f64 / 7.0 * [1.0, 1e10, 1e20][draw.below(3)])
         }
     };
     columns.push(("f", Arc::new(Float64Array::from_iter((0..rows).map(|_| real(draw)))), true));
@@ -339,7 +211,7 @@ async fn queries_show_neither_how_tables_are_cut_nor_who_else_is_there() {
         }
         plain += usize::from(results[0].is_none() || results[0] != results[1]);
         // Without one unit the rows of all others are what they were.
-        let unit = draw.below(7) as i64;
+        let unit = draw.small(7);
         let (t, q) = (without(&t, unit), without(&q, unit));
         let context = tables(&[("t", &t), ("q", &q)], CUTS[draw.below(4)]);
         let found = super::whole::rows(&context, &sql).await;

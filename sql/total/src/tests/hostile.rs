@@ -125,6 +125,8 @@ const SPANS: [Option<(i32, i32, i64)>; VALUES] = [
 
 const TRUTHS: [Option<bool>; 3] = [None, Some(false), Some(true)];
 
+// A float that is too large for 32 bits becomes infinite, which is one of the values that are wanted.
+#[allow(clippy::cast_possible_truncation)]
 /// Columns that end in `x` and `y` have every pair of values; a table of `rows` rows.
 pub fn table() -> RecordBatch {
     let texts = texts();
@@ -133,8 +135,10 @@ pub fn table() -> RecordBatch {
     for (end, second) in [("x", false), ("y", true)] {
         let at = pick(second);
         let rows = || (0..ROWS).map(at);
-        let small =
-            |place: usize| SIGNED[place].map(|value| value.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+        let small = |place: usize| {
+            SIGNED[place]
+                .map(|value| i32::try_from(value).unwrap_or(if value < 0 { i32::MIN } else { i32::MAX }))
+        };
         let signed = || rows().map(|place| SIGNED[place]);
         let mut add = |name: &str, array: ArrayRef| columns.push((format!("{name}{end}"), array));
         add("i", Arc::new(Int64Array::from_iter(signed())));

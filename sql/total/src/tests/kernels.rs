@@ -154,6 +154,31 @@ async fn plain_datafusion_fails_where_the_total_form_is_null() {
     }
 }
 
+/// DataFusion panics on some days less some spans.
+#[tokio::test]
+async fn a_row_that_panics_is_null() {
+    let batch = table();
+    let context = context(&batch);
+    let sql = "SELECT dayx - spany FROM t";
+    let form = Compiled::new(&total(&context, sql).await);
+    let plain = Compiled::new(&analyzed(&context, sql).await);
+    let panics = |row: &usize| caught(|| plain.evaluate(&batch.slice(*row, 1))).is_none();
+    let row = (0..ROWS).find(panics).expect("none panics any more: take another expression");
+    assert!(cells(&form.evaluate(&batch).unwrap())[row].is_null());
+}
+
+/// The test above in a process of its own, whose error stream is read.
+#[test]
+fn a_panic_says_nothing_on_the_error_stream() {
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "tests::kernels::a_row_that_panics_is_null", "--nocapture"])
+        .output()
+        .unwrap();
+    let (said, out) = (String::from_utf8_lossy(&child.stderr), String::from_utf8_lossy(&child.stdout));
+    assert!(child.status.success() && out.contains("1 passed"), "{said}{out}");
+    assert!(!said.contains("panicked"), "{said}");
+}
+
 #[tokio::test]
 async fn every_form_of_the_list_is_tried() {
     let context = context(&table());

@@ -1,5 +1,8 @@
 //! Tests of the crate as a whole: kernels on hostile rows, plans, random expressions.
 
+// Arrays are named by their type here, which `collect` would put last.
+#![allow(clippy::from_iter_instead_of_collect)]
+
 mod fuzz;
 mod hostile;
 mod kernels;
