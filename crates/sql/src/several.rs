@@ -444,7 +444,7 @@ mod tests {
         let outer = several.outer.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             outer,
-            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=1e-6 ) town, SUM( cost) AS s FROM t GROUP BY town ORDER BY s;"
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1 , delta=1e-6 ) town, SUM( cost) AS s FROM t GROUP BY town ORDER BY s;"
         );
     }
 
@@ -478,7 +478,7 @@ mod tests {
             ("SELECT a FROM b; SELECT a FROM c", "line 1, column 16: a second query follows"),
             (
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=[1]) a FROM b, c",
-                "line 1, column 64: a privacy unit is a column",
+                "line 1, column 63: a privacy unit is a column",
             ),
             (
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(public_tables=) a FROM b, c",

@@ -149,7 +149,7 @@ impl Checker {
         for cte in cte_tables {
             let Cte { alias, query, from, materialized, closing_paren_token: _ } = cte;
             none(from.is_some() || materialized.is_some(), "MATERIALIZED", "leave it out", span)?;
-            self.alias(alias)?;
+            Self::alias(alias)?;
             // A name stands for one query in the whole text, so that nobody has to know which one is meant where.
             let name = alias.name.value.clone();
             if self.named.contains(&name) {
@@ -167,7 +167,7 @@ impl Checker {
         Ok(())
     }
 
-    fn alias(&self, alias: &TableAlias) -> Checked {
+    fn alias(alias: &TableAlias) -> Checked {
         let TableAlias { explicit: _, name, columns, at } = alias;
         let typed = columns.iter().any(|column| column.data_type.is_some());
         none(typed || at.is_some(), "this alias", "write AS name or AS name(a, b)", name.span)
@@ -376,7 +376,7 @@ impl Checker {
                 none(*lateral, "LATERAL", "write a join", span)?;
                 none(sample.is_some(), "TABLESAMPLE", "leave it out", span)?;
                 if let Some(alias) = alias {
-                    self.alias(alias)?;
+                    Self::alias(alias)?;
                 }
                 self.query(subquery)?;
             }
@@ -402,7 +402,7 @@ impl Checker {
             }
         }
         if let Some(alias) = alias {
-            self.alias(alias)?;
+            Self::alias(alias)?;
         }
         if let [only] = parts.as_slice()
             && self.named.contains(only)
@@ -433,6 +433,7 @@ impl Checker {
         self.expression(other)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one list of what is accepted, a line or two each")]
     fn expression(&mut self, expression: &mut Expr) -> Checked {
         let span = expression.span();
         self.deeper(span)?;
@@ -460,8 +461,7 @@ impl Checker {
                 self.expression(expr)?;
                 self.query(subquery)
             }
-            Expr::Exists { subquery, negated: _ } => self.query(subquery),
-            Expr::Subquery(subquery) => self.query(subquery),
+            Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => self.query(subquery),
             Expr::Between { expr, negated: _, low, high } => {
                 self.expression(expr)?;
                 self.both(low, high)
@@ -511,8 +511,9 @@ impl Checker {
                 none(*array || format.is_some(), "this CAST", "write CAST(x AS type)", span)?;
                 self.expression(expr)
             }
-            Expr::Extract { field: _, syntax: _, expr } => self.expression(expr),
-            Expr::Ceil { expr, field: _ } | Expr::Floor { expr, field: _ } => self.expression(expr),
+            Expr::Extract { field: _, syntax: _, expr }
+            | Expr::Ceil { expr, field: _ }
+            | Expr::Floor { expr, field: _ } => self.expression(expr),
             Expr::Position { expr, r#in } => self.both(expr, r#in),
             Expr::Substring { expr, substring_from, substring_for, special: _, shorthand: _ } => {
                 self.expression(expr)?;
@@ -580,7 +581,7 @@ impl Checker {
                 for arg in args {
                     match arg {
                         FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => {
-                            self.expression(expression)?
+                            self.expression(expression)?;
                         }
                         FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => {}
                         _ => {

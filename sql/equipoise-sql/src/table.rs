@@ -278,7 +278,7 @@ fn array(cells: &Cells<'_>, kind: ColumnType, is_unit: bool, kept: &[usize]) -> 
         ColumnType::Date => {
             let mut built = Date32Builder::with_capacity(kept.len());
             rows.for_each(|row| {
-                built.append_option(whole(cells, row).and_then(|day| i32::try_from(day).ok()))
+                built.append_option(whole(cells, row).and_then(|day| i32::try_from(day).ok()));
             });
             Arc::new(built.finish())
         }

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use std::{
+    fmt::Write as _,
     fs,
     path::Path,
     process::{Command, Output},
@@ -17,8 +18,9 @@ fn database() -> TempDir {
     let mut people = String::from("person,town,salary\n");
     let mut visits = String::from("who,day,cost\n,2026-01-05,1000000\n");
     for person in 0..PEOPLE {
-        people += &format!("{person},{},{}\n", ["Ayr", "Bern", "Cork"][person % 3], 1000 + person % 3 * 100);
-        visits += &format!("{person},2026-01-05,10\n{person},2026-02-05,{}\n", 20 + person % 3 * 10);
+        writeln!(people, "{person},{},{}", ["Ayr", "Bern", "Cork"][person % 3], 1000 + person % 3 * 100)
+            .unwrap();
+        write!(visits, "{person},2026-01-05,10\n{person},2026-02-05,{}\n", 20 + person % 3 * 10).unwrap();
     }
     fs::write(folder.path().join("people.csv"), people).unwrap();
     fs::write(folder.path().join("visits.csv"), visits).unwrap();
@@ -163,7 +165,7 @@ fn what_fails_after_the_charge_is_one_fixed_line() {
     assert_eq!(output.output().unwrap().status.code(), Some(2), "a limit that is no number is an error");
     let mut people = fs::read_to_string(folder.path().join("people.csv")).unwrap();
     for person in 0..60_000 {
-        people += &format!("{person},Ayr,{}\n", "9".repeat(60));
+        writeln!(people, "{person},Ayr,{}", "9".repeat(60)).unwrap();
     }
     fs::write(folder.path().join("people.csv"), people).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_equipoise-sql"));

@@ -1,6 +1,6 @@
 //! Which queries of TPC-H are accepted in private form, by schemas alone: tables with a header and no rows, planned and not charged.
 
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, process::Command};
 
 const TABLES: [(&str, &str); 8] = [
     ("customer", "c_custkey,c_name,c_address,c_nationkey,c_phone,c_acctbal,c_mktsegment,c_comment"),
@@ -70,10 +70,10 @@ fn fifteen_queries_are_accepted_and_seven_say_why_not() {
         let public: Vec<&str> = named.iter().filter(is_public).copied().collect();
         let mut options = String::from("OPTIONS(epsilon=1, delta=1e-6");
         if !units.is_empty() {
-            options += &format!(", privacy_unit_column=[{}]", units.join(", "));
+            write!(options, ", privacy_unit_column=[{}]", units.join(", ")).unwrap();
         }
         if !public.is_empty() {
-            options += &format!(", public_tables=[{}]", public.join(", "));
+            write!(options, ", public_tables=[{}]", public.join(", ")).unwrap();
         }
         let query = query.replace("OPTIONS(..", &options);
         let mut words = vec!["sql".to_string(), query, "--dry-run".to_string()];

@@ -161,8 +161,9 @@ impl Reader for Held {
             wanted.iter().map(|one| rows.iter().map(|row| text(row, one.column)).collect()).collect();
         let texts: Vec<Vec<Option<&str>>> =
             texts.iter().map(|column| column.iter().map(Option::as_deref).collect()).collect();
-        let float = |text: &Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
-        let floats: Vec<Vec<f64>> = texts.iter().map(|column| column.iter().map(float).collect()).collect();
+        let float = |text: Option<&str>| text.and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
+        let floats: Vec<Vec<f64>> =
+            texts.iter().map(|column| column.iter().copied().map(float).collect()).collect();
         let wholes: Vec<Vec<Option<i64>>> = texts
             .iter()
             .zip(wanted)

@@ -191,7 +191,7 @@ fn every_rejected_query_says_why_in_one_line() {
         };
         assert!(said != "accepted", "accepted: {}", case.query);
         assert!(!said.contains('\n') && said.len() < 400, "{said}");
-        written += &format!("\n{}\n----\n{said}\n", case.query);
+        written.extend(["\n", &case.query, "\n----\n", &said, "\n"]);
         if case.line.as_deref() != Some(said.as_str()) {
             wrong.push(format!("{}\n{said}", case.query));
         }
