@@ -82,7 +82,7 @@ pub fn started(settings: &[&str]) -> Option<Cluster> {
     command.args([
         "-c",
         // The shell starts a server again that was stopped, until its input ends, which it does when the test program ends.
-        "(while [ ! -e \"$0.end\" ]; do \"$@\" >>\"$0\" 2>&1; sleep 0.1; done) & folder=$(dirname \"$0\"); cat >/dev/null; : >\"$0.end\"; server=$(head -n 1 \"$folder/data/postmaster.pid\"); kill -TERM $server; tries=0; while kill -0 $server && [ $tries -lt 90 ]; do sleep 0.1; tries=$((tries+1)); done; kill -KILL $server; rm -rf \"$folder\"",
+        "folder=$(dirname \"$0\"); (while [ -d \"$folder/data\" ] && [ ! -e \"$0.end\" ]; do \"$@\" >>\"$0\" 2>&1; sleep 0.1; done) & cat >/dev/null; : >\"$0.end\"; server=$(head -n 1 \"$folder/data/postmaster.pid\"); kill -TERM $server; tries=0; while kill -0 $server && [ $tries -lt 90 ]; do sleep 0.1; tries=$((tries+1)); done; kill -KILL $server; rm -rf \"$folder\"",
     ]);
     command.arg(folder.join("log")).arg(bin.join("postgres")).arg("-D").arg(&data);
     for setting in ["fsync=off", "listen_addresses=127.0.0.1", "max_connections=100"].iter().chain(settings) {
