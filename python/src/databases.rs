@@ -33,16 +33,13 @@ pub fn extract(
     into: PathBuf,
     types: BTreeMap<String, String>,
 ) -> PyResult<String> {
-    py.detach(|| match query {
-        Some(query) => {
-            let rows = open_query(&data, &query).map_err(errors::request)?;
-            let failure = || rows.failure();
-            written(&*rows, &types, &into, &failure)
-        }
-        None => {
+    py.detach(|| {
+        let Some(query) = query else {
             let rows = open(&[&data], &OpenOptions::default()).map_err(errors::request)?;
-            written(&*rows, &types, &into, &|| None)
-        }
+            return written(&*rows, &types, &into, &|| None);
+        };
+        let rows = open_query(&data, &query).map_err(errors::request)?;
+        written(&*rows, &types, &into, &|| rows.failure())
     })
 }
 
@@ -110,7 +107,7 @@ pub fn extract_rows(
     let held = read_public(reading, &wanted)?;
     let lost = |_| errors::data("the rows could not be read to their end; nothing was written");
     let source = Memory::new(names.clone(), wanted.clone(), rows, &held).map_err(lost)?;
-    let written = write_rows(&source, &wanted, &into).map_err(|error| errors::data(error))?;
+    let written = write_rows(&source, &wanted, &into).map_err(errors::data)?;
     let left_out: Vec<usize> =
         (0..names.len()).filter(|column| !wanted.iter().any(|read| read.column == *column)).collect();
     Ok(told(&names, &wanted, &left_out, written))

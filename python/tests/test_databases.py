@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -121,3 +122,61 @@ def test_files_of_duckdb_are_extracted(tmp_path: Path) -> None:
         with pytest.raises(eq.EquipoiseError, match=said):
             eq.extract(address, query=query, into=tmp_path / "none.arrow")
     assert not (tmp_path / "none.arrow").exists()
+
+
+def documented(heading: str) -> list[tuple[str, str]]:
+    """Each type of a table in docs/databases.md, and what it says that it is read as."""
+    page = (Path(__file__).parents[2] / "docs" / "databases.md").read_text()
+    rows = re.search(rf"### {heading}.*?\n\|---.*?\n(.*?)\n\n", page, re.DOTALL)
+    assert rows is not None
+    cells = [row.split("|") for row in rows[1].splitlines()]
+    return [(name, cell[2].strip()) for cell in cells for name in re.findall("`(.*?)`", cell[1])]
+
+
+# Types with parameters as they can be written.
+WRITTEN = {
+    "DECIMAL(p, 0)": "DECIMAL(9, 0)", "ENUM": "ENUM('a')", "LIST": "INTEGER[]", "ARRAY": "INTEGER[3]",
+    "STRUCT": "STRUCT(a INTEGER)", "MAP": "MAP(VARCHAR, INTEGER)", "UNION": "UNION(a INTEGER)",
+}  # fmt: skip
+
+
+def as_documented(kind: str | None, said: str) -> bool:
+    word = {None: "what the question needs"}.get(kind, kind)
+    return said.startswith("decimal with s digits") if word == "decimal:2" else word == said
+
+
+def test_types_of_duckdb_are_read_as_documented(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    file = tmp_path / "types.duckdb"
+    with duckdb.connect(str(file)) as opened:
+        there = {name for (name,) in opened.execute("SELECT DISTINCT logical_type FROM duckdb_types()").fetchall()}
+    table = documented("Types of DuckDB")
+    # What no column has, and what this version may not know yet.
+    assert there - {"NULL", "TYPE", "TUPLE", "ANY", "DECIMAL"} <= {name for name, _ in table}
+    assert len(table) > 30
+    for name, said in table:
+        if name.split("(")[0] not in there | {"JSON"}:
+            continue
+        written = WRITTEN.get(name, name.replace("(p, s)", "(9, 2)"))
+        done = eq.extract(f"duckdb:{file}", query=f"SELECT 1 AS one, NULL::{written} AS x", into=tmp_path / "x.arrow")
+        assert as_documented(done["columns"].get("x", "left out"), said), (name, done)
+    big = f"SELECT {2**70}::HUGEINT AS x, 7::HUGEINT AS y"
+    eq.extract(f"duckdb:{file}", query=big, into=tmp_path / "big.arrow")
+    import pyarrow.ipc
+
+    with pyarrow.ipc.open_file(tmp_path / "big.arrow") as written_file:
+        assert written_file.read_all().to_pylist() == [{"x": None, "y": 7}]
+
+
+def test_types_of_sqlite_are_read_as_documented(tmp_path: Path) -> None:
+    table = documented("Types of SQLite")
+    assert len(table) > 15
+    for place, (name, said) in enumerate(table):
+        declared = name.replace("(p, s)", "(9, 2)").replace("(n)", "(9)")
+        file = tmp_path / f"types{place}.db"
+        with closing(sqlite3.connect(file)) as opened:
+            opened.execute(f"CREATE TABLE t (x {declared})")
+            opened.commit()
+        kind = eq._equipoise.File(f"sqlite:{file}?table=t").kinds[0]
+        said = "number" if name in ("DECIMAL", "NUMERIC") else said
+        assert as_documented(kind, said.split(" with s")[0] if kind != "decimal:2" else said), (name, kind, said)

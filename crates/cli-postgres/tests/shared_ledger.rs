@@ -21,8 +21,8 @@ fn shared() -> Option<Shared> {
     let cluster = Box::leak(Box::new(started(&["fsync=on"])?));
     let database = cluster.database_called("books", "", "CREATE ROLE asking LOGIN");
     let folder = tempfile::tempdir().expect("a folder");
-    let rows: String = (0..500).map(|i| format!("{},{}\n", i % 50, 1000 + i)).collect();
-    fs::write(folder.path().join("people.csv"), format!("person,salary\n{rows}")).expect("a file");
+    let rows: Vec<String> = (0..500).map(|i| format!("{},{}\n", i % 50, 1000 + i)).collect();
+    fs::write(folder.path().join("people.csv"), format!("person,salary\n{}", rows.concat())).expect("a file");
     Some(Shared { folder, database })
 }
 

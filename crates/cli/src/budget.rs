@@ -48,7 +48,7 @@ pub(crate) fn run(command: &BudgetCommand) -> Exit {
 
 /// A ledger in a database, and who may charge it.
 fn init(options: &InitOptions) -> Result<(), Exit> {
-    Ledger::make_on_server(&options.ledger, &options.role).map_err(unopened)?;
+    Ledger::make_on_server(&options.ledger, &options.role).map_err(ledger)?;
     println!(
         "made; charge it as {} with --ledger, for which its address names that role",
         printable(&options.role)

@@ -38,11 +38,21 @@ fn tables_of_postgres_are_left_to_the_program_that_reads_them() {
         code == Some(2) && said.contains("an address takes no password") && !said.contains("secret"),
         "{said}"
     );
+    // A ledger there is left to it as well.
+    fs::write(elsewhere.join("a.csv"), "x\n1\n").unwrap();
+    let ledger = ["count", "a.csv", "--epsilon", "1", "--ledger", "postgres://ann@h/d"];
+    let (code, _, said) = run(&ledger);
+    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(
+        said,
+        "equipoise: ledger postgres://..: a ledger on a server is kept by 'equipoise-postgres', which is not installed beside this \
+         program or on PATH; build it with 'cargo install --path crates/cli-postgres' in the source of equipoise; nothing was charged\n"
+    );
     let other = elsewhere.join("equipoise-postgres");
     fs::write(&other, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
     let sql = "SELECT COUNT(*) FROM 'PostgreSQL://h/d?table=t'";
-    for words in [&count[..], &["sql", sql]] {
+    for words in [&count[..], &ledger, &["sql", sql]] {
         let (code, said, _) = run(words);
         assert_eq!((code, said.trim_end()), (Some(7), &*words.join(" ")));
     }

@@ -12,6 +12,7 @@ use std::{
 use tokio::time::timeout;
 use tokio_postgres::{
     Client, Error, Row, SimpleQueryMessage, Statement,
+    error::SqlState,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
 
@@ -119,7 +120,7 @@ async fn within<T>(work: impl Future<Output = Result<T, Error>>) -> Answer<T> {
 
 /// Classes 08 and 57P are the words of a server that goes away.
 fn trouble(error: &Error) -> Trouble {
-    match error.code().map(|code| code.code()) {
+    match error.code().map(SqlState::code) {
         Some(code) if !code.starts_with("08") && !code.starts_with("57P") && code != "25P03" => {
             Trouble::Code(code.to_string())
         }
@@ -151,16 +152,16 @@ async fn rows(
     sql: &str,
     parameters: &[Value],
 ) -> Result<Vec<Vec<Value>>, Error> {
-    let statement = match statements.get(sql) {
-        Some(statement) => statement.clone(),
-        None => {
-            let statement = client.prepare(sql).await?;
-            if statements.len() >= MOST_STATEMENTS {
-                statements.clear();
-            }
-            statements.insert(sql.to_string(), statement.clone());
-            statement
+    let known = statements.get(sql).cloned();
+    let statement = if let Some(statement) = known {
+        statement
+    } else {
+        let statement = client.prepare(sql).await?;
+        if statements.len() >= MOST_STATEMENTS {
+            statements.clear();
         }
+        statements.insert(sql.to_string(), statement.clone());
+        statement
     };
     let parameters: Vec<Parameter<'_>> = parameters.iter().map(Parameter).collect();
     let parameters: Vec<&(dyn ToSql + Sync)> =

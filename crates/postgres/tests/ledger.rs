@@ -307,7 +307,7 @@ fn edits_are_found() {
         place.run(&format!("SET session_replication_role = replica; {edit}"));
         match ledger.verify(None) {
             Err(error @ VerifyError::Broken { .. }) => {
-                assert!(error.to_string().contains(said), "{edit}: {error}")
+                assert!(error.to_string().contains(said), "{edit}: {error}");
             }
             other => panic!("{edit}: {other:?}"),
         }

@@ -108,7 +108,7 @@ async fn a_ledger_in_a_database_is_charged_as_a_file_is() {
     assert!(!server.ledger().exists(), "no file beside it");
     let counted = count(&server, "pay").await;
     assert!((counted - 2000.0).abs() < 20.0, "{counted}");
-    let verified = server.call(Method::POST, "/v1/ledger/verify", Some("rita"), None).await;
+    let verified = server.call(Method::POST, "/v1/ledger/verify", Some("rita"), Some(&json!({}))).await;
     assert_eq!(verified.status, StatusCode::OK, "{}", verified.text);
     assert!(!verified.text.contains("asking"), "{}", verified.text);
     let ledger = Ledger::open_read_only(&address).unwrap();

@@ -143,7 +143,7 @@ def _checked(engine: Any) -> tuple[Any, Any]:
 
 
 def _file(url: Any) -> str:
-    file = url.database
+    file: str | None = url.database
     if not file or file == ":memory:" or file.startswith("file:") or url.query:
         raise RequestError("the engine has no file of SQLite by its plain path, but one in memory or an address; write it to a file")
     return os.path.abspath(file)

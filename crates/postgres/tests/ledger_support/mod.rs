@@ -70,7 +70,7 @@ pub fn file() -> (tempfile::TempDir, PathBuf) {
 /// A new ledger in Postgres, on a server that forgets nothing; nothing, with a loud line, where Postgres is not installed.
 pub fn in_postgres() -> Option<Place> {
     static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
-    of(CLUSTER.get_or_init(|| started(&["fsync=on"])).as_ref()?)
+    Some(of(CLUSTER.get_or_init(|| started(&["fsync=on"])).as_ref()?))
 }
 
 /// The same on a server that may be stopped, which is nobody else's meanwhile.
@@ -78,23 +78,18 @@ pub fn on_a_server_to_stop() -> Option<Place> {
     static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = of(CLUSTER.get_or_init(|| started(&["fsync=on"])).as_ref()?)?;
+    let place = of(CLUSTER.get_or_init(|| started(&["fsync=on"])).as_ref()?);
     Some(Place { _alone: Some(alone), ..place })
 }
 
-fn of(cluster: &'static Cluster) -> Option<Place> {
-    installed();
+fn of(cluster: &'static Cluster) -> Place {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    installed();
     let name = format!("ledger_{}", NUMBER.fetch_add(1, SeqCst));
     let role = "DO $$ BEGIN CREATE ROLE asking LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$";
     let database = cluster.database_called(&name, "", role);
     Ledger::make_on_server(&database.ledger_as("boss"), "asking").expect("a ledger");
-    Some(Place {
-        address: database.ledger_as("asking"),
-        folder: None,
-        database: Some(database),
-        _alone: None,
-    })
+    Place { address: database.ledger_as("asking"), folder: None, database: Some(database), _alone: None }
 }
 
 fn installed() {
