@@ -139,3 +139,32 @@ fn asking_again_in_another_spelling_is_free() {
     let again = asked("arr_delay - dep_delay >= 5");
     assert_eq!((&first["value"], &first["receipt"]), (&again["value"], &again["receipt"]));
 }
+
+/// What was typed, as it is written here, or what shows which columns and functions there are; nothing is charged.
+#[test]
+fn a_wrong_condition_ends_with_a_whole_command() {
+    let folder = Folder::new("delay,carrier\n5,UA\n");
+    for (condition, last) in [
+        ("dely > 5", "  try: equipoise count data.csv --where 'delay > 5' --epsilon 1   (epsilon 1)"),
+        (
+            "carrier = UA",
+            "  try: equipoise count data.csv --where 'carrier = '\\''UA'\\''' --epsilon 1   (epsilon 1)",
+        ),
+        (
+            "delay => 5 && delay < 9",
+            "  try: equipoise count data.csv --where 'delay >= 5 and delay < 9' --epsilon 1   (epsilon 1)",
+        ),
+        ("far > 5", "  see: equipoise columns data.csv   (free)"),
+        ("delay >", "  see: equipoise columns data.csv   (free)"),
+    ] {
+        let output = folder.run_words(&["count", "data.csv", "--epsilon", "1", "--where", condition]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), said.lines().last()), (Some(2), Some(last)), "{said}");
+    }
+    assert!(!folder.path("equipoise.ledger").exists());
+    let shown = folder.run("columns data.csv");
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("\n  delay\n  carrier\n") && shown.contains("date_trunc('month', a)"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    assert_eq!(folder.json("columns data.csv")["columns"][1]["name"], "carrier");
+}

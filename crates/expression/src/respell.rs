@@ -46,12 +46,11 @@ pub fn respelled(text: &str, hint: Option<&str>, columns: &[&str], nearest: Near
     let joined = with_names(&with_signs(text, &[("||", " or "), ("|", " or ")]), columns, nearest);
     let cast = hint.and_then(|hint| with_hint(&named, hint));
     let unquoted = without_quotes(&named);
-    let closed = with_names(&format!("{plain}'"), columns, nearest);
+    // A quote that is never closed ends with the text.
+    let closed = spans(&plain).is_err().then(|| with_names(&format!("{plain}'"), columns, nearest));
     let null = with_null(&named);
     let mut all = Vec::new();
-    for one in
-        [Some(named), cast, Some(unquoted), Some(null), Some(joined), Some(closed)].into_iter().flatten()
-    {
+    for one in [Some(named), cast, Some(unquoted), Some(null), Some(joined), closed].into_iter().flatten() {
         let one = one.trim().to_string();
         if one != text.trim() && !all.contains(&one) {
             all.push(one);
@@ -263,7 +262,7 @@ mod tests {
             ("carrier in (UA, AA) and dep_delay > 5", "carrier in ('UA', 'AA') and dep_delay > 5"),
             ("lowr(carrier) = 'ua'", "lower(carrier) = 'ua'"),
             ("air_time > 5", "\"air time\" > 5"),
-            ("carrier = D'Arc", ""),
+            ("carrier = D'Arc", "carrier = 'D''Arc'"),
         ] {
             assert_eq!(first(typed), meant, "{typed}");
         }

@@ -237,8 +237,7 @@ impl Moments {
         .with_rows_enough()
     }
 
-    /// The same where rows without a value are not counted: their noise, as wide as that of the number of rows of a sum, is enumerated by
-    /// itself in [`holding`](super::holding).
+    /// The same where rows without a value are not counted, which is enumerated by itself ([`holding`](super::holding)).
     #[cfg(test)]
     pub fn without_pair(self) -> Self {
         Self { holding: None, ..self }

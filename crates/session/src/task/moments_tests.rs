@@ -238,7 +238,8 @@ fn a_column_without_numbers_is_told_as_one_over_a_declared_range() {
         let answer = ask(&sum, rows, coins);
         serde_json::to_value(answer.error.expect("a sum is never refused")).unwrap()["given"].to_string()
     };
-    assert!((0..50).all(|_| given(&texts, &mut coins).contains(DOUBT)));
+    // Its number of rows has a hundredth of epsilon, and is off by more than a hundred rows now and then.
+    assert!((0..50).filter(|_| given(&texts, &mut coins).contains(DOUBT)).count() >= 35);
     let numbers = vec![50.0; 5000];
     assert!((0..50).all(|_| given(&numbers, &mut coins) == "null"));
     // Under replace one row moves both numbers, which nobody has paid for.

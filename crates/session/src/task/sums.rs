@@ -243,7 +243,7 @@ mod tests {
             Sums::plan(&said, said.eps(), &moved, true, Which::First).unwrap()
         };
         let worst = |adjacency: Adjacency, times: u64| {
-            let sums = small(adjacency);
+            let sums = small(Adjacency::AddRemove);
             let law = |rows: &[i64]| {
                 let with: Vec<i64> = rows.iter().copied().filter(|&row| row != EMPTY).collect();
                 let (sum, count) = (with.iter().sum(), with.len() as u64);

@@ -67,10 +67,8 @@ fn exact_sums_keep_what_they_promise_and_cheaper_ones_do_not() {
                     Request { range, ..typed(kind, request(statistic, Some("salary"), "8", adjacency)) };
                 let facts = facts();
                 let said = ResolvedRequest::new(&asked, &facts).unwrap();
-                let moments = Moments::plan(&said).unwrap();
-                // What a sum says of rows without a value is enumerated by itself.
-                let moments = if statistic == "sum" { moments.without_pair() } else { moments };
-                let task = Task::Moments(Box::new(moments));
+                // What is said of rows without a value is enumerated in `holding` and `sums`.
+                let task = Task::Moments(Box::new(Moments::plan(&said).unwrap().without_pair()));
                 let audit = |eps| worst_above("1e-7", &task, adjacency, eps, &[EMPTY, 0, 1], 2);
                 let measured = audit(said.eps().ratio());
                 assert!(measured.upper() <= "1e-3".parse().unwrap(), "{kind} {statistic} {adjacency}");
