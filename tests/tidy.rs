@@ -265,7 +265,8 @@ fn locks_of_the_process_are_known_to_survive_forks() {
         "crates/session/src/quiet.rs",
     ];
     // Set by whoever starts the program before anything is asked, in Python by `prepare`; looking at it takes no lock.
-    let handed_in = ["crates/engine/src/remote/mod.rs", "crates/ledger/src/store.rs", "crates/sql/src/several.rs"];
+    let handed_in =
+        ["crates/engine/src/remote/mod.rs", "crates/ledger/src/store.rs", "crates/sql/src/several.rs"];
     // The command line starts programs and does not fork.
     let apart = "crates/cli/";
     let mut found = BTreeSet::new();

@@ -2,7 +2,10 @@
 
 use arrow::{
     array::{Array, ArrayRef, AsArray, PrimitiveArray},
-    datatypes::{ArrowPrimitiveType, DataType, Decimal128Type, Decimal256Type, Float32Type, Float64Type},
+    datatypes::{
+        ArrowPrimitiveType, DataType, Decimal128Type, Decimal256Type, DecimalType, Float32Type, Float64Type,
+        ToByteSlice,
+    },
 };
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
@@ -21,39 +24,35 @@ pub enum Infinity {
 
 /// Each value alone: NaN is null, zero has one sign, a decimal with more digits than its type has is null.
 pub fn clean(array: ArrayRef, infinity: Infinity) -> ArrayRef {
+    let kept = infinity == Infinity::Kept;
     match array.data_type() {
-        DataType::Float64 => floats::<Float64Type>(&array, infinity, f64::is_finite, f64::is_nan),
-        DataType::Float32 => floats::<Float32Type>(&array, infinity, f32::is_finite, f32::is_nan),
-        DataType::Decimal128(precision, _) => {
-            let precision = *precision;
-            let values = array.as_primitive::<Decimal128Type>().null_if_overflow_precision(precision);
-            Arc::new(values.with_data_type(array.data_type().clone()))
-        }
-        DataType::Decimal256(precision, _) => {
-            let precision = *precision;
-            let values = array.as_primitive::<Decimal256Type>().null_if_overflow_precision(precision);
-            Arc::new(values.with_data_type(array.data_type().clone()))
-        }
+        DataType::Float64 => each::<Float64Type>(array, |value| {
+            // Adding zero leaves every number as it is, and gives zero its one sign.
+            (value.is_finite() || kept && !value.is_nan()).then_some(value + 0.0)
+        }),
+        DataType::Float32 => each::<Float32Type>(array, |value| {
+            (value.is_finite() || kept && !value.is_nan()).then_some(value + 0.0)
+        }),
+        &DataType::Decimal128(precision, _) => each::<Decimal128Type>(array, |value| {
+            Decimal128Type::is_valid_decimal_precision(value, precision).then_some(value)
+        }),
+        &DataType::Decimal256(precision, _) => each::<Decimal256Type>(array, |value| {
+            Decimal256Type::is_valid_decimal_precision(value, precision).then_some(value)
+        }),
         _ => array,
     }
 }
 
-fn floats<T>(
-    array: &ArrayRef,
-    infinity: Infinity,
-    finite: fn(T::Native) -> bool,
-    nan: fn(T::Native) -> bool,
-) -> ArrayRef
-where
-    T: ArrowPrimitiveType,
-    T::Native: std::ops::Add<Output = T::Native> + Default,
-{
-    let values: PrimitiveArray<T> = array.as_primitive::<T>().unary_opt(|value| {
-        let fine = if infinity == Infinity::Null { finite(value) } else { !nan(value) };
-        // Adding zero leaves every number as it is, and gives zero its one sign.
-        fine.then(|| value + T::Native::default())
-    });
-    Arc::new(values)
+fn each<T: ArrowPrimitiveType>(array: ArrayRef, of: impl Fn(T::Native) -> Option<T::Native>) -> ArrayRef {
+    let values = array.as_primitive::<T>();
+    // Nearly all batches are clean: bytes are compared, because both zeros are equal as numbers.
+    let stays =
+        |value: &T::Native| of(*value).is_some_and(|now| now.to_byte_slice() == value.to_byte_slice());
+    if values.values().iter().all(stays) {
+        return array;
+    }
+    let values: PrimitiveArray<T> = values.unary_opt(of);
+    Arc::new(values.with_data_type(array.data_type().clone()))
 }
 
 /// A constant of the query, cleaned as the values of a table are.

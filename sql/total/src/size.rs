@@ -110,3 +110,42 @@ pub fn whole_literal(scalar: &ScalarValue) -> Option<i64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, StringArray};
+    use std::sync::Arc;
+
+    /// One megabyte, more than sixteen, none, one, sixteen and the end: rows beyond the bound are not tried, others in parts below theirs.
+    #[test]
+    fn rows_that_could_get_too_long_are_not_tried() {
+        let texts = [16, 257, 0, 16, 256].map(|bytes| "x".repeat(bytes));
+        let array: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+        let number = ColumnarValue::Scalar(ScalarValue::Int64(Some(65_536)));
+        let parts = Size::Repeated.parts(&[ColumnarValue::Array(array), number.clone()], 5);
+        assert_eq!(parts, [(0..1, true), (1..2, false), (2..4, true), (4..5, false)]);
+        let many: ArrayRef = Arc::new(StringArray::from_iter_values(vec!["x".repeat(160); 20]));
+        let parts = Size::Repeated.parts(&[ColumnarValue::Array(many), number], 20);
+        assert_eq!(parts.len(), 4);
+        assert!(
+            parts.iter().all(|(rows, tried)| *tried && rows.len() as u64 * 160 * 65_536 <= PART_BYTES),
+            "{parts:?}"
+        );
+    }
+
+    /// What a function gives is never longer than its bound says, on texts that grow as much as they can.
+    #[test]
+    fn bounds_are_no_less_than_what_kernels_make() {
+        let text = |text: &str| ColumnarValue::Scalar(ScalarValue::from(text));
+        let at_least = |size: Size, args: &[ColumnarValue], made: usize| {
+            assert!(size.bound(args, 0) >= made as u64, "{size:?}: {} for {made}", size.bound(args, 0));
+        };
+        at_least(Size::Joined, &[text("--"), text("a"), text("b"), text("c")], "a--b--c".len());
+        at_least(Size::Replaced, &[text("aaaa"), text("a"), text("xyz")], "aaaa".replace('a', "xyz").len());
+        at_least(Size::Replaced, &[text("aaaa"), text(""), text("xyz")], "aaaa".replace("", "xyz").len());
+        at_least(Size::PatternReplaced, &[text("aaaa"), text(""), text("${0}xy")], "xyaxyaxyaxyaxy".len());
+        at_least(Size::PatternReplaced, &[text("abcd"), text("(.*)"), text("\\1\\1\\1")], 12);
+        at_least(Size::Translated, &[text("aaaa"), text("a"), text("e\u{301}\u{301}")], 4 * 5);
+    }
+}

@@ -103,12 +103,7 @@ impl Exact {
             return exec_err!("{} of distinct values is not offered", self.kind.name());
         }
         let input = args.expr_fields[0].data_type().clone();
-        Ok(Groups {
-            kind: self.kind,
-            input,
-            result: args.return_field.data_type().clone(),
-            running: Vec::new(),
-        })
+        Ok(Groups::new(self.kind, input, args.return_field.data_type().clone()))
     }
 }
 
@@ -157,18 +152,39 @@ struct Groups {
     input: DataType,
     result: DataType,
     running: Vec<Running>,
+    /// What the groups hold, counted as it grows: DataFusion asks after every batch.
+    bytes: usize,
 }
 
 impl Groups {
+    fn new(kind: Kind, input: DataType, result: DataType) -> Self {
+        Self { kind, input, result, running: Vec::new(), bytes: 0 }
+    }
+
     fn fresh(&self) -> Running {
         Running::new(self.kind, &self.input)
     }
 
     fn reach(&mut self, groups: usize) {
+        let more = groups.saturating_sub(self.running.len());
         let fresh = self.fresh();
-        if self.running.len() < groups {
-            self.running.resize(groups, fresh);
-        }
+        self.bytes += more * fresh.bytes();
+        self.running.extend(iter::repeat_n(fresh, more));
+    }
+
+    /// One group after a change.
+    fn changed<T>(&mut self, group: usize, change: impl FnOnce(&mut Running) -> T) -> T {
+        let running = &mut self.running[group];
+        let before = running.bytes();
+        let result = change(running);
+        self.bytes += running.bytes().saturating_sub(before);
+        result
+    }
+
+    fn emitted(&mut self, emit_to: EmitTo) -> Vec<Running> {
+        let groups = emit_to.take_needed(&mut self.running);
+        self.bytes = self.bytes.saturating_sub(groups.iter().map(Running::bytes).sum());
+        groups
     }
 }
 
@@ -186,14 +202,14 @@ impl GroupsAccumulator for Groups {
             if kept(opt_filter, row)
                 && let Some(value) = values.at(row)
             {
-                self.running[group].add(value);
+                self.changed(group, |running| running.add(value));
             }
         }
         Ok(())
     }
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
-        let groups = emit_to.take_needed(&mut self.running);
+        let groups = self.emitted(emit_to);
         if groups.is_empty() {
             return Ok(new_empty_array(&self.result));
         }
@@ -203,10 +219,9 @@ impl GroupsAccumulator for Groups {
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
         let mut states = LargeBinaryBuilder::new();
-        emit_to
-            .take_needed(&mut self.running)
-            .iter()
-            .for_each(|running| states.append_value(running.write()));
+        for running in self.emitted(emit_to) {
+            states.append_value(running.write());
+        }
         Ok(vec![Arc::new(states.finish())])
     }
 
@@ -219,7 +234,7 @@ impl GroupsAccumulator for Groups {
         self.reach(total_num_groups);
         let states = values[0].as_binary::<i64>();
         for (row, &group) in group_indices.iter().enumerate() {
-            if states.is_valid(row) && !self.running[group].merge(states.value(row)) {
+            if states.is_valid(row) && !self.changed(group, |running| running.merge(states.value(row))) {
                 return exec_err!("a part of {} was damaged on its way", self.kind.name());
             }
         }
@@ -246,7 +261,7 @@ impl GroupsAccumulator for Groups {
     }
 
     fn size(&self) -> usize {
-        size_of::<Self>() + self.running.iter().map(Running::bytes).sum::<usize>()
+        size_of::<Self>() + self.bytes
     }
 }
 
@@ -290,7 +305,7 @@ mod tests {
     use arrow::array::{Decimal128Array, Float64Array, Int64Array};
 
     fn groups(kind: Kind, input: &DataType) -> Groups {
-        Groups { kind, input: input.clone(), result: kind.result(input).unwrap(), running: Vec::new() }
+        Groups::new(kind, input.clone(), kind.result(input).unwrap())
     }
 
     /// Parts of a group, or single rows that skip the first stage, come to what all rows at once come to.
@@ -313,6 +328,7 @@ mod tests {
                 let fresh = || groups(kind, column.data_type());
                 let mut all = fresh();
                 all.update_batch(&[Arc::clone(&column)], &of, Some(&filter), 2).unwrap();
+                assert_eq!(all.bytes, all.running.iter().map(Running::bytes).sum::<usize>(), "{kind:?}");
                 let all = all.evaluate(EmitTo::All).unwrap();
                 let single = fresh().convert_to_state(&[Arc::clone(&column)], Some(&filter)).unwrap();
                 let mut merged = fresh();
@@ -333,6 +349,7 @@ mod tests {
                     merged.merge_batch(&first, &[0], 2).unwrap();
                     let rest = part.state(EmitTo::All).unwrap();
                     merged.merge_batch(&rest, &[1], 2).unwrap();
+                    assert_eq!(part.bytes, 0, "{kind:?}");
                 }
                 assert_eq!(&merged.evaluate(EmitTo::All).unwrap(), &all, "{kind:?} of parts");
             }
