@@ -134,7 +134,7 @@ def test_blocks_on_spark_are_paid_for_and_answered_as_those_here(frame: Any) -> 
     assert abs(there.value - 1) < 0.5 and abs(here.value - 1) < 0.5
     one, other = there.to_dict(), here.to_dict()
     assert [one[name] for name in ("guarantee", "mechanism", "blocks")] == [other[name] for name in ("guarantee", "mechanism", "blocks")]
-    chosen = eq.subsample(lambda block: "mean", frame, epsilon=200, unit="person", blocks=20, range=(0, 9), then={"mean": mean, "zero": lambda block: 0.0}, default="mean")
+    chosen = eq.subsample(lambda block: "mean", frame, epsilon=200, unit="person", blocks=20, range=(0, 9), then={"mean": mean, "zero": lambda block: 0.0}, default=1)
     assert chosen.value is not None
 
 
