@@ -46,7 +46,7 @@ fn print(source: &dyn Source) {
         }
     }
     if (0..names.len()).all(|place| kind(source, place).is_none()) {
-        println!("  no types are declared: what a column is asked for decides, or --type COLUMN=TYPE");
+        println!("  no types are declared: what a column is asked for decides, or --type NAME=TYPE");
     }
     println!("expressions about them, for columns, --group-by and --where");
     let usages = FUNCTIONS.iter().flat_map(|row| row.usage.split("; "));
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn lines_are_filled_and_no_longer() {
         assert_eq!(filled(["a + b", "abs(x)", "ln(x)"].into_iter(), 16), ["a + b, abs(x),", "ln(x)"]);
-        let all = filled(FUNCTIONS.iter().map(|row| row.usage), 78);
+        let all = filled(FUNCTIONS.iter().flat_map(|row| row.usage.split("; ")), 78);
         assert!(all.iter().all(|line| line.chars().count() <= 78), "{all:?}");
     }
 }

@@ -131,7 +131,12 @@ fn a_summary_by_group_has_all_answers_for_each_group() {
     let names: Vec<&str> = (3..10).map(|place| row(place)[0]).collect();
     assert_eq!(names, ["mean", "standard-deviation", "0.05", "0.25", "0.5", "0.75", "0.95"]);
     assert!(lines[7].ends_with(" ranks") && lines[10].starts_with("   Bath  count "), "{text}");
-    assert!(lines[18].starts_with("  error      each holds on its own, and the quantiles"), "{text}");
+    assert!(
+        lines[18].starts_with("  ranks      within 2 ranks: at most 2 rows of its group lie between"),
+        "{text}"
+    );
+    assert!(lines[18].contains("so that its median lies between the 49."), "{text}");
+    assert!(lines[19].starts_with("  error      each holds on its own, and the quantiles"), "{text}");
     let stated = folder.json("summary data.csv value --group-by town --keys Ayr --epsilon 400 --interval");
     assert_eq!((&stated["guarantee"]["delta"], keys(&stated)), (&"0".into(), vec!["Ayr".into()]));
     assert_eq!(stated["groups"][0]["answers"][3]["error"]["kind"], "interval");

@@ -55,18 +55,6 @@ fn name_of(condition: usize) -> String {
     format!("\u{0}{condition}")
 }
 
-/// A condition with another name for a column, where the name stands in it once and bare.
-fn renamed(text: &str, name: &str, nearest: &str) -> Option<String> {
-    let bare = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-    let (before, behind) = text.split_once(name)?;
-    let joined = |letter: Option<char>| {
-        letter.is_some_and(|letter| letter.is_alphanumeric() || "_'\"".contains(letter))
-    };
-    let alone = !joined(before.chars().next_back()) && !joined(behind.chars().next());
-    (alone && bare(name) && bare(nearest) && !behind.contains(name))
-        .then(|| format!("{before}{nearest}{behind}"))
-}
-
 impl Filter {
     /// Read a predicate and find its columns.
     pub fn plan(text: &str, facts: &DataFacts, types: &Types) -> Result<Self, PlanError> {
@@ -97,9 +85,7 @@ impl Filter {
         let mut wholes = BTreeMap::new();
         for (name, found) in types {
             let column = columns::place(&facts.columns, name).map_err(|error| {
-                let meant = error.nearest().and_then(|nearest| renamed(text, name, nearest));
                 wrong(&format!("{error}; text stands between single quotes, 'like this'"))
-                    .meaning(Argument::Where, meant)
             })?;
             let (kind, bound) = match (known.kind(name), found) {
                 (Some(kind), _) => (kind, type_of_kind(kind)),
