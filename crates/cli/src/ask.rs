@@ -179,7 +179,9 @@ pub(crate) fn answer(
     drop(known);
     reached(Stage::Charging);
     let opened = account.open().map_err(unopened)?;
-    others.iter().for_each(|(other, _)| opened.expect(&other.name, other.expected.clone()));
+    for (other, _) in others {
+        opened.expect(&other.name, other.expected.clone());
+    }
     let mut session = Session::new(opened, books.analyst.clone()).map_err(internal)?;
     let paid = session.charge_together(plan, books.request_id.as_deref(), &paying);
     let (paid, charges) = paid.map_err(|error| fail(&error, error.exit_code()))?;

@@ -52,21 +52,19 @@ pub fn table_ranks_words(statistic: &str, groups: &[(Option<i64>, &ErrorBar)]) -
     let most = groups.iter().filter_map(|(_, error)| rank(error)).max()?;
     let rows = groups.iter().filter_map(|(rows, error)| Some(((*rows)?, rank(error)?, *error)));
     let fewest = rows.filter(|(rows, ..)| *rows > 0).min_by_key(|(rows, ..)| *rows);
+    // Small groups may have ends in place of ranks.
+    let all = groups.iter().all(|(_, error)| rank(error).is_some());
+    let smallest = if all { "the smallest group" } else { "the smallest group with ranks" };
     let of_fewest = fewest.map(|(rows, rank, error)| {
         if let Some(Ranks::One(_)) = error.in_ranks() {
-            format!(
-                "; of the about {rows} rows of the smallest group that is {}",
-                place_words(statistic, rank, rows)
-            )
+            format!("; of the about {rows} rows of {smallest} that is {}", place_words(statistic, rank, rows))
         } else {
             let (share, digits) = percentage(rank, rows);
             let median = median_of(statistic, error).filter(|_| share < 50.0);
             let median = median.map_or(String::new(), |rank| {
                 format!(", so that its median lies {}", place_words(Statistic::Median.name(), rank, rows))
             });
-            format!(
-                "; of the about {rows} rows of the smallest group that is {share:.digits$} % at most{median}"
-            )
+            format!("; of the about {rows} rows of {smallest} that is {share:.digits$} % at most{median}")
         }
     });
     Some(format!(

@@ -73,7 +73,9 @@ impl Ecdf {
         let cells = points.len() + 1;
         // Both sides of each point.
         let failure = said.failure() / &Ratio::from(2 * points.len() as u64);
-        let all_within = reach(&noise, single.eps().ratio(), cells as u64, said.failure())?.ceil() as i64;
+        let all_within = reach(&noise, single.eps().ratio(), cells as u64, said.failure())?.ceil();
+        #[expect(clippy::cast_possible_truncation, reason = "noise beyond 2^63 becomes it")]
+        let all_within = all_within as i64;
         let reach = (1..cells).map(|cells| reach(&noise, single.eps().ratio(), cells as u64, &failure));
         let reach: Vec<f64> = reach.collect::<Result<_, PlanError>>()?;
         // Before the point that so many points lie before, there is one cell more.
