@@ -132,9 +132,10 @@ fn bars_of_noise_hold_as_often_as_they_say() {
     let variance = rows.iter().map(|row| (row - mean).powi(2)).sum::<f64>() / many;
     let memory = Memory::new(rows, &["a"]);
     for confidence in ["0.9", "0.95"] {
-        // The noise of a count is whole, and that of a mean has two parts that share the failure.
+        // The noise of a count is whole, so that its bar holds oftener: by the bell curve in 96.8 cases of 100 where 95 are said. That of a
+        // mean has two parts that share the failure.
         for (statistic, column, truth, exact) in [
-            ("count", "", many, true),
+            ("count", "", many, false),
             ("sum", "salary", sum, true),
             ("mean", "salary", mean, false),
             ("variance", "salary", variance, false),

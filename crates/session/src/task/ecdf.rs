@@ -3,8 +3,7 @@
 //! # Guarantee
 //!
 //! The points cut the line into cells, a row lies in one of them or in none, and each cell is counted with noise for all of epsilon, under
-//! replace for two steps within it. What is released is made of these counts. Rows in no cell, those without a number, are one cell more,
-//! which is counted where the others may all be empty: a row lies in one of all these.
+//! replace for two steps within it. What is released is made of these counts.
 //!
 //! # Why the bars are as they say, all at once
 //!
@@ -15,12 +14,11 @@
 //! 3. For k points there are 2k such sums, and each fails with a 2k-th of what all may fail with.
 //! 4. Shares grow from point to point, so that where all bars hold, the lower end of an earlier one and the upper end of a later one hold too.
 
+use super::holding::DOUBT;
 use super::{
     Answering, Expected,
     count::{whole_noise, within},
     edges::Edges,
-    guard::without_a_value,
-    holding::{self, Holding},
     noise::LAWS,
 };
 use crate::{
@@ -50,9 +48,6 @@ pub(crate) struct Ecdf {
     confidence: f64,
     /// For which points all bars hold at once, in words.
     together: &'static str,
-    /// How far the noise of all cells goes together, and what is said of rows in none of them.
-    all_within: i64,
-    holding: Holding,
 }
 
 impl Ecdf {
@@ -73,9 +68,6 @@ impl Ecdf {
         let cells = points.len() + 1;
         // Both sides of each point.
         let failure = said.failure() / &Ratio::from(2 * points.len() as u64);
-        let all_within = reach(&noise, single.eps().ratio(), cells as u64, said.failure())?.ceil();
-        #[expect(clippy::cast_possible_truncation, reason = "noise beyond 2^63 becomes it")]
-        let all_within = all_within as i64;
         let reach = (1..cells).map(|cells| reach(&noise, single.eps().ratio(), cells as u64, &failure));
         let reach: Vec<f64> = reach.collect::<Result<_, PlanError>>()?;
         // Before the point that so many points lie before, there is one cell more.
@@ -89,8 +81,6 @@ impl Ecdf {
             cost: Loss::pure(said.eps()),
             confidence: said.confidence(),
             together: said.together(),
-            all_within,
-            holding: Holding::of(said),
         })
     }
 
@@ -185,19 +175,10 @@ impl Answering for Ecdf {
             .map(|count| self.noise.run_whole(i64::try_from(count).unwrap_or(i64::MAX), coins))
             .collect();
         let all = noisy.iter().fold(0, |sum: i64, count| sum.saturating_add(*count));
-        if all <= self.all_within {
-            let without = i64::try_from(without_a_value(gathered, &self.need)).unwrap_or(i64::MAX);
-            let without = self.noise.run_whole(without, coins);
-            let none = holding::maybe_none(all, without, self.all_within);
-            if none || all < 1 {
-                let more = if none {
-                    ""
-                } else {
-                    ": a noisy count of them found none; raise epsilon, or bring more rows"
-                };
-                let seen = self.holding.words(all, without, self.all_within);
-                return Answer::refused(format!("too few rows ({seen}){more}")).with_rows(Some(all));
-            }
+        if all < 1 {
+            return Answer::refused(format!(
+                "too few rows: a noisy count of them found none: {DOUBT}; raise epsilon, or bring more rows"
+            ));
         }
         let group = |(label, [low, share, high]): (String, [f64; 3])| {
             let bar = ErrorBar::noise(self.confidence, low.min(share), high.max(share))

@@ -3,13 +3,12 @@
 //! # Guarantee
 //!
 //! Under add/remove, what the noise of either number costs: a row holds a value or none, so that whoever comes or goes moves one of both
-//! numbers, and by one. Under replace a row can move both, which nobody has paid for: there is no pair then, but where each number is
-//! one of several cells whose price is that of two.
+//! numbers, and by one. Under replace a row can move both, which nobody has paid for: there is no pair then.
 //!
 //! # Why it is free
 //!
-//! A question that says how many rows it is about has noise for them already: a bought number, the two sides of a sum, the cells between
-//! points. The number of rows without a value is one more coordinate of the same noise, which moves only where the others do not.
+//! A question that says how many rows it is about has noise for them already: a bought number, the two sides of a sum. The number of
+//! rows without a value is one more coordinate of the same noise, which moves only where the others do not.
 
 pub(crate) use crate::bar::DOUBT;
 use crate::{resolved::ResolvedRequest, source::ColumnType, statistic::Statistic};

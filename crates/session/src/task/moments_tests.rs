@@ -238,8 +238,10 @@ fn a_column_without_numbers_is_told_as_one_over_a_declared_range() {
         let answer = ask(&sum, rows, coins);
         serde_json::to_value(answer.error.expect("a sum is never refused")).unwrap()["given"].to_string()
     };
-    // Its number of rows has a hundredth of epsilon, and is off by more than a hundred rows now and then.
-    assert!((0..50).filter(|_| given(&texts, &mut coins).contains(DOUBT)).count() >= 35);
+    // Its number of rows has a hundredth of epsilon and may be off by 760: among 5,000 rows that is no reason to doubt, among 50,000 it is.
+    let many_texts = vec![f64::NAN; 50_000];
+    assert!((0..50).filter(|_| given(&many_texts, &mut coins).contains(DOUBT)).count() >= 48);
+    assert!((0..50).filter(|_| given(&texts, &mut coins).contains(DOUBT)).count() <= 5);
     let numbers = vec![50.0; 5000];
     assert!((0..50).all(|_| given(&numbers, &mut coins) == "null"));
     // Under replace one row moves both numbers, which nobody has paid for.
