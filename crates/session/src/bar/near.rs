@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(
             table_ranks_words("summary", &[(Some(400), &noise), (Some(400), &summary)]).unwrap(),
             "within 16 ranks: at most 16 rows of its group lie between an answer and the true one; of the about 400 rows of the smallest \
-             group that is 4.0 % at most, so that its median lies between the 47.0 % and the 53.0 % quantile"
+             group with ranks that is 4.0 % at most, so that its median lies between the 47.0 % and the 53.0 % quantile"
         );
     }
 }
