@@ -140,7 +140,7 @@ macro_rules! values {
 }
 pub(super) use values;
 
-/// The columns of a row, in the order in which [`Row::of`] reads them.
+/// The columns of a row, in the order in which a row is read.
 pub const ROW: &str = "number, kind, id, time, data_set, analyst, request_id, body, hash";
 
 impl Row {
