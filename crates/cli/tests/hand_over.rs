@@ -1,10 +1,15 @@
 //! The program becomes the one that reads tables of Postgres where a word has the address of one, and the one that joins tables where a query
 //! is about several, or says how to build them.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command, sync::Mutex};
+
+/// One test at a time writes a program and starts it: a child that another test starts meanwhile would hold the file open for writing, and
+/// it could not be run ("text file busy").
+static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
 fn tables_of_postgres_are_left_to_the_program_that_reads_them() {
+    let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
     // Away from the folder in which everything is built: the other program may be there.
     let program = folder.path().join("equipoise");
@@ -63,6 +68,7 @@ fn tables_of_postgres_are_left_to_the_program_that_reads_them() {
 
 #[test]
 fn queries_about_several_tables_are_left_to_the_program_that_joins_them() {
+    let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("equipoise");
     fs::copy(env!("CARGO_BIN_EXE_equipoise"), &program).unwrap();
