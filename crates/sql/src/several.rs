@@ -132,6 +132,10 @@ impl Several {
             let token = &tokens[place];
             inner.copy(text, token.start..token.end);
             if text[token.start..].starts_with('`') {
+                if text[token.start + 1..token.end - 1].contains(['"', '`']) {
+                    let hint = "write the name between double quotes, each of its own doubled";
+                    return Err(wrong(place, "a name between backticks has quotes in it".into()).hint(hint));
+                }
                 (inner.0[token.start], inner.0[token.end - 1]) = (b'"', b'"');
             }
             // Blanks and comments between tokens are one blank; those inside of texts and names stay.
@@ -157,27 +161,27 @@ impl Several {
             columns: Vec::new(),
             from_at: first.start,
         };
-        this.options(&tokens, &parts, &mut outer, &wrong)?;
-        this.qualified(&tokens, &parts, &mut outer);
+        let asked = this.options(&tokens, &parts, &mut outer, &wrong)?;
+        this.qualified(&tokens, (asked..parts.from).chain(parts.behind..parts.end), &mut outer);
         this.outer = outer.text();
         Ok(this)
     }
 
-    /// Take the options that name tables off the clause: the rest of it is the outer query's.
+    /// Take the options that name tables off the clause: the rest of it is the outer query's. The place behind the clause, where the list begins.
     fn options(
         &mut self,
         tokens: &[Token],
         parts: &Parts,
         outer: &mut Canvas,
         wrong: &dyn Fn(usize, String) -> SqlError,
-    ) -> Result<(), SqlError> {
+    ) -> Result<usize, SqlError> {
         let is = |place: usize, word: &str| tokens.get(place).is_some_and(|token| token.is_word(word));
         let open = parts.select + 4;
         let begins = is(parts.select + 1, "with")
             && is(parts.select + 3, "options")
             && tokens.get(open).is_some_and(|token| token.is_sign("("));
         if !begins {
-            return Ok(());
+            return Ok(parts.select + 1);
         }
         let mut depth = 0usize;
         let (mut start, mut place, mut list) = (open + 1, open, Vec::new());
@@ -220,17 +224,17 @@ impl Several {
             }
             outer.erase(tokens[start].start..tokens[end - 1].end);
         }
-        Ok(())
+        Ok(place)
     }
 
     /// Take the names of tables off the columns of the outer part, and remember them.
-    fn qualified(&mut self, tokens: &[Token], parts: &Parts, outer: &mut Canvas) {
+    fn qualified(&mut self, tokens: &[Token], places: impl Iterator<Item = usize>, outer: &mut Canvas) {
         let name = |place: usize| match tokens.get(place).map(|token| &token.kind) {
             Some(Kind::Word(name) | Kind::Quoted(name)) => Some(name.clone()),
             _ => None,
         };
         let dot = |place: usize| tokens.get(place).is_some_and(|token| token.is_sign("."));
-        for place in (parts.select + 1..parts.from).chain(parts.behind..parts.end) {
+        for place in places {
             let Some(own) = name(place) else { continue };
             let at = tokens[place].start;
             if place > 0 && dot(place - 1) {
@@ -475,6 +479,8 @@ mod tests {
         let tables: Vec<Option<&str>> =
             several.tables_of("town").iter().map(|named| named.table.as_deref()).collect();
         assert_eq!(tables, [Some("o")]);
+        // A unit in the options is no column that is asked for.
+        assert!(several.tables_of("id").is_empty() && several.tables_of("who").is_empty());
         let query = several.query(&Request::default(), "id", "public g.csv").unwrap();
         assert_eq!(query.columns_read().into_iter().collect::<Vec<_>>(), ["cost", "town"]);
         let kept = query.batch().to_json();
@@ -499,6 +505,7 @@ mod tests {
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=[1]) a FROM b, c",
                 "line 1, column 63: a privacy unit is a column",
             ),
+            ("SELECT a FROM `b\" x, \"c` y", "line 1, column 15: a name between backticks has quotes in it"),
             (
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(public_tables=) a FROM b, c",
                 "line 1, column 42: an option is",

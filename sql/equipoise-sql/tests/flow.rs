@@ -79,6 +79,13 @@ fn answers_are_near_the_truth_where_noise_is_small() {
     );
     let found = rows(folder.path(), &absent, &[]);
     assert!(near(&found[0][0], 2000.0), "{found:?}");
+
+    // The unit under the name that its table has in FROM.
+    let by_unit = query(
+        "COUNT(p.person) AS n, COUNT(DISTINCT v.who) AS m FROM 'people.csv' p JOIN 'visits.csv' v ON p.person = v.who JOIN 'towns.csv' t ON t.town = p.town",
+    );
+    let words = ["sql", by_unit.as_str(), "--dry-run"];
+    assert_eq!(run(folder.path(), &words).status.code(), Some(0), "{}", said(&run(folder.path(), &words)));
 }
 
 /// What was charged to each data set, by the log.
