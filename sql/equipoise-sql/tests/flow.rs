@@ -222,7 +222,9 @@ fn one_long_text_does_not_lose_the_answer() {
     writeln!(people, "9999,Ayr,{}", "x".repeat(1_000_000)).unwrap();
     fs::write(folder.join("people.csv"), people).unwrap();
     let mut many = String::from("town,n\n");
-    (0..2500).for_each(|n| writeln!(many, "Ayr,{n}").unwrap());
+    for number in 0..2500 {
+        writeln!(many, "Ayr,{number}").unwrap();
+    }
     fs::write(folder.join("many.csv"), many).unwrap();
     let query = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, privacy_unit_column=[people.person], public_tables=[many]) \
                  COUNT(DISTINCT person) FROM 'people.csv' p JOIN 'many.csv' m ON m.town = p.town WHERE p.person = '9999' AND m.n <> p.salary";
