@@ -25,9 +25,15 @@ pub(crate) fn others(asked: &Asked<'_>, first: &Account) -> Result<Vec<(Account,
     let mut others: Vec<(Account, Unit)> = Vec::new();
     for table in joined.private.iter().skip(1) {
         let account = ask::account(Path::new(&table.name), asked.books)?;
-        let same = |one: &Path, other: &Path| {
-            one == other || one.canonicalize().ok().is_some_and(|one| other.canonicalize().ok() == Some(one))
+        // A ledger that is not there yet lies in a folder that is.
+        let real = |ledger: &Path| {
+            let folder =
+                ledger.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let made = || Some(folder.canonicalize().ok()?.join(ledger.file_name()?));
+            ledger.canonicalize().ok().or_else(made)
         };
+        let same =
+            |one: &Path, other: &Path| one == other || real(one).is_some_and(|one| real(other) == Some(one));
         if !same(&account.ledger, &first.ledger) {
             return Err(usage(format!(
                 "the private tables of a query share one ledger, and '{}' has another than '{}'; name one with --ledger FILE",
@@ -35,8 +41,22 @@ pub(crate) fn others(asked: &Asked<'_>, first: &Account) -> Result<Vec<(Account,
                 wording::shown(&joined.private[0].name)
             )));
         }
-        if account.name != first.name && !others.iter().any(|(other, _)| other.name == account.name) {
-            others.push((account, Unit::Column(table.unit.clone())));
+        let unit = Unit::Column(table.unit.clone());
+        // One data set under two names pays once, for one unit.
+        let paid = if account.name == first.name {
+            Some(Unit::Column(joined.private[0].unit.clone()))
+        } else {
+            others.iter().find(|(other, _)| other.name == account.name).map(|(_, unit)| unit.clone())
+        };
+        match paid {
+            None => others.push((account, unit)),
+            Some(known) if known == unit => {}
+            Some(known) => {
+                return Err(usage(format!(
+                    "'{}' has two names in this query and two privacy units, {known} and {unit}; name one unit for both",
+                    wording::shown(&account.name)
+                )));
+            }
         }
     }
     Ok(others)

@@ -5,7 +5,7 @@ mod support;
 
 use equipoise_engine::{
     OpenOptions,
-    books::{Account, Asked},
+    books::{Account, Asked, share_rows},
     open,
 };
 use equipoise_session::source::{Batch, Cells, ColumnRead, ColumnType, Lost, Visitor};
@@ -197,6 +197,33 @@ fn a_table_has_one_name_however_it_is_typed() {
     std::os::unix::fs::symlink(&file, &link).unwrap();
     assert_eq!(named(&address(&link, "people")), "sqlite:a.db?table=People");
     assert_eq!(named(&address(&file, "towns")), "sqlite:a.db?table=towns");
+}
+
+/// Two names of one table are the same rows, two tables of one database are not; so are files, alone, in folders and behind links.
+#[test]
+fn the_same_rows_are_told_by_files_and_tables() {
+    let folder = Folder::new();
+    let file = database(&folder, "a.db", "CREATE TABLE People (x REAL); CREATE TABLE towns (y TEXT);");
+    fs::hard_link(&file, folder.0.join("hard.db")).unwrap();
+    let hard = folder.0.join("hard.db");
+    let (people, towns) = (address(&file, "People"), address(&hard, "towns"));
+    assert!(share_rows(&people, &address(&hard, "PEOPLE")) && share_rows(&people, &file));
+    assert!(!share_rows(&people, &towns) && !share_rows(&address(&file, "towns"), &people));
+    fs::create_dir(folder.0.join("in")).unwrap();
+    let [one, two] = ["in/one.csv", "in/two.csv"].map(|name| folder.0.join(name));
+    for path in [&one, &two] {
+        fs::write(path, "x\n1\n").unwrap();
+    }
+    let link = folder.0.join("link.csv");
+    std::os::unix::fs::symlink(&one, &link).unwrap();
+    for other in
+        [&one, &link, &folder.0.join("in"), &folder.0.join("in/*.csv"), &folder.0.join("in/../in/one.csv")]
+    {
+        assert!(share_rows(&one, other) && share_rows(other, &one), "{}", other.display());
+    }
+    for other in [&two, &folder.0.join("in/t*.csv"), &folder.0.join("nothing.csv"), &people] {
+        assert!(!share_rows(&one, other), "{}", other.display());
+    }
 }
 
 /// The log of a database lies beside the file itself, and its rows are as many through a link.

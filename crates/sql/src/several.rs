@@ -27,6 +27,7 @@ pub struct Several {
     text: String,
     outer: String,
     inner: String,
+    relation: String,
     units: Vec<Named>,
     public: Vec<String>,
     columns: Vec<Named>,
@@ -125,12 +126,26 @@ impl Several {
         let byte = |place: usize| tokens.get(place).map_or(text.len(), |token| token.start);
         // What WITH names is for the inner part, with what follows FROM and WHERE.
         outer.erase(0..byte(parts.select));
+        let mut relation = String::new();
+        let mut end = 0;
         for place in (0..=parts.select).chain(parts.from..parts.behind) {
             let token = &tokens[place];
             inner.copy(text, token.start..token.end);
             if text[token.start..].starts_with('`') {
+                if text[token.start + 1..token.end - 1].contains(['"', '`']) {
+                    let hint = "write the name between double quotes, each of its own doubled";
+                    return Err(wrong(place, "a name between backticks has quotes in it".into()).hint(hint));
+                }
                 (inner.0[token.start], inner.0[token.end - 1]) = (b'"', b'"');
             }
+            // Blanks and comments between tokens are one blank; those inside of texts and names stay.
+            let gap = if !relation.is_empty() && token.start > end { " " } else { "" };
+            relation.push_str(gap);
+            relation.push_str(&String::from_utf8_lossy(&inner.0[token.start..token.end]));
+            if place == parts.select {
+                relation.push_str(" *");
+            }
+            end = token.end;
         }
         inner.0[tokens[parts.select].end] = b'*';
         let (first, last) = (&tokens[parts.from + 1], &tokens[parts.behind - 1]);
@@ -140,32 +155,33 @@ impl Several {
             text: text.to_string(),
             outer: String::new(),
             inner: inner.text(),
+            relation,
             units: Vec::new(),
             public: Vec::new(),
             columns: Vec::new(),
             from_at: first.start,
         };
-        this.options(&tokens, &parts, &mut outer, &wrong)?;
-        this.qualified(&tokens, &parts, &mut outer);
+        let asked = this.options(&tokens, &parts, &mut outer, &wrong)?;
+        this.qualified(&tokens, (asked..parts.from).chain(parts.behind..parts.end), &mut outer);
         this.outer = outer.text();
         Ok(this)
     }
 
-    /// Take the options that name tables off the clause: the rest of it is the outer query's.
+    /// Take the options that name tables off the clause: the rest of it is the outer query's. The place behind the clause, where the list begins.
     fn options(
         &mut self,
         tokens: &[Token],
         parts: &Parts,
         outer: &mut Canvas,
         wrong: &dyn Fn(usize, String) -> SqlError,
-    ) -> Result<(), SqlError> {
+    ) -> Result<usize, SqlError> {
         let is = |place: usize, word: &str| tokens.get(place).is_some_and(|token| token.is_word(word));
         let open = parts.select + 4;
         let begins = is(parts.select + 1, "with")
             && is(parts.select + 3, "options")
             && tokens.get(open).is_some_and(|token| token.is_sign("("));
         if !begins {
-            return Ok(());
+            return Ok(parts.select + 1);
         }
         let mut depth = 0usize;
         let (mut start, mut place, mut list) = (open + 1, open, Vec::new());
@@ -208,17 +224,17 @@ impl Several {
             }
             outer.erase(tokens[start].start..tokens[end - 1].end);
         }
-        Ok(())
+        Ok(place)
     }
 
     /// Take the names of tables off the columns of the outer part, and remember them.
-    fn qualified(&mut self, tokens: &[Token], parts: &Parts, outer: &mut Canvas) {
+    fn qualified(&mut self, tokens: &[Token], places: impl Iterator<Item = usize>, outer: &mut Canvas) {
         let name = |place: usize| match tokens.get(place).map(|token| &token.kind) {
             Some(Kind::Word(name) | Kind::Quoted(name)) => Some(name.clone()),
             _ => None,
         };
         let dot = |place: usize| tokens.get(place).is_some_and(|token| token.is_sign("."));
-        for place in (parts.select + 1..parts.from).chain(parts.behind..parts.end) {
+        for place in places {
             let Some(own) = name(place) else { continue };
             let at = tokens[place].start;
             if place > 0 && dot(place - 1) {
@@ -239,9 +255,9 @@ impl Several {
         &self.inner
     }
 
-    /// The relation in one line, without the blanks: what is charged and kept.
-    pub fn relation(&self) -> String {
-        self.inner.split_whitespace().collect::<Vec<_>>().join(" ")
+    /// The relation in few blanks and without comments, its texts and names as they are: what is charged and kept.
+    pub fn relation(&self) -> &str {
+        &self.relation
     }
 
     /// The columns that name units.
@@ -265,10 +281,11 @@ impl Several {
         found
     }
 
-    /// What is asked of the relation, whose unit is the column of this name.
-    pub fn query(&self, given: &Request, unit: &str) -> Result<Query, SqlError> {
+    /// What is asked of the relation, whose unit is the column of this name. What was declared of its tables is charged and kept with it:
+    /// the same words about other units, other public tables or other types are another request.
+    pub fn query(&self, given: &Request, unit: &str, declared: &str) -> Result<Query, SqlError> {
         let given = Request { unit: Some(unit.to_string()), ..given.clone() };
-        Ok(Query::read(&self.outer, &given)?.about_relation(self.relation()))
+        Ok(Query::read(&self.outer, &given)?.about_relation(format!("{} -- {declared}", self.relation)))
     }
 
     /// What is wrong with the relation.
@@ -436,7 +453,12 @@ mod tests {
         assert_eq!(several.outer.len(), QUERY.len());
         assert_eq!(
             several.relation(),
-            "WITH x AS (SELECT a FROM \"q t\") SELECT* FROM 'p.csv' o, x WHERE o.id = x.a"
+            "WITH x AS (SELECT a FROM \"q t\") SELECT * FROM 'p.csv' o, x WHERE o.id = x.a"
+        );
+        let blanks = "SELECT COUNT(*) FROM  'a  b.csv' p,q /* c */ WHERE p.x='a \n b'\n AND `q  r`=1";
+        assert_eq!(
+            Several::read(blanks).unwrap().relation(),
+            "SELECT * FROM 'a  b.csv' p,q WHERE p.x='a \n b' AND \"q  r\"=1"
         );
         for word in ["town", "SUM", "GROUP"] {
             assert_eq!(several.outer.find(word), QUERY.find(word), "{word}");
@@ -457,9 +479,12 @@ mod tests {
         let tables: Vec<Option<&str>> =
             several.tables_of("town").iter().map(|named| named.table.as_deref()).collect();
         assert_eq!(tables, [Some("o")]);
-        let query = several.query(&Request::default(), "id").unwrap();
+        // A unit in the options is no column that is asked for.
+        assert!(several.tables_of("id").is_empty() && several.tables_of("who").is_empty());
+        let query = several.query(&Request::default(), "id", "public g.csv").unwrap();
         assert_eq!(query.columns_read().into_iter().collect::<Vec<_>>(), ["cost", "town"]);
-        assert!(query.batch().to_json().contains("\"relation\":\"WITH x AS"));
+        let kept = query.batch().to_json();
+        assert!(kept.contains("\"relation\":\"WITH x AS") && kept.contains(" -- public g.csv\""), "{kept}");
         assert_eq!(query.column_names(), ["town", "s"]);
     }
 
@@ -480,6 +505,7 @@ mod tests {
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(privacy_unit_column=[1]) a FROM b, c",
                 "line 1, column 63: a privacy unit is a column",
             ),
+            ("SELECT a FROM `b\" x, \"c` y", "line 1, column 15: a name between backticks has quotes in it"),
             (
                 "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(public_tables=) a FROM b, c",
                 "line 1, column 42: an option is",

@@ -12,7 +12,7 @@ use datafusion::{
     logical_expr::LogicalPlan,
 };
 use equipoise_core::wording;
-use equipoise_engine::{OpenOptions, STANDARD_INPUT, csv::Header, ids_of};
+use equipoise_engine::{OpenOptions, STANDARD_INPUT, books, csv::Header, ids_of};
 use equipoise_session::{
     file_id::FileId,
     request::Request,
@@ -22,7 +22,12 @@ use equipoise_sql_front::{
     SqlError,
     several::{Joined, Joins, Named, PrivateTable, Several},
 };
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 use tokio::runtime::Builder;
 
 /// Joins tables with DataFusion.
@@ -55,6 +60,7 @@ impl Joins for DataFusionJoins {
     fn open(&self, several: &Several, given: &Request) -> Result<Joined, SqlError> {
         let accepted = dialect::read(several.inner()).map_err(|refusal| wrong(several, &refusal))?;
         let declared = declared(several, given, &accepted.tables)?;
+        check_apart(several, &accepted.tables, &declared)?;
         let opened = accepted.tables.iter().zip(&declared);
         let opened = opened.map(|(named, owner)| open_table(several, given, named, owner.as_deref()));
         let tables = opened.collect::<Result<Vec<_>, _>>()?;
@@ -74,8 +80,9 @@ impl Joins for DataFusionJoins {
         // All columns first: the walk tells which of them hold the unit.
         let unit = unit_of(&context.state(), &whole, several)?;
         // Types were declared for columns of tables, which have them by now.
+        let said = told(&accepted.tables, &declared, &given.types);
         let given = Request { types: BTreeMap::new(), ..given.clone() };
-        let query = several.query(&given, first)?;
+        let query = several.query(&given, first, &said)?;
         let asked = query.columns_read();
         let mut columns = vec![(unit.clone(), first.clone())];
         for name in &asked {
@@ -120,7 +127,11 @@ fn declared(
     given: &Request,
     tables: &[NamedTable],
 ) -> Result<Vec<Option<String>>, SqlError> {
-    let is = |table: &NamedTable, said: &str| table.name == said || dialect::called(&table.name) == said;
+    // The whole name first: what is called so for short is meant where no table is written so.
+    let is = |table: &NamedTable, said: &str| {
+        let whole = tables.iter().any(|table| table.name == said);
+        if whole { table.name == said } else { dialect::called(&table.name) == said }
+    };
     for named in several.units().iter().filter(|named| named.table.is_some()) {
         let said = named.table.as_deref().unwrap_or_default();
         if !tables.iter().any(|table| is(table, said)) {
@@ -132,8 +143,26 @@ fn declared(
             ));
         }
     }
+    let mut bare = several.units().iter().filter(|named| named.table.is_none());
+    if let (Some(_), Some(second)) = (bare.next(), bare.next()) {
+        return Err(several.wrong_column(
+            second,
+            "two privacy units stand without a table",
+            "name the table of each, as in privacy_unit_column=[people.person, visits.who]",
+        ));
+    }
     for said in several.public_tables() {
-        if !tables.iter().any(|table| is(table, said)) {
+        // What is public is never more than was named.
+        let meant: Vec<&NamedTable> = tables.iter().filter(|table| is(table, said)).collect();
+        if let [one, two, ..] = meant.as_slice() {
+            let [one, two] = [one, two].map(|table| wording::shown(&table.name));
+            let problem = format!("public_tables names '{}': '{one}' or '{two}'?", wording::shown(said));
+            return Err(several.wrong(
+                problem,
+                format!("write the name of the table as it is behind FROM, as in public_tables=['{one}']"),
+            ));
+        }
+        if meant.is_empty() {
             let problem = format!(
                 "no table of the query is called '{}', which public_tables names",
                 wording::shown(said)
@@ -177,6 +206,50 @@ fn declared(
         }
     };
     tables.iter().map(one).collect()
+}
+
+/// What was declared of the tables, as it is kept with the relation.
+fn told(tables: &[NamedTable], declared: &[Option<String>], types: &BTreeMap<String, String>) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for (table, unit) in tables.iter().zip(declared) {
+        said.push(match unit {
+            Some(unit) => format!("{:?} of {unit:?}", table.name),
+            None => format!("{:?} public", table.name),
+        });
+    }
+    said.extend(types.iter().map(|(column, kind)| format!("{column:?} {kind:?}")));
+    said.join(", ")
+}
+
+/// The same rows are not public and private at once, nor do they belong to two units: then nobody's rows would be removed with them.
+fn check_apart(
+    several: &Several,
+    tables: &[NamedTable],
+    declared: &[Option<String>],
+) -> Result<(), SqlError> {
+    let all: Vec<(&NamedTable, &Option<String>)> = tables.iter().zip(declared).collect();
+    for (number, (table, unit)) in all.iter().enumerate() {
+        for (before, other) in &all[..number] {
+            if unit == other || !books::share_rows(Path::new(&before.name), Path::new(&table.name)) {
+                continue;
+            }
+            let [one, two] = [&before.name, &table.name].map(|name| wording::shown(name));
+            let problem = match (other, unit) {
+                (Some(one_unit), Some(two_unit)) => format!(
+                    "'{one}' and '{two}' have rows in common and two privacy units, {} and {}",
+                    wording::shown(one_unit),
+                    wording::shown(two_unit)
+                ),
+                _ => format!(
+                    "'{one}' and '{two}' have rows in common, and one is said to be public and the other private"
+                ),
+            };
+            let hint =
+                "name one privacy unit for both: all records with one value of it are protected together";
+            return Err(several.wrong_at(table.place.unwrap_or((1, 1)), problem, hint));
+        }
+    }
+    Ok(())
 }
 
 /// The unit that is named without a table: that of every table that is not public.

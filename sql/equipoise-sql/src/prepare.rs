@@ -92,7 +92,11 @@ pub(crate) fn context(tables: &[Arc<Table>], limits: Limits) -> Result<SessionCo
     options.sql_parser.enable_ident_normalization = false;
     options.sql_parser.map_string_types_to_utf8view = false;
     options.optimizer.enable_physical_uncorrelated_scalar_subquery = false;
+    // The first of them is only a word for the other three where it is set by its name.
     options.optimizer.enable_dynamic_filter_pushdown = false;
+    options.optimizer.enable_join_dynamic_filter_pushdown = false;
+    options.optimizer.enable_topk_dynamic_filter_pushdown = false;
+    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     options.optimizer.skip_failed_rules = false;
     let builder = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(FairSpillPool::new(limits.memory)));
     let runtime: Arc<RuntimeEnv> = builder.build_arc().map_err(|error| unplanned(&error))?;

@@ -151,6 +151,12 @@ impl fmt::Debug for Part {
 
 /// So many batches wait at most.
 const WAITING: usize = 4;
+/// So many rows a batch has at most, however many a file has in one: with [`LONGEST_TEXT`], no column of texts of a batch of the engine's, nor
+/// what a function makes of one, is ever longer than 2 GiB, where one row more would take the values of all others away.
+const ROWS: usize = 4096;
+/// The longest text, in bytes; a longer one is null, and a record whose unit is longer is nobody's. One row that is joined to many public
+/// ones stands in a batch often.
+const LONGEST_TEXT: usize = 65_536;
 
 impl PartitionStream for Part {
     fn schema(&self) -> &SchemaRef {
@@ -213,20 +219,22 @@ impl Visitor for Maker {
             }
             _ => (0..batch.rows).collect(),
         };
-        let cells = batch.cells.iter().zip(self.kinds.iter().zip(&self.is_unit));
-        let arrays = cells.map(|(cells, (kind, is_unit))| array(cells, *kind, *is_unit, &kept)).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
-        match RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options) {
-            // Where nobody listens any more, the query has ended.
-            Ok(batch) => drop(self.to.blocking_send(Ok(batch))),
-            Err(_) => self.failed = true,
+        for kept in kept.chunks(ROWS) {
+            let cells = batch.cells.iter().zip(self.kinds.iter().zip(&self.is_unit));
+            let arrays = cells.map(|(cells, (kind, is_unit))| array(cells, *kind, *is_unit, kept)).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(kept.len()));
+            match RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options) {
+                // Where nobody listens any more, the query has ended.
+                Ok(batch) => drop(self.to.blocking_send(Ok(batch))),
+                Err(_) => self.failed = true,
+            }
         }
     }
 }
 
-/// The canonical id, as the session has it.
+/// The canonical id, as the session has it, where it is not too long.
 fn canonical(id: &str) -> Option<&str> {
-    Some(id.trim_ascii()).filter(|id| !id.is_empty())
+    Some(id.trim_ascii()).filter(|id| !id.is_empty() && id.len() <= LONGEST_TEXT)
 }
 
 fn text<'a>(cells: &Cells<'a>, row: usize) -> Option<&'a str> {
@@ -250,8 +258,11 @@ fn array(cells: &Cells<'_>, kind: ColumnType, is_unit: bool, kept: &[usize]) -> 
     match kind {
         ColumnType::Text => {
             let mut built = StringBuilder::with_capacity(kept.len(), 8 * kept.len());
-            let cell =
-                |row| text(cells, row).and_then(|text| if is_unit { canonical(text) } else { Some(text) });
+            let short = |text: &&str| text.len() <= LONGEST_TEXT;
+            let cell = |row| {
+                text(cells, row)
+                    .and_then(|text| if is_unit { canonical(text) } else { Some(text).filter(short) })
+            };
             rows.for_each(|row| built.append_option(cell(row)));
             Arc::new(built.finish())
         }
@@ -313,6 +324,35 @@ mod tests {
         let floats = array(&Cells::Floats(&[-0.0, f64::NAN]), ColumnType::Float, false, &[0, 1]);
         assert_eq!(floats.as_primitive::<Float64Type>().value(0).to_bits(), 0);
         assert!(floats.is_null(1));
+    }
+
+    /// What one row can add to a batch is bounded, and so is how many there are in it.
+    #[test]
+    fn batches_are_short_and_so_are_texts() {
+        let long = "x".repeat(LONGEST_TEXT + 1);
+        let texts = [Some(&long[1..]), Some(long.as_str())];
+        for is_unit in [true, false] {
+            let built = array(&Cells::Texts(&texts), ColumnType::Text, is_unit, &[0, 1]);
+            assert!(built.is_valid(0) && built.is_null(1));
+        }
+        let (to, mut made) = tokio::sync::mpsc::channel(8);
+        let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, true)]));
+        let kinds = vec![ColumnType::Integer];
+        let mut maker = Maker { schema, kinds, is_unit: vec![false], has_unit: true, to, failed: false };
+        let rows = 2 * ROWS + 3;
+        let wholes: Vec<Option<i64>> = (0..rows).map(|row| i64::try_from(row).ok()).collect();
+        let units: Vec<Option<&str>> = (0..rows).map(|row| (row > 0).then_some(&long[..row % 2])).collect();
+        maker.batch(Batch { rows, cells: &[Cells::Integers(&wholes), Cells::Texts(&units)] });
+        maker.batch(Batch {
+            rows: 1,
+            cells: &[Cells::Integers(&wholes), Cells::Texts(&[Some(long.as_str())])],
+        });
+        drop(maker);
+        let mut lengths = Vec::new();
+        while let Some(batch) = made.blocking_recv() {
+            lengths.push(batch.unwrap().num_rows());
+        }
+        assert_eq!(lengths, [ROWS, 1]);
     }
 
     #[test]

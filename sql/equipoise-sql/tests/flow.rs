@@ -79,6 +79,13 @@ fn answers_are_near_the_truth_where_noise_is_small() {
     );
     let found = rows(folder.path(), &absent, &[]);
     assert!(near(&found[0][0], 2000.0), "{found:?}");
+
+    // The unit under the name that its table has in FROM.
+    let by_unit = query(
+        "COUNT(p.person) AS n, COUNT(DISTINCT v.who) AS m FROM 'people.csv' p JOIN 'visits.csv' v ON p.person = v.who JOIN 'towns.csv' t ON t.town = p.town",
+    );
+    let words = ["sql", by_unit.as_str(), "--dry-run"];
+    assert_eq!(run(folder.path(), &words).status.code(), Some(0), "{}", said(&run(folder.path(), &words)));
 }
 
 /// What was charged to each data set, by the log.
@@ -119,9 +126,110 @@ fn the_same_request_is_answered_once_and_another_relation_is_another_request() {
     let ask = |query: &str| run(folder.path(), &["sql", query, "--json", "--request-id", "a"]);
     let (first, again) = (ask(BOTH), ask(BOTH));
     assert_eq!((first.status.code(), &first.stdout), (Some(0), &again.stdout), "{}", said(&again));
-    let other = BOTH.replace("p.person = v.who", "p.person = v.who AND v.cost = '10'");
+    let and = |more: &str| BOTH.replace("p.person = v.who", &format!("p.person = v.who{more}"));
+    let other = and(" AND v.cost = '10'");
     assert_eq!(ask(&other).status.code(), Some(2), "{}", said(&ask(&other)));
     assert_eq!(log(folder.path()).matches("charged").count(), 2, "{}", log(folder.path()));
+    // Blanks and comments between words are nothing, those inside of a text are something.
+    let ask = |query: &str, more: &[&str]| {
+        let words: Vec<&str> =
+            ["sql", query, "--json", "--request-id", "b"].iter().chain(more).copied().collect();
+        run(folder.path(), &words)
+    };
+    let first = ask(&and(" AND v.day <> 'a b'"), &[]);
+    let again = ask(&and("  /* the same */ AND v.day <> 'a b'"), &[]);
+    assert_eq!((first.status.code(), &first.stdout), (Some(0), &again.stdout), "{}", said(&again));
+    for (query, more) in
+        [(and(" AND v.day <> 'a  b'"), &[][..]), (and(" AND v.day <> 'a b'"), &["--type", "salary=number"])]
+    {
+        let other = ask(&query, more);
+        assert_eq!(other.status.code(), Some(2), "{query}: {}", said(&other));
+        assert!(said(&other).contains("request"), "{query}: {}", said(&other));
+    }
+    assert_eq!(log(folder.path()).matches("charged").count(), 4, "{}", log(folder.path()));
+}
+
+/// One file by two names: else a person would be removed with the rows of one name and stay with those of the other.
+#[test]
+fn the_same_rows_have_one_unit_and_are_not_public_too() {
+    let folder = database();
+    let folder = folder.path();
+    fs::create_dir(folder.join("all")).unwrap();
+    fs::hard_link(folder.join("people.csv"), folder.join("hard.csv")).unwrap();
+    fs::hard_link(folder.join("people.csv"), folder.join("all").join("some.csv")).unwrap();
+    std::os::unix::fs::symlink("people.csv", folder.join("link.csv")).unwrap();
+    let whole = folder.join("people.csv").display().to_string();
+    for name in ["./people.csv", "hard.csv", "link.csv", "all", "all/*.csv", "p*e.csv", whole.as_str()] {
+        let answered = |units: &str, condition: &str| {
+            let query = format!(
+                "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, {units}) COUNT(*) FROM 'people.csv' a \
+                 WHERE EXISTS (SELECT 1 FROM '{name}' b WHERE {condition})"
+            );
+            run(folder, &["sql", &query, "--ledger", "a.ledger", "--dry-run"])
+        };
+        let two = format!("privacy_unit_column=['people.csv'.person, '{name}'.town]");
+        let output = answered(&two, "a.person = b.town");
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", said(&output));
+        assert!(said(&output).contains("two privacy units, person and town"), "{name}: {}", said(&output));
+        let public = format!("privacy_unit_column=['people.csv'.person], public_tables=['{name}']");
+        let output = answered(&public, "b.person = '7' AND b.town = 'Bern'");
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", said(&output));
+        assert!(
+            said(&output).contains("said to be public and the other private"),
+            "{name}: {}",
+            said(&output)
+        );
+        let output = answered("privacy_unit_column=person", "a.person = b.person");
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", said(&output));
+    }
+    assert!(!folder.join("a.ledger").exists());
+}
+
+#[test]
+fn a_short_name_makes_one_table_public() {
+    let folder = database();
+    let folder = folder.path();
+    fs::create_dir(folder.join("b")).unwrap();
+    fs::copy(folder.join("visits.csv"), folder.join("b").join("towns.csv")).unwrap();
+    let plan = |options: &str| {
+        let query = format!(
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, {options}) COUNT(*) FROM 'people.csv' p \
+             JOIN 'towns.csv' t ON t.town = p.town JOIN 'b/towns.csv' v ON v.who = p.person"
+        );
+        let output = run(folder, &["sql", &query, "--dry-run", "--ledger", "a.ledger"]);
+        (output.status.code(), said(&output))
+    };
+    let (code, said) = plan("privacy_unit_column=[people.person], public_tables=[towns]");
+    assert!(
+        code == Some(2) && said.contains("public_tables names 'towns': 'towns.csv' or 'b/towns.csv'?"),
+        "{said}"
+    );
+    let (code, said) = plan("privacy_unit_column=[people.person], public_tables=['towns.csv']");
+    assert!(code == Some(2) && said.contains("'b/towns.csv' is neither private nor public"), "{said}");
+    let (code, said) =
+        plan("privacy_unit_column=[people.person, 'b/towns.csv'.who], public_tables=['towns.csv']");
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = plan("privacy_unit_column=[person, who], public_tables=['towns.csv']");
+    assert!(code == Some(2) && said.contains("two privacy units stand without a table"), "{said}");
+}
+
+/// One person's long text is joined to many public rows: they are a batch of more than 2 GiB unless it is null.
+#[test]
+fn one_long_text_does_not_lose_the_answer() {
+    let folder = database();
+    let folder = folder.path();
+    let mut people = fs::read_to_string(folder.join("people.csv")).unwrap();
+    writeln!(people, "9999,Ayr,{}", "x".repeat(1_000_000)).unwrap();
+    fs::write(folder.join("people.csv"), people).unwrap();
+    let mut many = String::from("town,n\n");
+    for number in 0..2500 {
+        writeln!(many, "Ayr,{number}").unwrap();
+    }
+    fs::write(folder.join("many.csv"), many).unwrap();
+    let query = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, privacy_unit_column=[people.person], public_tables=[many]) \
+                 COUNT(DISTINCT person) FROM 'people.csv' p JOIN 'many.csv' m ON m.town = p.town WHERE p.person = '9999' AND m.n <> p.salary";
+    let output = run(folder, &["sql", query]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }
 
 #[test]

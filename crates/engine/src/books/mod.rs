@@ -110,6 +110,12 @@ pub fn known_as(
     Ok(None)
 }
 
+/// Have two paths rows in common, as far as files tell: one file under two names or behind a link, one that a folder or a pattern takes in,
+/// one table of a database however it is spelled. A copy is another file. No row is read.
+pub fn share_rows(one: &Path, other: &Path) -> bool {
+    Members::of(one).share_rows(&Members::of(other))
+}
+
 /// Why data has no account, or why it is not known whether a ledger knows it. `Display` is one line.
 #[derive(Debug)]
 pub enum LookupError {

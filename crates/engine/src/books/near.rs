@@ -120,6 +120,15 @@ impl Members {
         self.files.iter().map(|(_, id)| *id).collect()
     }
 
+    /// Is there a file that both have, and in it no two different tables?
+    pub fn share_rows(&self, other: &Self) -> bool {
+        let other_tables = match (&self.table, &other.table) {
+            (Some((one, _)), Some((other, _))) => !one.eq_ignore_ascii_case(other),
+            _ => false,
+        };
+        !other_tables && self.find(&other.ids()).is_some()
+    }
+
     /// Is a data set of this name another table of the same database? One that is gone may be this one under a new name.
     fn is_beside(&self, name: &str) -> bool {
         let theirs = TableAddress::of(Path::new(name)).and_then(|address| address.table);

@@ -495,3 +495,55 @@ SELECT u, a FROM p WHERE u IN (SELECT w FROM r WHERE a IN (SELECT x FROM g))
 SELECT u, k FROM p WHERE k IN (SELECT k FROM g WHERE x > (SELECT MIN(x) FROM g))
 
 SELECT u, SUM(n) AS s FROM (SELECT u, COUNT(*) AS n FROM p GROUP BY u, k UNION ALL SELECT u, b FROM q) x GROUP BY u HAVING SUM(n) > 0
+
+# what an attacker tries: nulls and empty sides of NOT IN, keys with extremes, NaN and two zeros, names that hide others, units in odd places
+
+SELECT u, a FROM p WHERE a NOT IN (SELECT x FROM g)
+
+SELECT u, s FROM p WHERE s NOT IN (SELECT t FROM g)
+
+SELECT u, f FROM p WHERE f NOT IN (SELECT z FROM h)
+
+SELECT u, a FROM p WHERE a NOT IN (SELECT x FROM g WHERE x > 9000 AND x < 9001)
+
+SELECT u, a FROM p WHERE NOT (a IN (SELECT x FROM g) AND s = 'a')
+
+SELECT u, k FROM p WHERE u IN (SELECT t FROM g)
+
+SELECT p.u, g.x FROM p JOIN g ON p.a = g.x
+
+SELECT p.u, g.t FROM g JOIN p ON g.x = p.a
+
+SELECT p.u, g.x FROM p LEFT JOIN g ON p.a IS NOT DISTINCT FROM g.x
+
+SELECT p.u, h.z FROM p JOIN h ON p.f = h.z
+
+SELECT p.u, h.z FROM p LEFT JOIN h ON p.f = h.z AND p.k = h.k
+
+SELECT p.u, q.b FROM p JOIN q ON p.u = q.u AND p.a = q.b
+
+SELECT p.u, r.m FROM p LEFT JOIN r ON p.u = r.w AND p.a = r.m
+
+SELECT p.u, q.b FROM p JOIN q ON p.u = q.u WHERE p.u = '1' OR q.u = '2'
+
+SELECT x.u, g.x FROM (WITH y AS (SELECT u, k FROM p) SELECT * FROM y) x JOIN g ON g.k = x.k
+
+WITH g AS (SELECT u, k FROM p) SELECT "u", "k" FROM "g"
+
+SELECT u, u AS v FROM p UNION ALL SELECT s, u FROM q
+
+SELECT p.u, v.u AS o FROM p JOIN (VALUES ('1'), ('2'), (NULL)) AS v(u) ON v.u <> p.u
+
+SELECT u, COUNT(*) AS n FROM (SELECT u FROM p UNION ALL SELECT u FROM q) x GROUP BY u HAVING COUNT(*) > (SELECT COUNT(*) FROM h)
+
+SELECT u, a FROM p WHERE EXISTS (SELECT 1 FROM q WHERE q.u = p.u AND q.k = p.k) AND NOT EXISTS (SELECT 1 FROM r WHERE r.w = p.u)
+
+SELECT p.u, x.n FROM p LEFT JOIN (SELECT u, COUNT(DISTINCT f) AS n FROM p GROUP BY u) x ON x.u = p.u
+
+SELECT u, a FROM p WHERE u = (SELECT MAX(u) FROM q WHERE q.u = p.u AND q.k = 1)
+
+SELECT u, COALESCE((SELECT SUM(b) FROM q WHERE q.u = p.u), 0) AS n FROM p
+
+SELECT q.u, p.a FROM p RIGHT JOIN q USING (u)
+
+SELECT u, COUNT(DISTINCT f) AS n, SUM(DISTINCT_F.c) AS c FROM (SELECT DISTINCT u, f, 1 AS c FROM p) AS DISTINCT_F GROUP BY u

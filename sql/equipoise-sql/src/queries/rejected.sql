@@ -531,3 +531,115 @@ line 1, column 30: a second WITH query called 'x' is not accepted: it would hide
 SELECT u FROM p AS OF TIMESTAMP '2026-01-01'
 ----
 line 1, column 23: this is not accepted: Expected: end of statement, found: TIMESTAMP; write SELECT .. FROM .. JOIN .. ON .. WHERE ..
+
+SELECT u, a FROM p WHERE EXISTS (SELECT 1 FROM q WHERE q.u = p.u OR q.k = 1)
+----
+IN, EXISTS or INTERSECT is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT u, a FROM p WHERE EXISTS (SELECT 1 FROM q WHERE p.u = '1')
+----
+IN, EXISTS or INTERSECT is not accepted: whether a row stays depends on other units' rows; compare the units inside: EXISTS (SELECT 1 FROM b WHERE b.person = a.person AND ..)
+
+SELECT u, a FROM p WHERE EXISTS (SELECT COUNT(*) FROM q)
+----
+GROUP BY over private rows is not accepted: one row would be made of several units' rows, and would be exact; add the privacy unit to GROUP BY and to the list behind SELECT, or aggregate outside
+
+SELECT u, CASE WHEN EXISTS (SELECT 1 FROM q) THEN 1 ELSE 0 END AS e FROM p
+----
+this subquery is not accepted: it could not be made a join; write a join, or a subquery with an equality of units inside
+
+SELECT p.u, q.b FROM p JOIN q ON p.u = q.u || ''
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT p.u, q.b FROM p JOIN q ON COALESCE(p.u, 'x') = q.u
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT p.u, q.b FROM p JOIN q ON CASE WHEN p.k = 1 THEN p.u ELSE p.s END = q.u
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT p.u, q.b FROM p JOIN q ON (p.u = q.u) IS NOT FALSE
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT p.u, q.b FROM p JOIN q ON CAST(p.u AS INT) = CAST(q.u AS INT)
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT x.u FROM (SELECT q.u AS u, p.k FROM p LEFT JOIN q ON p.u = q.u) x
+----
+this list behind SELECT is not accepted: its rows lose their privacy unit; select the unit as it is, as in SELECT person, ..
+
+SELECT x.u FROM (SELECT q.u AS u, p.u AS v FROM p LEFT JOIN q ON p.u = q.u) x
+----
+this list behind SELECT is not accepted: its rows lose their privacy unit; select the unit as it is, as in SELECT person, ..
+
+SELECT u, (SELECT MAX(b) FROM q WHERE q.u = p.u OR q.u IS NULL) AS m FROM p
+----
+this subquery is not accepted: it could not be made a join; write a join, or a subquery with an equality of units inside
+
+SELECT k FROM p GROUP BY k HAVING COUNT(DISTINCT u) > 1
+----
+GROUP BY over private rows is not accepted: one row would be made of several units' rows, and would be exact; add the privacy unit to GROUP BY and to the list behind SELECT, or aggregate outside
+
+SELECT p.u, x.c FROM p JOIN (SELECT DISTINCT k AS c FROM q) x ON x.c = p.k
+----
+this list behind SELECT is not accepted: its rows lose their privacy unit; select the unit as it is, as in SELECT person, ..
+
+SELECT u FROM p UNION ALL VALUES ('1')
+----
+UNION is not accepted: public rows among private ones belong to nobody; put private tables together, or public ones
+
+SELECT v.u FROM p JOIN (VALUES ('1')) AS v(u) ON v.u = p.u
+----
+this list behind SELECT is not accepted: its rows lose their privacy unit; select the unit as it is, as in SELECT person, ..
+
+WITH p AS (SELECT t AS u, k FROM g) SELECT u, k FROM p
+----
+a query about public tables alone is not accepted: nobody's privacy is at stake; name the private tables and their units: OPTIONS(privacy_unit_column=[orders.person])
+
+SELECT u FROM (SELECT u FROM p WHERE 1 = 0) x
+----
+a query about public tables alone is not accepted: nobody's privacy is at stake; name the private tables and their units: OPTIONS(privacy_unit_column=[orders.person])
+
+SELECT u FROM p WHERE k IN (SELECT k FROM g ORDER BY x LIMIT 1)
+----
+line 1, column 29: ORDER BY inside is not accepted: rows of a relation have no order; put it behind the outer query, where it is about released rows
+
+SELECT "U" FROM p
+----
+the query is not accepted: No field named "U". Did you mean 'p.u'?; check its names and types
+
+SELECT p.u FROM p JOIN r ON p.u = r.a
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT p.u FROM p JOIN q one ON p.u = one.u JOIN q two ON two.k = one.k
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT u FROM p WHERE u IN (SELECT u FROM q UNION SELECT t FROM g)
+----
+UNION is not accepted: public rows among private ones belong to nobody; put private tables together, or public ones
+
+SELECT u, MIN(k) OVER (PARTITION BY u) AS n FROM p
+----
+line 1, column 11: a window is not accepted: a row must not see others; aggregate by GROUP BY with the privacy unit, and join that
+
+SELECT u, a FROM p WHERE (SELECT COUNT(*) FROM q WHERE q.k = p.k AND q.u <> p.u) > 0
+----
+this subquery is not accepted: it could not be made a join; write a join, or a subquery with an equality of units inside
+
+SELECT u, MAX(v) AS v FROM (SELECT p.u, q.u AS v FROM p JOIN g ON p.k = g.k JOIN q ON q.k = g.k) x GROUP BY u
+----
+this join is not accepted: a row would belong to two units; join private tables on their privacy units, as in ON a.person = b.person
+
+SELECT u, k NOT IN (SELECT k FROM g) AS e FROM p
+----
+this subquery is not accepted: it could not be made a join; write a join, or a subquery with an equality of units inside
+
+SELECT u, CASE WHEN EXISTS (SELECT 1 FROM q WHERE q.u = p.u AND q.k = p.k) THEN 1 ELSE 0 END AS e FROM p
+----
+this subquery is not accepted: it could not be made a join; write a join, or a subquery with an equality of units inside
